@@ -1,0 +1,10 @@
+# Each tests/fuzz/fuzz_NAME.c holds LLVMFuzzerTestOneInput and becomes a program of that name.
+file(GLOB sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    add_executable(${name} ${source})
+    target_include_directories(${name} PRIVATE include src tests)
+    target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_link_libraries(${name} PRIVATE duplex_static)
+endforeach()

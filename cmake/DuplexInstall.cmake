@@ -1,0 +1,51 @@
+# What `cmake --install build --prefix DIR` puts into DIR. Everything in it is relocatable: DIR may
+# be moved, and nothing points back into the build folder.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Duplex)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pc_to_prefix "/${pkgconfig_dir}" "/")
+string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
+
+install(TARGETS duplex_shared duplex_static EXPORT DuplexTargets)
+if(TARGET duplex_cli)
+    install(TARGETS duplex_cli)
+endif()
+install(DIRECTORY include/duplex TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+
+configure_file(cmake/duplex.pc.in duplex.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/duplex.pc DESTINATION ${pkgconfig_dir})
+
+configure_package_config_file(cmake/DuplexConfig.cmake.in DuplexConfig.cmake
+    INSTALL_DESTINATION ${package_dir}
+    PATH_VARS CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(DuplexConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(EXPORT DuplexTargets NAMESPACE Duplex:: DESTINATION ${package_dir})
+install(FILES
+    ${PROJECT_BINARY_DIR}/DuplexConfig.cmake
+    ${PROJECT_BINARY_DIR}/DuplexConfigVersion.cmake
+    cmake/FindYyjson.cmake
+    DESTINATION ${package_dir})
+
+if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man)
+    install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+    install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 FILES_MATCHING PATTERN "*.3")
+endif()
+if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/docs/completions)
+    install(DIRECTORY docs/completions/ DESTINATION ${CMAKE_INSTALL_DATADIR})
+endif()
+
+# Where the system has no yyjson, the copy that the build used goes along, so that the prefix is
+# complete.
+if(DEFINED Yyjson_ROOT)
+    cmake_path(IS_PREFIX Yyjson_ROOT "${Yyjson_LIBRARY}" NORMALIZE yyjson_is_private)
+endif()
+if(yyjson_is_private)
+    set_target_properties(duplex_shared PROPERTIES INSTALL_RPATH "$ORIGIN")
+    cmake_path(GET Yyjson_LIBRARY PARENT_PATH yyjson_libdir)
+    file(GLOB yyjson_files "${yyjson_libdir}/libyyjson.so*")
+    install(FILES ${yyjson_files} TYPE LIB)
+    install(FILES "${Yyjson_INCLUDE_DIR}/yyjson.h" TYPE INCLUDE)
+    configure_file(cmake/yyjson.pc.in yyjson.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/yyjson.pc DESTINATION ${pkgconfig_dir})
+endif()

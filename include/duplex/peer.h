@@ -1,0 +1,272 @@
+/*
+ * duplex/peer.h: one conversation in JSON-RPC 2.0, in both directions, as a pure machine.
+ *
+ *     feed(bytes, now)   finish(now)   tick(now)   call / notify / cancel   reply / refuse
+ *                  \__________\____________|____________/__________/
+ *                                       dx_peer
+ *                  ________________________|________________________
+ *                 /                        |                        \
+ *           next() -> event         output() -> bytes        deadline() -> time
+ *
+ * The machine does no I/O and reads no clock: you give it the bytes that came and the time, and
+ * take from it events and the bytes to be written. Around it goes any loop:
+ *
+ *     dx_peer_config config = dx_peer_defaults(DX_FRAMING_LINE, DX_SIDE_PLUGIN);
+ *     dx_peer *peer;
+ *     dx_peer_new(&config, &peer);
+ *     while ((n = read(0, piece, sizeof piece)) > 0) {
+ *         dx_peer_feed(peer, piece, n, now_ms(), NULL);
+ *         const dx_event *ev;
+ *         while (dx_peer_next(peer, &ev) == DX_OK)
+ *             if (ev->kind == DX_EVENT_REQUEST)
+ *                 dx_peer_reply(peer, ev->request, dx_json_checked(ev->body));
+ *         dx_text out = dx_peer_output(peer);
+ *         dx_peer_sent(peer, write(1, out.at, out.len));
+ *     }
+ *     dx_peer_free(peer);
+ *
+ * What it promises:
+ *   - Every call ends exactly once, with one DX_EVENT_DONE, whatever happens.
+ *   - Every request that came is answered exactly once. One that you neither answer nor keep
+ *     before the following next() is answered with an internal error for you. (The one exception
+ *     is a request the peer cancelled under a style that wants no answer.)
+ *   - Requests, notifications, progress and answers come in the order of the wire. An answer
+ *     disarms its call's timer when it is fed, not when it is handed out.
+ *   - A fault of the other side is an event, counted, answered where JSON-RPC says so; it ends the
+ *     conversation only when the stream can't be framed any more or a limit is passed.
+ *   - When memory runs out, the operation returns DX_ERR_NOMEM and can be repeated.
+ *   - A peer is used by one thread at a time.
+ */
+#ifndef DUPLEX_PEER_H
+#define DUPLEX_PEER_H
+
+#include <duplex/base.h>
+#include <duplex/frame.h>
+#include <duplex/rpc.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dx_peer dx_peer;
+
+/* A call that we made, a request that the other side made. Never 0, never used twice: a stale one
+ * is DX_GONE, not a crash. */
+typedef uint64_t dx_call;
+typedef uint64_t dx_request;
+
+/* ---- configuration ------------------------------------------------------------------------ */
+
+/* Which side of the conversation we are. The two sides differ in one thing only: a plugin answers
+ * what it can't read at all with an error of id null, a host does not. */
+typedef enum dx_side { DX_SIDE_HOST = 1, DX_SIDE_PLUGIN = 2 } dx_side;
+
+enum {
+    DX_PEER_TEXT = 1 << 0, /* don't parse: events carry text only (proxies) */
+    DX_PEER_BATCH = 1 << 1 /* take batches; without it they are refused as one invalid request */
+};
+
+/*
+ * How a request is cancelled: by a notification `method` whose params carry the request's id in
+ * `id_member` and, if there is one, a text in `reason_member`. method NULL: there is no such thing.
+ *
+ *   answered   the cancelled request is still to be answered: our cancelled call waits for that
+ *              (at most grace_ms), and a cancelled request of the other side stays yours to answer.
+ *              Otherwise both are over at once and an answer that still comes is late.
+ *   code       the error code of such an answer
+ */
+typedef struct dx_cancel_style {
+    const char *method;
+    const char *id_member;
+    const char *reason_member;
+    int answered;
+    int64_t code;
+    uint64_t grace_ms;
+} dx_cancel_style;
+
+/* How progress is told: by a notification `method` whose params carry, in `token_member`, the token
+ * that was given with the call. One with a token that no call has is dropped and counted, unless
+ * pass_unknown makes it an ordinary notification. */
+typedef struct dx_progress_style {
+    const char *method;
+    const char *token_member;
+    int pass_unknown;
+} dx_progress_style;
+
+typedef struct dx_peer_config {
+    dx_framing framing;
+    dx_side side;
+    unsigned flags;           /* DX_PEER_… */
+    unsigned lenient;         /* DX_LENIENT_… */
+    const char *content_type; /* sent as a Content-Type field when not NULL (header framing) */
+    dx_cancel_style cancel;
+    dx_progress_style progress;
+
+    /* limits: what goes beyond is refused, never stored */
+    size_t message_max;  /* bytes of one message, in and out (64 MiB) */
+    size_t header_max;   /* bytes of a header block (16 KiB) */
+    unsigned fields_max; /* fields of a header block (64) */
+    size_t stray_max;    /* bytes of stray text between two messages (64 KiB) */
+    unsigned stray_rate; /* stray lines in a minute (1000) */
+    unsigned depth_max;  /* nesting of a message (1000; at most DX_DEPTH_MAX) */
+    size_t id_max;       /* bytes of an id or token that the other side chose (1024) */
+    size_t calls_max;    /* our calls that are pending (100,000) */
+    size_t requests_max; /* requests of the other side that are unanswered (10,000) */
+    size_t in_max;       /* bytes of events not yet taken; then feed() takes no more (16 MiB) */
+    size_t out_max;      /* bytes of output not yet sent; then call() is DX_BUSY (128 MiB) */
+
+    /* timers, in ms; DX_NEVER switches one off */
+    uint64_t timeout_ms; /* a call's time for an answer, or for progress where it resets (30 s) */
+    uint64_t total_ms;   /* a call's time in all, progress or not (10 min) */
+    uint64_t handle_ms;  /* time to answer a request of the other side (never) */
+    uint64_t stall_ms;   /* time for the next byte inside a message (10 s) */
+    uint64_t idle_ms;    /* time after which an idle peer gives its memory back (5 s) */
+
+    uint64_t first_id; /* id of the first call (1); ids count up to 2^53-1, then start at 1 again */
+    uint64_t seed;     /* any number the other side can't guess: keeps its ids from colliding */
+    const dx_allocator *allocator; /* copied; NULL: malloc */
+} dx_peer_config;
+
+/* The values in brackets above, no cancel style, no progress style. Strings that you put in must
+ * outlive the peer. */
+DX_API dx_peer_config dx_peer_defaults(dx_framing framing, dx_side side);
+
+/* DX_ERR_INVALID for values that can't work, DX_ERR_NOMEM. The configuration is copied. */
+DX_API dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer);
+/* Ends everything without a word: no events, no answers. Kept events stay readable. */
+DX_API dx_peer *dx_peer_free(dx_peer *peer);
+
+/* ---- bytes and time ------------------------------------------------------------------------ */
+
+/*
+ * Bytes that came. *ret_used is always set and says how many were taken: all with DX_OK, fewer with
+ * DX_BUSY (take events, or send output, then feed the rest) and DX_ERR_NOMEM (feed the rest again).
+ * Who passes NULL gives up what was not taken. After the end everything is taken and ignored. An
+ * event that is lent stays valid.
+ */
+DX_API dx_status dx_peer_feed(dx_peer *peer, const void *bytes, size_t len, uint64_t now_ms,
+                              size_t *ret_used);
+
+/* The same without a copy: at least one and at most `want` bytes of room to read into, then
+ * commit() what was read. DX_BUSY: do not read now. */
+DX_API dx_status dx_peer_reserve(dx_peer *peer, size_t want, void **ret_room, size_t *ret_len);
+DX_API void dx_peer_commit(dx_peer *peer, size_t len, uint64_t now_ms);
+
+/* Nothing more will come, because of `why` (NULL: the stream ended). What was fed is still handed
+ * out, then every pending call ends as DX_OUTCOME_LOST, then comes DX_EVENT_CLOSED. Requests that
+ * came can still be answered. */
+DX_API void dx_peer_finish(dx_peer *peer, const dx_error *why, uint64_t now_ms);
+
+/* The time is now. Call it when deadline() is reached; more often does no harm. */
+DX_API void dx_peer_tick(dx_peer *peer, uint64_t now_ms);
+/* When tick() is wanted next, or DX_NEVER. */
+DX_API uint64_t dx_peer_deadline(const dx_peer *peer);
+
+/* The bytes to be written, lent until the next call on this peer; then say how many were. */
+DX_API dx_text dx_peer_output(const dx_peer *peer);
+DX_API void dx_peer_sent(dx_peer *peer, size_t len);
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+typedef enum dx_event_kind {
+    DX_EVENT_REQUEST = 1,  /* request, id, method, body = params */
+    DX_EVENT_NOTIFICATION, /* method, body = params */
+    DX_EVENT_DONE,         /* call, user, outcome, body = result or error */
+    DX_EVENT_PROGRESS,     /* call, user, method, body = params */
+    DX_EVENT_CANCEL,       /* request: the other side no longer wants it; body = params */
+    DX_EVENT_OVERDUE,      /* request: handle_ms passed; it was answered with an error */
+    DX_EVENT_STRAY,        /* message = text that belongs to no message */
+    DX_EVENT_VIOLATION,    /* error, message = what broke the rule (or the beginning of it) */
+    DX_EVENT_CLOSED        /* error.fault = DX_FAULT_NONE for a plain end; comes once, last */
+} dx_event_kind;
+
+typedef enum dx_outcome {
+    DX_OUTCOME_RESULT = 1, /* body, value */
+    DX_OUTCOME_ERROR,      /* the other side said no: code, body = the error object, value */
+    DX_OUTCOME_TIMED_OUT,  /* error says which timer */
+    DX_OUTCOME_CANCELLED,
+    DX_OUTCOME_LOST,   /* the conversation ended first: error says why */
+    DX_OUTCOME_INVALID /* an answer came that is none: error, message */
+} dx_outcome;
+
+/*
+ * What happened. Lent by next() until the following next(); every text and value in it, too.
+ * Members that the kind does not name are 0 or absent.
+ */
+typedef struct dx_event {
+    dx_event_kind kind;
+    dx_outcome outcome;
+    dx_call call;
+    dx_request request;
+    void *user;        /* DONE, PROGRESS: what was given with the call */
+    dx_text id;        /* REQUEST, DONE: the id as it stands on the wire */
+    dx_text method;    /* its characters */
+    dx_text body;      /* params, result or error as JSON text; may be absent */
+    yyjson_val *value; /* the same, parsed; NULL when absent or under DX_PEER_TEXT */
+    dx_text message;   /* the whole message as it came; absent if nothing came */
+    int64_t code;      /* OUTCOME_ERROR: its code, 0 if it has no usable one */
+    dx_error error;    /* set (fault is not NONE) where the kind or outcome names it */
+} dx_event;
+
+/* The next event; DX_AGAIN when there is none now; DX_ERR_NOMEM (repeat it). */
+DX_API dx_status dx_peer_next(dx_peer *peer, const dx_event **ret_event);
+
+/* Takes the event that next() lent last: it is yours until dx_event_free(), and a request in it
+ * stays unanswered until you answer it. Freeing it unanswered answers it with an internal error. */
+DX_API dx_status dx_peer_keep(dx_peer *peer, dx_event **ret_event);
+DX_API dx_event *dx_event_free(dx_event *event);
+
+/* ---- speaking ------------------------------------------------------------------------------ */
+
+typedef struct dx_call_options {
+    uint64_t timeout_ms; /* 0: the peer's */
+    uint64_t total_ms;   /* 0: the peer's */
+    int reset;           /* progress starts timeout_ms anew (total_ms still holds) */
+    int no_cancel;       /* never say on the wire that it was cancelled or timed out */
+    dx_text token;       /* the progress token as JSON text, if your params carry one */
+    void *user;
+} dx_call_options;
+
+/*
+ * Asks. options may be NULL. DX_BUSY: calls_max calls are pending or out_max bytes wait; DX_CLOSED;
+ * DX_ERR_LIMIT: longer than message_max; DX_ERR_INVALID: a method that is not UTF-8, params that
+ * are neither object, array nor none, a token that is no string or integer or is in use.
+ */
+DX_API dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
+                              const dx_call_options *options, uint64_t now_ms, dx_call *ret_call);
+DX_API dx_status dx_peer_notify(dx_peer *peer, dx_text method, dx_json params);
+
+/* No longer wanted. The call still ends with one DX_EVENT_DONE. reason may be absent. DX_GONE: it
+ * has ended, or its answer is here already. */
+DX_API dx_status dx_peer_cancel(dx_peer *peer, dx_call call, dx_text reason, uint64_t now_ms);
+/* Calls that have not ended and whose answer is not here. */
+DX_API size_t dx_peer_pending(const dx_peer *peer);
+
+/* Answers. DX_GONE: answered or no longer wanted; DX_BUSY: too much output waits, try again when
+ * it was sent (keep the event meanwhile); DX_ERR_LIMIT, DX_ERR_INVALID as for call(): the request
+ * is still unanswered. */
+DX_API dx_status dx_peer_reply(dx_peer *peer, dx_request request, dx_json result);
+DX_API dx_status dx_peer_refuse(dx_peer *peer, dx_request request, int64_t code, dx_text message,
+                                dx_json data);
+
+/* ---- books --------------------------------------------------------------------------------- */
+
+typedef struct dx_peer_stats {
+    uint64_t bytes_in, bytes_out;       /* fed; told by sent() */
+    uint64_t messages_in, messages_out; /* framed */
+    uint64_t calls, requests, notifications;
+    uint64_t results, errors;                           /* calls that ended so … */
+    uint64_t timed_out, cancelled, lost, invalid;       /* … or so */
+    uint64_t replies, refusals;                         /* requests that we answered */
+    uint64_t dropped, overdue, cancelled_by_peer, busy; /* … or that ended otherwise */
+    uint64_t violations, stray_lines, stray_bytes, lf_lines;
+    uint64_t unknown_ids, late, progress, progress_dropped;
+} dx_peer_stats;
+
+DX_API dx_peer_stats dx_peer_statistics(const dx_peer *peer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

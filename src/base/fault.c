@@ -1,0 +1,108 @@
+/* What each fault is called and how it is told: one row each, in the order of the enum. */
+#include "base/line.h"
+
+static const struct fault_row {
+    const char *name;
+    const char *place;
+    const char *phrase;  /* $f and $e stand for the number found and the number expected */
+    const char *phrase0; /* where there is no number expected, if that makes a difference */
+} rows[DX_FAULT__COUNT] = {
+    [DX_FAULT_NONE] = {"none", "", "the conversation ended"},
+    [DX_FAULT_STRAY] = {"stray", "", "text that belongs to no message"},
+    [DX_FAULT_STRAY_LIMIT] = {"stray-limit", "",
+                              "too much text that belongs to no message: $f, the limit is $e"},
+    [DX_FAULT_OTHER_FRAMING] = {"other-framing", "",
+                                "expected header framing (Content-Length), but the peer sends "
+                                "line framing (one JSON text a line)",
+                                "expected line framing (one JSON text a line), but the peer sends "
+                                "header framing (Content-Length)"},
+    [DX_FAULT_HEADER_SYNTAX] = {"header-syntax", "header",
+                                "not a header line: expected 'Name: value' in ASCII"},
+    [DX_FAULT_HEADER_LF] = {"header-lf", "header",
+                            "a header line ends in LF alone, expected CR LF"},
+    [DX_FAULT_HEADER_LIMIT] = {"header-limit", "header",
+                               "header too large: more than $e (bytes or fields)"},
+    [DX_FAULT_LENGTH_MISSING] = {"length-missing", "header", "a header without Content-Length"},
+    [DX_FAULT_LENGTH_SYNTAX] = {"length-syntax", "header",
+                                "Content-Length is not a plain decimal number"},
+    [DX_FAULT_LENGTH_REPEATED] = {"length-repeated", "header", "Content-Length stands twice: $f"},
+    [DX_FAULT_LENGTH_CONFLICT] = {"length-conflict", "header",
+                                  "two different Content-Length fields: $e, then $f"},
+    [DX_FAULT_LENGTH_SHORT] = {"length-short", "body",
+                               "Content-Length is too short: declared $e, document ended at $f"},
+    [DX_FAULT_CHARSET] = {"charset", "header", "Content-Type asks for a charset other than UTF-8"},
+    [DX_FAULT_MESSAGE_LIMIT] = {"message-limit", "", "message too long: the limit is $e bytes"},
+    [DX_FAULT_TRUNCATED] = {"truncated", "", "truncated message: $f of $e bytes came",
+                            "truncated message: the stream ended $f bytes into it"},
+    [DX_FAULT_STALLED] = {"stalled", "", "a message does not go on: $e bytes are missing after $f",
+                          "a message does not go on: its end is missing after $f bytes"},
+    [DX_FAULT_BOM] = {"bom", "line", "a byte order mark at the start was skipped"},
+    [DX_FAULT_UNTERMINATED] = {"unterminated", "line", "the last line has no newline"},
+    [DX_FAULT_JSON_EMPTY] = {"json-empty", "body", "empty message, expected JSON"},
+    [DX_FAULT_JSON_SYNTAX] = {"json-syntax", "body", "not JSON from byte $f on"},
+    [DX_FAULT_JSON_INCOMPLETE] = {"json-incomplete", "body", "JSON ends too early, at byte $f"},
+    [DX_FAULT_JSON_PRETTY] = {"json-pretty", "body",
+                              "JSON over many lines: this framing needs one message on one line"},
+    [DX_FAULT_JSON_TRAILING] = {"json-trailing", "body",
+                                "bytes after the JSON document, which ended at byte $f"},
+    [DX_FAULT_JSON_UTF8] = {"json-utf8", "body", "not UTF-8 at byte $f"},
+    [DX_FAULT_JSON_DEPTH] = {"json-depth", "body", "nested deeper than $e at byte $f"},
+    [DX_FAULT_JSON_VALUE] = {"json-value", "body",
+                             "a number or string that can't be held, at byte $f"},
+    [DX_FAULT_NOT_A_MESSAGE] = {"not-a-message", "body",
+                                "JSON, but neither request, notification nor response"},
+    [DX_FAULT_VERSION] = {"version", "jsonrpc", "member \"jsonrpc\" must be \"2.0\""},
+    [DX_FAULT_MEMBER_REPEATED] = {"member-repeated", "body",
+                                  "the member at byte $f stands there for the second time"},
+    [DX_FAULT_METHOD_TYPE] = {"method-type", "method", "\"method\" must be a Unicode string"},
+    [DX_FAULT_PARAMS_TYPE] = {"params-type", "params", "\"params\" must be an object or an array"},
+    [DX_FAULT_ID_TYPE] = {"id-type", "id", "\"id\" must be a string or a number"},
+    [DX_FAULT_ID_MISSING] = {"id-missing", "id", "a response without \"id\""},
+    [DX_FAULT_ID_LIMIT] = {"id-limit", "id", "\"id\" has $f bytes, the limit is $e"},
+    [DX_FAULT_RESULT_AND_ERROR] = {"result-and-error", "body",
+                                   "a response with both \"result\" and \"error\""},
+    [DX_FAULT_RESULT_MISSING] = {"result-missing", "body",
+                                 "a response with neither \"result\" nor \"error\""},
+    [DX_FAULT_METHOD_AND_RESULT] = {"method-and-result", "body",
+                                    "\"method\" together with \"result\" or \"error\""},
+    [DX_FAULT_ERROR_SHAPE] = {"error-shape", "error",
+                              "\"error\" is not an object with an integer code and a message"},
+    [DX_FAULT_BATCH] = {"batch", "body", "a batch, which this conversation does not allow"},
+    [DX_FAULT_BATCH_EMPTY] = {"batch-empty", "body", "an empty batch"},
+    [DX_FAULT_ID_UNKNOWN] = {"id-unknown", "id", "a response to nothing that was asked"},
+    [DX_FAULT_ID_FORM] = {"id-form", "id",
+                          "a response whose id is pending in another form: expected the number $e"},
+    [DX_FAULT_ID_IN_USE] = {"id-in-use", "id", "a request with the id of an unanswered request"},
+    [DX_FAULT_ID_NULL] = {"id-null", "id",
+                          "the peer reports an error for no request it could read"},
+    [DX_FAULT_TIMEOUT] = {"timeout", "", "no answer within $e ms"},
+    [DX_FAULT_TOTAL] = {"total", "", "no answer within $e ms in all"},
+    [DX_FAULT_OVERDUE] = {"overdue", "", "not answered within $e ms"},
+    [DX_FAULT_CANCELLED] = {"cancelled", "", "cancelled"},
+    [DX_FAULT_ENDED] = {"ended", "", "the conversation ended before the answer came"},
+};
+
+const char *dx_fault_name(dx_fault fault) {
+    return fault >= 0 && fault < DX_FAULT__COUNT ? rows[fault].name : "unknown fault";
+}
+
+void dx__error_set(dx_error *error, dx_fault fault, uint64_t offset, uint64_t found,
+                   uint64_t expected) {
+    const struct fault_row *row = &rows[fault];
+    const char *phrase = row->phrase0 && !expected ? row->phrase0 : row->phrase;
+    error->fault = fault;
+    error->offset = offset;
+    dx__line place = dx__line_on(error->place, sizeof error->place);
+    dx__line_str(&place, row->place);
+    dx__line line = dx__line_on(error->phrase, sizeof error->phrase);
+    char piece[2] = {0, 0};
+    for (; *phrase; phrase++) {
+        if (phrase[0] == '$' && (phrase[1] == 'f' || phrase[1] == 'e')) {
+            dx__line_num(&line, phrase[1] == 'f' ? found : expected);
+            phrase++;
+        } else {
+            piece[0] = *phrase;
+            dx__line_str(&line, piece);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+/*
+ * The inside of a framer: one buffer, and where in it the machine stands.
+ *
+ * Places in the buffer are offsets from data[0]; `base` is where data[0] lies in the stream.
+ *
+ *     data[0]      released   pos          scan          len
+ *       | no longer  | handed   | the unit    | searched    |
+ *       | needed     | out      | being cut   | up to here  |
+ */
+#ifndef DX_FRAME_FRAMER_H
+#define DX_FRAME_FRAMER_H
+
+#include <duplex/frame.h>
+
+#include <stdbool.h>
+
+struct dx_framer {
+    dx_frame_config config;
+    dx_buf in;
+    uint64_t base;
+    size_t released;
+    size_t pos;
+    size_t scan;
+    char *lent; /* an old block that texts handed out still point into */
+    uint64_t lf_lines;
+
+    /* the header block being read */
+    size_t block;    /* where it began */
+    size_t length;   /* Content-Length */
+    size_t need;     /* BODY: how many bytes the message has */
+    size_t stray;    /* stray bytes since the last message */
+    unsigned fields; /* fields seen in the block */
+
+    bool in_body;
+    bool has_length;
+    bool repeated;
+    bool hunting; /* after a fault: only a Content-Length or Content-Type line starts a block */
+    bool started; /* something sensible came already */
+    bool on_loan; /* texts handed out point into the current block */
+    bool finished;
+    bool over; /* END or a fatal fault was handed out */
+};
+
+void dx__framer_init(dx_framer *framer, const dx_frame_config *config);
+void dx__framer_done(dx_framer *framer);
+/* Gives the buffer back if it holds nothing. */
+void dx__framer_trim(dx_framer *framer);
+/* Bytes of the message that is under way, and how many are known to be missing (0: unknown);
+ * false between messages. */
+bool dx__framer_partial(const dx_framer *framer, uint64_t *ret_have, uint64_t *ret_missing);
+/* The bytes at that place of the stream; they are on loan, and stay in place, until the next
+ * release. One loan at a time. */
+const char *dx__framer_at(dx_framer *framer, uint64_t offset);
+
+/* The two machines: DX_AGAIN or DX_OK with a frame. */
+dx_status dx__frame_header_next(dx_framer *framer, dx_frame *ret);
+dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret);
+
+/* For the machines. */
+dx_status dx__frame_text(dx_framer *framer, dx_frame *ret, dx_frame_kind kind, size_t at,
+                         size_t len);
+dx_status dx__frame_fault(dx_framer *framer, dx_frame *ret, dx_fault fault, uint64_t found,
+                          uint64_t expected);
+dx_status dx__frame_fatal(dx_framer *framer, dx_frame *ret, dx_fault fault, uint64_t found,
+                          uint64_t expected);
+dx_status dx__frame_end(dx_framer *framer, dx_frame *ret);
+/* The next LF at or behind `scan`, or NULL with `scan` moved to the end of what is there. */
+const char *dx__frame_newline(dx_framer *framer);
+/* How many bytes a text has in common with the beginning of a lower-case word, in any case. */
+size_t dx__frame_common(dx_text text, const char *lower);
+/* Does a text begin with `prefix` (lower case), whatever the case? */
+bool dx__frame_begins(dx_text text, const char *prefix);
+
+/* How a message that is written in place begins and ends; between the two goes the body. */
+typedef struct dx__frame_mark {
+    size_t start;
+    size_t digits_at;
+    size_t digits;
+    size_t body;
+} dx__frame_mark;
+dx_status dx__frame_open(dx_buf *buf, dx_framing framing, const char *content_type, size_t guess,
+                         dx__frame_mark *ret_mark);
+dx_status dx__frame_close(dx_buf *buf, dx_framing framing, const dx__frame_mark *mark);
+
+#endif

@@ -1,0 +1,282 @@
+/*
+ * Header framing: fields, an empty line, as many bytes as Content-Length says.
+ *
+ * Lines are looked at only when they are complete, so that what is found does not depend on how
+ * the bytes arrived.
+ */
+#include "frame/framer.h"
+
+#include <string.h>
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+static bool is_token(char c) {
+    static const char marks[] = "!#$%&'*+-.^_`|~";
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           memchr(marks, c, sizeof marks - 1);
+}
+
+static bool is_clean(dx_text text) {
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if ((c < 0x20 && c != '\t') || c >= 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static dx_text trimmed(const char *from, const char *to) {
+    while (from < to && is_blank(*from))
+        from++;
+    while (to > from && is_blank(to[-1]))
+        to--;
+    return (dx_text){from, (size_t)(to - from)};
+}
+
+/* Splits a line into name and value; false if it is no field. */
+static bool split(dx_text line, dx_text *name, dx_text *value) {
+    const char *colon = line.len ? memchr(line.at, ':', line.len) : NULL;
+    if (!colon || colon == line.at)
+        return false;
+    for (const char *c = line.at; c < colon; c++)
+        if (!is_token(*c))
+            return false;
+    *name = (dx_text){line.at, (size_t)(colon - line.at)};
+    *value = trimmed(colon + 1, line.at + line.len);
+    return true;
+}
+
+static bool named(dx_text name, const char *lower) {
+    return name.len == strlen(lower) && dx__frame_begins(name, lower);
+}
+
+/* Where a line that begins with something else has a whole Content-Length field at its end (a
+ * program printed without a newline, or the length before was too short); 0 if it has none. */
+static size_t glued(dx_text line) {
+    static const char field[] = "content-length:";
+    for (size_t i = 1; i + sizeof field <= line.len; i++) {
+        dx_text rest = {line.at + i, line.len - i};
+        if ((rest.at[0] | 0x20) != 'c' || line.at[i - 1] == '-' || !dx__frame_begins(rest, field))
+            continue;
+        dx_text value = trimmed(rest.at + sizeof field - 1, rest.at + rest.len);
+        size_t digits = 0;
+        while (digits < value.len && value.at[digits] >= '0' && value.at[digits] <= '9')
+            digits++;
+        if (digits && digits == value.len)
+            return i;
+    }
+    return 0;
+}
+
+/* A line of the other framing: JSON with the member that every message has. */
+static bool is_message(dx_text line) {
+    static const char member[] = "\"jsonrpc\"";
+    line = trimmed(line.at, line.at + line.len);
+    if (!line.len || (line.at[0] != '{' && line.at[0] != '['))
+        return false;
+    const char *from = line.at;
+    const char *end = line.at + line.len;
+    while ((from = memchr(from, '"', (size_t)(end - from)))) {
+        if ((size_t)(end - from) < sizeof member - 1)
+            return false;
+        if (memcmp(from, member, sizeof member - 1) == 0)
+            return true;
+        from++;
+    }
+    return false;
+}
+
+static void end_block(dx_framer *framer) {
+    framer->block = framer->pos;
+    framer->fields = 0;
+    framer->has_length = framer->repeated = false;
+}
+
+/* Something is wrong with the block. Lenient: say so, and look for the next one. */
+static dx_status give_up(dx_framer *framer, dx_frame *ret, dx_fault fault, uint64_t found,
+                         uint64_t expected) {
+    framer->stray += framer->pos - framer->block;
+    end_block(framer);
+    framer->hunting = true;
+    if (!(framer->config.lenient & DX_LENIENT_STRAY))
+        return dx__frame_fatal(framer, ret, fault, found, expected);
+    if (framer->stray > framer->config.stray_max)
+        return dx__frame_fatal(framer, ret, DX_FAULT_STRAY_LIMIT, framer->stray,
+                               framer->config.stray_max);
+    return dx__frame_fault(framer, ret, fault, found, expected);
+}
+
+static dx_status stray(dx_framer *framer, dx_frame *ret, size_t at, size_t len) {
+    framer->stray += framer->pos - at;
+    if (!framer->fields)
+        framer->block = framer->pos;
+    if (!(framer->config.lenient & DX_LENIENT_STRAY))
+        return dx__frame_fatal(framer, ret, DX_FAULT_HEADER_SYNTAX, 0, 0);
+    if (framer->stray > framer->config.stray_max)
+        return dx__frame_fatal(framer, ret, DX_FAULT_STRAY_LIMIT, framer->stray,
+                               framer->config.stray_max);
+    if (!len)
+        return DX_AGAIN; /* an empty line is not worth a word */
+    return dx__frame_text(framer, ret, DX_FRAME_STRAY, at, len);
+}
+
+static dx_status length(dx_framer *framer, dx_frame *ret, dx_text value) {
+    size_t number = 0;
+    if (value.len && value.at[0] == '+' && (framer->config.lenient & DX_LENIENT_PLUS))
+        value = (dx_text){value.at + 1, value.len - 1};
+    for (size_t i = 0; i < value.len; i++)
+        if (value.at[i] < '0' || value.at[i] > '9')
+            return give_up(framer, ret, DX_FAULT_LENGTH_SYNTAX, 0, 0);
+    if (!value.len)
+        return give_up(framer, ret, DX_FAULT_LENGTH_SYNTAX, 0, 0);
+    for (size_t i = 0; i < value.len; i++) {
+        number = number * 10 + (size_t)(value.at[i] - '0');
+        if (number > framer->config.message_max)
+            return dx__frame_fatal(framer, ret, DX_FAULT_MESSAGE_LIMIT, number,
+                                   framer->config.message_max);
+    }
+    if (framer->has_length && !(framer->config.lenient & DX_LENIENT_LAST_LENGTH)) {
+        if (number != framer->length)
+            return dx__frame_fatal(framer, ret, DX_FAULT_LENGTH_CONFLICT, number, framer->length);
+        framer->repeated = true;
+    }
+    framer->has_length = true;
+    framer->length = number;
+    return DX_AGAIN;
+}
+
+static bool utf8_or_none(dx_text type) {
+    static const char key[] = "charset=";
+    for (size_t i = 0; i < type.len; i++) {
+        if (i && type.at[i - 1] != ';' && !is_blank(type.at[i - 1]))
+            continue;
+        dx_text rest = {type.at + i, type.len - i};
+        if (!dx__frame_begins(rest, key))
+            continue;
+        const char *from = rest.at + sizeof key - 1;
+        const char *end = type.at + type.len;
+        const char *to = memchr(from, ';', (size_t)(end - from));
+        dx_text value = trimmed(from, to ? to : end);
+        if (value.len >= 2 && value.at[0] == '"' && value.at[value.len - 1] == '"')
+            value = (dx_text){value.at + 1, value.len - 2};
+        return named(value, "utf-8") || named(value, "utf8");
+    }
+    return true;
+}
+
+/* A line that is not empty, `pos` already behind it. DX_AGAIN: nothing to hand out, go on. */
+static dx_status field(dx_framer *framer, dx_frame *ret, size_t at, dx_text line) {
+    dx_text name = {NULL, 0};
+    dx_text value = {NULL, 0};
+    bool is_field = split(line, &name, &value);
+    bool is_length = is_field && named(name, "content-length");
+    bool is_type = is_field && named(name, "content-type");
+    if (!is_length && !is_type && !framer->fields) {
+        size_t more = glued(line);
+        if (more) {
+            framer->pos = framer->scan = at + more; /* the rest is a line of its own */
+            return stray(framer, ret, at, more);
+        }
+        if (is_message(line)) {
+            bool first = !framer->started;
+            framer->started = true;
+            if (first)
+                return dx__frame_fatal(framer, ret, DX_FAULT_OTHER_FRAMING, 0, 1);
+            return give_up(framer, ret, DX_FAULT_OTHER_FRAMING, 0, 1);
+        }
+        if (!is_field || framer->hunting || !is_clean(line))
+            return stray(framer, ret, at, line.len);
+    }
+    if (!is_clean(line))
+        return give_up(framer, ret, DX_FAULT_HEADER_SYNTAX, 0, 0);
+    if (!is_field)
+        return stray(framer, ret, at, line.len);
+    if (framer->in.data[at + line.len] == '\n') {
+        if (!(framer->config.lenient & DX_LENIENT_LF))
+            return give_up(framer, ret, DX_FAULT_HEADER_LF, 0, 0);
+        framer->lf_lines++;
+    }
+    framer->hunting = false;
+    framer->started = true;
+    if (++framer->fields > framer->config.fields_max)
+        return dx__frame_fatal(framer, ret, DX_FAULT_HEADER_LIMIT, framer->fields,
+                               framer->config.fields_max);
+    if (is_length)
+        return length(framer, ret, value);
+    if (is_type && !utf8_or_none(value))
+        return dx__frame_fatal(framer, ret, DX_FAULT_CHARSET, 0, 0);
+    return DX_AGAIN;
+}
+
+/* The empty line, `pos` already behind it. */
+static dx_status block_ends(dx_framer *framer, dx_frame *ret, size_t at) {
+    if (!framer->fields)
+        return stray(framer, ret, at, 0);
+    if (!framer->has_length)
+        return give_up(framer, ret, DX_FAULT_LENGTH_MISSING, 0, 0);
+    bool repeated = framer->repeated;
+    framer->need = framer->length;
+    framer->in_body = true;
+    end_block(framer);
+    if (repeated)
+        return dx__frame_fault(framer, ret, DX_FAULT_LENGTH_REPEATED, framer->need, framer->need);
+    return DX_AGAIN;
+}
+
+static dx_status too_large(dx_framer *framer, dx_frame *ret, size_t len) {
+    return dx__frame_fatal(framer, ret, DX_FAULT_HEADER_LIMIT, len, framer->config.header_max);
+}
+
+/* The stream ended and a piece of a line is left, or part of a block. */
+static dx_status ends(dx_framer *framer, dx_frame *ret) {
+    static const char word[] = "content-length:";
+    dx_text rest = {framer->in.data + framer->pos, framer->in.len - framer->pos};
+    if (!rest.len && !framer->fields)
+        return dx__frame_end(framer, ret);
+    if (!framer->fields && is_message(rest))
+        return dx__frame_fatal(framer, ret, DX_FAULT_OTHER_FRAMING, 0, 1);
+    size_t common = dx__frame_common(rest, word);
+    if (framer->fields || common == rest.len || common == sizeof word - 1)
+        return dx__frame_fatal(framer, ret, DX_FAULT_TRUNCATED, framer->in.len - framer->block, 0);
+    size_t at = framer->pos;
+    framer->pos = framer->scan = framer->in.len;
+    return stray(framer, ret, at, rest.len);
+}
+
+dx_status dx__frame_header_next(dx_framer *framer, dx_frame *ret) {
+    for (;;) {
+        if (framer->in_body) {
+            size_t have = framer->in.len - framer->pos;
+            if (have < framer->need) {
+                if (!framer->finished)
+                    return DX_AGAIN;
+                return dx__frame_fatal(framer, ret, DX_FAULT_TRUNCATED, have, framer->need);
+            }
+            size_t at = framer->pos;
+            framer->in_body = false;
+            framer->stray = 0;
+            framer->pos = framer->scan = framer->block = at + framer->need;
+            return dx__frame_text(framer, ret, DX_FRAME_MESSAGE, at, framer->need);
+        }
+        const char *newline = dx__frame_newline(framer);
+        size_t block = framer->in.len - framer->block;
+        if (!newline) {
+            if (block > framer->config.header_max)
+                return too_large(framer, ret, block);
+            return framer->finished ? ends(framer, ret) : DX_AGAIN;
+        }
+        size_t at = framer->pos;
+        size_t end = (size_t)(newline - framer->in.data);
+        if (end + 1 - framer->block > framer->config.header_max)
+            return too_large(framer, ret, end + 1 - framer->block);
+        dx_text line = {framer->in.data + at, end - at};
+        framer->pos = framer->scan = end + 1;
+        if (line.len && line.at[line.len - 1] == '\r')
+            line.len--;
+        dx_status status = line.len ? field(framer, ret, at, line) : block_ends(framer, ret, at);
+        if (status != DX_AGAIN)
+            return status;
+    }
+}

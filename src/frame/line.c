@@ -1,0 +1,64 @@
+/* Line framing: one JSON text a line. */
+#include "frame/framer.h"
+
+#include <string.h>
+
+static bool blank(dx_text text) {
+    for (size_t i = 0; i < text.len; i++)
+        if (text.at[i] != ' ' && text.at[i] != '\t' && text.at[i] != '\r')
+            return false;
+    return true;
+}
+
+static dx_status too_long(dx_framer *framer, dx_frame *ret, size_t len) {
+    return dx__frame_fatal(framer, ret, DX_FAULT_MESSAGE_LIMIT, len, framer->config.message_max);
+}
+
+/* A line of `len` bytes at `pos`, which was already passed. */
+static dx_status line(dx_framer *framer, dx_frame *ret, size_t at, size_t len) {
+    dx_text text = {framer->in.data + at, len};
+    if (dx__frame_begins(text, "content-length:")) {
+        bool first = !framer->started;
+        framer->started = true;
+        return (first ? dx__frame_fatal : dx__frame_fault)(framer, ret, DX_FAULT_OTHER_FRAMING, 0,
+                                                           0);
+    }
+    framer->started = true;
+    return dx__frame_text(framer, ret, DX_FRAME_MESSAGE, at, len);
+}
+
+dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret) {
+    static const char bom[3] = "\xef\xbb\xbf";
+    for (;;) {
+        const char *newline = dx__frame_newline(framer);
+        size_t have = framer->in.len - framer->pos;
+        if (!newline && !framer->finished) {
+            /* One byte more than the limit may be the CR before the newline. */
+            if (have > framer->config.message_max + 1)
+                return too_long(framer, ret, have);
+            return DX_AGAIN;
+        }
+        if (!newline && !have)
+            return dx__frame_end(framer, ret);
+        const char *start = framer->in.data + framer->pos;
+        if (framer->base + framer->pos == 0 && have >= 3 && memcmp(start, bom, 3) == 0) {
+            framer->pos += 3;
+            framer->scan = framer->pos;
+            return dx__frame_fault(framer, ret, DX_FAULT_BOM, 0, 0);
+        }
+        size_t at = framer->pos;
+        size_t len = newline ? (size_t)(newline - start) : have;
+        size_t whole = newline ? len + 1 : len;
+        if (len && start[len - 1] == '\r')
+            len--;
+        if (len > framer->config.message_max)
+            return too_long(framer, ret, len);
+        framer->pos = framer->scan = at + whole;
+        if (blank((dx_text){start, len}))
+            continue;
+        dx_status status = line(framer, ret, at, len);
+        if (!newline && ret->kind == DX_FRAME_MESSAGE)
+            ret->fault = DX_FAULT_UNTERMINATED;
+        return status;
+    }
+}

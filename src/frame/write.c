@@ -1,0 +1,78 @@
+#include "base/line.h"
+#include "frame/framer.h"
+
+#include <string.h>
+
+static const char field[] = "Content-Length: ";
+
+static dx_status put(dx_buf *buf, const char *string) {
+    return dx_buf_append(buf, string, strlen(string));
+}
+
+/* The number of digits is guessed so that the body, written next, seldom has to move. */
+dx_status dx__frame_open(dx_buf *buf, dx_framing framing, const char *content_type, size_t guess,
+                         dx__frame_mark *ret_mark) {
+    dx__frame_mark mark = {.start = buf->len};
+    dx_status status = DX_OK;
+    if (framing == DX_FRAMING_HEADER) {
+        char digits[20];
+        mark.digits = dx__digits(guess, digits);
+        status = put(buf, field);
+        mark.digits_at = buf->len;
+        if (status == DX_OK)
+            status = dx_buf_append(buf, digits, mark.digits);
+        if (status == DX_OK && content_type) {
+            status = put(buf, "\r\nContent-Type: ");
+            if (status == DX_OK)
+                status = put(buf, content_type);
+        }
+        if (status == DX_OK)
+            status = put(buf, "\r\n\r\n");
+    }
+    if (status != DX_OK) {
+        buf->len = mark.start;
+        return status;
+    }
+    mark.body = buf->len;
+    *ret_mark = mark;
+    return DX_OK;
+}
+
+dx_status dx__frame_close(dx_buf *buf, dx_framing framing, const dx__frame_mark *mark) {
+    if (framing == DX_FRAMING_LINE) {
+        char *at = buf->data + mark->body;
+        char *end = buf->data + buf->len;
+        for (char *lf = at; (lf = memchr(lf, '\n', (size_t)(end - lf)));)
+            *lf = ' ';
+        for (char *cr = at; (cr = memchr(cr, '\r', (size_t)(end - cr)));)
+            *cr = ' ';
+        return put(buf, "\n");
+    }
+    char digits[20];
+    size_t count = dx__digits(buf->len - mark->body, digits);
+    if (count != mark->digits) {
+        size_t rest = mark->digits_at + mark->digits;
+        if (count > mark->digits) {
+            dx_status status = dx_buf_reserve(buf, count - mark->digits);
+            if (status != DX_OK)
+                return status;
+        }
+        memmove(buf->data + mark->digits_at + count, buf->data + rest, buf->len - rest);
+        buf->len = buf->len - mark->digits + count;
+    }
+    memcpy(buf->data + mark->digits_at, digits, count);
+    return DX_OK;
+}
+
+dx_status dx_frame_write(dx_buf *buf, dx_framing framing, const char *content_type, dx_text body) {
+    dx__frame_mark mark;
+    dx_status status = dx__frame_open(buf, framing, content_type, body.len, &mark);
+    if (status != DX_OK)
+        return status;
+    status = dx_buf_append(buf, body.at, body.len);
+    if (status == DX_OK)
+        status = dx__frame_close(buf, framing, &mark);
+    if (status != DX_OK)
+        buf->len = mark.start;
+    return status;
+}

@@ -1,0 +1,316 @@
+#include "base/alloc.h"
+#include "base/line.h"
+#include "peer/peer.h"
+
+#include <string.h>
+
+enum { TOKEN_MAX = 1024 };
+
+static const uint64_t ID_MAX = (UINT64_C(1) << 53) - 1; /* what every JSON reader can count to */
+
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+static void append(dx__calls *list, dx__call *call) {
+    call->prev = list->last;
+    call->next = NULL;
+    *(list->last ? &list->last->next : &list->first) = call;
+    list->last = call;
+    list->count++;
+}
+
+static void unlink_call(dx__calls *list, dx__call *call) {
+    *(call->prev ? &call->prev->next : &list->first) = call->next;
+    *(call->next ? &call->next->prev : &list->last) = call->prev;
+    list->count--;
+}
+
+dx__call *dx__calls_take(dx__calls *list) {
+    dx__call *call = list->first;
+    if (call)
+        unlink_call(list, call);
+    return call;
+}
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+dx__call *dx__call_by_id(const dx_peer *peer, uint64_t id) {
+    size_t cursor = 0;
+    return dx__map_find(&peer->by_id, id, &cursor);
+}
+
+/* One form for each token, however its string was escaped: strings keep their opening quote only,
+ * so that "1" and 1 stay different. False for what can't be a token. */
+static bool canonical(dx_text token, char room[TOKEN_MAX], dx_text *ret) {
+    if (!token.len || token.len > TOKEN_MAX)
+        return false;
+    if (token.at[0] != '"') {
+        *ret = token;
+        return token.at[0] == '-' || (token.at[0] >= '0' && token.at[0] <= '9');
+    }
+    dx_text characters;
+    if (dx_rpc_string(token, room + 1, &characters) != DX_OK)
+        return false;
+    room[0] = '"';
+    *ret = characters.at == room + 1 ? (dx_text){room, characters.len + 1}
+                                     : (dx_text){token.at, token.len - 1};
+    return true;
+}
+
+static dx__call *find_token(const dx_peer *peer, dx_text token, uint64_t hash) {
+    size_t cursor = 0;
+    dx__call *call;
+    while ((call = dx__map_find(&peer->by_token, hash, &cursor)))
+        if (call->token_len == token.len && memcmp(call->token, token.at, token.len) == 0)
+            return call;
+    return NULL;
+}
+
+dx__call *dx__call_by_token(dx_peer *peer, dx_text token) {
+    char room[TOKEN_MAX];
+    dx_text key;
+    if (!peer->by_token.count || !canonical(token, room, &key))
+        return NULL;
+    return find_token(peer, key, dx__hash(peer->config.seed, key));
+}
+
+bool dx__call_is_tombstone(const dx_peer *peer, uint64_t id) {
+    for (unsigned i = 0; peer->tombstones && i < TOMBSTONES; i++)
+        if (peer->tombstones[i] == id)
+            return true;
+    return false;
+}
+
+/* ---- calling -------------------------------------------------------------------------------- */
+
+static uint64_t later(uint64_t now, uint64_t ms) {
+    return ms >= DX_NEVER - now ? DX_NEVER : now + ms;
+}
+
+static uint64_t take_id(dx_peer *peer) {
+    uint64_t id;
+    do {
+        id = peer->next_id;
+        peer->next_id = id >= ID_MAX ? 1 : id + 1;
+    } while (dx__call_by_id(peer, id));
+    return id;
+}
+
+static dx_status set_token(dx_peer *peer, dx__call *call, dx_text token) {
+    char room[TOKEN_MAX];
+    dx_text key;
+    if (!token.at)
+        return DX_OK;
+    if (dx_json_check(token, 1, NULL) != DX_FAULT_NONE || !canonical(token, room, &key))
+        return DX_ERR_INVALID;
+    call->token_hash = dx__hash(peer->config.seed, key);
+    if (find_token(peer, key, call->token_hash))
+        return DX_ERR_INVALID;
+    if (dx__map_reserve(&peer->by_token) != DX_OK)
+        return DX_ERR_NOMEM;
+    call->token = dx__malloc(&peer->alloc, key.len);
+    if (!call->token)
+        return DX_ERR_NOMEM;
+    memcpy(call->token, key.at, key.len);
+    call->token_len = key.len;
+    return DX_OK;
+}
+
+static dx_status prepare(dx_peer *peer, dx__call *call, const dx_call_options *options,
+                         dx_text method, dx_json params) {
+    uint64_t before = peer->next_id;
+    dx_status status = set_token(peer, call, options->token);
+    if (status == DX_OK)
+        status = dx__map_reserve(&peer->by_id);
+    if (status == DX_OK)
+        status = dx__heap_reserve(&peer->heap, peer->calls.live + peer->requests.live);
+    /* The ring of late answers is made here, where it can fail without harm. */
+    if (status == DX_OK && !peer->tombstones) {
+        peer->tombstones = dx__malloc(&peer->alloc, TOMBSTONES * sizeof *peer->tombstones);
+        if (!peer->tombstones)
+            return DX_ERR_NOMEM;
+        memset(peer->tombstones, 0, TOMBSTONES * sizeof *peer->tombstones);
+    }
+    if (status != DX_OK)
+        return status;
+    call->id = take_id(peer);
+    char digits[20];
+    dx__outgoing outgoing = {.what = DX__REQUEST,
+                             .id = {digits, dx__digits(call->id, digits)},
+                             .method = method,
+                             .body = params};
+    status = dx__send(peer, NULL, &outgoing, peer->config.out_max);
+    if (status != DX_OK)
+        peer->next_id = before;
+    return status;
+}
+
+dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
+                       const dx_call_options *options, uint64_t now_ms, dx_call *ret_call) {
+    static const dx_call_options plain = {0};
+    if (peer->ending)
+        return DX_CLOSED;
+    if (peer->pending.count >= peer->config.calls_max)
+        return DX_BUSY;
+    if (!options)
+        options = &plain;
+    dx__call *call = dx__pool_take(&peer->calls);
+    if (!call)
+        return DX_ERR_NOMEM;
+    dx_status status = prepare(peer, call, options, method, params);
+    if (status != DX_OK) {
+        dx__free(&peer->alloc, call->token);
+        dx__pool_give(&peer->calls, call);
+        return status;
+    }
+    if (now_ms > peer->now)
+        peer->now = now_ms;
+    peer->last_use = peer->now;
+    call->user = options->user;
+    call->reset = options->reset;
+    call->no_cancel = options->no_cancel;
+    call->timeout_ms = options->timeout_ms ? options->timeout_ms : peer->config.timeout_ms;
+    call->total_ms = options->total_ms ? options->total_ms : peer->config.total_ms;
+    call->total_at = later(peer->now, call->total_ms);
+    call->timer.tag = TIMER_CALL;
+    uint64_t at = later(peer->now, call->timeout_ms);
+    dx__heap_add(&peer->heap, &call->timer, at < call->total_at ? at : call->total_at);
+    dx__map_put(&peer->by_id, call->id, call);
+    if (call->token)
+        dx__map_put(&peer->by_token, call->token_hash, call);
+    append(&peer->pending, call);
+    peer->stats.calls++;
+    if (ret_call)
+        *ret_call = dx__pool_handle(&call->pooled);
+    return DX_OK;
+}
+
+size_t dx_peer_pending(const dx_peer *peer) {
+    return peer->pending.count;
+}
+
+/* ---- ending --------------------------------------------------------------------------------- */
+
+static void count(dx_peer_stats *stats, dx_outcome outcome) {
+    switch (outcome) {
+    case DX_OUTCOME_RESULT:
+        stats->results++;
+        break;
+    case DX_OUTCOME_ERROR:
+        stats->errors++;
+        break;
+    case DX_OUTCOME_TIMED_OUT:
+        stats->timed_out++;
+        break;
+    case DX_OUTCOME_CANCELLED:
+        stats->cancelled++;
+        break;
+    case DX_OUTCOME_LOST:
+        stats->lost++;
+        break;
+    case DX_OUTCOME_INVALID:
+        stats->invalid++;
+        break;
+    }
+}
+
+void dx__call_end(dx_peer *peer, dx__call *call, dx_outcome outcome, dx_fault fault,
+                  bool by_answer) {
+    unlink_call(&peer->pending, call);
+    dx__heap_drop(&peer->heap, &call->timer);
+    dx__map_drop(&peer->by_id, call->id, call);
+    if (call->token)
+        dx__map_drop(&peer->by_token, call->token_hash, call);
+    dx__free(&peer->alloc, call->token);
+    call->token = NULL;
+    call->outcome = outcome;
+    call->fault = fault;
+    count(&peer->stats, outcome);
+    if (by_answer) {
+        call->state = CALL_ANSWERED;
+        return;
+    }
+    call->state = CALL_ENDED;
+    peer->tombstones[peer->tombstone++ % TOMBSTONES] = call->id;
+    append(&peer->ended, call);
+}
+
+void dx__call_progress(dx_peer *peer, dx__call *call) {
+    if (!call->reset || call->state != CALL_PENDING)
+        return;
+    uint64_t at = later(peer->now, call->timeout_ms);
+    dx__heap_move(&peer->heap, &call->timer, at < call->total_at ? at : call->total_at);
+}
+
+/* Writes {"id":7,"reason":"…"} with the style's own names. */
+static dx_status write_params(const dx_cancel_style *style, uint64_t id, dx_text reason,
+                              dx_buf *buf) {
+    char digits[20];
+    size_t len = dx__digits(id, digits);
+    dx_status status = dx_buf_append(buf, "{", 1);
+    if (status == DX_OK)
+        status = dx_json_write_string(buf, dx_str(style->id_member));
+    if (status == DX_OK)
+        status = dx_buf_append(buf, ":", 1);
+    if (status == DX_OK)
+        status = dx_buf_append(buf, digits, len);
+    if (status == DX_OK && reason.at && style->reason_member) {
+        status = dx_buf_append(buf, ",", 1);
+        if (status == DX_OK)
+            status = dx_json_write_string(buf, dx_str(style->reason_member));
+        if (status == DX_OK)
+            status = dx_buf_append(buf, ":", 1);
+        if (status == DX_OK)
+            status = dx_json_write_string(buf, reason);
+    }
+    return status == DX_OK ? dx_buf_append(buf, "}", 1) : status;
+}
+
+static dx_status tell_cancelled(dx_peer *peer, const dx__call *call, dx_text reason) {
+    const dx_cancel_style *style = &peer->config.cancel;
+    if (!style->method || call->no_cancel)
+        return DX_OK;
+    dx_buf params;
+    dx_buf_init(&params, peer->config.message_max, &peer->alloc);
+    dx_status status = write_params(style, call->id, reason, &params);
+    dx__outgoing outgoing = {.what = DX__NOTIFICATION,
+                             .method = dx_str(style->method),
+                             .body = dx_json_checked((dx_text){params.data, params.len})};
+    if (status == DX_OK)
+        status = dx__send(peer, NULL, &outgoing, SIZE_MAX);
+    dx_buf_done(&params);
+    return status;
+}
+
+dx_status dx_peer_cancel(dx_peer *peer, dx_call handle, dx_text reason, uint64_t now_ms) {
+    dx__call *call = dx__pool_find(&peer->calls, handle);
+    if (!call || call->state != CALL_PENDING)
+        return DX_GONE;
+    if (now_ms > peer->now)
+        peer->now = now_ms;
+    bool silent = peer->ending;
+    dx_status status = silent ? DX_OK : tell_cancelled(peer, call, reason);
+    if (status != DX_OK)
+        return status;
+    const dx_cancel_style *style = &peer->config.cancel;
+    if (silent || !style->method || !style->answered || call->no_cancel) {
+        dx__call_end(peer, call, DX_OUTCOME_CANCELLED, DX_FAULT_CANCELLED, false);
+        return DX_OK;
+    }
+    uint64_t grace = later(peer->now, style->grace_ms);
+    call->state = CALL_CANCELLING;
+    dx__heap_move(&peer->heap, &call->timer, grace < call->total_at ? grace : call->total_at);
+    return DX_OK;
+}
+
+void dx__call_due(dx_peer *peer, dx__call *call) {
+    if (call->state == CALL_CANCELLING) {
+        dx__call_end(peer, call, DX_OUTCOME_CANCELLED, DX_FAULT_CANCELLED, false);
+        return;
+    }
+    /* That we no longer want it is told as well as memory allows; the call ends in any case. */
+    if (!peer->ending)
+        (void)tell_cancelled(peer, call, dx_str("timed out"));
+    bool total = call->timer.when >= call->total_at;
+    dx__call_end(peer, call, DX_OUTCOME_TIMED_OUT, total ? DX_FAULT_TOTAL : DX_FAULT_TIMEOUT,
+                 false);
+}

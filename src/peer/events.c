@@ -1,0 +1,419 @@
+/* next(): one event at a time, parsed, lent; and keep(). */
+#include "base/alloc.h"
+#include "base/line.h"
+#include "peer/peer.h"
+
+#include <string.h>
+
+/* Texts up to this length are parsed in an arena that is used again and again. */
+enum { ARENA_TEXT = 16 << 10 };
+
+static yyjson_alc yyjson_allocator(const dx_allocator *alloc) {
+    return (yyjson_alc){alloc->malloc, alloc->realloc, alloc->free, alloc->ctx};
+}
+
+/* ---- parsing --------------------------------------------------------------------------------- */
+
+static dx_status parse_in_arena(const dx_allocator *alloc, void **arena, size_t *cap, dx_text text,
+                                yyjson_doc **ret_doc, yyjson_read_err *ret_error) {
+    size_t need = yyjson_read_max_memory_usage(text.len, YYJSON_READ_NOFLAG);
+    if (need + 256 > *cap) {
+        size_t size = need + 256;
+        void *block = dx__malloc(alloc, size);
+        if (!block)
+            return DX_ERR_NOMEM;
+        dx__free(alloc, *arena);
+        *arena = block;
+        *cap = size;
+    }
+    yyjson_alc alc;
+    yyjson_alc_pool_init(&alc, *arena, *cap);
+    *ret_doc =
+        yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NOFLAG, &alc, ret_error);
+    return DX_OK;
+}
+
+/* Parses the body of the event at hand. DX_ERR_INVALID: the library can't hold it, error set. */
+static dx_status parse(dx_peer *peer, dx_event *ev) {
+    if (!ev->body.at || peer->config.flags & DX_PEER_TEXT)
+        return DX_OK;
+    yyjson_read_err error = {0};
+    peer->doc_in_arena = ev->body.len <= ARENA_TEXT;
+    if (peer->doc_in_arena) {
+        dx_status status = parse_in_arena(&peer->alloc, &peer->arena, &peer->arena_cap, ev->body,
+                                          &peer->doc, &error);
+        if (status != DX_OK)
+            return status;
+    } else {
+        yyjson_alc alc = yyjson_allocator(&peer->alloc);
+        peer->doc = yyjson_read_opts((char *)(uintptr_t)ev->body.at, ev->body.len,
+                                     YYJSON_READ_NOFLAG, &alc, &error);
+    }
+    if (!peer->doc && error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+        return DX_ERR_NOMEM;
+    if (!peer->doc) {
+        size_t at = (size_t)(ev->body.at - ev->message.at) + error.pos;
+        dx__error_set(&ev->error, DX_FAULT_JSON_VALUE, at, at, 0);
+        return DX_ERR_INVALID;
+    }
+    ev->value = yyjson_doc_get_root(peer->doc);
+    return DX_OK;
+}
+
+static void free_doc(dx_peer *peer) {
+    if (peer->doc && !peer->doc_in_arena)
+        yyjson_doc_free(peer->doc);
+    peer->doc = NULL;
+}
+
+static dx_status set_method(dx_peer *peer, dx_event *ev, dx_text quoted) {
+    if (quoted.len > peer->room_cap && memchr(quoted.at, '\\', quoted.len)) {
+        char *room = dx__malloc(&peer->alloc, quoted.len);
+        if (!room)
+            return DX_ERR_NOMEM;
+        dx__free(&peer->alloc, peer->room);
+        peer->room = room;
+        peer->room_cap = quoted.len;
+    }
+    return dx_rpc_string(quoted, peer->room, &ev->method);
+}
+
+/* ---- handing out ------------------------------------------------------------------------------
+ */
+
+/* The loan of the last event ends: a request in it that nobody took is answered. */
+static dx_status end_loan(dx_peer *peer) {
+    if (!peer->lent)
+        return DX_OK;
+    dx__request *request = peer->event.kind == DX_EVENT_REQUEST
+                               ? dx__pool_find(&peer->requests, peer->event.request)
+                               : NULL;
+    if (request && request->state == REQUEST_GIVEN) {
+        dx_status status = dx__request_drop(peer, request);
+        if (status != DX_OK)
+            return status;
+    }
+    dx__event_done(peer);
+    return DX_OK;
+}
+
+void dx__event_done(dx_peer *peer) {
+    free_doc(peer);
+    peer->lent = false;
+    dx_framer_release(&peer->framer, dx__needed_from(peer));
+}
+
+static void tell_end(dx_peer *peer, dx_event *ev, const dx__call *call) {
+    ev->kind = DX_EVENT_DONE;
+    ev->outcome = call->outcome;
+    ev->call = dx__pool_handle(&call->pooled);
+    ev->user = call->user;
+    ev->id = (dx_text){peer->id_text, dx__digits(call->id, peer->id_text)};
+    if (call->outcome == DX_OUTCOME_LOST && peer->why.fault != DX_FAULT_NONE)
+        ev->error = peer->why;
+    else if (call->fault != DX_FAULT_NONE)
+        dx__error_set(&ev->error, call->fault, 0, 0,
+                      call->fault == DX_FAULT_TOTAL ? call->total_ms : call->timeout_ms);
+}
+
+/* An error object's code; 0 and a fault if it has none that is an integer, or no message. */
+static int64_t code_of(dx_event *ev) {
+    dx_text code = dx_rpc_member(ev->body, dx_str("code"));
+    dx_text message = dx_rpc_member(ev->body, dx_str("message"));
+    uint64_t number = 0;
+    size_t i = code.len && code.at[0] == '-' ? 1 : 0;
+    bool good = code.len > i && code.len - i <= 18 && message.at && message.at[0] == '"';
+    for (; good && i < code.len; i++) {
+        good = code.at[i] >= '0' && code.at[i] <= '9';
+        number = number * 10 + (uint64_t)(code.at[i] - '0');
+    }
+    if (!good) {
+        dx__error_set(&ev->error, DX_FAULT_ERROR_SHAPE, 0, 0, 0);
+        return 0;
+    }
+    return code.at[0] == '-' ? -(int64_t)number : (int64_t)number;
+}
+
+static dx_status hand_done(dx_peer *peer, const dx__queued *queued, dx_event *ev, dx_text text) {
+    dx__call *call = queued->call;
+    tell_end(peer, ev, call);
+    ev->body =
+        dx__part(text, queued->message.error.len ? queued->message.error : queued->message.result);
+    if (ev->outcome == DX_OUTCOME_INVALID)
+        ev->error.offset = queued->found;
+    if (ev->outcome == DX_OUTCOME_ERROR)
+        ev->code = code_of(ev);
+    dx_status status = ev->outcome == DX_OUTCOME_INVALID ? DX_OK : parse(peer, ev);
+    if (status == DX_ERR_NOMEM)
+        return status;
+    if (status == DX_ERR_INVALID && ev->outcome == DX_OUTCOME_RESULT) {
+        ev->outcome = DX_OUTCOME_INVALID;
+        peer->stats.results--;
+        peer->stats.invalid++;
+        peer->stats.violations++;
+    }
+    dx__pool_give(&peer->calls, call);
+    return DX_OK;
+}
+
+/* A request whose turn has come. DX_AGAIN: it is none any more. */
+static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event *ev, dx_text text) {
+    dx__request *request = queued->request;
+    const dx_cancel_style *style = &peer->config.cancel;
+    dx__outgoing answer = {.what = DX__ERROR, .code = DX_CODE_INTERNAL, .body = dx_json_none()};
+    dx_status status;
+    if (request->state == REQUEST_OVERDUE) {
+        answer.message = dx_str("Internal error");
+        answer.body = dx_json_checked((dx_text){"\"not answered in time\"", 22});
+        status = dx__request_end(peer, request, &answer, SIZE_MAX);
+        peer->stats.overdue += status == DX_OK;
+        return status == DX_OK ? DX_AGAIN : status;
+    }
+    if (request->cancelled) {
+        answer.message = dx_str("Request cancelled");
+        answer.code = style->code;
+        status = dx__request_end(peer, request, style->answered ? &answer : NULL, SIZE_MAX);
+        peer->stats.cancelled_by_peer += status == DX_OK;
+        return status == DX_OK ? DX_AGAIN : status;
+    }
+    ev->id = dx__part(text, queued->message.id);
+    ev->body = dx__part(text, queued->message.params);
+    status = set_method(peer, ev, dx__part(text, queued->message.method));
+    if (status == DX_OK)
+        status = parse(peer, ev);
+    if (status == DX_ERR_NOMEM)
+        return status;
+    if (status == DX_ERR_INVALID) {
+        /* The id is known, so the answer can find its way, unlike that to other parse errors. */
+        dx_error error = ev->error;
+        dx__error_set(&error, error.fault, error.offset, error.offset, 0);
+        status = dx__send_error(peer, request->batch, (dx_text){request->id, request->id_len},
+                                DX_CODE_PARSE, &error);
+        if (status != DX_OK)
+            return status;
+        dx__request_end(peer, request, NULL, 0);
+        peer->stats.violations++;
+        *ev = (dx_event){.kind = DX_EVENT_VIOLATION, .message = ev->message, .error = error};
+        return DX_OK;
+    }
+    request->state = REQUEST_GIVEN;
+    ev->request = dx__pool_handle(&request->pooled);
+    return DX_OK;
+}
+
+/* Notifications, progress and cancellation: a method and params. */
+static dx_status hand_notification(dx_peer *peer, const dx__queued *queued, dx_event *ev,
+                                   dx_text text) {
+    if (queued->kind == DX_EVENT_PROGRESS) {
+        const dx__call *call = dx__pool_find(&peer->calls, queued->handle);
+        /* The call may have ended here since; after its end nobody wants to hear of it. */
+        if (!call || call->state == CALL_ENDED) {
+            peer->stats.progress--;
+            peer->stats.progress_dropped++;
+            return DX_AGAIN;
+        }
+        ev->call = queued->handle;
+        ev->user = call->user;
+    }
+    if (queued->kind == DX_EVENT_CANCEL)
+        ev->request = queued->handle;
+    ev->body = dx__part(text, queued->message.params);
+    dx_status status = set_method(peer, ev, dx__part(text, queued->message.method));
+    if (status == DX_OK)
+        status = parse(peer, ev);
+    if (status == DX_ERR_INVALID) {
+        peer->stats.violations++;
+        *ev = (dx_event){.kind = DX_EVENT_VIOLATION, .message = ev->message, .error = ev->error};
+        return DX_OK;
+    }
+    return status;
+}
+
+static dx_status hand_queued(dx_peer *peer, dx_event *ev) {
+    dx__queued queued = *dx__queue_head(&peer->queue);
+    dx_framer_release(&peer->framer, dx__needed_from(peer));
+    dx_text text = {"", 0};
+    ev->kind = queued.kind;
+    if (queued.len) {
+        text = (dx_text){dx__framer_at(&peer->framer, queued.offset), queued.len};
+        /* An element of a batch is a message of its own. */
+        dx_slice whole = queued.message.body;
+        ev->message = whole.len ? dx__part(text, whole) : text;
+    }
+    dx_status status = DX_OK;
+    switch (queued.kind) {
+    case DX_EVENT_REQUEST:
+        status = hand_request(peer, &queued, ev, text);
+        break;
+    case DX_EVENT_DONE:
+        status = hand_done(peer, &queued, ev, text);
+        break;
+    case DX_EVENT_NOTIFICATION:
+    case DX_EVENT_PROGRESS:
+    case DX_EVENT_CANCEL:
+        status = hand_notification(peer, &queued, ev, text);
+        break;
+    case DX_EVENT_OVERDUE:
+        ev->request = queued.handle;
+        dx__error_set(&ev->error, queued.fault, 0, 0, queued.expected);
+        break;
+    default:
+        if (queued.fault != DX_FAULT_NONE)
+            dx__error_set(&ev->error, queued.fault, queued.found, queued.found, queued.expected);
+        break;
+    }
+    if (status == DX_OK || status == DX_AGAIN)
+        dx__queue_pop(peer);
+    else
+        free_doc(peer);
+    return status;
+}
+
+/* After everything that came: what is still pending is lost, then it is over. */
+static dx_status hand_end(dx_peer *peer, dx_event *ev) {
+    if (!peer->ending || peer->closed)
+        return DX_AGAIN;
+    if (peer->pending.first) {
+        dx__call_end(peer, peer->pending.first, DX_OUTCOME_LOST, DX_FAULT_ENDED, false);
+        dx__call *call = dx__calls_take(&peer->ended);
+        tell_end(peer, ev, call);
+        dx__pool_give(&peer->calls, call);
+        return DX_OK;
+    }
+    peer->closed = true;
+    ev->kind = DX_EVENT_CLOSED;
+    ev->error = peer->why;
+    return DX_OK;
+}
+
+dx_status dx_peer_next(dx_peer *peer, const dx_event **ret_event) {
+    dx_status status = end_loan(peer);
+    if (status != DX_OK)
+        return status;
+    dx_event *ev = &peer->event;
+    dx__call *ended = dx__calls_take(&peer->ended);
+    *ev = (dx_event){0};
+    if (ended) {
+        tell_end(peer, ev, ended);
+        dx__pool_give(&peer->calls, ended);
+    } else {
+        do {
+            dx_status taken = dx__intake(peer);
+            *ev = (dx_event){0};
+            status = peer->queue.count ? hand_queued(peer, ev) : taken;
+        } while (status == DX_AGAIN);
+        if (status == DX_OK && !ev->kind)
+            status = hand_end(peer, ev);
+        if (status != DX_OK)
+            return status;
+    }
+    peer->lent = true;
+    *ret_event = ev;
+    return DX_OK;
+}
+
+/* ---- keeping ----------------------------------------------------------------------------------
+ */
+
+/* The same text in its new place. */
+static dx_text moved(dx_text text, dx_text from, char *to) {
+    if (text.at && text.at >= from.at && text.at <= from.at + from.len)
+        text.at = to + (text.at - from.at);
+    return text;
+}
+
+/* The parsed tree goes along with its arena, unless that is much too large for it. */
+static dx_status keep_doc(dx_peer *peer, dx__kept *kept) {
+    if (!peer->doc)
+        return DX_OK;
+    size_t need = yyjson_read_max_memory_usage(kept->event.body.len, YYJSON_READ_NOFLAG) + 256;
+    if (peer->doc_in_arena && peer->arena_cap > 2 * need) {
+        size_t cap = 0;
+        yyjson_read_err error;
+        dx_status status =
+            parse_in_arena(&peer->alloc, &kept->arena, &cap, kept->event.body, &kept->doc, &error);
+        kept->event.value = kept->doc ? yyjson_doc_get_root(kept->doc) : NULL;
+        return status;
+    }
+    kept->doc = peer->doc;
+    peer->doc = NULL;
+    if (peer->doc_in_arena) {
+        kept->arena = peer->arena;
+        peer->arena = NULL;
+        peer->arena_cap = 0;
+    }
+    return DX_OK;
+}
+
+dx_status dx_peer_keep(dx_peer *peer, dx_event **ret_event) {
+    if (!peer->lent)
+        return DX_GONE;
+    const dx_event *ev = &peer->event;
+    bool apart = ev->method.at && ev->method.at == peer->room;
+    size_t method_len = apart ? ev->method.len : 0;
+    size_t id_len = ev->id.at == peer->id_text ? ev->id.len : 0;
+    dx__kept *kept = dx__malloc(&peer->alloc, sizeof *kept + ev->message.len + method_len + id_len);
+    if (!kept)
+        return DX_ERR_NOMEM;
+    *kept = (dx__kept){.event = *ev, .alloc = peer->alloc, .peer = peer};
+    char *to = kept->text;
+    dx_text from = ev->message;
+    if (from.len)
+        memcpy(to, from.at, from.len);
+    kept->event.message = moved(ev->message, from, to);
+    kept->event.body = moved(ev->body, from, to);
+    kept->event.id = moved(ev->id, from, to);
+    kept->event.method = moved(ev->method, from, to);
+    to += from.len;
+    if (apart) {
+        memcpy(to, ev->method.at, method_len);
+        kept->event.method.at = to;
+        to += method_len;
+    }
+    if (id_len) {
+        memcpy(to, ev->id.at, id_len);
+        kept->event.id.at = to;
+    }
+    dx_status status = keep_doc(peer, kept);
+    if (status != DX_OK) {
+        dx__free(&peer->alloc, kept);
+        return status;
+    }
+    kept->next = peer->kept;
+    if (kept->next)
+        kept->next->prev = kept;
+    peer->kept = kept;
+    peer->lent = false;
+    dx__event_done(peer);
+    *ret_event = &kept->event;
+    return DX_OK;
+}
+
+static void forget_kept(dx__kept *kept) {
+    dx_peer *peer = kept->peer;
+    *(kept->prev ? &kept->prev->next : &peer->kept) = kept->next;
+    if (kept->next)
+        kept->next->prev = kept->prev;
+    dx__request *request = kept->event.kind == DX_EVENT_REQUEST
+                               ? dx__pool_find(&peer->requests, kept->event.request)
+                               : NULL;
+    if (request && request->state == REQUEST_GIVEN && dx__request_drop(peer, request) != DX_OK) {
+        request->state = REQUEST_DROPPED; /* the next tick answers it */
+        dx__heap_move(&peer->heap, &request->timer, 0);
+    }
+}
+
+dx_event *dx_event_free(dx_event *event) {
+    if (!event)
+        return NULL;
+    dx__kept *kept = (dx__kept *)event;
+    dx_allocator alloc = kept->alloc;
+    if (kept->peer)
+        forget_kept(kept);
+    if (kept->arena)
+        dx__free(&alloc, kept->arena);
+    else if (kept->doc)
+        yyjson_doc_free(kept->doc);
+    dx__free(&alloc, kept);
+    return NULL;
+}

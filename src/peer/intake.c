@@ -1,0 +1,519 @@
+/* Frames -> events: what each message means for the books. */
+#include "base/alloc.h"
+#include "base/line.h"
+#include "peer/peer.h"
+
+#include <string.h>
+
+/* The message at hand while it is taken in. */
+struct intake {
+    dx_text text; /* the frame */
+    dx_message message;
+    dx__batch *batch; /* the batch it is an element of, or NULL */
+};
+
+bool dx__intake_paused(const dx_peer *peer) {
+    const dx_peer_config *config = &peer->config;
+    return peer->queue.bytes >= config->in_max || dx__out_waiting(peer) / 2 > config->out_max;
+}
+
+uint64_t dx__needed_from(const dx_peer *peer) {
+    const dx__queued *head = dx__queue_head(&peer->queue);
+    uint64_t from = peer->framer.base + peer->framer.pos;
+    if (peer->has_frame && peer->frame.offset < from)
+        from = peer->frame.offset;
+    if (peer->may_be_short && peer->short_at < from)
+        from = peer->short_at;
+    if (head && head->offset < from)
+        from = head->offset;
+    return from;
+}
+
+void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected) {
+    if (peer->ending)
+        return;
+    peer->ending = true;
+    dx__error_set(&peer->why, fault, peer->frame.offset, found, expected);
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static dx__queued event(const dx_peer *peer, const struct intake *in, dx_event_kind kind) {
+    return (dx__queued){.kind = kind,
+                        .offset = peer->frame.offset,
+                        .len = (uint32_t)in->text.len,
+                        .message = in->message};
+}
+
+static void push_violation(dx_peer *peer, const struct intake *in, dx_fault fault, uint64_t found,
+                           uint64_t expected) {
+    dx__queued queued = event(peer, in, DX_EVENT_VIOLATION);
+    queued.fault = fault;
+    queued.found = found;
+    queued.expected = expected;
+    peer->stats.violations++;
+    dx__queue_push(peer, &queued);
+}
+
+/* What the numbers of a fault mean that dx_rpc_scan() found. */
+static uint64_t expected_of(const dx_peer *peer, dx_fault fault) {
+    return fault == DX_FAULT_JSON_DEPTH ? peer->config.depth_max
+           : fault == DX_FAULT_ID_LIMIT ? peer->config.id_max
+                                        : 0;
+}
+
+/* Tells a violation, and answers it with an error if `code` is not 0. */
+static dx_status violation(dx_peer *peer, const struct intake *in, dx_fault fault, uint64_t found,
+                           int64_t code, dx_text id) {
+    uint64_t expected = expected_of(peer, fault);
+    if (dx__queue_reserve(peer, 1) != DX_OK)
+        return DX_ERR_NOMEM;
+    if (code) {
+        dx_error error;
+        dx__error_set(&error, fault, found, found, expected);
+        dx_status status = dx__send_error(peer, in->batch, id, code, &error);
+        if (status != DX_OK)
+            return status;
+    }
+    push_violation(peer, in, fault, found, expected);
+    return DX_OK;
+}
+
+static const dx_text no_id = {NULL, 0};
+
+/* ---- stray text ------------------------------------------------------------------------------ */
+
+static dx_status stray(dx_peer *peer, const struct intake *in) {
+    if (dx__queue_reserve(peer, 1) != DX_OK)
+        return DX_ERR_NOMEM;
+    peer->stats.stray_lines++;
+    peer->stats.stray_bytes += in->text.len;
+    peer->stray_bytes += in->text.len;
+    if (peer->now - peer->stray_since >= 60000) {
+        peer->stray_since = peer->now;
+        peer->stray_lines = 0;
+    }
+    peer->stray_lines++;
+    /* Under strict rules and past the limits the text is still shown, as the last thing. */
+    bool strict = !(peer->config.lenient & DX_LENIENT_STRAY);
+    dx__queued queued = event(peer, in, DX_EVENT_STRAY);
+    dx__queue_push(peer, &queued);
+    if (strict)
+        dx__end(peer, DX_FAULT_STRAY, 0, 0);
+    else if (peer->stray_bytes > peer->config.stray_max)
+        dx__end(peer, DX_FAULT_STRAY_LIMIT, peer->stray_bytes, peer->config.stray_max);
+    else if (peer->stray_lines > peer->config.stray_rate)
+        dx__end(peer, DX_FAULT_STRAY_LIMIT, peer->stray_lines, peer->config.stray_rate);
+    return DX_OK;
+}
+
+/* Text between two messages in header framing: was the message before it cut off by its length? */
+static dx_status between(dx_peer *peer, const struct intake *in) {
+    if (peer->may_be_short && peer->short_at + peer->short_len == peer->frame.offset) {
+        size_t whole = peer->short_len + in->text.len;
+        dx_text both = {in->text.at - peer->short_len, whole};
+        if (dx_json_check(both, peer->config.depth_max, NULL) == DX_FAULT_NONE) {
+            if (dx__queue_reserve(peer, 1) != DX_OK)
+                return DX_ERR_NOMEM;
+            push_violation(peer, in, DX_FAULT_LENGTH_SHORT, whole, peer->short_len);
+            return DX_OK;
+        }
+    }
+    return stray(peer, in);
+}
+
+/* ---- requests and notifications -------------------------------------------------------------- */
+
+static dx_status take_request(dx_peer *peer, const struct intake *in) {
+    dx_text id = dx__part(in->text, in->message.id);
+    if (id.len > peer->config.id_max)
+        return violation(peer, in, DX_FAULT_ID_LIMIT, id.len, DX_CODE_REQUEST, no_id);
+    if (dx__request_by_id(peer, id))
+        return violation(peer, in, DX_FAULT_ID_IN_USE, 0, DX_CODE_REQUEST, id);
+    if (peer->requests.live >= peer->config.requests_max) {
+        dx__outgoing busy = {.what = DX__ERROR,
+                             .id = id,
+                             .code = DX_CODE_BUSY,
+                             .message = {"Server busy", 11},
+                             .body = dx_json_none()};
+        dx_status status = dx__send(peer, in->batch, &busy, SIZE_MAX);
+        if (status == DX_OK)
+            peer->stats.busy++;
+        return status;
+    }
+    if (dx__queue_reserve(peer, 1) != DX_OK)
+        return DX_ERR_NOMEM;
+    dx__queued queued = event(peer, in, DX_EVENT_REQUEST);
+    queued.request = dx__request_add(peer, id, in->batch);
+    if (!queued.request)
+        return DX_ERR_NOMEM;
+    dx__queue_push(peer, &queued);
+    peer->stats.requests++;
+    return DX_OK;
+}
+
+static bool is_method(const struct intake *in, const char *name) {
+    if (!name)
+        return false;
+    dx_text quoted = dx__part(in->text, in->message.method);
+    size_t len = strlen(name);
+    char room[256];
+    dx_text method;
+    if (quoted.len == len + 2)
+        return memcmp(quoted.at + 1, name, len) == 0;
+    return quoted.len <= sizeof room && quoted.len > len + 2 &&
+           dx_rpc_string(quoted, room, &method) == DX_OK && method.len == len &&
+           memcmp(method.at, name, len) == 0;
+}
+
+static dx_status take_cancel(dx_peer *peer, const struct intake *in) {
+    dx_text params = dx__part(in->text, in->message.params);
+    dx_text id = dx_rpc_member(params, dx_str(peer->config.cancel.id_member));
+    dx__request *request = id.at ? dx__request_by_id(peer, id) : NULL;
+    if (!request || request->cancelled)
+        return DX_OK;
+    if (request->state == REQUEST_QUEUED) {
+        request->cancelled = true; /* the rest when its turn comes */
+        return DX_OK;
+    }
+    if (request->state != REQUEST_GIVEN)
+        return DX_OK;
+    if (dx__queue_reserve(peer, 1) != DX_OK)
+        return DX_ERR_NOMEM;
+    request->cancelled = true;
+    dx__queued queued = event(peer, in, DX_EVENT_CANCEL);
+    queued.handle = dx__pool_handle(&request->pooled);
+    dx__queue_push(peer, &queued);
+    if (!peer->config.cancel.answered) {
+        peer->stats.cancelled_by_peer++;
+        dx__request_end(peer, request, NULL, 0);
+    }
+    return DX_OK;
+}
+
+static dx_status take_progress(dx_peer *peer, const struct intake *in, dx__call *call) {
+    dx__queued queued = event(peer, in, DX_EVENT_PROGRESS);
+    queued.call = call;
+    queued.handle = dx__pool_handle(&call->pooled);
+    peer->stats.progress++;
+    dx__call_progress(peer, call);
+    dx__queue_push(peer, &queued);
+    return DX_OK;
+}
+
+static dx_status take_notification(dx_peer *peer, const struct intake *in) {
+    if (dx__queue_reserve(peer, 1) != DX_OK)
+        return DX_ERR_NOMEM;
+    if (is_method(in, peer->config.cancel.method))
+        return take_cancel(peer, in);
+    if (is_method(in, peer->config.progress.method)) {
+        const dx_progress_style *style = &peer->config.progress;
+        dx_text params = dx__part(in->text, in->message.params);
+        dx_text token = dx_rpc_member(params, dx_str(style->token_member));
+        dx__call *call = token.at ? dx__call_by_token(peer, token) : NULL;
+        if (call)
+            return take_progress(peer, in, call);
+        if (!style->pass_unknown) {
+            peer->stats.progress_dropped++;
+            return DX_OK;
+        }
+    }
+    peer->stats.notifications++;
+    dx__queued queued = event(peer, in, DX_EVENT_NOTIFICATION);
+    dx__queue_push(peer, &queued);
+    return DX_OK;
+}
+
+/* ---- responses ------------------------------------------------------------------------------- */
+
+static bool digits_of(dx_text text, uint64_t *ret) {
+    uint64_t number = 0;
+    if (!text.len || text.len > 16 || (text.at[0] == '0' && text.len > 1))
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return false;
+        number = number * 10 + (uint64_t)(text.at[i] - '0');
+    }
+    *ret = number;
+    return true;
+}
+
+/* 7.0, 7e0, 70e-1 are not looked through in every disguise: a whole part, zeros behind the point,
+ * and an exponent of zero. */
+static bool whole_of(dx_text text, uint64_t *ret) {
+    size_t len = 0;
+    while (len < text.len && text.at[len] >= '0' && text.at[len] <= '9')
+        len++;
+    for (size_t i = len; i < text.len; i++)
+        if (!memchr(".eE+-0", text.at[i], 6))
+            return false;
+    return digits_of((dx_text){text.at, len}, ret);
+}
+
+/* The call that an id answers. NULL with *ret_fault: NONE if the answer is late. */
+static dx__call *find_call(dx_peer *peer, dx_text id, dx_fault *ret_fault, uint64_t *ret_number) {
+    uint64_t number = 0;
+    unsigned leniency = 0;
+    bool known = digits_of(id, &number);
+    if (!known && id.len > 2 && id.at[0] == '"') {
+        known = digits_of((dx_text){id.at + 1, id.len - 2}, &number);
+        leniency = DX_LENIENT_ID_STRING;
+    } else if (!known) {
+        known = whole_of(id, &number);
+        leniency = DX_LENIENT_ID_VALUE;
+    }
+    dx__call *call = known ? dx__call_by_id(peer, number) : NULL;
+    *ret_number = number;
+    *ret_fault = DX_FAULT_ID_UNKNOWN;
+    if (call && leniency && !(peer->config.lenient & leniency)) {
+        *ret_fault = DX_FAULT_ID_FORM;
+        return NULL;
+    }
+    if (!call && known && !leniency && dx__call_is_tombstone(peer, number))
+        *ret_fault = DX_FAULT_NONE;
+    return call;
+}
+
+static bool ends_call(const struct intake *in) {
+    dx_text key = {in->text.at + in->message.fault_at, in->text.len - in->message.fault_at};
+    switch (in->message.fault) {
+    case DX_FAULT_VERSION:
+    case DX_FAULT_RESULT_AND_ERROR:
+    case DX_FAULT_RESULT_MISSING:
+        return true;
+    case DX_FAULT_MEMBER_REPEATED: /* unless it is the id, of which there are two then */
+        return (key.len > 6 && memcmp(key.at, "\"error", 6) == 0) ||
+               (key.len > 7 && memcmp(key.at, "\"result", 7) == 0);
+    default:
+        return false;
+    }
+}
+
+static dx_status take_response(dx_peer *peer, const struct intake *in) {
+    dx_text id = dx__part(in->text, in->message.id);
+    dx_fault fault = in->message.fault;
+    uint64_t number = in->message.fault_at;
+    dx__call *call = NULL;
+    if (fault == DX_FAULT_NONE && id.at[0] == 'n')
+        fault = DX_FAULT_ID_NULL;
+    else if (id.at && (fault == DX_FAULT_NONE || ends_call(in)))
+        call = find_call(peer, id, fault == DX_FAULT_NONE ? &fault : &(dx_fault){0}, &number);
+    if (!call && fault == DX_FAULT_NONE) {
+        peer->stats.late++;
+        return DX_OK;
+    }
+    if (dx__queue_reserve(peer, 1) != DX_OK)
+        return DX_ERR_NOMEM;
+    if (!call) {
+        peer->stats.unknown_ids += fault == DX_FAULT_ID_UNKNOWN || fault == DX_FAULT_ID_FORM;
+        push_violation(peer, in, fault, number, number);
+        return DX_OK;
+    }
+    bool cancelled = call->state == CALL_CANCELLING;
+    bool is_error = in->message.error.len != 0;
+    dx_fault bad = in->message.fault;
+    dx_outcome outcome = bad != DX_FAULT_NONE ? DX_OUTCOME_INVALID
+                         : !is_error          ? DX_OUTCOME_RESULT
+                         : cancelled          ? DX_OUTCOME_CANCELLED
+                                              : DX_OUTCOME_ERROR;
+    if (bad != DX_FAULT_NONE)
+        peer->stats.violations++;
+    dx__call_end(peer, call, outcome, outcome == DX_OUTCOME_CANCELLED ? DX_FAULT_CANCELLED : bad,
+                 true);
+    dx__queued queued = event(peer, in, DX_EVENT_DONE);
+    queued.call = call;
+    queued.found = in->message.fault_at;
+    dx__queue_push(peer, &queued);
+    return DX_OK;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static bool is_json_fault(dx_fault fault) {
+    return fault >= DX_FAULT_JSON_EMPTY && fault <= DX_FAULT_JSON_DEPTH;
+}
+
+static dx_status take_invalid(dx_peer *peer, const struct intake *in) {
+    const dx_message *message = &in->message;
+    bool asks = message->method.len != 0;
+    bool id_is_good = message->fault != DX_FAULT_ID_TYPE && message->id.len &&
+                      message->fault != DX_FAULT_MEMBER_REPEATED &&
+                      message->id.len <= peer->config.id_max &&
+                      (in->text.at[message->id.at] == '"' || in->text.at[message->id.at] == '-' ||
+                       (in->text.at[message->id.at] >= '0' && in->text.at[message->id.at] <= '9'));
+    dx_text id = id_is_good ? dx__part(in->text, message->id) : no_id;
+    int64_t code = asks || in->batch ? DX_CODE_REQUEST : 0;
+    return violation(peer, in, message->fault, message->fault_at, code, asks ? id : no_id);
+}
+
+static dx_status take_message(dx_peer *peer, const struct intake *in) {
+    if (in->message.kind == DX_KIND_RESPONSE)
+        return take_response(peer, in);
+    if (in->message.fault != DX_FAULT_NONE)
+        return take_invalid(peer, in);
+    if (in->message.kind == DX_KIND_REQUEST)
+        return take_request(peer, in);
+    return take_notification(peer, in);
+}
+
+static dx_status take_unreadable(dx_peer *peer, const struct intake *in) {
+    dx_fault fault = in->message.fault;
+    int64_t code = peer->config.side == DX_SIDE_PLUGIN ? DX_CODE_PARSE : 0;
+    dx_status status = violation(peer, in, fault, in->message.fault_at, code, no_id);
+    if (status == DX_OK && fault == DX_FAULT_JSON_INCOMPLETE &&
+        peer->config.framing == DX_FRAMING_HEADER) {
+        peer->may_be_short = true;
+        peer->short_at = peer->frame.offset;
+        peer->short_len = (uint32_t)in->text.len;
+    }
+    return status;
+}
+
+/* A line that is no JSON and does not look as if it wanted to be: printed, not sent. */
+static bool is_stray_line(const dx_peer *peer, const struct intake *in) {
+    if (peer->config.framing != DX_FRAMING_LINE || !is_json_fault(in->message.fault))
+        return false;
+    size_t i = 0;
+    while (i < in->text.len && (in->text.at[i] == ' ' || in->text.at[i] == '\t'))
+        i++;
+    return i == in->text.len || (in->text.at[i] != '{' && in->text.at[i] != '[');
+}
+
+/* A line that stops where a pretty-printer breaks lines. */
+static bool is_pretty(const dx_peer *peer, const struct intake *in) {
+    if (peer->config.framing != DX_FRAMING_LINE || in->message.fault != DX_FAULT_JSON_INCOMPLETE)
+        return false;
+    size_t len = in->text.len;
+    while (len && (in->text.at[len - 1] == ' ' || in->text.at[len - 1] == '\t'))
+        len--;
+    return len && memchr("{[,", in->text.at[len - 1], 3);
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static dx_status open_batch(dx_peer *peer, struct intake *in) {
+    if (!(peer->config.flags & DX_PEER_BATCH))
+        return violation(peer, in, DX_FAULT_BATCH, in->message.body.at, DX_CODE_REQUEST, no_id);
+    uint32_t cursor = 0;
+    dx_message first;
+    if (dx_rpc_element(in->text, &in->message, peer->config.depth_max, peer->config.lenient,
+                       &cursor, &first) == DX_AGAIN)
+        return violation(peer, in, DX_FAULT_BATCH_EMPTY, in->message.body.at, DX_CODE_REQUEST,
+                         no_id);
+    dx__batch *batch = dx__malloc(&peer->alloc, sizeof *batch);
+    if (!batch)
+        return DX_ERR_NOMEM;
+    *batch = (dx__batch){.next = peer->batches, .reading = true};
+    dx_buf_init(&batch->replies, SIZE_MAX / 4, &peer->alloc);
+    peer->batches = peer->reading = batch;
+    peer->batch_message = in->message;
+    peer->batch_cursor = 0;
+    return DX_OK;
+}
+
+/* Element by element, so that a failure in the middle goes on there. */
+static dx_status read_batch(dx_peer *peer, struct intake *in) {
+    in->batch = peer->reading;
+    for (;;) {
+        uint32_t cursor = peer->batch_cursor;
+        if (dx_rpc_element(in->text, &peer->batch_message, peer->config.depth_max,
+                           peer->config.lenient, &cursor, &in->message) == DX_AGAIN)
+            break;
+        dx_status status = take_message(peer, in);
+        if (status != DX_OK)
+            return status;
+        peer->batch_cursor = cursor;
+    }
+    peer->reading->reading = false;
+    peer->reading = NULL;
+    dx__flush_batches(peer);
+    return DX_OK;
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+static dx_status take_text(dx_peer *peer, struct intake *in) {
+    if (peer->reading)
+        return read_batch(peer, in);
+    dx_rpc_scan(in->text, peer->config.depth_max, peer->config.lenient, &in->message);
+    if (is_stray_line(peer, in))
+        return stray(peer, in);
+    bool unterminated = peer->frame.fault == DX_FAULT_UNTERMINATED;
+    if (is_json_fault(in->message.fault) && unterminated) {
+        dx__end(peer, DX_FAULT_TRUNCATED, in->text.len, 0);
+        return DX_OK;
+    }
+    if (is_pretty(peer, in))
+        in->message.fault = DX_FAULT_JSON_PRETTY;
+    if (unterminated) {
+        if (dx__queue_reserve(peer, 1) != DX_OK)
+            return DX_ERR_NOMEM;
+        push_violation(peer, in, DX_FAULT_UNTERMINATED, 0, 0);
+        peer->frame.fault = DX_FAULT_NONE; /* told; what follows may be repeated */
+    }
+    if (is_json_fault(in->message.fault))
+        return take_unreadable(peer, in);
+    peer->stray_bytes = 0;
+    if (in->message.kind != DX_KIND_BATCH)
+        return take_message(peer, in);
+    dx_status status = open_batch(peer, in);
+    if (status == DX_OK && peer->reading)
+        status = read_batch(peer, in);
+    return status;
+}
+
+static dx_status take_fault(dx_peer *peer, const struct intake *in) {
+    const dx_frame *frame = &peer->frame;
+    if (frame->fatal) {
+        dx__end(peer, frame->fault, frame->found, frame->expected);
+        return DX_OK;
+    }
+    if (dx__queue_reserve(peer, 1) != DX_OK)
+        return DX_ERR_NOMEM;
+    push_violation(peer, in, frame->fault, frame->found, frame->expected);
+    return DX_OK;
+}
+
+static dx_status take_frame(dx_peer *peer) {
+    const dx_frame *frame = &peer->frame;
+    struct intake in = {
+        .text = {peer->framer.in.data + (frame->offset - peer->framer.base), frame->text.len}};
+    bool was_short = peer->may_be_short;
+    dx_status status = DX_OK;
+    switch (frame->kind) {
+    case DX_FRAME_MESSAGE:
+        status = take_text(peer, &in);
+        break;
+    case DX_FRAME_STRAY:
+        status = between(peer, &in);
+        break;
+    case DX_FRAME_FAULT:
+        status = take_fault(peer, &in);
+        break;
+    case DX_FRAME_END:
+        dx__end(peer, DX_FAULT_NONE, 0, 0);
+        break;
+    }
+    if (status == DX_OK && was_short && peer->short_at != frame->offset)
+        peer->may_be_short = false; /* it can only be what follows at once */
+    return status;
+}
+
+dx_status dx__intake(dx_peer *peer) {
+    dx__flush_batches(peer);
+    while (!peer->ending && !dx__intake_paused(peer)) {
+        if (!peer->has_frame) {
+            if (dx_framer_next(&peer->framer, &peer->frame) != DX_OK)
+                return DX_OK;
+            peer->has_frame = true;
+            peer->stall_told = false;
+            peer->stats.messages_in += peer->frame.kind == DX_FRAME_MESSAGE;
+        }
+        dx_status status = take_frame(peer);
+        if (status != DX_OK)
+            return status;
+        peer->has_frame = false;
+    }
+    return DX_OK;
+}

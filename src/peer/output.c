@@ -1,0 +1,151 @@
+#include "base/alloc.h"
+#include "peer/peer.h"
+#include "rpc/write.h"
+
+#include <string.h>
+
+static dx_status write_body(dx_buf *buf, const dx__outgoing *outgoing) {
+    switch (outgoing->what) {
+    case DX__REQUEST:
+        return dx__rpc_put_request(buf, outgoing->id, outgoing->method, outgoing->body);
+    case DX__NOTIFICATION:
+        return dx_rpc_write_notification(buf, outgoing->method, outgoing->body);
+    case DX__RESULT:
+        return dx__rpc_put_result(buf, outgoing->id, outgoing->body);
+    case DX__ERROR:
+        return dx__rpc_put_error(buf, outgoing->id, outgoing->code, outgoing->message,
+                                 outgoing->body);
+    }
+    return DX_ERR_INVALID;
+}
+
+/* What was sent makes room when it is at least half of the buffer. */
+static void slide(dx_peer *peer) {
+    size_t left = dx__out_waiting(peer);
+    if (!peer->out_sent || peer->out_sent < left)
+        return;
+    memmove(peer->out.data, peer->out.data + peer->out_sent, left);
+    peer->out.len = left;
+    peer->out_sent = 0;
+}
+
+static dx_status send_in_batch(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing) {
+    size_t start = batch->replies.len;
+    dx_status status = dx_rpc_write_batch(&batch->replies, start ? DX_BATCH_NEXT : DX_BATCH_OPEN);
+    if (status == DX_OK)
+        status = write_body(&batch->replies, outgoing);
+    if (status == DX_OK && batch->replies.len - start > peer->config.message_max)
+        status = DX_ERR_LIMIT;
+    if (status != DX_OK)
+        batch->replies.len = start;
+    return status;
+}
+
+dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing, size_t beyond) {
+    if (batch)
+        return send_in_batch(peer, batch, outgoing);
+    size_t before = dx__out_waiting(peer);
+    if (before && before >= beyond)
+        return DX_BUSY;
+    slide(peer);
+    const dx_peer_config *config = &peer->config;
+    size_t guess = 100 + outgoing->method.len + dx__json_size(outgoing->body);
+    dx__frame_mark mark;
+    dx_status status =
+        dx__frame_open(&peer->out, config->framing, config->content_type, guess, &mark);
+    if (status != DX_OK)
+        return status;
+    status = write_body(&peer->out, outgoing);
+    if (status == DX_OK && peer->out.len - mark.body > config->message_max)
+        status = DX_ERR_LIMIT;
+    if (status == DX_OK)
+        status = dx__frame_close(&peer->out, config->framing, &mark);
+    if (status == DX_OK && before && beyond != SIZE_MAX && dx__out_waiting(peer) > beyond)
+        status = DX_BUSY;
+    if (status != DX_OK) {
+        peer->out.len = mark.start;
+        return status;
+    }
+    peer->stats.messages_out++;
+    peer->warm = true;
+    return DX_OK;
+}
+
+dx_status dx__send_error(dx_peer *peer, dx__batch *batch, dx_text id, int64_t code,
+                         const dx_error *error) {
+    /* A phrase is plain ASCII of our own; quoting it can at most double it. */
+    char room[2 * sizeof error->phrase + 2];
+    size_t len = 0;
+    room[len++] = '"';
+    for (const char *at = error->phrase; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            room[len++] = '\\';
+        room[len++] = *at;
+    }
+    room[len++] = '"';
+    dx__outgoing outgoing = {
+        .what = DX__ERROR,
+        .id = id,
+        .code = code,
+        .message = dx_str(code == DX_CODE_PARSE     ? "Parse error"
+                          : code == DX_CODE_REQUEST ? "Invalid Request"
+                                                    : "Internal error"),
+        .body = dx_json_checked((dx_text){room, len}),
+    };
+    return dx__send(peer, batch, &outgoing, SIZE_MAX);
+}
+
+static dx_status send_replies(dx_peer *peer, dx__batch *batch) {
+    if (!batch->replies.len)
+        return DX_OK; /* a batch of notifications: nothing is said */
+    slide(peer);
+    dx__frame_mark mark;
+    dx_status status = dx__frame_open(&peer->out, peer->config.framing, peer->config.content_type,
+                                      batch->replies.len + 1, &mark);
+    if (status != DX_OK)
+        return status;
+    status = dx_buf_append(&peer->out, batch->replies.data, batch->replies.len);
+    if (status == DX_OK)
+        status = dx_rpc_write_batch(&peer->out, DX_BATCH_CLOSE);
+    if (status == DX_OK)
+        status = dx__frame_close(&peer->out, peer->config.framing, &mark);
+    if (status != DX_OK)
+        peer->out.len = mark.start;
+    else
+        peer->stats.messages_out++;
+    return status;
+}
+
+void dx__flush_batches(dx_peer *peer) {
+    dx__batch **link = &peer->batches;
+    while (*link) {
+        dx__batch *batch = *link;
+        if (batch->reading || batch->waiting || send_replies(peer, batch) != DX_OK) {
+            link = &batch->next;
+            continue;
+        }
+        *link = batch->next;
+        dx_buf_done(&batch->replies);
+        dx__free(&peer->alloc, batch);
+    }
+}
+
+dx_text dx_peer_output(const dx_peer *peer) {
+    return (dx_text){peer->out.data ? peer->out.data + peer->out_sent : "", dx__out_waiting(peer)};
+}
+
+void dx_peer_sent(dx_peer *peer, size_t len) {
+    if (len > dx__out_waiting(peer))
+        len = dx__out_waiting(peer);
+    peer->stats.bytes_out += len;
+    peer->out_sent += len;
+    if (peer->out_sent == peer->out.len)
+        peer->out.len = peer->out_sent = 0;
+}
+
+dx_status dx_peer_notify(dx_peer *peer, dx_text method, dx_json params) {
+    if (peer->ending)
+        return DX_CLOSED;
+    dx__outgoing outgoing = {.what = DX__NOTIFICATION, .method = method, .body = params};
+    return dx__send(peer, NULL, &outgoing, peer->config.out_max);
+}

@@ -1,0 +1,291 @@
+#include "peer/peer.h"
+#include "base/alloc.h"
+#include "base/line.h"
+
+#include <string.h>
+
+enum { PIECE = 64 << 10 };
+
+dx_peer_config dx_peer_defaults(dx_framing framing, dx_side side) {
+    dx_frame_config frame = dx_frame_defaults(framing);
+    return (dx_peer_config){
+        .framing = framing,
+        .side = side,
+        .lenient = frame.lenient,
+        .message_max = frame.message_max,
+        .header_max = frame.header_max,
+        .fields_max = frame.fields_max,
+        .stray_max = frame.stray_max,
+        .stray_rate = 1000,
+        .depth_max = 1000,
+        .id_max = 1024,
+        .calls_max = 100000,
+        .requests_max = 10000,
+        .in_max = (size_t)16 << 20,
+        .out_max = (size_t)128 << 20,
+        .timeout_ms = 30000,
+        .total_ms = 600000,
+        .handle_ms = DX_NEVER,
+        .stall_ms = 10000,
+        .idle_ms = 5000,
+        .first_id = 1,
+    };
+}
+
+static bool is_sensible(const dx_peer_config *config) {
+    size_t pool_max = (size_t)1 << DX__POOL_BITS;
+    return (config->framing == DX_FRAMING_HEADER || config->framing == DX_FRAMING_LINE) &&
+           (config->side == DX_SIDE_HOST || config->side == DX_SIDE_PLUGIN) &&
+           config->message_max > 0 && config->message_max < UINT32_MAX && config->depth_max > 0 &&
+           config->depth_max <= DX_DEPTH_MAX && config->calls_max < pool_max &&
+           config->requests_max < pool_max && config->in_max > 0 && config->first_id > 0 &&
+           config->first_id < UINT64_C(1) << 53 &&
+           (!config->cancel.method || config->cancel.id_member) &&
+           (!config->progress.method || config->progress.token_member);
+}
+
+dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer) {
+    if (!is_sensible(config))
+        return DX_ERR_INVALID;
+    dx_allocator alloc = dx__allocator(config->allocator);
+    dx_peer *peer = dx__malloc(&alloc, sizeof *peer);
+    if (!peer)
+        return DX_ERR_NOMEM;
+    memset(peer, 0, sizeof *peer);
+    peer->config = *config;
+    peer->config.allocator = NULL;
+    peer->alloc = alloc;
+    peer->next_id = config->first_id;
+    /* Events that wait, one message under way, and the piece that was read last. */
+    dx_frame_config frame = {
+        .framing = config->framing,
+        .lenient = config->lenient,
+        .message_max = config->message_max,
+        .header_max = config->header_max,
+        .fields_max = config->fields_max,
+        .stray_max = config->stray_max,
+        .buffer_max = config->in_max + 2 * config->message_max + config->header_max + (1 << 20),
+        .allocator = &alloc,
+    };
+    dx__framer_init(&peer->framer, &frame);
+    dx__pool_init(&peer->calls, sizeof(dx__call), &alloc);
+    dx__pool_init(&peer->requests, sizeof(dx__request), &alloc);
+    dx__map_init(&peer->by_id, &alloc);
+    dx__map_init(&peer->by_token, &alloc);
+    dx__map_init(&peer->by_request_id, &alloc);
+    dx__heap_init(&peer->heap, &alloc);
+    dx_buf_init(&peer->out, SIZE_MAX / 4, &alloc); /* dx__send() holds the limit */
+    *ret_peer = peer;
+    return DX_OK;
+}
+
+static void free_books(dx_peer *peer) {
+    uint32_t cursor = 0;
+    for (dx__call *call; (call = dx__pool_each(&peer->calls, &cursor));)
+        dx__free(&peer->alloc, call->token);
+    cursor = 0;
+    for (dx__request *request; (request = dx__pool_each(&peer->requests, &cursor));)
+        if (request->id != request->id_room)
+            dx__free(&peer->alloc, request->id);
+    for (dx__batch *batch; (batch = peer->batches);) {
+        peer->batches = batch->next;
+        dx_buf_done(&batch->replies);
+        dx__free(&peer->alloc, batch);
+    }
+    dx__pool_done(&peer->calls);
+    dx__pool_done(&peer->requests);
+    dx__map_done(&peer->by_id);
+    dx__map_done(&peer->by_token);
+    dx__map_done(&peer->by_request_id);
+    dx__heap_done(&peer->heap);
+    dx__free(&peer->alloc, peer->tombstones);
+}
+
+dx_peer *dx_peer_free(dx_peer *peer) {
+    if (!peer)
+        return NULL;
+    for (dx__kept *kept = peer->kept; kept; kept = kept->next)
+        kept->peer = NULL;
+    dx__event_done(peer);
+    free_books(peer);
+    dx__framer_done(&peer->framer);
+    dx_buf_done(&peer->out);
+    dx__free(&peer->alloc, peer->queue.ring);
+    dx__free(&peer->alloc, peer->arena);
+    dx__free(&peer->alloc, peer->room);
+    dx_allocator alloc = peer->alloc;
+    dx__free(&alloc, peer);
+    return NULL;
+}
+
+dx_peer_stats dx_peer_statistics(const dx_peer *peer) {
+    dx_peer_stats stats = peer->stats;
+    stats.lf_lines = peer->framer.lf_lines;
+    return stats;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------
+ */
+
+static void pass_time(dx_peer *peer, uint64_t now_ms) {
+    if (now_ms > peer->now)
+        peer->now = now_ms;
+}
+
+static void bytes_came(dx_peer *peer, size_t len) {
+    peer->stats.bytes_in += len;
+    peer->last_byte = peer->last_use = peer->now;
+    peer->warm = true;
+    /* Inside a long message there is nothing to do but to wait. */
+    const dx_framer *framer = &peer->framer;
+    if (!framer->in_body || framer->in.len - framer->pos >= framer->need)
+        (void)dx__intake(peer); /* without memory, next() takes it up again */
+}
+
+/* As much as fits before events have to be taken; a message under way is taken whole. */
+static size_t piece(const dx_peer *peer, size_t len) {
+    const dx_framer *framer = &peer->framer;
+    size_t most = PIECE;
+    if (framer->in_body && framer->need > most)
+        most = framer->need;
+    return len < most ? len : most;
+}
+
+dx_status dx_peer_feed(dx_peer *peer, const void *bytes, size_t len, uint64_t now_ms,
+                       size_t *ret_used) {
+    size_t used = 0;
+    dx_status status = DX_OK;
+    pass_time(peer, now_ms);
+    while (used < len) {
+        if (peer->ending) {
+            used = len;
+            break;
+        }
+        if (dx__intake_paused(peer)) {
+            status = DX_BUSY;
+            break;
+        }
+        size_t part = piece(peer, len - used);
+        status = dx_framer_feed(&peer->framer, (const char *)bytes + used, part);
+        if (status != DX_OK)
+            break;
+        used += part;
+        bytes_came(peer, part);
+    }
+    if (ret_used)
+        *ret_used = used;
+    return status == DX_ERR_LIMIT ? DX_BUSY : status;
+}
+
+dx_status dx_peer_reserve(dx_peer *peer, size_t want, void **ret_room, size_t *ret_len) {
+    if (dx__intake_paused(peer))
+        return DX_BUSY;
+    dx_status status = dx_framer_reserve(&peer->framer, want, ret_room, ret_len);
+    return status == DX_ERR_LIMIT ? DX_BUSY : status;
+}
+
+void dx_peer_commit(dx_peer *peer, size_t len, uint64_t now_ms) {
+    pass_time(peer, now_ms);
+    if (!len || peer->ending)
+        return;
+    dx_framer_commit(&peer->framer, len);
+    bytes_came(peer, len);
+}
+
+void dx_peer_finish(dx_peer *peer, const dx_error *why, uint64_t now_ms) {
+    pass_time(peer, now_ms);
+    (void)dx__intake(peer);
+    if (why && !peer->ending) {
+        peer->ending = true;
+        peer->why = *why;
+    }
+    dx_framer_finish(&peer->framer);
+}
+
+/* ---- time -------------------------------------------------------------------------------------
+ */
+
+/* Everything that is empty gives its memory back. */
+static void trim(dx_peer *peer) {
+    if (peer->lent)
+        return;
+    dx_framer_release(&peer->framer, dx__needed_from(peer));
+    dx__framer_trim(&peer->framer);
+    if (!peer->out.len)
+        dx_buf_done(&peer->out);
+    if (!peer->queue.count) {
+        dx__free(&peer->alloc, peer->queue.ring);
+        peer->queue = (dx__queue){0};
+    }
+    dx__free(&peer->alloc, peer->arena);
+    dx__free(&peer->alloc, peer->room);
+    peer->arena = NULL;
+    peer->room = NULL;
+    peer->arena_cap = peer->room_cap = 0;
+    dx__pool_trim(&peer->calls);
+    dx__pool_trim(&peer->requests);
+    if (!peer->by_id.count)
+        dx__map_done(&peer->by_id);
+    if (!peer->by_token.count)
+        dx__map_done(&peer->by_token);
+    if (!peer->by_request_id.count)
+        dx__map_done(&peer->by_request_id);
+    if (!peer->calls.live && !peer->requests.live)
+        dx__heap_done(&peer->heap);
+    peer->warm = false;
+}
+
+static uint64_t after(uint64_t since, uint64_t ms) {
+    return ms >= DX_NEVER - since ? DX_NEVER : since + ms;
+}
+
+static uint64_t stall_at(const dx_peer *peer) {
+    uint64_t have;
+    uint64_t missing;
+    if (peer->stall_told || peer->ending || peer->config.stall_ms == DX_NEVER ||
+        !dx__framer_partial(&peer->framer, &have, &missing))
+        return DX_NEVER;
+    return after(peer->last_byte, peer->config.stall_ms);
+}
+
+static void tell_stall(dx_peer *peer) {
+    uint64_t have;
+    uint64_t missing;
+    if (dx__queue_reserve(peer, 1) != DX_OK)
+        return;
+    dx__framer_partial(&peer->framer, &have, &missing);
+    peer->stall_told = true;
+    peer->stats.violations++;
+    dx__queue_push(peer, &(dx__queued){.kind = DX_EVENT_VIOLATION,
+                                       .fault = DX_FAULT_STALLED,
+                                       .offset = peer->framer.base + peer->framer.pos,
+                                       .found = have,
+                                       .expected = missing});
+}
+
+#define OWNER(timer, type) ((type *)((char *)(timer)-offsetof(type, timer)))
+
+void dx_peer_tick(dx_peer *peer, uint64_t now_ms) {
+    pass_time(peer, now_ms);
+    /* No more than there are now: one that can't be dealt with comes back at once. */
+    size_t most = peer->heap.count;
+    for (dx__timer *timer; most && (timer = dx__heap_due(&peer->heap, peer->now)); most--) {
+        if (timer->tag == TIMER_CALL)
+            dx__call_due(peer, OWNER(timer, dx__call));
+        else
+            dx__request_due(peer, OWNER(timer, dx__request));
+    }
+    if (stall_at(peer) <= peer->now)
+        tell_stall(peer);
+    if (peer->warm && peer->now >= after(peer->last_use, peer->config.idle_ms))
+        trim(peer);
+}
+
+uint64_t dx_peer_deadline(const dx_peer *peer) {
+    uint64_t when = dx__heap_next(&peer->heap);
+    uint64_t stall = stall_at(peer);
+    uint64_t idle = peer->warm ? after(peer->last_use, peer->config.idle_ms) : DX_NEVER;
+    if (stall < when)
+        when = stall;
+    return idle < when ? idle : when;
+}

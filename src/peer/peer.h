@@ -1,0 +1,251 @@
+/*
+ * The inside of a peer. Who does what:
+ *
+ *   peer.c      birth, death, bytes, time, memory
+ *   intake.c    frames -> events: what each message means
+ *   queue.c     events that wait to be taken
+ *   events.c    next() and keep()
+ *   calls.c     our calls: one function ends each of them
+ *   requests.c  the other side's requests: one function answers each of them
+ *   output.c    messages -> bytes
+ *
+ * Memory can run out at any allocation. So every step first makes sure of all the room it needs,
+ * and only then changes anything; a step that fails leaves things as they were and is repeated.
+ */
+#ifndef DX_PEER_PEER_H
+#define DX_PEER_PEER_H
+
+#include "base/heap.h"
+#include "base/map.h"
+#include "base/pool.h"
+#include "frame/framer.h"
+
+#include <duplex/peer.h>
+
+#include <stdbool.h>
+
+/* ---- our calls ----------------------------------------------------------------------------- */
+
+enum call_state { CALL_PENDING, CALL_CANCELLING, CALL_ANSWERED, CALL_ENDED };
+
+typedef struct dx__call {
+    dx__pooled pooled;
+    dx__timer timer;
+    struct dx__call *prev; /* in the list of its state */
+    struct dx__call *next;
+    uint64_t id; /* on the wire */
+    uint64_t timeout_ms;
+    uint64_t total_ms;
+    uint64_t total_at;
+    void *user;
+    char *token; /* canonical text, or NULL */
+    size_t token_len;
+    uint64_t token_hash;
+    enum call_state state;
+    dx_outcome outcome;
+    dx_fault fault;
+    bool reset;
+    bool no_cancel;
+} dx__call;
+
+typedef struct dx__calls {
+    dx__call *first;
+    dx__call *last;
+    size_t count;
+} dx__calls;
+
+/* ---- the other side's requests -------------------------------------------------------------- */
+
+/* The replies to one batch, gathered until the last is there. */
+typedef struct dx__batch {
+    struct dx__batch *next;
+    dx_buf replies;
+    size_t waiting; /* requests that are unanswered */
+    bool reading;   /* its elements are still being taken in */
+} dx__batch;
+
+enum request_state { REQUEST_QUEUED, REQUEST_GIVEN, REQUEST_DROPPED, REQUEST_OVERDUE };
+
+typedef struct dx__request {
+    dx__pooled pooled;
+    dx__timer timer;
+    dx__batch *batch;
+    char *id;
+    size_t id_len;
+    uint64_t id_hash;
+    enum request_state state;
+    bool cancelled; /* before it was handed out */
+    char id_room[24];
+} dx__request;
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+/* An event that waits: places instead of pointers, since the receive buffer may move. */
+typedef struct dx__queued {
+    dx_event_kind kind;
+    dx_fault fault;
+    uint64_t found;
+    uint64_t expected;
+    uint64_t offset; /* of the frame in the stream */
+    uint32_t len;
+    dx_message message;
+    dx__call *call;
+    dx__request *request;
+    dx_request handle; /* CANCEL: the request may be gone by then */
+} dx__queued;
+
+typedef struct dx__queue {
+    dx__queued *ring;
+    size_t cap; /* 0 or a power of two */
+    size_t head;
+    size_t count;
+    size_t bytes;
+} dx__queue;
+
+/* An event that was kept. `event` comes first: the user holds a pointer to it. */
+typedef struct dx__kept {
+    dx_event event;
+    dx_allocator alloc;
+    dx_peer *peer; /* NULL once that is gone */
+    struct dx__kept *prev;
+    struct dx__kept *next;
+    yyjson_doc *doc;
+    void *arena;
+    char text[];
+} dx__kept;
+
+/* ---- the peer ------------------------------------------------------------------------------- */
+
+enum { TIMER_CALL, TIMER_REQUEST };
+enum { TOMBSTONES = 128 };
+
+struct dx_peer {
+    dx_peer_config config;
+    dx_allocator alloc;
+    dx_framer framer;
+    dx_peer_stats stats;
+    uint64_t now;
+
+    /* intake */
+    dx_frame frame; /* the one being taken in, if has_frame */
+    dx__batch *reading;
+    dx_message batch_message;
+    uint32_t batch_cursor;
+    uint64_t short_at; /* where a message lies that may have been cut off by its length */
+    uint32_t short_len;
+    size_t stray_bytes;
+    uint64_t stray_since;
+    unsigned stray_lines;
+    bool has_frame;
+    bool may_be_short;
+
+    /* events */
+    dx__queue queue;
+    dx_event event;
+    dx__kept *kept;
+    yyjson_doc *doc;
+    void *arena;
+    size_t arena_cap;
+    char *room; /* for a method that was written with escapes */
+    size_t room_cap;
+    char id_text[24];
+    bool lent;
+    bool doc_in_arena;
+
+    /* calls */
+    dx__pool calls;
+    dx__calls pending;
+    dx__calls ended;
+    dx__map by_id;
+    dx__map by_token;
+    uint64_t next_id;
+    uint64_t *tombstones;
+    unsigned tombstone;
+
+    /* requests */
+    dx__pool requests;
+    dx__map by_request_id;
+    dx__batch *batches;
+
+    dx__heap heap;
+    dx_buf out;
+    size_t out_sent;
+
+    uint64_t last_byte;
+    uint64_t last_use;
+    bool stall_told;
+    bool warm; /* holds memory that an idle peer gives back */
+    bool ending;
+    bool closed;
+    dx_error why;
+};
+
+static inline size_t dx__out_waiting(const dx_peer *peer) {
+    return peer->out.len - peer->out_sent;
+}
+
+static inline dx_text dx__part(dx_text text, dx_slice slice) {
+    return (dx_text){slice.len ? text.at + slice.at : NULL, slice.len};
+}
+
+/* output.c: a message into the output, or into the replies of a batch. `beyond` are the bytes that
+ * may wait already: DX_BUSY past them (never with SIZE_MAX, or when nothing waits). */
+typedef enum dx__what { DX__REQUEST, DX__NOTIFICATION, DX__RESULT, DX__ERROR } dx__what;
+typedef struct dx__outgoing {
+    dx__what what;
+    dx_text id;
+    dx_text method;
+    dx_text message;
+    int64_t code;
+    dx_json body; /* params, result or data */
+} dx__outgoing;
+dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing, size_t beyond);
+/* An error of our own, with the phrase of the fault as its data. */
+dx_status dx__send_error(dx_peer *peer, dx__batch *batch, dx_text id, int64_t code,
+                         const dx_error *error);
+/* Replies of batches that are complete go out; what has no room waits for the next time. */
+void dx__flush_batches(dx_peer *peer);
+
+/* intake.c: takes frames in as long as there are any and there is room for them. */
+dx_status dx__intake(dx_peer *peer);
+bool dx__intake_paused(const dx_peer *peer);
+/* From where on the stream is still needed. */
+uint64_t dx__needed_from(const dx_peer *peer);
+void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected);
+
+/* queue.c */
+dx_status dx__queue_reserve(dx_peer *peer, size_t more);
+void dx__queue_push(dx_peer *peer, const dx__queued *queued);
+static inline dx__queued *dx__queue_head(const dx__queue *queue) {
+    return queue->count ? &queue->ring[queue->head] : NULL;
+}
+void dx__queue_pop(dx_peer *peer);
+
+/* events.c */
+void dx__event_done(dx_peer *peer);
+
+/* calls.c */
+dx__call *dx__call_by_id(const dx_peer *peer, uint64_t id);
+dx__call *dx__call_by_token(dx_peer *peer, dx_text token);
+bool dx__call_is_tombstone(const dx_peer *peer, uint64_t id);
+/* Ends a call: the one place where that happens. With an answer it waits in the event that carries
+ * it, else in the list of the ended, until it is told and given back. */
+void dx__call_end(dx_peer *peer, dx__call *call, dx_outcome outcome, dx_fault fault,
+                  bool by_answer);
+void dx__call_progress(dx_peer *peer, dx__call *call);
+void dx__call_due(dx_peer *peer, dx__call *call);
+dx__call *dx__calls_take(dx__calls *list);
+
+/* requests.c */
+dx__request *dx__request_by_id(const dx_peer *peer, dx_text id);
+/* Enters a request into the books; room in the queue is up to the caller. NULL: no memory. */
+dx__request *dx__request_add(dx_peer *peer, dx_text id, dx__batch *batch);
+/* Answers a request and closes its book: the one place where that happens. With NULL it is
+ * forgotten without an answer. */
+dx_status dx__request_end(dx_peer *peer, dx__request *request, const dx__outgoing *answer,
+                          size_t beyond);
+/* Nobody will answer: an internal error does. */
+dx_status dx__request_drop(dx_peer *peer, dx__request *request);
+void dx__request_due(dx_peer *peer, dx__request *request);
+
+#endif

@@ -1,0 +1,46 @@
+#include "base/alloc.h"
+#include "peer/peer.h"
+
+#include <string.h>
+
+enum { SMALLEST = 8 };
+
+dx_status dx__queue_reserve(dx_peer *peer, size_t more) {
+    dx__queue *queue = &peer->queue;
+    if (queue->count + more <= queue->cap)
+        return DX_OK;
+    size_t cap = queue->cap ? queue->cap * 2 : SMALLEST;
+    dx__queued *ring = dx__malloc(&peer->alloc, cap * sizeof *ring);
+    if (!ring)
+        return DX_ERR_NOMEM;
+    size_t first = queue->cap - queue->head;
+    if (first > queue->count)
+        first = queue->count;
+    if (queue->count) {
+        memcpy(ring, queue->ring + queue->head, first * sizeof *ring);
+        memcpy(ring + first, queue->ring, (queue->count - first) * sizeof *ring);
+    }
+    dx__free(&peer->alloc, queue->ring);
+    queue->ring = ring;
+    queue->cap = cap;
+    queue->head = 0;
+    return DX_OK;
+}
+
+/* An event counts with the bytes it holds on to and the place it takes. */
+static size_t weight(const dx__queued *queued) {
+    return queued->len + sizeof *queued;
+}
+
+void dx__queue_push(dx_peer *peer, const dx__queued *queued) {
+    dx__queue *queue = &peer->queue;
+    queue->ring[(queue->head + queue->count++) & (queue->cap - 1)] = *queued;
+    queue->bytes += weight(queued);
+}
+
+void dx__queue_pop(dx_peer *peer) {
+    dx__queue *queue = &peer->queue;
+    queue->bytes -= weight(&queue->ring[queue->head]);
+    queue->head = (queue->head + 1) & (queue->cap - 1);
+    queue->count--;
+}

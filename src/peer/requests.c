@@ -1,0 +1,134 @@
+#include "base/alloc.h"
+#include "peer/peer.h"
+
+#include <string.h>
+
+dx__request *dx__request_by_id(const dx_peer *peer, dx_text id) {
+    uint64_t hash = dx__hash(peer->config.seed, id);
+    size_t cursor = 0;
+    dx__request *request;
+    while ((request = dx__map_find(&peer->by_request_id, hash, &cursor)))
+        if (request->id_len == id.len && memcmp(request->id, id.at, id.len) == 0)
+            return request;
+    return NULL;
+}
+
+dx__request *dx__request_add(dx_peer *peer, dx_text id, dx__batch *batch) {
+    if (dx__map_reserve(&peer->by_request_id) != DX_OK ||
+        dx__heap_reserve(&peer->heap, peer->calls.live + peer->requests.live + 1) != DX_OK)
+        return NULL;
+    dx__request *request = dx__pool_take(&peer->requests);
+    if (!request)
+        return NULL;
+    request->id =
+        id.len <= sizeof request->id_room ? request->id_room : dx__malloc(&peer->alloc, id.len);
+    if (!request->id) {
+        dx__pool_give(&peer->requests, request);
+        return NULL;
+    }
+    memcpy(request->id, id.at, id.len);
+    request->id_len = id.len;
+    request->id_hash = dx__hash(peer->config.seed, id);
+    request->batch = batch;
+    if (batch)
+        batch->waiting++;
+    request->timer.tag = TIMER_REQUEST;
+    uint64_t limit = peer->config.handle_ms;
+    dx__heap_add(&peer->heap, &request->timer,
+                 limit >= DX_NEVER - peer->now ? DX_NEVER : peer->now + limit);
+    dx__map_put(&peer->by_request_id, request->id_hash, request);
+    return request;
+}
+
+dx_status dx__request_end(dx_peer *peer, dx__request *request, const dx__outgoing *answer,
+                          size_t beyond) {
+    if (answer) {
+        dx__outgoing outgoing = *answer;
+        outgoing.id = (dx_text){request->id, request->id_len};
+        dx_status status = dx__send(peer, request->batch, &outgoing, beyond);
+        if (status != DX_OK)
+            return status;
+    }
+    dx__heap_drop(&peer->heap, &request->timer);
+    dx__map_drop(&peer->by_request_id, request->id_hash, request);
+    if (request->id != request->id_room)
+        dx__free(&peer->alloc, request->id);
+    dx__batch *batch = request->batch;
+    dx__pool_give(&peer->requests, request);
+    if (batch) {
+        batch->waiting--;
+        dx__flush_batches(peer);
+    }
+    return DX_OK;
+}
+
+static const dx__outgoing internal_error = {
+    .what = DX__ERROR, .code = DX_CODE_INTERNAL, .message = {"Internal error", 14}};
+
+dx_status dx__request_drop(dx_peer *peer, dx__request *request) {
+    dx_status status = dx__request_end(peer, request, &internal_error, SIZE_MAX);
+    if (status == DX_OK)
+        peer->stats.dropped++;
+    return status;
+}
+
+void dx__request_due(dx_peer *peer, dx__request *request) {
+    /* One that was dropped when there was no memory for the answer comes here again. */
+    if (request->state == REQUEST_DROPPED) {
+        if (dx__request_drop(peer, request) != DX_OK)
+            dx__heap_add(&peer->heap, &request->timer, 0);
+        return;
+    }
+    /* A queued one is ended when its turn comes: its event still points to it. */
+    if (request->state == REQUEST_QUEUED) {
+        request->state = REQUEST_OVERDUE;
+        return;
+    }
+    dx__outgoing answer = internal_error;
+    answer.body = dx_json_checked((dx_text){"\"not answered in time\"", 22});
+    dx_request handle = dx__pool_handle(&request->pooled);
+    if (dx__queue_reserve(peer, 1) != DX_OK ||
+        dx__request_end(peer, request, &answer, SIZE_MAX) != DX_OK) {
+        dx__heap_add(&peer->heap, &request->timer, 0);
+        return;
+    }
+    peer->stats.overdue++;
+    dx__queue_push(peer, &(dx__queued){.kind = DX_EVENT_OVERDUE,
+                                       .fault = DX_FAULT_OVERDUE,
+                                       .expected = peer->config.handle_ms,
+                                       .offset = peer->framer.base + peer->framer.pos,
+                                       .handle = handle});
+}
+
+static dx__request *find_open(dx_peer *peer, dx_request handle) {
+    dx__request *request = dx__pool_find(&peer->requests, handle);
+    return request && request->state == REQUEST_GIVEN ? request : NULL;
+}
+
+/* Answers may wait for twice as long as calls: who stops taking them gets no more requests in. */
+static size_t reply_room(const dx_peer *peer) {
+    return peer->config.out_max > SIZE_MAX / 2 ? SIZE_MAX : peer->config.out_max * 2;
+}
+
+dx_status dx_peer_reply(dx_peer *peer, dx_request handle, dx_json result) {
+    dx__request *request = find_open(peer, handle);
+    if (!request)
+        return DX_GONE;
+    dx__outgoing answer = {.what = DX__RESULT, .body = result};
+    dx_status status = dx__request_end(peer, request, &answer, reply_room(peer));
+    if (status == DX_OK)
+        peer->stats.replies++;
+    return status;
+}
+
+dx_status dx_peer_refuse(dx_peer *peer, dx_request handle, int64_t code, dx_text message,
+                         dx_json data) {
+    dx__request *request = find_open(peer, handle);
+    if (!request)
+        return DX_GONE;
+    dx__outgoing answer = {.what = DX__ERROR, .code = code, .message = message, .body = data};
+    dx_status status = dx__request_end(peer, request, &answer, reply_room(peer));
+    if (status == DX_OK)
+        peer->stats.refusals++;
+    return status;
+}

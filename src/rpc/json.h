@@ -1,0 +1,25 @@
+/* The scanner below the envelope: it walks over JSON and checks it, and builds nothing. */
+#ifndef DX_RPC_JSON_H
+#define DX_RPC_JSON_H
+
+#include <duplex/rpc.h>
+
+typedef struct dx__json {
+    const char *start;
+    const char *end;
+    const char *at; /* where it stands; on a fault, where that is */
+    unsigned depth; /* levels that are left */
+    dx_fault fault; /* NONE as long as all is well */
+} dx__json;
+
+/* Skips white space and says which byte comes next: '\0' at the end (or for a NUL, which nothing
+ * takes for good). */
+char dx__json_peek(dx__json *json);
+/* Takes that byte if it comes next. */
+int dx__json_take(dx__json *json, char byte);
+/* Walks over a value, a string; on a fault sets it and stops. */
+void dx__json_skip(dx__json *json);
+void dx__json_skip_string(dx__json *json);
+void dx__json_fail(dx__json *json, dx_fault fault, const char *at);
+
+#endif

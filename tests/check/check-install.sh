@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Installs a fresh copy of the tree into a folder, removes what was built, moves the folder, and then
+# builds and runs one consumer in every way a user may.
+set -euo pipefail
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/tree"
+tar -C "$SOURCE" --exclude=./.git --exclude=./build --exclude=node_modules -cf - . | tar -C "$work/tree" -xf -
+# yyjson was fetched already; once is enough.
+if [[ -d $SOURCE/build/deps ]]; then
+    mkdir "$work/tree/build"
+    cp -a "$SOURCE/build/deps" "$work/tree/build/"
+fi
+
+(cd "$work/tree" && ./dev build && cmake --install build --prefix "$work/first" && ./dev clean)
+[[ ! -e $work/tree/build ]]
+prefix=$work/prefix
+mv "$work/first" "$prefix"
+
+consumer=$SOURCE/tests/install/consumer.c
+cd "$work"
+unset LD_LIBRARY_PATH
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+warnings=(-Wall -Wextra -Werror)
+read -ra cflags < <(pkg-config --cflags duplex)
+read -ra libs < <(pkg-config --libs duplex)
+read -ra yyjson < <(pkg-config --libs yyjson)
+# The folder is none that the system's loader knows.
+rpath="-Wl,-rpath,$prefix/lib"
+
+# No build folder, no old place of the prefix: the installed files must stand by themselves.
+if grep -rIl -e "$work/tree" -e "$work/first" "$prefix"; then
+    echo "these files name the place where they were built"
+    exit 1
+fi
+for file in "$prefix"/lib/libduplex.so "$prefix"/bin/*; do
+    [[ -e $file ]] || continue
+    if readelf -d "$file" | grep -E '(RPATH|RUNPATH).*\[[^$]'; then
+        echo "$file looks for libraries in a fixed place"
+        exit 1
+    fi
+done
+
+run() {
+    echo "--- $1"
+    shift
+    "$@"
+}
+
+gcc "${warnings[@]}" "${cflags[@]}" "$consumer" -o pkg-config "${libs[@]}" "$rpath"
+run "pkg-config" ./pkg-config
+readelf -d pkg-config | grep -q 'NEEDED.*libduplex\.so\.0'
+
+gcc "${warnings[@]}" "${cflags[@]}" "$consumer" -o archive "$prefix/lib/libduplex.a" "${yyjson[@]}" "$rpath"
+run "libduplex.a" ./archive
+if readelf -d archive | grep 'NEEDED.*libduplex'; then exit 1; fi
+
+g++ -std=c++11 -x c++ "${warnings[@]}" "${cflags[@]}" "$consumer" -o cxx -x none "${libs[@]}" "$rpath"
+run "C++" ./cxx
+
+cmake -G Ninja -S "$SOURCE/tests/install" -B cmake -DCMAKE_PREFIX_PATH="$prefix" >cmake.log || { cat cmake.log; exit 1; }
+cmake --build cmake -- --quiet
+run "CMake, shared" cmake/shared
+run "CMake, static" cmake/static
+
+if [[ -x $prefix/bin/duplex ]]; then run "the command" "$prefix/bin/duplex" --version; fi

@@ -7,9 +7,16 @@ set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH pc_to_prefix "/${pkgconfig_dir}" "/")
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 
+file(RELATIVE_PATH libexec_to_lib "/${CMAKE_INSTALL_LIBEXECDIR}/duplex" "/${CMAKE_INSTALL_LIBDIR}")
+
 install(TARGETS duplex_shared duplex_static EXPORT DuplexTargets)
 if(TARGET duplex_cli)
     install(TARGETS duplex_cli)
+    # What `duplex demo` talks to.
+    foreach(example echo poll)
+        set_target_properties(example_${example} PROPERTIES INSTALL_RPATH "$ORIGIN/${libexec_to_lib}")
+        install(TARGETS example_${example} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
+    endforeach()
 endif()
 install(DIRECTORY include/duplex TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 

@@ -64,6 +64,8 @@ typedef struct dx_text {
 
 /* A dx_text of a NUL-terminated string (NULL gives the absent text). */
 DX_API dx_text dx_str(const char *string);
+/* 1 if the two have the same bytes. */
+DX_API int dx_text_is(dx_text text, const char *string);
 
 /* ---- faults and errors -------------------------------------------------------------------- */
 

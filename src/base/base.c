@@ -36,6 +36,10 @@ dx_text dx_str(const char *string) {
     return (dx_text){string, string ? strlen(string) : 0};
 }
 
+int dx_text_is(dx_text text, const char *string) {
+    return text.len == strlen(string) && memcmp(text.at ? text.at : "", string, text.len) == 0;
+}
+
 static void *libc_malloc(void *ctx, size_t size) {
     (void)ctx;
     return malloc(size);

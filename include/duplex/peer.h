@@ -111,7 +111,7 @@ typedef struct dx_peer_config {
     unsigned depth_max;  /* nesting of a message (1000; at most DX_DEPTH_MAX) */
     size_t id_max;       /* bytes of an id or token that the other side chose (1024) */
     size_t calls_max;    /* our calls that are pending (100,000) */
-    size_t requests_max; /* requests of the other side that are unanswered (10,000) */
+    size_t requests_max; /* requests that you were handed and have not answered (10,000) */
     size_t in_max;       /* bytes of events not yet taken; then feed() takes no more (16 MiB) */
     size_t out_max;      /* bytes of output not yet sent; then call() is DX_BUSY (128 MiB) */
 

@@ -60,7 +60,6 @@ static void forget(dx_framer *framer, size_t bytes) {
     framer->released = 0;
     framer->pos -= bytes;
     framer->scan -= bytes;
-    framer->block -= framer->block < bytes ? framer->block : bytes;
 }
 
 /* Room for `more` bytes. What was released makes room first, but is only moved away when it is
@@ -158,10 +157,26 @@ void dx_framer_release(dx_framer *framer, uint64_t offset) {
     }
 }
 
+/* Not before a length limit is looked at again: a line may be as long as message_max, a header
+ * block as header_max. */
+void dx__framer_settle(dx_framer *framer) {
+    const dx_frame_config *config = &framer->config;
+    size_t end = framer->in_body ? framer->pos + framer->need - 1
+                 : config->framing == DX_FRAMING_LINE
+                     ? framer->pos + config->message_max
+                     : framer->pos + config->header_max - framer->block;
+    if (framer->in_body && !framer->need)
+        end = 0;
+    framer->quiet = framer->over || framer->finished ? 0
+                    : end < framer->in.cap           ? end
+                                                     : framer->in.cap;
+}
+
 void dx__framer_trim(dx_framer *framer) {
     if (framer->in.len || framer->on_loan || framer->lent)
         return;
     dx_buf_done(&framer->in);
+    framer->quiet = 0;
 }
 
 bool dx__framer_partial(const dx_framer *framer, uint64_t *ret_have, uint64_t *ret_missing) {

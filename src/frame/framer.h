@@ -21,11 +21,12 @@ struct dx_framer {
     size_t released;
     size_t pos;
     size_t scan;
-    char *lent; /* an old block that texts handed out still point into */
+    size_t quiet; /* bytes that end nothing may be added up to this length; 0: none */
+    char *lent;   /* an old block that texts handed out still point into */
     uint64_t lf_lines;
 
     /* the header block being read */
-    size_t block;    /* where it began */
+    size_t block;    /* its bytes before `pos` */
     size_t length;   /* Content-Length */
     size_t need;     /* BODY: how many bytes the message has */
     size_t stray;    /* stray bytes since the last message */
@@ -55,6 +56,19 @@ const char *dx__framer_at(dx_framer *framer, uint64_t offset);
 /* The two machines: DX_AGAIN or DX_OK with a frame. */
 dx_status dx__frame_header_next(dx_framer *framer, dx_frame *ret);
 dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret);
+
+/* Takes one byte that can't complete anything, if it is such a byte and room is there. What comes
+ * one byte at a time comes by here, so this is short: all conditions that seldom change are in
+ * `quiet`. */
+static inline bool dx__framer_quick(dx_framer *framer, char byte) {
+    dx_buf *in = &framer->in;
+    if (in->len >= framer->quiet || (byte == '\n' && !framer->in_body))
+        return false;
+    in->data[in->len++] = byte;
+    return true;
+}
+/* After anything else happened to the framer: up to which length may it go on like that? */
+void dx__framer_settle(dx_framer *framer);
 
 /* For the machines. */
 dx_status dx__frame_text(dx_framer *framer, dx_frame *ret, dx_frame_kind kind, size_t at,

@@ -89,7 +89,7 @@ static bool is_message(dx_text line) {
 }
 
 static void end_block(dx_framer *framer) {
-    framer->block = framer->pos;
+    framer->block = 0;
     framer->fields = 0;
     framer->has_length = framer->repeated = false;
 }
@@ -97,7 +97,7 @@ static void end_block(dx_framer *framer) {
 /* Something is wrong with the block. Lenient: say so, and look for the next one. */
 static dx_status give_up(dx_framer *framer, dx_frame *ret, dx_fault fault, uint64_t found,
                          uint64_t expected) {
-    framer->stray += framer->pos - framer->block;
+    framer->stray += framer->block;
     end_block(framer);
     framer->hunting = true;
     if (!(framer->config.lenient & DX_LENIENT_STRAY))
@@ -111,7 +111,7 @@ static dx_status give_up(dx_framer *framer, dx_frame *ret, dx_fault fault, uint6
 static dx_status stray(dx_framer *framer, dx_frame *ret, size_t at, size_t len) {
     framer->stray += framer->pos - at;
     if (!framer->fields)
-        framer->block = framer->pos;
+        framer->block = 0;
     if (!(framer->config.lenient & DX_LENIENT_STRAY))
         return dx__frame_fatal(framer, ret, DX_FAULT_HEADER_SYNTAX, 0, 0);
     if (framer->stray > framer->config.stray_max)
@@ -120,6 +120,29 @@ static dx_status stray(dx_framer *framer, dx_frame *ret, size_t at, size_t len) 
     if (!len)
         return DX_AGAIN; /* an empty line is not worth a word */
     return dx__frame_text(framer, ret, DX_FRAME_STRAY, at, len);
+}
+
+/* The one line that nearly every header consists of, as everybody writes it. */
+static bool usual_length(dx_framer *framer, dx_text line) {
+    static const char start[] = "Content-Length: ";
+    size_t len = sizeof start - 1;
+    size_t number = 0;
+    if (framer->fields || line.len <= len || line.len > len + 9 ||
+        memcmp(line.at, start, len) != 0 || line.at[line.len] != '\r')
+        return false;
+    for (size_t i = len; i < line.len; i++) {
+        if (line.at[i] < '0' || line.at[i] > '9')
+            return false;
+        number = number * 10 + (size_t)(line.at[i] - '0');
+    }
+    if (number > framer->config.message_max || !framer->config.fields_max)
+        return false;
+    framer->fields = 1;
+    framer->has_length = true;
+    framer->length = number;
+    framer->hunting = false;
+    framer->started = true;
+    return true;
 }
 
 static dx_status length(dx_framer *framer, dx_frame *ret, dx_text value) {
@@ -225,8 +248,19 @@ static dx_status block_ends(dx_framer *framer, dx_frame *ret, size_t at) {
     return DX_AGAIN;
 }
 
+/* More than a header may have. What is no header at all, but a long line that somebody printed, is
+ * stray text, in pieces of that size. */
 static dx_status too_large(dx_framer *framer, dx_frame *ret, size_t len) {
-    return dx__frame_fatal(framer, ret, DX_FAULT_HEADER_LIMIT, len, framer->config.header_max);
+    size_t at = framer->pos;
+    size_t max = framer->config.header_max;
+    dx_text line = {framer->in.data + at, max};
+    dx_text name;
+    dx_text value;
+    if (framer->fields || !max || split(line, &name, &value))
+        return dx__frame_fatal(framer, ret, DX_FAULT_HEADER_LIMIT, framer->block + len, max);
+    framer->pos = framer->scan = at + max;
+    framer->block = max;
+    return field(framer, ret, at, line);
 }
 
 /* The stream ended and a piece of a line is left, or part of a block. */
@@ -239,7 +273,7 @@ static dx_status ends(dx_framer *framer, dx_frame *ret) {
         return dx__frame_fatal(framer, ret, DX_FAULT_OTHER_FRAMING, 0, 1);
     size_t common = dx__frame_common(rest, word);
     if (framer->fields || common == rest.len || common == sizeof word - 1)
-        return dx__frame_fatal(framer, ret, DX_FAULT_TRUNCATED, framer->in.len - framer->block, 0);
+        return dx__frame_fatal(framer, ret, DX_FAULT_TRUNCATED, framer->block + rest.len, 0);
     size_t at = framer->pos;
     framer->pos = framer->scan = framer->in.len;
     return stray(framer, ret, at, rest.len);
@@ -257,24 +291,24 @@ dx_status dx__frame_header_next(dx_framer *framer, dx_frame *ret) {
             size_t at = framer->pos;
             framer->in_body = false;
             framer->stray = 0;
-            framer->pos = framer->scan = framer->block = at + framer->need;
+            framer->pos = framer->scan = at + framer->need;
             return dx__frame_text(framer, ret, DX_FRAME_MESSAGE, at, framer->need);
         }
         const char *newline = dx__frame_newline(framer);
-        size_t block = framer->in.len - framer->block;
-        if (!newline) {
-            if (block > framer->config.header_max)
-                return too_large(framer, ret, block);
-            return framer->finished ? ends(framer, ret) : DX_AGAIN;
-        }
         size_t at = framer->pos;
-        size_t end = (size_t)(newline - framer->in.data);
-        if (end + 1 - framer->block > framer->config.header_max)
-            return too_large(framer, ret, end + 1 - framer->block);
-        dx_text line = {framer->in.data + at, end - at};
-        framer->pos = framer->scan = end + 1;
+        size_t whole =
+            newline ? (size_t)(newline + 1 - (framer->in.data + at)) : framer->in.len - at;
+        if (framer->block + whole > framer->config.header_max)
+            return too_large(framer, ret, whole);
+        if (!newline)
+            return framer->finished ? ends(framer, ret) : DX_AGAIN;
+        dx_text line = {framer->in.data + at, whole - 1};
+        framer->pos = framer->scan = at + whole;
+        framer->block += whole;
         if (line.len && line.at[line.len - 1] == '\r')
             line.len--;
+        if (usual_length(framer, line))
+            continue;
         dx_status status = line.len ? field(framer, ret, at, line) : block_ends(framer, ret, at);
         if (status != DX_AGAIN)
             return status;

@@ -30,8 +30,14 @@ static dx_status line(dx_framer *framer, dx_frame *ret, size_t at, size_t len) {
 dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret) {
     static const char bom[3] = "\xef\xbb\xbf";
     for (;;) {
-        const char *newline = dx__frame_newline(framer);
         size_t have = framer->in.len - framer->pos;
+        const char *start = framer->in.data + framer->pos;
+        if (framer->base + framer->pos == 0 && have >= 3 && memcmp(start, bom, 3) == 0) {
+            framer->pos += 3;
+            framer->scan = framer->pos;
+            return dx__frame_fault(framer, ret, DX_FAULT_BOM, 0, 0);
+        }
+        const char *newline = dx__frame_newline(framer);
         if (!newline && !framer->finished) {
             /* One byte more than the limit may be the CR before the newline. */
             if (have > framer->config.message_max + 1)
@@ -40,12 +46,6 @@ dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret) {
         }
         if (!newline && !have)
             return dx__frame_end(framer, ret);
-        const char *start = framer->in.data + framer->pos;
-        if (framer->base + framer->pos == 0 && have >= 3 && memcmp(start, bom, 3) == 0) {
-            framer->pos += 3;
-            framer->scan = framer->pos;
-            return dx__frame_fault(framer, ret, DX_FAULT_BOM, 0, 0);
-        }
         size_t at = framer->pos;
         size_t len = newline ? (size_t)(newline - start) : have;
         size_t whole = newline ? len + 1 : len;

@@ -15,12 +15,12 @@ dx_status dx__frame_open(dx_buf *buf, dx_framing framing, const char *content_ty
     dx__frame_mark mark = {.start = buf->len};
     dx_status status = DX_OK;
     if (framing == DX_FRAMING_HEADER) {
-        char digits[20];
-        mark.digits = dx__digits(guess, digits);
+        for (mark.digits = 1; guess >= 10; guess /= 10)
+            mark.digits++;
         status = put(buf, field);
         mark.digits_at = buf->len;
         if (status == DX_OK)
-            status = dx_buf_append(buf, digits, mark.digits);
+            status = dx_buf_append(buf, "00000000000000000000", mark.digits);
         if (status == DX_OK && content_type) {
             status = put(buf, "\r\nContent-Type: ");
             if (status == DX_OK)

@@ -74,7 +74,8 @@ dx__call *dx__call_by_token(dx_peer *peer, dx_text token) {
 }
 
 bool dx__call_is_tombstone(const dx_peer *peer, uint64_t id) {
-    for (unsigned i = 0; peer->tombstones && i < TOMBSTONES; i++)
+    /* Places that were never used hold 0, which is no id of ours. */
+    for (unsigned i = 0; id && peer->tombstones && i < TOMBSTONES; i++)
         if (peer->tombstones[i] == id)
             return true;
     return false;
@@ -147,7 +148,7 @@ static dx_status prepare(dx_peer *peer, dx__call *call, const dx_call_options *o
 dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
                        const dx_call_options *options, uint64_t now_ms, dx_call *ret_call) {
     static const dx_call_options plain = {0};
-    if (peer->ending)
+    if (dx__is_over(peer))
         return DX_CLOSED;
     if (peer->pending.count >= peer->config.calls_max)
         return DX_BUSY;
@@ -216,6 +217,8 @@ static void count(dx_peer_stats *stats, dx_outcome outcome) {
 void dx__call_end(dx_peer *peer, dx__call *call, dx_outcome outcome, dx_fault fault,
                   bool by_answer) {
     unlink_call(&peer->pending, call);
+    peer->warm = true;
+    peer->last_use = peer->now;
     dx__heap_drop(&peer->heap, &call->timer);
     dx__map_drop(&peer->by_id, call->id, call);
     if (call->token)
@@ -287,7 +290,7 @@ dx_status dx_peer_cancel(dx_peer *peer, dx_call handle, dx_text reason, uint64_t
         return DX_GONE;
     if (now_ms > peer->now)
         peer->now = now_ms;
-    bool silent = peer->ending;
+    bool silent = dx__is_over(peer);
     dx_status status = silent ? DX_OK : tell_cancelled(peer, call, reason);
     if (status != DX_OK)
         return status;
@@ -308,7 +311,7 @@ void dx__call_due(dx_peer *peer, dx__call *call) {
         return;
     }
     /* That we no longer want it is told as well as memory allows; the call ends in any case. */
-    if (!peer->ending)
+    if (!dx__is_over(peer))
         (void)tell_cancelled(peer, call, dx_str("timed out"));
     bool total = call->timer.when >= call->total_at;
     dx__call_end(peer, call, DX_OUTCOME_TIMED_OUT, total ? DX_FAULT_TOTAL : DX_FAULT_TIMEOUT,

@@ -176,6 +176,13 @@ static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event 
         peer->stats.cancelled_by_peer += status == DX_OK;
         return status == DX_OK ? DX_AGAIN : status;
     }
+    if (peer->given >= peer->config.requests_max) {
+        answer.message = dx_str("Server busy");
+        answer.code = DX_CODE_BUSY;
+        status = dx__request_end(peer, request, &answer, SIZE_MAX);
+        peer->stats.busy += status == DX_OK;
+        return status == DX_OK ? DX_AGAIN : status;
+    }
     ev->id = dx__part(text, queued->message.id);
     ev->body = dx__part(text, queued->message.params);
     status = set_method(peer, ev, dx__part(text, queued->message.method));
@@ -197,6 +204,7 @@ static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event 
         return DX_OK;
     }
     request->state = REQUEST_GIVEN;
+    peer->given++;
     ev->request = dx__pool_handle(&request->pooled);
     return DX_OK;
 }
@@ -286,20 +294,30 @@ static dx_status hand_end(dx_peer *peer, dx_event *ev) {
     return DX_OK;
 }
 
-dx_status dx_peer_next(dx_peer *peer, const dx_event **ret_event) {
+/* Everything but the insides of the error, which its fault and its two empty strings make void. */
+static void clear(dx_event *ev) {
+    memset(ev, 0, offsetof(dx_event, error));
+    ev->error.fault = DX_FAULT_NONE;
+    ev->error.offset = 0;
+    ev->error.place[0] = ev->error.phrase[0] = '\0';
+}
+
+/* Apart, so that the short way of dx_peer_next() stays short. */
+__attribute__((noinline)) static dx_status next(dx_peer *peer, const dx_event **ret_event) {
     dx_status status = end_loan(peer);
     if (status != DX_OK)
         return status;
     dx_event *ev = &peer->event;
+    peer->warm = true;
     dx__call *ended = dx__calls_take(&peer->ended);
-    *ev = (dx_event){0};
+    clear(ev);
     if (ended) {
         tell_end(peer, ev, ended);
         dx__pool_give(&peer->calls, ended);
     } else {
         do {
-            dx_status taken = dx__intake(peer);
-            *ev = (dx_event){0};
+            dx_status taken = peer->behind ? dx__intake(peer) : DX_OK;
+            clear(ev);
             status = peer->queue.count ? hand_queued(peer, ev) : taken;
         } while (status == DX_AGAIN);
         if (status == DX_OK && !ev->kind)
@@ -310,6 +328,13 @@ dx_status dx_peer_next(dx_peer *peer, const dx_event **ret_event) {
     peer->lent = true;
     *ret_event = ev;
     return DX_OK;
+}
+
+dx_status dx_peer_next(dx_peer *peer, const dx_event **ret_event) {
+    /* Most often asked when there is nothing: that answer should cost nothing. */
+    if (!peer->lent && !peer->queue.count && !peer->ended.first && !peer->behind && !peer->ending)
+        return DX_AGAIN;
+    return next(peer, ret_event);
 }
 
 /* ---- keeping ----------------------------------------------------------------------------------

@@ -33,7 +33,8 @@ void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected) {
     if (peer->ending)
         return;
     peer->ending = true;
-    dx__error_set(&peer->why, fault, peer->frame.offset, found, expected);
+    if (!peer->given_why)
+        dx__error_set(&peer->why, fault, peer->frame.offset, found, expected);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -128,23 +129,13 @@ static dx_status take_request(dx_peer *peer, const struct intake *in) {
     dx_text id = dx__part(in->text, in->message.id);
     if (id.len > peer->config.id_max)
         return violation(peer, in, DX_FAULT_ID_LIMIT, id.len, DX_CODE_REQUEST, no_id);
-    if (dx__request_by_id(peer, id))
+    uint64_t hash = dx__hash(peer->config.seed, id);
+    if (dx__request_by_id(peer, id, hash))
         return violation(peer, in, DX_FAULT_ID_IN_USE, 0, DX_CODE_REQUEST, id);
-    if (peer->requests.live >= peer->config.requests_max) {
-        dx__outgoing busy = {.what = DX__ERROR,
-                             .id = id,
-                             .code = DX_CODE_BUSY,
-                             .message = {"Server busy", 11},
-                             .body = dx_json_none()};
-        dx_status status = dx__send(peer, in->batch, &busy, SIZE_MAX);
-        if (status == DX_OK)
-            peer->stats.busy++;
-        return status;
-    }
     if (dx__queue_reserve(peer, 1) != DX_OK)
         return DX_ERR_NOMEM;
     dx__queued queued = event(peer, in, DX_EVENT_REQUEST);
-    queued.request = dx__request_add(peer, id, in->batch);
+    queued.request = dx__request_add(peer, id, hash, in->batch);
     if (!queued.request)
         return DX_ERR_NOMEM;
     dx__queue_push(peer, &queued);
@@ -169,7 +160,8 @@ static bool is_method(const struct intake *in, const char *name) {
 static dx_status take_cancel(dx_peer *peer, const struct intake *in) {
     dx_text params = dx__part(in->text, in->message.params);
     dx_text id = dx_rpc_member(params, dx_str(peer->config.cancel.id_member));
-    dx__request *request = id.at ? dx__request_by_id(peer, id) : NULL;
+    dx__request *request =
+        id.at ? dx__request_by_id(peer, id, dx__hash(peer->config.seed, id)) : NULL;
     if (!request || request->cancelled)
         return DX_OK;
     if (request->state == REQUEST_QUEUED) {
@@ -502,10 +494,13 @@ static dx_status take_frame(dx_peer *peer) {
 
 dx_status dx__intake(dx_peer *peer) {
     dx__flush_batches(peer);
+    peer->behind = true; /* until everything that is there was taken in */
     while (!peer->ending && !dx__intake_paused(peer)) {
         if (!peer->has_frame) {
-            if (dx_framer_next(&peer->framer, &peer->frame) != DX_OK)
+            if (dx_framer_next(&peer->framer, &peer->frame) != DX_OK) {
+                peer->behind = peer->batches != NULL;
                 return DX_OK;
+            }
             peer->has_frame = true;
             peer->stall_told = false;
             peer->stats.messages_in += peer->frame.kind == DX_FRAME_MESSAGE;

@@ -139,12 +139,14 @@ void dx_peer_sent(dx_peer *peer, size_t len) {
         len = dx__out_waiting(peer);
     peer->stats.bytes_out += len;
     peer->out_sent += len;
-    if (peer->out_sent == peer->out.len)
+    if (peer->out_sent == peer->out.len) {
         peer->out.len = peer->out_sent = 0;
+        peer->warm |= len > 0;
+    }
 }
 
 dx_status dx_peer_notify(dx_peer *peer, dx_text method, dx_json params) {
-    if (peer->ending)
+    if (dx__is_over(peer))
         return DX_CLOSED;
     dx__outgoing outgoing = {.what = DX__NOTIFICATION, .method = method, .body = params};
     return dx__send(peer, NULL, &outgoing, peer->config.out_max);

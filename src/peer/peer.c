@@ -121,6 +121,7 @@ dx_peer *dx_peer_free(dx_peer *peer) {
 dx_peer_stats dx_peer_statistics(const dx_peer *peer) {
     dx_peer_stats stats = peer->stats;
     stats.lf_lines = peer->framer.lf_lines;
+    stats.bytes_in = peer->framer.base + peer->framer.in.len;
     return stats;
 }
 
@@ -132,14 +133,17 @@ static void pass_time(dx_peer *peer, uint64_t now_ms) {
         peer->now = now_ms;
 }
 
-static void bytes_came(dx_peer *peer, size_t len) {
-    peer->stats.bytes_in += len;
-    peer->last_byte = peer->last_use = peer->now;
+static void bytes_came(dx_peer *peer) {
+    peer->last_byte = peer->now;
     peer->warm = true;
     /* Inside a long message there is nothing to do but to wait. */
-    const dx_framer *framer = &peer->framer;
+    dx_framer *framer = &peer->framer;
     if (!framer->in_body || framer->in.len - framer->pos >= framer->need)
         (void)dx__intake(peer); /* without memory, next() takes it up again */
+    if (peer->behind || peer->ending)
+        framer->quiet = 0;
+    else
+        dx__framer_settle(framer);
 }
 
 /* As much as fits before events have to be taken; a message under way is taken whole. */
@@ -151,13 +155,13 @@ static size_t piece(const dx_peer *peer, size_t len) {
     return len < most ? len : most;
 }
 
-dx_status dx_peer_feed(dx_peer *peer, const void *bytes, size_t len, uint64_t now_ms,
-                       size_t *ret_used) {
+/* Apart, so that the short way of dx_peer_feed() stays short. */
+__attribute__((noinline)) static dx_status feed(dx_peer *peer, const char *bytes, size_t len,
+                                                size_t *ret_used) {
     size_t used = 0;
     dx_status status = DX_OK;
-    pass_time(peer, now_ms);
     while (used < len) {
-        if (peer->ending) {
+        if (dx__is_over(peer)) {
             used = len;
             break;
         }
@@ -166,15 +170,26 @@ dx_status dx_peer_feed(dx_peer *peer, const void *bytes, size_t len, uint64_t no
             break;
         }
         size_t part = piece(peer, len - used);
-        status = dx_framer_feed(&peer->framer, (const char *)bytes + used, part);
+        status = dx_framer_feed(&peer->framer, bytes + used, part);
         if (status != DX_OK)
             break;
         used += part;
-        bytes_came(peer, part);
+        bytes_came(peer);
     }
     if (ret_used)
         *ret_used = used;
     return status == DX_ERR_LIMIT ? DX_BUSY : status;
+}
+
+dx_status dx_peer_feed(dx_peer *peer, const void *bytes, size_t len, uint64_t now_ms,
+                       size_t *ret_used) {
+    pass_time(peer, now_ms);
+    if (len != 1 || !dx__framer_quick(&peer->framer, *(const char *)bytes))
+        return feed(peer, bytes, len, ret_used);
+    peer->last_byte = peer->now;
+    if (ret_used)
+        *ret_used = 1;
+    return DX_OK;
 }
 
 dx_status dx_peer_reserve(dx_peer *peer, size_t want, void **ret_room, size_t *ret_len) {
@@ -186,20 +201,21 @@ dx_status dx_peer_reserve(dx_peer *peer, size_t want, void **ret_room, size_t *r
 
 void dx_peer_commit(dx_peer *peer, size_t len, uint64_t now_ms) {
     pass_time(peer, now_ms);
-    if (!len || peer->ending)
+    if (!len || dx__is_over(peer))
         return;
     dx_framer_commit(&peer->framer, len);
-    bytes_came(peer, len);
+    bytes_came(peer);
 }
 
 void dx_peer_finish(dx_peer *peer, const dx_error *why, uint64_t now_ms) {
     pass_time(peer, now_ms);
-    (void)dx__intake(peer);
-    if (why && !peer->ending) {
-        peer->ending = true;
+    if (why && !dx__is_over(peer)) {
+        peer->given_why = true;
         peer->why = *why;
     }
     dx_framer_finish(&peer->framer);
+    peer->framer.quiet = 0;
+    peer->behind = true;
 }
 
 /* ---- time -------------------------------------------------------------------------------------
@@ -207,8 +223,6 @@ void dx_peer_finish(dx_peer *peer, const dx_error *why, uint64_t now_ms) {
 
 /* Everything that is empty gives its memory back. */
 static void trim(dx_peer *peer) {
-    if (peer->lent)
-        return;
     dx_framer_release(&peer->framer, dx__needed_from(peer));
     dx__framer_trim(&peer->framer);
     if (!peer->out.len)
@@ -237,6 +251,12 @@ static void trim(dx_peer *peer) {
 
 static uint64_t after(uint64_t since, uint64_t ms) {
     return ms >= DX_NEVER - since ? DX_NEVER : since + ms;
+}
+
+/* When an idle peer gives its memory back; not while an event is lent out of it. */
+static uint64_t idle_at(const dx_peer *peer) {
+    uint64_t since = peer->last_use > peer->last_byte ? peer->last_use : peer->last_byte;
+    return peer->warm && !peer->lent ? after(since, peer->config.idle_ms) : DX_NEVER;
 }
 
 static uint64_t stall_at(const dx_peer *peer) {
@@ -277,14 +297,14 @@ void dx_peer_tick(dx_peer *peer, uint64_t now_ms) {
     }
     if (stall_at(peer) <= peer->now)
         tell_stall(peer);
-    if (peer->warm && peer->now >= after(peer->last_use, peer->config.idle_ms))
+    if (idle_at(peer) <= peer->now)
         trim(peer);
 }
 
 uint64_t dx_peer_deadline(const dx_peer *peer) {
     uint64_t when = dx__heap_next(&peer->heap);
     uint64_t stall = stall_at(peer);
-    uint64_t idle = peer->warm ? after(peer->last_use, peer->config.idle_ms) : DX_NEVER;
+    uint64_t idle = idle_at(peer);
     if (stall < when)
         when = stall;
     return idle < when ? idle : when;

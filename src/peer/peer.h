@@ -138,6 +138,7 @@ struct dx_peer {
     unsigned stray_lines;
     bool has_frame;
     bool may_be_short;
+    bool behind; /* more can be taken in than was: it paused, or memory ran out */
 
     /* events */
     dx__queue queue;
@@ -165,6 +166,7 @@ struct dx_peer {
     /* requests */
     dx__pool requests;
     dx__map by_request_id;
+    size_t given; /* handed out and unanswered */
     dx__batch *batches;
 
     dx__heap heap;
@@ -174,11 +176,17 @@ struct dx_peer {
     uint64_t last_byte;
     uint64_t last_use;
     bool stall_told;
-    bool warm; /* holds memory that an idle peer gives back */
-    bool ending;
+    bool warm;   /* holds memory that an idle peer gives back */
+    bool ending; /* everything that came was taken in; what is left is to tell the end */
     bool closed;
+    bool given_why; /* by finish() */
     dx_error why;
 };
+
+/* Nothing new can be said any more. */
+static inline bool dx__is_over(const dx_peer *peer) {
+    return peer->ending || peer->framer.finished;
+}
 
 static inline size_t dx__out_waiting(const dx_peer *peer) {
     return peer->out.len - peer->out_sent;
@@ -237,9 +245,9 @@ void dx__call_due(dx_peer *peer, dx__call *call);
 dx__call *dx__calls_take(dx__calls *list);
 
 /* requests.c */
-dx__request *dx__request_by_id(const dx_peer *peer, dx_text id);
+dx__request *dx__request_by_id(const dx_peer *peer, dx_text id, uint64_t hash);
 /* Enters a request into the books; room in the queue is up to the caller. NULL: no memory. */
-dx__request *dx__request_add(dx_peer *peer, dx_text id, dx__batch *batch);
+dx__request *dx__request_add(dx_peer *peer, dx_text id, uint64_t hash, dx__batch *batch);
 /* Answers a request and closes its book: the one place where that happens. With NULL it is
  * forgotten without an answer. */
 dx_status dx__request_end(dx_peer *peer, dx__request *request, const dx__outgoing *answer,

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-dx__request *dx__request_by_id(const dx_peer *peer, dx_text id) {
-    uint64_t hash = dx__hash(peer->config.seed, id);
+dx__request *dx__request_by_id(const dx_peer *peer, dx_text id, uint64_t hash) {
     size_t cursor = 0;
     dx__request *request;
     while ((request = dx__map_find(&peer->by_request_id, hash, &cursor)))
@@ -13,7 +12,7 @@ dx__request *dx__request_by_id(const dx_peer *peer, dx_text id) {
     return NULL;
 }
 
-dx__request *dx__request_add(dx_peer *peer, dx_text id, dx__batch *batch) {
+dx__request *dx__request_add(dx_peer *peer, dx_text id, uint64_t hash, dx__batch *batch) {
     if (dx__map_reserve(&peer->by_request_id) != DX_OK ||
         dx__heap_reserve(&peer->heap, peer->calls.live + peer->requests.live + 1) != DX_OK)
         return NULL;
@@ -28,7 +27,7 @@ dx__request *dx__request_add(dx_peer *peer, dx_text id, dx__batch *batch) {
     }
     memcpy(request->id, id.at, id.len);
     request->id_len = id.len;
-    request->id_hash = dx__hash(peer->config.seed, id);
+    request->id_hash = hash;
     request->batch = batch;
     if (batch)
         batch->waiting++;
@@ -49,6 +48,9 @@ dx_status dx__request_end(dx_peer *peer, dx__request *request, const dx__outgoin
         if (status != DX_OK)
             return status;
     }
+    peer->given -= request->state != REQUEST_QUEUED && request->state != REQUEST_OVERDUE;
+    peer->warm = true;
+    peer->last_use = peer->now;
     dx__heap_drop(&peer->heap, &request->timer);
     dx__map_drop(&peer->by_request_id, request->id_hash, request);
     if (request->id != request->id_room)

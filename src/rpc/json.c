@@ -10,24 +10,6 @@ void dx__json_fail(dx__json *json, dx_fault fault, const char *at) {
     json->at = at;
 }
 
-static inline const char *space(const char *at, const char *end) {
-    while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
-        at++;
-    return at;
-}
-
-char dx__json_peek(dx__json *json) {
-    json->at = space(json->at, json->end);
-    return json->at < json->end ? *json->at : '\0';
-}
-
-int dx__json_take(dx__json *json, char byte) {
-    if (dx__json_peek(json) != byte || json->at == json->end)
-        return 0;
-    json->at++;
-    return 1;
-}
-
 static int is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -73,43 +55,44 @@ static const char *literal(dx__json *json, const char *at, const char *word) {
     return at;
 }
 
-/* One UTF-8 sequence of more than one byte (RFC 3629: no overlong form, no surrogate, at most
- * U+10FFFF). Returns its end, or NULL. */
-static const char *sequence(const char *at, const char *end) {
+/* How long the UTF-8 sequence at `at` is (RFC 3629: no overlong form, no surrogate, at most
+ * U+10FFFF): 2 to 4; 0 if it is none; -1 if the text ends inside it. */
+static int sequence(const char *at, const char *end) {
     unsigned char first = (unsigned char)at[0];
     unsigned char low = 0x80;
     unsigned char high = 0xbf;
-    int more;
+    int len;
     if (first >= 0xc2 && first <= 0xdf) {
-        more = 1;
+        len = 2;
     } else if (first >= 0xe0 && first <= 0xef) {
-        more = 2;
+        len = 3;
         if (first == 0xe0)
             low = 0xa0;
         if (first == 0xed)
             high = 0x9f;
     } else if (first >= 0xf0 && first <= 0xf4) {
-        more = 3;
+        len = 4;
         if (first == 0xf0)
             low = 0x90;
         if (first == 0xf4)
             high = 0x8f;
     } else {
-        return NULL;
+        return 0;
     }
-    if (end - at <= more)
-        return NULL;
-    for (int i = 1; i <= more; i++) {
+    for (int i = 1; i < len; i++) {
+        if (at + i >= end)
+            return -1;
         unsigned char c = (unsigned char)at[i];
         if (c < low || c > high)
-            return NULL;
+            return 0;
         low = 0x80;
         high = 0xbf;
     }
-    return at + more + 1;
+    return len;
 }
 
-/* Bytes of a string that need no look, eight at a time: printable ASCII but for " and \. */
+/* Where the bytes end that need no look: printable ASCII but for " and \. Eight at a time; the
+ * lowest flag of a word is exact, and where the lowest is the first byte, that is the place. */
 static inline const char *plain(const char *at, const char *end) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     const uint64_t tops = UINT64_C(0x8080808080808080);
@@ -118,9 +101,14 @@ static inline const char *plain(const char *at, const char *end) {
         memcpy(&word, at, 8);
         uint64_t quote = word ^ (ones * '"');
         uint64_t slash = word ^ (ones * '\\');
-        uint64_t odd = (quote - ones) | (slash - ones) | (word - ones * 0x20) | word;
-        if (odd & tops)
+        uint64_t odd = ((quote - ones) | (slash - ones) | (word - ones * 0x20) | word) & tops;
+        if (odd) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+            return at + __builtin_ctzll(odd) / 8;
+#else
             break;
+#endif
+        }
         at += 8;
     }
     while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' &&
@@ -159,7 +147,7 @@ static const char *escape(dx__json *json, const char *at) {
 }
 
 /* `at` is behind the opening quote; returns behind the closing one. */
-static const char *string(dx__json *json, const char *at) {
+static inline const char *string(dx__json *json, const char *at) {
     const char *end = json->end;
     for (;;) {
         at = plain(at, end);
@@ -177,12 +165,12 @@ static const char *string(dx__json *json, const char *at) {
             dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
             return at;
         } else {
-            const char *next = sequence(at, end);
-            if (!next) {
-                dx__json_fail(json, DX_FAULT_JSON_UTF8, at);
+            int len = sequence(at, end);
+            if (len <= 0) {
+                dx__json_fail(json, len ? DX_FAULT_JSON_INCOMPLETE : DX_FAULT_JSON_UTF8, at);
                 return at;
             }
-            at = next;
+            at += len;
         }
     }
 }
@@ -199,8 +187,6 @@ void dx__json_skip_string(dx__json *json) {
 
 static const char *scalar(dx__json *json, const char *at) {
     switch (*at) {
-    case '"':
-        return string(json, at + 1);
     case 't':
         return literal(json, at, "true");
     case 'f':
@@ -218,12 +204,12 @@ static const char *scalar(dx__json *json, const char *at) {
 
 /* A member's name and its colon. */
 static const char *name(dx__json *json, const char *at) {
-    at = space(at, json->end);
+    at = dx__json_space(at, json->end);
     if (at >= json->end || *at != '"') {
         dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
         return at;
     }
-    at = space(string(json, at + 1), json->end);
+    at = dx__json_space(string(json, at + 1), json->end);
     if (json->fault != DX_FAULT_NONE)
         return at;
     if (at >= json->end || *at != ':') {
@@ -240,12 +226,16 @@ void dx__json_skip(dx__json *json) {
     const char *at = json->at;
     const char *end = json->end;
     for (;;) {
-        at = space(at, end);
+        at = dx__json_space(at, end);
         if (at >= end) {
             dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
             return;
         }
-        if (*at == '{' || *at == '[') {
+        if (*at == '"') {
+            at = string(json, at + 1);
+            if (json->fault != DX_FAULT_NONE)
+                return;
+        } else if (*at == '{' || *at == '[') {
             uint64_t bit = UINT64_C(1) << (level % 64);
             if (level == json->depth) {
                 dx__json_fail(json, DX_FAULT_JSON_DEPTH, at);
@@ -255,7 +245,7 @@ void dx__json_skip(dx__json *json) {
             objects[level / 64] = *at == '{' ? others | bit : others;
             char close = *at == '{' ? '}' : ']';
             level++;
-            at = space(at + 1, end);
+            at = dx__json_space(at + 1, end);
             if (at >= end || *at != close) {
                 if (close == '}')
                     at = name(json, at);
@@ -277,7 +267,7 @@ void dx__json_skip(dx__json *json) {
                 return;
             }
             int object = (int)(objects[(level - 1) / 64] >> ((level - 1) % 64) & 1);
-            at = space(at, end);
+            at = dx__json_space(at, end);
             if (at < end && *at == ',') {
                 at++;
                 if (object)

@@ -12,11 +12,29 @@ typedef struct dx__json {
     dx_fault fault; /* NONE as long as all is well */
 } dx__json;
 
+static inline const char *dx__json_space(const char *at, const char *end) {
+    /* Most often there is none: one comparison says so. */
+    while (at < end && (unsigned char)*at <= ' ' &&
+           (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+        at++;
+    return at;
+}
+
 /* Skips white space and says which byte comes next: '\0' at the end (or for a NUL, which nothing
  * takes for good). */
-char dx__json_peek(dx__json *json);
+static inline char dx__json_peek(dx__json *json) {
+    json->at = dx__json_space(json->at, json->end);
+    return json->at < json->end ? *json->at : '\0';
+}
+
 /* Takes that byte if it comes next. */
-int dx__json_take(dx__json *json, char byte);
+static inline int dx__json_take(dx__json *json, char byte) {
+    if (dx__json_peek(json) != byte || json->at == json->end)
+        return 0;
+    json->at++;
+    return 1;
+}
+
 /* Walks over a value, a string; on a fault sets it and stops. */
 void dx__json_skip(dx__json *json);
 void dx__json_skip_string(dx__json *json);

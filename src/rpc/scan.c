@@ -21,6 +21,15 @@ static int same(dx_text text, const char *word, size_t len) {
     return text.len == len && memcmp(text.at, word, len) == 0;
 }
 
+/* Are these the characters of a quoted string? */
+static int is_string(dx_text quoted, char *room, size_t len, dx_text characters) {
+    dx_text plain = {quoted.at + 1, quoted.len - 2};
+    if (!memchr(plain.at, '\\', plain.len))
+        return same(plain, characters.at, characters.len);
+    return quoted.len <= len && dx_rpc_string(quoted, room, &plain) == DX_OK &&
+           same(plain, characters.at, characters.len);
+}
+
 static enum member which(dx_text name) {
     switch (name.len) {
     case 2:
@@ -43,10 +52,11 @@ static enum member which(dx_text name) {
  * interest has 7 characters, so 44 bytes hold every way to write it. */
 static enum member named(dx_text quoted) {
     char room[44];
-    dx_text name;
-    if (quoted.len <= sizeof room)
-        return dx_rpc_string(quoted, room, &name) == DX_OK ? which(name) : 0;
-    return 0;
+    dx_text name = {quoted.at + 1, quoted.len - 2};
+    enum member member = which(name);
+    if (member || quoted.len > sizeof room || !memchr(name.at, '\\', name.len))
+        return member;
+    return dx_rpc_string(quoted, room, &name) == DX_OK ? which(name) : 0;
 }
 
 static dx_slice *slot(struct envelope *envelope, enum member member) {
@@ -172,12 +182,19 @@ static void classify_answering(dx_text text, const struct envelope *envelope, dx
         blame(message, DX_FAULT_RESULT_MISSING, message->body.at);
 }
 
+static int is_version(dx_text version) {
+    char room[20]; /* enough for "2.0" with every character escaped */
+    return same(version, "\"2.0\"", 5) ||
+           (version.len > 5 && version.at[0] == '"' &&
+            is_string(version, room, sizeof room, (dx_text){"2.0", 3}));
+}
+
 static void classify(dx_text text, const struct envelope *envelope, unsigned lenient,
                      dx_message *message) {
     if (envelope->repeated)
         blame(message, DX_FAULT_MEMBER_REPEATED, envelope->repeated_at);
     if (envelope->seen & (METHOD | RESULT | ERROR | ID) && !(lenient & DX_LENIENT_NO_VERSION) &&
-        !same(part(text, envelope->version), "\"2.0\"", 5))
+        !is_version(part(text, envelope->version)))
         blame(message, DX_FAULT_VERSION, envelope->version.at);
     if (envelope->seen & METHOD)
         classify_asking(text, envelope, message);
@@ -263,7 +280,7 @@ dx_status dx_rpc_element(dx_text text, const dx_message *batch, unsigned depth, 
 dx_text dx_rpc_member(dx_text object, dx_text name) {
     dx__json json = reader(object, DX_DEPTH_MAX);
     dx_text found = {NULL, 0};
-    char room[256];
+    char room[256]; /* names with escapes may be this long; others any length */
     if (!dx__json_take(&json, '{') || dx__json_take(&json, '}'))
         return found;
     do {
@@ -271,9 +288,7 @@ dx_text dx_rpc_member(dx_text object, dx_text name) {
         const char *key = json.at;
         dx__json_skip_string(&json);
         dx_text quoted = {key, (size_t)(json.at - key)};
-        dx_text plain;
-        int hit = json.fault == DX_FAULT_NONE && quoted.len <= sizeof room &&
-                  dx_rpc_string(quoted, room, &plain) == DX_OK && same(plain, name.at, name.len);
+        int hit = json.fault == DX_FAULT_NONE && is_string(quoted, room, sizeof room, name);
         if (!dx__json_take(&json, ':'))
             return found;
         dx__json_peek(&json);

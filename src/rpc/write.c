@@ -201,7 +201,10 @@ static void method_members(struct writer *writer, dx_text method, dx_json params
 static int is_id(dx_text id) {
     if (!id.at || !id.len || dx_json_check(id, 1, NULL) != DX_FAULT_NONE)
         return 0;
-    return id.at[0] == '"' || id.at[0] == '-' || (id.at[0] >= '0' && id.at[0] <= '9');
+    char last = id.at[id.len - 1];
+    if (id.at[0] == '"')
+        return last == '"';
+    return (id.at[0] == '-' || (id.at[0] >= '0' && id.at[0] <= '9')) && last >= '0' && last <= '9';
 }
 
 dx_status dx__rpc_put_request(dx_buf *buf, dx_text id, dx_text method, dx_json params) {

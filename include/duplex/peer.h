@@ -252,7 +252,7 @@ DX_API dx_status dx_peer_refuse(dx_peer *peer, dx_request request, int64_t code,
 /* ---- books --------------------------------------------------------------------------------- */
 
 typedef struct dx_peer_stats {
-    uint64_t bytes_in, bytes_out;       /* fed; told by sent() */
+    uint64_t bytes_in, bytes_out;       /* taken in before the end; told by sent() */
     uint64_t messages_in, messages_out; /* framed */
     uint64_t calls, requests, notifications;
     uint64_t results, errors;                           /* calls that ended so … */

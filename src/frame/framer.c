@@ -60,6 +60,7 @@ static void forget(dx_framer *framer, size_t bytes) {
     framer->released = 0;
     framer->pos -= bytes;
     framer->scan -= bytes;
+    framer->quiet -= framer->quiet < bytes ? framer->quiet : bytes;
 }
 
 /* Room for `more` bytes. What was released makes room first, but is only moved away when it is
@@ -201,6 +202,12 @@ dx_status dx__frame_text(dx_framer *framer, dx_frame *ret, dx_frame_kind kind, s
     return DX_OK;
 }
 
+void dx__framer_cut(dx_framer *framer) {
+    framer->over = true;
+    framer->in.len = framer->scan = framer->pos;
+    framer->quiet = 0;
+}
+
 dx_status dx__frame_fault(dx_framer *framer, dx_frame *ret, dx_fault fault, uint64_t found,
                           uint64_t expected) {
     *ret = (dx_frame){.kind = DX_FRAME_FAULT,
@@ -215,8 +222,7 @@ dx_status dx__frame_fatal(dx_framer *framer, dx_frame *ret, dx_fault fault, uint
                           uint64_t expected) {
     dx__frame_fault(framer, ret, fault, found, expected);
     ret->fatal = 1;
-    framer->over = true;
-    framer->in.len = framer->scan = framer->pos; /* the rest is never looked at */
+    dx__framer_cut(framer);
     return DX_OK;
 }
 

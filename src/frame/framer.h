@@ -44,6 +44,8 @@ struct dx_framer {
 
 void dx__framer_init(dx_framer *framer, const dx_frame_config *config);
 void dx__framer_done(dx_framer *framer);
+/* Nothing more is framed: what was not handed out yet is forgotten. */
+void dx__framer_cut(dx_framer *framer);
 /* Gives the buffer back if it holds nothing. */
 void dx__framer_trim(dx_framer *framer);
 /* Bytes of the message that is under way, and how many are known to be missing (0: unknown);

@@ -122,6 +122,13 @@ static dx_status stray(dx_framer *framer, dx_frame *ret, size_t at, size_t len) 
     return dx__frame_text(framer, ret, DX_FRAME_STRAY, at, len);
 }
 
+/* As the first thing it means that the two will never understand each other. */
+static dx_status other_framing(dx_framer *framer, dx_frame *ret) {
+    if (!framer->started)
+        return dx__frame_fatal(framer, ret, DX_FAULT_OTHER_FRAMING, 0, 1);
+    return give_up(framer, ret, DX_FAULT_OTHER_FRAMING, 0, 1);
+}
+
 /* The one line that nearly every header consists of, as everybody writes it. */
 static bool usual_length(dx_framer *framer, dx_text line) {
     static const char start[] = "Content-Length: ";
@@ -170,6 +177,14 @@ static dx_status length(dx_framer *framer, dx_frame *ret, dx_text value) {
     return DX_AGAIN;
 }
 
+/* Says whether the line that ends there may end so. */
+static bool good_line_end(dx_framer *framer, size_t at) {
+    if (framer->in.data[at] != '\n')
+        return true;
+    framer->lf_lines++;
+    return framer->config.lenient & DX_LENIENT_LF;
+}
+
 static bool utf8_or_none(dx_text type) {
     static const char key[] = "charset=";
     for (size_t i = 0; i < type.len; i++) {
@@ -202,13 +217,8 @@ static dx_status field(dx_framer *framer, dx_frame *ret, size_t at, dx_text line
             framer->pos = framer->scan = at + more; /* the rest is a line of its own */
             return stray(framer, ret, at, more);
         }
-        if (is_message(line)) {
-            bool first = !framer->started;
-            framer->started = true;
-            if (first)
-                return dx__frame_fatal(framer, ret, DX_FAULT_OTHER_FRAMING, 0, 1);
-            return give_up(framer, ret, DX_FAULT_OTHER_FRAMING, 0, 1);
-        }
+        if (is_message(line))
+            return other_framing(framer, ret);
         if (!is_field || framer->hunting || !is_clean(line))
             return stray(framer, ret, at, line.len);
     }
@@ -216,11 +226,8 @@ static dx_status field(dx_framer *framer, dx_frame *ret, size_t at, dx_text line
         return give_up(framer, ret, DX_FAULT_HEADER_SYNTAX, 0, 0);
     if (!is_field)
         return stray(framer, ret, at, line.len);
-    if (framer->in.data[at + line.len] == '\n') {
-        if (!(framer->config.lenient & DX_LENIENT_LF))
-            return give_up(framer, ret, DX_FAULT_HEADER_LF, 0, 0);
-        framer->lf_lines++;
-    }
+    if (!good_line_end(framer, at + line.len))
+        return give_up(framer, ret, DX_FAULT_HEADER_LF, 0, 0);
     framer->hunting = false;
     framer->started = true;
     if (++framer->fields > framer->config.fields_max)
@@ -237,6 +244,8 @@ static dx_status field(dx_framer *framer, dx_frame *ret, size_t at, dx_text line
 static dx_status block_ends(dx_framer *framer, dx_frame *ret, size_t at) {
     if (!framer->fields)
         return stray(framer, ret, at, 0);
+    if (!good_line_end(framer, at))
+        return give_up(framer, ret, DX_FAULT_HEADER_LF, 0, 0);
     if (!framer->has_length)
         return give_up(framer, ret, DX_FAULT_LENGTH_MISSING, 0, 0);
     bool repeated = framer->repeated;
@@ -269,8 +278,10 @@ static dx_status ends(dx_framer *framer, dx_frame *ret) {
     dx_text rest = {framer->in.data + framer->pos, framer->in.len - framer->pos};
     if (!rest.len && !framer->fields)
         return dx__frame_end(framer, ret);
-    if (!framer->fields && is_message(rest))
-        return dx__frame_fatal(framer, ret, DX_FAULT_OTHER_FRAMING, 0, 1);
+    if (!framer->fields && is_message(rest)) {
+        framer->pos = framer->scan = framer->in.len;
+        return other_framing(framer, ret);
+    }
     size_t common = dx__frame_common(rest, word);
     if (framer->fields || common == rest.len || common == sizeof word - 1)
         return dx__frame_fatal(framer, ret, DX_FAULT_TRUNCATED, framer->block + rest.len, 0);

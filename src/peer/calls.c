@@ -101,7 +101,9 @@ static dx_status set_token(dx_peer *peer, dx__call *call, dx_text token) {
     dx_text key;
     if (!token.at)
         return DX_OK;
-    if (dx_json_check(token, 1, NULL) != DX_FAULT_NONE || !canonical(token, room, &key))
+    if (dx_json_check(token, 1, NULL) != DX_FAULT_NONE || !canonical(token, room, &key) ||
+        (key.at[0] != '"' && (memchr(key.at, '.', key.len) || memchr(key.at, 'e', key.len) ||
+                              memchr(key.at, 'E', key.len))))
         return DX_ERR_INVALID;
     call->token_hash = dx__hash(peer->config.seed, key);
     if (find_token(peer, key, call->token_hash))

@@ -122,16 +122,18 @@ static int64_t code_of(dx_event *ev) {
     dx_text message = dx_rpc_member(ev->body, dx_str("message"));
     uint64_t number = 0;
     size_t i = code.len && code.at[0] == '-' ? 1 : 0;
-    bool good = code.len > i && code.len - i <= 18 && message.at && message.at[0] == '"';
+    bool good = code.len > i && code.len - i <= 19 && message.at && message.at[0] == '"';
     for (; good && i < code.len; i++) {
         good = code.at[i] >= '0' && code.at[i] <= '9';
         number = number * 10 + (uint64_t)(code.at[i] - '0');
     }
+    bool negative = good && code.at[0] == '-';
+    good = good && number <= (uint64_t)INT64_MAX + negative;
     if (!good) {
         dx__error_set(&ev->error, DX_FAULT_ERROR_SHAPE, 0, 0, 0);
         return 0;
     }
-    return code.at[0] == '-' ? -(int64_t)number : (int64_t)number;
+    return negative ? (int64_t)(0 - number) : (int64_t)number;
 }
 
 static dx_status hand_done(dx_peer *peer, const dx__queued *queued, dx_event *ev, dx_text text) {
@@ -289,6 +291,7 @@ static dx_status hand_end(dx_peer *peer, dx_event *ev) {
         return DX_OK;
     }
     peer->closed = true;
+    dx__trim(peer); /* what is not needed for the last answers goes back at once */
     ev->kind = DX_EVENT_CLOSED;
     ev->error = peer->why;
     return DX_OK;

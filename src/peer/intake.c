@@ -14,7 +14,10 @@ struct intake {
 
 bool dx__intake_paused(const dx_peer *peer) {
     const dx_peer_config *config = &peer->config;
-    return peer->queue.bytes >= config->in_max || dx__out_waiting(peer) / 2 > config->out_max;
+    if (peer->queue.bytes >= config->in_max)
+        return true;
+    /* At the end the little that is still here does not wait for output that nobody may take. */
+    return !peer->framer.finished && dx__out_waiting(peer) / 2 > config->out_max;
 }
 
 uint64_t dx__needed_from(const dx_peer *peer) {
@@ -33,6 +36,7 @@ void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected) {
     if (peer->ending)
         return;
     peer->ending = true;
+    dx__framer_cut(&peer->framer);
     if (!peer->given_why)
         dx__error_set(&peer->why, fault, peer->frame.offset, found, expected);
 }
@@ -267,19 +271,11 @@ static dx__call *find_call(dx_peer *peer, dx_text id, dx_fault *ret_fault, uint6
     return call;
 }
 
-static bool ends_call(const struct intake *in) {
-    dx_text key = {in->text.at + in->message.fault_at, in->text.len - in->message.fault_at};
-    switch (in->message.fault) {
-    case DX_FAULT_VERSION:
-    case DX_FAULT_RESULT_AND_ERROR:
-    case DX_FAULT_RESULT_MISSING:
-        return true;
-    case DX_FAULT_MEMBER_REPEATED: /* unless it is the id, of which there are two then */
-        return (key.len > 6 && memcmp(key.at, "\"error", 6) == 0) ||
-               (key.len > 7 && memcmp(key.at, "\"result", 7) == 0);
-    default:
-        return false;
-    }
+/* Is it wrong in a way that still says which call it answers? */
+static bool ends_call(dx_fault fault) {
+    return fault == DX_FAULT_NONE || fault == DX_FAULT_VERSION ||
+           fault == DX_FAULT_MEMBER_REPEATED || fault == DX_FAULT_RESULT_AND_ERROR ||
+           fault == DX_FAULT_RESULT_MISSING;
 }
 
 static dx_status take_response(dx_peer *peer, const struct intake *in) {
@@ -289,7 +285,7 @@ static dx_status take_response(dx_peer *peer, const struct intake *in) {
     dx__call *call = NULL;
     if (fault == DX_FAULT_NONE && id.at[0] == 'n')
         fault = DX_FAULT_ID_NULL;
-    else if (id.at && (fault == DX_FAULT_NONE || ends_call(in)))
+    else if (id.at && ends_call(fault))
         call = find_call(peer, id, fault == DX_FAULT_NONE ? &fault : &(dx_fault){0}, &number);
     if (!call && fault == DX_FAULT_NONE) {
         peer->stats.late++;
@@ -330,7 +326,6 @@ static dx_status take_invalid(dx_peer *peer, const struct intake *in) {
     const dx_message *message = &in->message;
     bool asks = message->method.len != 0;
     bool id_is_good = message->fault != DX_FAULT_ID_TYPE && message->id.len &&
-                      message->fault != DX_FAULT_MEMBER_REPEATED &&
                       message->id.len <= peer->config.id_max &&
                       (in->text.at[message->id.at] == '"' || in->text.at[message->id.at] == '-' ||
                        (in->text.at[message->id.at] >= '0' && in->text.at[message->id.at] <= '9'));

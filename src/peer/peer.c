@@ -221,8 +221,7 @@ void dx_peer_finish(dx_peer *peer, const dx_error *why, uint64_t now_ms) {
 /* ---- time -------------------------------------------------------------------------------------
  */
 
-/* Everything that is empty gives its memory back. */
-static void trim(dx_peer *peer) {
+void dx__trim(dx_peer *peer) {
     dx_framer_release(&peer->framer, dx__needed_from(peer));
     dx__framer_trim(&peer->framer);
     if (!peer->out.len)
@@ -298,7 +297,7 @@ void dx_peer_tick(dx_peer *peer, uint64_t now_ms) {
     if (stall_at(peer) <= peer->now)
         tell_stall(peer);
     if (idle_at(peer) <= peer->now)
-        trim(peer);
+        dx__trim(peer);
 }
 
 uint64_t dx_peer_deadline(const dx_peer *peer) {

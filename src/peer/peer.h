@@ -221,6 +221,9 @@ bool dx__intake_paused(const dx_peer *peer);
 uint64_t dx__needed_from(const dx_peer *peer);
 void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected);
 
+/* peer.c: everything that is empty gives its memory back. */
+void dx__trim(dx_peer *peer);
+
 /* queue.c */
 dx_status dx__queue_reserve(dx_peer *peer, size_t more);
 void dx__queue_push(dx_peer *peer, const dx__queued *queued);

@@ -9,8 +9,8 @@ struct envelope {
     dx_message *message;
     dx_slice version;
     unsigned seen;
+    unsigned repeated; /* members that stand twice */
     uint32_t repeated_at;
-    int repeated;
 };
 
 static dx_text part(dx_text text, dx_slice slice) {
@@ -100,9 +100,10 @@ static void members(dx__json *json, struct envelope *envelope) {
             return;
         if (!member)
             continue;
-        if (envelope->seen & member && !envelope->repeated) {
-            envelope->repeated = 1;
-            envelope->repeated_at = (uint32_t)(key - json->start);
+        if (envelope->seen & member) {
+            if (!envelope->repeated)
+                envelope->repeated_at = (uint32_t)(key - json->start);
+            envelope->repeated |= member;
         }
         envelope->seen |= member;
         *slot(envelope, member) =
@@ -202,6 +203,9 @@ static void classify(dx_text text, const struct envelope *envelope, unsigned len
         classify_answering(text, envelope, message);
     else
         blame(message, DX_FAULT_NOT_A_MESSAGE, message->body.at);
+    /* Of two ids nobody can say which one it is. */
+    if (envelope->repeated & ID)
+        message->id = (dx_slice){0, 0};
 }
 
 /* One value at json->at: an object is a message, an array a batch, anything else nothing. */

@@ -287,6 +287,8 @@ static dx_status tell_cancelled(dx_peer *peer, const dx__call *call, dx_text rea
 }
 
 dx_status dx_peer_cancel(dx_peer *peer, dx_call handle, dx_text reason, uint64_t now_ms) {
+    if (peer->behind)
+        (void)dx__intake(peer); /* an answer that is here already counts */
     dx__call *call = dx__pool_find(&peer->calls, handle);
     if (!call || call->state != CALL_PENDING)
         return DX_GONE;

@@ -412,6 +412,8 @@ static dx_status read_batch(dx_peer *peer, struct intake *in) {
             return status;
         peer->batch_cursor = cursor;
     }
+    if (!peer->reading->waiting && dx__send_replies(peer, peer->reading) != DX_OK)
+        return DX_ERR_NOMEM;
     peer->reading->reading = false;
     peer->reading = NULL;
     dx__flush_batches(peer);

@@ -95,7 +95,7 @@ dx_status dx__send_error(dx_peer *peer, dx__batch *batch, dx_text id, int64_t co
     return dx__send(peer, batch, &outgoing, SIZE_MAX);
 }
 
-static dx_status send_replies(dx_peer *peer, dx__batch *batch) {
+dx_status dx__send_replies(dx_peer *peer, dx__batch *batch) {
     if (!batch->replies.len)
         return DX_OK; /* a batch of notifications: nothing is said */
     slide(peer);
@@ -109,10 +109,23 @@ static dx_status send_replies(dx_peer *peer, dx__batch *batch) {
         status = dx_rpc_write_batch(&peer->out, DX_BATCH_CLOSE);
     if (status == DX_OK)
         status = dx__frame_close(&peer->out, peer->config.framing, &mark);
-    if (status != DX_OK)
+    if (status != DX_OK) {
         peer->out.len = mark.start;
-    else
-        peer->stats.messages_out++;
+        return status;
+    }
+    batch->replies.len = 0;
+    peer->stats.messages_out++;
+    return DX_OK;
+}
+
+dx_status dx__send_last(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing) {
+    size_t before = batch->replies.len;
+    dx_status status = send_in_batch(peer, batch, outgoing);
+    if (status == DX_OK && batch->waiting == 1 && !batch->reading) {
+        status = dx__send_replies(peer, batch);
+        if (status != DX_OK)
+            batch->replies.len = before;
+    }
     return status;
 }
 
@@ -120,7 +133,7 @@ void dx__flush_batches(dx_peer *peer) {
     dx__batch **link = &peer->batches;
     while (*link) {
         dx__batch *batch = *link;
-        if (batch->reading || batch->waiting || send_replies(peer, batch) != DX_OK) {
+        if (batch->reading || batch->waiting || dx__send_replies(peer, batch) != DX_OK) {
             link = &batch->next;
             continue;
         }

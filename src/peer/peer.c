@@ -165,6 +165,11 @@ __attribute__((noinline)) static dx_status feed(dx_peer *peer, const char *bytes
             used = len;
             break;
         }
+        /* What could not be taken in for lack of memory comes first. */
+        if (peer->behind && dx__intake(peer) != DX_OK) {
+            status = DX_ERR_NOMEM;
+            break;
+        }
         if (dx__intake_paused(peer)) {
             status = DX_BUSY;
             break;
@@ -193,6 +198,8 @@ dx_status dx_peer_feed(dx_peer *peer, const void *bytes, size_t len, uint64_t no
 }
 
 dx_status dx_peer_reserve(dx_peer *peer, size_t want, void **ret_room, size_t *ret_len) {
+    if (peer->behind && dx__intake(peer) != DX_OK)
+        return DX_ERR_NOMEM;
     if (dx__intake_paused(peer))
         return DX_BUSY;
     dx_status status = dx_framer_reserve(&peer->framer, want, ret_room, ret_len);
@@ -286,6 +293,8 @@ static void tell_stall(dx_peer *peer) {
 
 void dx_peer_tick(dx_peer *peer, uint64_t now_ms) {
     pass_time(peer, now_ms);
+    if (peer->behind)
+        (void)dx__intake(peer); /* an answer that is here already is not late */
     /* No more than there are now: one that can't be dealt with comes back at once. */
     size_t most = peer->heap.count;
     for (dx__timer *timer; most && (timer = dx__heap_due(&peer->heap, peer->now)); most--) {

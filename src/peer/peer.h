@@ -211,7 +211,11 @@ dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing
 /* An error of our own, with the phrase of the fault as its data. */
 dx_status dx__send_error(dx_peer *peer, dx__batch *batch, dx_text id, int64_t code,
                          const dx_error *error);
-/* Replies of batches that are complete go out; what has no room waits for the next time. */
+/* The reply to a request of a batch; if it is the one that was missing, they all go out with it. */
+dx_status dx__send_last(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing);
+/* What a batch has gathered goes out, if nothing is missing any more. */
+dx_status dx__send_replies(dx_peer *peer, dx__batch *batch);
+/* Batches that are complete go out; what has no room waits for the next time. */
 void dx__flush_batches(dx_peer *peer);
 
 /* intake.c: takes frames in as long as there are any and there is room for them. */

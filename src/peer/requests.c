@@ -44,7 +44,8 @@ dx_status dx__request_end(dx_peer *peer, dx__request *request, const dx__outgoin
     if (answer) {
         dx__outgoing outgoing = *answer;
         outgoing.id = (dx_text){request->id, request->id_len};
-        dx_status status = dx__send(peer, request->batch, &outgoing, beyond);
+        dx_status status = request->batch ? dx__send_last(peer, request->batch, &outgoing)
+                                          : dx__send(peer, NULL, &outgoing, beyond);
         if (status != DX_OK)
             return status;
     }

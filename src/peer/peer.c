@@ -284,7 +284,7 @@ static void tell_stall(dx_peer *peer) {
     peer->stats.violations++;
     dx__queue_push(peer, &(dx__queued){.kind = DX_EVENT_VIOLATION,
                                        .fault = DX_FAULT_STALLED,
-                                       .offset = peer->framer.base + peer->framer.pos,
+                                       .offset = dx__needed_from(peer),
                                        .found = have,
                                        .expected = missing});
 }

@@ -221,7 +221,8 @@ void dx__flush_batches(dx_peer *peer);
 /* intake.c: takes frames in as long as there are any and there is room for them. */
 dx_status dx__intake(dx_peer *peer);
 bool dx__intake_paused(const dx_peer *peer);
-/* From where on the stream is still needed. */
+/* From where on the stream is still needed. An event that has no text of its own carries this, so
+ * that the head of the queue is always the earliest. */
 uint64_t dx__needed_from(const dx_peer *peer);
 void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected);
 

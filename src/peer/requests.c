@@ -96,10 +96,12 @@ void dx__request_due(dx_peer *peer, dx__request *request) {
         return;
     }
     peer->stats.overdue++;
+    if (peer->closed)
+        return; /* the end was the last word */
     dx__queue_push(peer, &(dx__queued){.kind = DX_EVENT_OVERDUE,
                                        .fault = DX_FAULT_OVERDUE,
                                        .expected = peer->config.handle_ms,
-                                       .offset = peer->framer.base + peer->framer.pos,
+                                       .offset = dx__needed_from(peer),
                                        .handle = handle});
 }
 

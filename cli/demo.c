@@ -138,8 +138,7 @@ static void on_event(struct talk *talk, const dx_event *ev) {
                           dx_json_built(yyjson_mut_str(doc, user && *user ? user : "you")));
             yyjson_mut_doc_free(doc);
         } else {
-            dx_peer_refuse(talk->peer, ev->request, DX_CODE_METHOD, dx_str("Method not found"),
-                           dx_json_none());
+            dx_peer_refuse(talk->peer, ev->request, DX_CODE_METHOD, dx_str(NULL), dx_json_none());
         }
         break;
     case DX_EVENT_DONE:

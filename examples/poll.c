@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,8 +51,7 @@ static void handle(dx_peer *peer, const dx_event *ev) {
     if (ev->kind == DX_EVENT_REQUEST && dx_text_is(ev->method, "greet"))
         greet(peer);
     else if (ev->kind == DX_EVENT_REQUEST)
-        dx_peer_refuse(peer, ev->request, DX_CODE_METHOD, dx_str("Method not found"),
-                       dx_json_none());
+        dx_peer_refuse(peer, ev->request, DX_CODE_METHOD, dx_str(NULL), dx_json_none());
     else if (ev->kind == DX_EVENT_DONE)
         greeted(peer, ev);
     else if (ev->kind == DX_EVENT_VIOLATION)
@@ -91,12 +89,12 @@ static int wait_ms(uint64_t deadline) {
 }
 
 int main(int argc, char **argv) {
-    int header = argc > 1 && strcmp(argv[1], "header") == 0;
-    dx_peer_config config =
-        dx_peer_defaults(header ? DX_FRAMING_HEADER : DX_FRAMING_LINE, DX_SIDE_PLUGIN);
+    dx_peer_config config = dx_peer_defaults(dx_framing_named(argv[argc - 1]), DX_SIDE_PLUGIN);
     dx_peer *peer;
-    if (dx_peer_new(&config, &peer) != DX_OK)
-        return 1;
+    if (dx_peer_new(&config, &peer) != DX_OK) {
+        fprintf(stderr, "usage: poll header|line\n");
+        return 2;
+    }
     fcntl(0, F_SETFL, fcntl(0, F_GETFL) | O_NONBLOCK);
     fcntl(1, F_SETFL, fcntl(1, F_GETFL) | O_NONBLOCK);
     int open = 1;

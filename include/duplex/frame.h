@@ -35,6 +35,9 @@ typedef enum dx_framing { DX_FRAMING_HEADER = 1, DX_FRAMING_LINE = 2 } dx_framin
 
 /* "header" or "line". */
 DX_API const char *dx_framing_name(dx_framing framing);
+/* The framing of that name; 0, which no function takes for a framing, for any other word or NULL.
+ */
+DX_API dx_framing dx_framing_named(const char *name);
 
 typedef struct dx_frame_config {
     dx_framing framing;

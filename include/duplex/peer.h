@@ -242,9 +242,10 @@ DX_API dx_status dx_peer_cancel(dx_peer *peer, dx_call call, dx_text reason, uin
 /* Calls that have not ended and whose answer is not here. */
 DX_API size_t dx_peer_pending(const dx_peer *peer);
 
-/* Answers. DX_GONE: answered or no longer wanted; DX_BUSY: too much output waits, try again when
- * it was sent (keep the event meanwhile); DX_ERR_LIMIT, DX_ERR_INVALID as for call(): the request
- * is still unanswered. */
+/* Answers. The message of a refusal may be absent: then it is the code's own ("Method not found"
+ * for DX_CODE_METHOD). DX_GONE: answered or no longer wanted; DX_BUSY: too much output waits, try
+ * again when it was sent (keep the event meanwhile); DX_ERR_LIMIT, DX_ERR_INVALID as for call():
+ * the request is still unanswered. */
 DX_API dx_status dx_peer_reply(dx_peer *peer, dx_request request, dx_json result);
 DX_API dx_status dx_peer_refuse(dx_peer *peer, dx_request request, int64_t code, dx_text message,
                                 dx_json data);

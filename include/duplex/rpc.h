@@ -117,6 +117,7 @@ DX_API dx_status dx_rpc_write_request(dx_buf *buf, dx_text id, dx_text method, d
 DX_API dx_status dx_rpc_write_notification(dx_buf *buf, dx_text method, dx_json params);
 /* id may be absent, which is written as null. */
 DX_API dx_status dx_rpc_write_result(dx_buf *buf, dx_text id, dx_json result);
+/* message may be absent: then it is the specification's own ("Method not found", …), or "Error". */
 DX_API dx_status dx_rpc_write_error(dx_buf *buf, dx_text id, int64_t code, dx_text message,
                                     dx_json data);
 /* A batch is an array of such messages: "[", messages with "," between them, "]". Call it before

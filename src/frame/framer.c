@@ -8,6 +8,13 @@ const char *dx_framing_name(dx_framing framing) {
     return framing == DX_FRAMING_HEADER ? "header" : "line";
 }
 
+dx_framing dx_framing_named(const char *name) {
+    dx_text word = dx_str(name);
+    return dx_text_is(word, "header") ? DX_FRAMING_HEADER
+           : dx_text_is(word, "line") ? DX_FRAMING_LINE
+                                      : (dx_framing)0;
+}
+
 dx_frame_config dx_frame_defaults(dx_framing framing) {
     return (dx_frame_config){
         .framing = framing,

@@ -165,7 +165,6 @@ static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event 
     dx__outgoing answer = {.what = DX__ERROR, .code = DX_CODE_INTERNAL, .body = dx_json_none()};
     dx_status status;
     if (request->state == REQUEST_OVERDUE) {
-        answer.message = dx_str("Internal error");
         answer.body = dx_json_checked((dx_text){"\"not answered in time\"", 22});
         status = dx__request_end(peer, request, &answer, SIZE_MAX);
         peer->stats.overdue += status == DX_OK;
@@ -179,7 +178,6 @@ static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event 
         return status == DX_OK ? DX_AGAIN : status;
     }
     if (peer->given >= peer->config.requests_max) {
-        answer.message = dx_str("Server busy");
         answer.code = DX_CODE_BUSY;
         status = dx__request_end(peer, request, &answer, SIZE_MAX);
         peer->stats.busy += status == DX_OK;

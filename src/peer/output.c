@@ -87,9 +87,6 @@ dx_status dx__send_error(dx_peer *peer, dx__batch *batch, dx_text id, int64_t co
         .what = DX__ERROR,
         .id = id,
         .code = code,
-        .message = dx_str(code == DX_CODE_PARSE     ? "Parse error"
-                          : code == DX_CODE_REQUEST ? "Invalid Request"
-                                                    : "Internal error"),
         .body = dx_json_checked((dx_text){room, len}),
     };
     return dx__send(peer, batch, &outgoing, SIZE_MAX);

@@ -65,8 +65,7 @@ dx_status dx__request_end(dx_peer *peer, dx__request *request, const dx__outgoin
     return DX_OK;
 }
 
-static const dx__outgoing internal_error = {
-    .what = DX__ERROR, .code = DX_CODE_INTERNAL, .message = {"Internal error", 14}};
+static const dx__outgoing internal_error = {.what = DX__ERROR, .code = DX_CODE_INTERNAL};
 
 dx_status dx__request_drop(dx_peer *peer, dx__request *request) {
     dx_status status = dx__request_end(peer, request, &internal_error, SIZE_MAX);

@@ -231,13 +231,32 @@ dx_status dx__rpc_put_result(dx_buf *buf, dx_text id, dx_json result) {
     return end(&writer);
 }
 
+static const char *words_of(int64_t code) {
+    switch (code) {
+    case DX_CODE_PARSE:
+        return "Parse error";
+    case DX_CODE_REQUEST:
+        return "Invalid Request";
+    case DX_CODE_METHOD:
+        return "Method not found";
+    case DX_CODE_PARAMS:
+        return "Invalid params";
+    case DX_CODE_INTERNAL:
+        return "Internal error";
+    case DX_CODE_BUSY:
+        return "Server busy";
+    default:
+        return "Error";
+    }
+}
+
 dx_status dx__rpc_put_error(dx_buf *buf, dx_text id, int64_t code, dx_text message, dx_json data) {
     struct writer writer = begin(buf);
     id_member(&writer, id);
     RAW(&writer, ",\"error\":{\"code\":");
     integer(&writer, code);
     RAW(&writer, ",\"message\":");
-    string(&writer, message);
+    string(&writer, message.at ? message : dx_str(words_of(code)));
     if (data.form != NONE) {
         RAW(&writer, ",\"data\":");
         json(&writer, data);

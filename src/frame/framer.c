@@ -205,7 +205,7 @@ dx_status dx__frame_text(dx_framer *framer, dx_frame *ret, dx_frame_kind kind, s
     *ret = (dx_frame){.kind = kind,
                       .fault = kind == DX_FRAME_STRAY ? DX_FAULT_STRAY : DX_FAULT_NONE,
                       .offset = framer->base + at};
-    ret->text = (dx_text){framer->in.data + at, len};
+    ret->text = (dx_text){framer->in.data ? framer->in.data + at : "", len};
     return DX_OK;
 }
 
@@ -240,12 +240,8 @@ dx_status dx__frame_end(dx_framer *framer, dx_frame *ret) {
 }
 
 const char *dx__frame_newline(dx_framer *framer) {
-    const char *from = framer->in.data + framer->scan;
     size_t len = framer->in.len - framer->scan;
-    /* Bytes that come one at a time should not pay for a call each. */
-    const char *found = len == 1 ? (*from == '\n' ? from : NULL)
-                        : len    ? memchr(from, '\n', len)
-                                 : NULL;
+    const char *found = len ? memchr(framer->in.data + framer->scan, '\n', len) : NULL;
     if (!found)
         framer->scan = framer->in.len;
     return found;

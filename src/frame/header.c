@@ -164,7 +164,7 @@ static dx_status length(dx_framer *framer, dx_frame *ret, dx_text value) {
     for (size_t i = 0; i < value.len; i++) {
         number = number * 10 + (size_t)(value.at[i] - '0');
         if (number > framer->config.message_max)
-            return dx__frame_fatal(framer, ret, DX_FAULT_MESSAGE_LIMIT, number,
+            return dx__frame_fatal(framer, ret, DX_FAULT_MESSAGE_LIMIT, 0,
                                    framer->config.message_max);
     }
     if (framer->has_length && !(framer->config.lenient & DX_LENIENT_LAST_LENGTH)) {
@@ -259,14 +259,14 @@ static dx_status block_ends(dx_framer *framer, dx_frame *ret, size_t at) {
 
 /* More than a header may have. What is no header at all, but a long line that somebody printed, is
  * stray text, in pieces of that size. */
-static dx_status too_large(dx_framer *framer, dx_frame *ret, size_t len) {
+static dx_status too_large(dx_framer *framer, dx_frame *ret) {
     size_t at = framer->pos;
     size_t max = framer->config.header_max;
     dx_text line = {framer->in.data + at, max};
     dx_text name;
     dx_text value;
     if (framer->fields || !max || split(line, &name, &value))
-        return dx__frame_fatal(framer, ret, DX_FAULT_HEADER_LIMIT, framer->block + len, max);
+        return dx__frame_fatal(framer, ret, DX_FAULT_HEADER_LIMIT, 0, max);
     framer->pos = framer->scan = at + max;
     framer->block = max;
     return field(framer, ret, at, line);
@@ -275,9 +275,9 @@ static dx_status too_large(dx_framer *framer, dx_frame *ret, size_t len) {
 /* The stream ended and a piece of a line is left, or part of a block. */
 static dx_status ends(dx_framer *framer, dx_frame *ret) {
     static const char word[] = "content-length:";
-    dx_text rest = {framer->in.data + framer->pos, framer->in.len - framer->pos};
-    if (!rest.len && !framer->fields)
+    if (framer->pos == framer->in.len && !framer->fields)
         return dx__frame_end(framer, ret);
+    dx_text rest = {framer->in.data + framer->pos, framer->in.len - framer->pos};
     if (!framer->fields && is_message(rest)) {
         framer->pos = framer->scan = framer->in.len;
         return other_framing(framer, ret);
@@ -305,12 +305,14 @@ dx_status dx__frame_header_next(dx_framer *framer, dx_frame *ret) {
             framer->pos = framer->scan = at + framer->need;
             return dx__frame_text(framer, ret, DX_FRAME_MESSAGE, at, framer->need);
         }
-        const char *newline = dx__frame_newline(framer);
         size_t at = framer->pos;
+        if (at == framer->in.len && !framer->finished)
+            return DX_AGAIN;
+        const char *newline = dx__frame_newline(framer);
         size_t whole =
             newline ? (size_t)(newline + 1 - (framer->in.data + at)) : framer->in.len - at;
         if (framer->block + whole > framer->config.header_max)
-            return too_large(framer, ret, whole);
+            return too_large(framer, ret);
         if (!newline)
             return framer->finished ? ends(framer, ret) : DX_AGAIN;
         dx_text line = {framer->in.data + at, whole - 1};

@@ -10,8 +10,9 @@ static bool blank(dx_text text) {
     return true;
 }
 
-static dx_status too_long(dx_framer *framer, dx_frame *ret, size_t len) {
-    return dx__frame_fatal(framer, ret, DX_FAULT_MESSAGE_LIMIT, len, framer->config.message_max);
+/* How long it is says nothing: it was seen when it was too long, not at its end. */
+static dx_status too_long(dx_framer *framer, dx_frame *ret) {
+    return dx__frame_fatal(framer, ret, DX_FAULT_MESSAGE_LIMIT, 0, framer->config.message_max);
 }
 
 /* A line of `len` bytes at `pos`, which was already passed. */
@@ -31,6 +32,8 @@ dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret) {
     static const char bom[3] = "\xef\xbb\xbf";
     for (;;) {
         size_t have = framer->in.len - framer->pos;
+        if (!have)
+            return framer->finished ? dx__frame_end(framer, ret) : DX_AGAIN;
         const char *start = framer->in.data + framer->pos;
         if (framer->base + framer->pos == 0 && have >= 3 && memcmp(start, bom, 3) == 0) {
             framer->pos += 3;
@@ -41,18 +44,16 @@ dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret) {
         if (!newline && !framer->finished) {
             /* One byte more than the limit may be the CR before the newline. */
             if (have > framer->config.message_max + 1)
-                return too_long(framer, ret, have);
+                return too_long(framer, ret);
             return DX_AGAIN;
         }
-        if (!newline && !have)
-            return dx__frame_end(framer, ret);
         size_t at = framer->pos;
         size_t len = newline ? (size_t)(newline - start) : have;
         size_t whole = newline ? len + 1 : len;
         if (len && start[len - 1] == '\r')
             len--;
         if (len > framer->config.message_max)
-            return too_long(framer, ret, len);
+            return too_long(framer, ret);
         framer->pos = framer->scan = at + whole;
         if (blank((dx_text){start, len}))
             continue;

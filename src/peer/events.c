@@ -148,6 +148,8 @@ static dx_status hand_done(dx_peer *peer, const dx__queued *queued, dx_event *ev
     dx_status status = ev->outcome == DX_OUTCOME_INVALID ? DX_OK : parse(peer, ev);
     if (status == DX_ERR_NOMEM)
         return status;
+    if (status == DX_ERR_INVALID && ev->outcome == DX_OUTCOME_CANCELLED)
+        dx__error_set(&ev->error, DX_FAULT_CANCELLED, 0, 0, 0); /* that is what matters of it */
     if (status == DX_ERR_INVALID && ev->outcome == DX_OUTCOME_RESULT) {
         ev->outcome = DX_OUTCOME_INVALID;
         peer->stats.results--;

@@ -466,8 +466,9 @@ static dx_status take_fault(dx_peer *peer, const struct intake *in) {
 
 static dx_status take_frame(dx_peer *peer) {
     const dx_frame *frame = &peer->frame;
-    struct intake in = {
-        .text = {peer->framer.in.data + (frame->offset - peer->framer.base), frame->text.len}};
+    struct intake in = {.text = {"", frame->text.len}};
+    if (frame->text.len)
+        in.text.at = peer->framer.in.data + (frame->offset - peer->framer.base);
     bool was_short = peer->may_be_short;
     dx_status status = DX_OK;
     switch (frame->kind) {

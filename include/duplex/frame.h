@@ -72,7 +72,7 @@ typedef struct dx_frame {
 
 typedef struct dx_framer dx_framer;
 
-/* DX_ERR_INVALID for a framing that does not exist or a message_max of 4 GiB or more. */
+/* DX_ERR_INVALID for a framing that does not exist or a message_max of 2^32-1 or more. */
 DX_API dx_status dx_framer_new(const dx_frame_config *config, dx_framer **ret_framer);
 DX_API dx_framer *dx_framer_free(dx_framer *framer);
 

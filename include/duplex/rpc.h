@@ -62,13 +62,14 @@ typedef struct dx_message {
     dx_slice body;     /* the JSON text without white space around it */
     dx_slice id;       /* as it stands; a string with its quotes */
     dx_slice method;   /* as it stands, with its quotes; see dx_rpc_string() */
+    int escaped;       /* … which is needed only if this is not 0 */
     dx_slice params;
     dx_slice result;
     dx_slice error;
 } dx_message;
 
-/* Scans one text. `lenient` takes DX_LENIENT_NO_VERSION. A text of 4 GiB or more is
- * DX_FAULT_MESSAGE_LIMIT. */
+/* Scans one text. `lenient` takes DX_LENIENT_NO_VERSION. A text of 2^32-1 bytes or
+ * more is DX_FAULT_MESSAGE_LIMIT. */
 DX_API void dx_rpc_scan(dx_text text, unsigned depth, unsigned lenient, dx_message *ret_message);
 
 /* The elements of a batch that was scanned without a fault, one after the other: start with
@@ -111,7 +112,9 @@ DX_API dx_json dx_json_checked(dx_text text);
 /*
  * Each appends one message to `buf`, without framing, or leaves it as it was: DX_ERR_NOMEM,
  * DX_ERR_LIMIT (the buffer's maximum), DX_ERR_INVALID (a method that is not UTF-8, a value that
- * has no JSON form, an id that is no JSON string or number). `id` is JSON text.
+ * has no JSON form, an id that is no JSON string or number). `id` is JSON text. While it writes a
+ * tree, yyjson wants room for the worst case: a buffer's maximum should be several times what a
+ * message may need.
  */
 DX_API dx_status dx_rpc_write_request(dx_buf *buf, dx_text id, dx_text method, dx_json params);
 DX_API dx_status dx_rpc_write_notification(dx_buf *buf, dx_text method, dx_json params);

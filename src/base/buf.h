@@ -4,7 +4,19 @@
 
 #include <duplex/base.h>
 
+#include <string.h>
+
 /* The capacity a buffer takes to hold `need` bytes (need <= max): doubling keeps it linear. */
 size_t dx__buf_target(const dx_buf *buf, size_t need);
+
+/* dx_buf_append() for short pieces, without a call as long as there is room. */
+static inline dx_status dx__buf_put(dx_buf *buf, const char *bytes, size_t len) {
+    if (len > buf->cap - buf->len)
+        return dx_buf_append(buf, bytes, len);
+    if (len)
+        memcpy(buf->data + buf->len, bytes, len);
+    buf->len += len;
+    return DX_OK;
+}
 
 #endif

@@ -96,7 +96,8 @@ uint64_t dx__heap_next(const dx__heap *heap) {
 dx__timer *dx__heap_due(dx__heap *heap, uint64_t now) {
     while (heap->count && heap->timers[0]->key <= now) {
         dx__timer *timer = heap->timers[0];
-        if (timer->when <= now) {
+        /* One that was pushed back takes its true place first, so that they come in order. */
+        if (timer->when == timer->key) {
             dx__heap_drop(heap, timer);
             return timer;
         }

@@ -34,8 +34,8 @@ void dx__map_drop(dx__map *map, uint64_t key, const void *value);
 /* Entries with that key, one after the other: start with *cursor = 0; NULL after the last. */
 void *dx__map_find(const dx__map *map, uint64_t key, size_t *cursor);
 
-/* The other side can't make its ids collide without knowing the seed (SipHash-1-3; a keyed mix for
- * what fits into a word). */
+/* SipHash-1-3, or a mix with the seed for what fits into a word: without knowing the seed the other
+ * side can't aim at collisions. */
 uint64_t dx__hash(uint64_t seed, dx_text text);
 
 #endif

@@ -96,6 +96,7 @@ typedef struct dx__frame_mark {
 } dx__frame_mark;
 dx_status dx__frame_open(dx_buf *buf, dx_framing framing, const char *content_type, size_t guess,
                          dx__frame_mark *ret_mark);
-dx_status dx__frame_close(dx_buf *buf, dx_framing framing, const dx__frame_mark *mark);
+/* `broken`: the body may have line breaks in it. */
+dx_status dx__frame_close(dx_buf *buf, dx_framing framing, const dx__frame_mark *mark, bool broken);
 
 #endif

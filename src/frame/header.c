@@ -277,7 +277,9 @@ static dx_status ends(dx_framer *framer, dx_frame *ret) {
     static const char word[] = "content-length:";
     if (framer->pos == framer->in.len && !framer->fields)
         return dx__frame_end(framer, ret);
-    dx_text rest = {framer->in.data + framer->pos, framer->in.len - framer->pos};
+    dx_text rest = {"", framer->in.len - framer->pos};
+    if (rest.len)
+        rest.at = framer->in.data + framer->pos;
     if (!framer->fields && is_message(rest)) {
         framer->pos = framer->scan = framer->in.len;
         return other_framing(framer, ret);

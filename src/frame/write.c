@@ -1,3 +1,4 @@
+#include "base/buf.h"
 #include "base/line.h"
 #include "frame/framer.h"
 
@@ -5,8 +6,8 @@
 
 static const char field[] = "Content-Length: ";
 
-static dx_status put(dx_buf *buf, const char *string) {
-    return dx_buf_append(buf, string, strlen(string));
+static inline dx_status put(dx_buf *buf, const char *string) {
+    return dx__buf_put(buf, string, strlen(string));
 }
 
 /* The number of digits is guessed so that the body, written next, seldom has to move. */
@@ -38,14 +39,19 @@ dx_status dx__frame_open(dx_buf *buf, dx_framing framing, const char *content_ty
     return DX_OK;
 }
 
-dx_status dx__frame_close(dx_buf *buf, dx_framing framing, const dx__frame_mark *mark) {
+/* Between the tokens of a JSON text a line break means no more than a space. */
+static void flatten(char *at, const char *end) {
+    for (char *lf = at; (lf = memchr(lf, '\n', (size_t)(end - lf)));)
+        *lf = ' ';
+    for (char *cr = at; (cr = memchr(cr, '\r', (size_t)(end - cr)));)
+        *cr = ' ';
+}
+
+dx_status dx__frame_close(dx_buf *buf, dx_framing framing, const dx__frame_mark *mark,
+                          bool broken) {
     if (framing == DX_FRAMING_LINE) {
-        char *at = buf->data + mark->body;
-        char *end = buf->data + buf->len;
-        for (char *lf = at; (lf = memchr(lf, '\n', (size_t)(end - lf)));)
-            *lf = ' ';
-        for (char *cr = at; (cr = memchr(cr, '\r', (size_t)(end - cr)));)
-            *cr = ' ';
+        if (broken)
+            flatten(buf->data + mark->body, buf->data + buf->len);
         return put(buf, "\n");
     }
     char digits[20];
@@ -71,7 +77,7 @@ dx_status dx_frame_write(dx_buf *buf, dx_framing framing, const char *content_ty
         return status;
     status = dx_buf_append(buf, body.at, body.len);
     if (status == DX_OK)
-        status = dx__frame_close(buf, framing, &mark);
+        status = dx__frame_close(buf, framing, &mark, true);
     if (status != DX_OK)
         buf->len = mark.start;
     return status;

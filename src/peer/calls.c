@@ -235,6 +235,7 @@ void dx__call_end(dx_peer *peer, dx__call *call, dx_outcome outcome, dx_fault fa
         return;
     }
     call->state = CALL_ENDED;
+    peer->silent = false;
     peer->tombstones[peer->tombstone++ % TOMBSTONES] = call->id;
     append(&peer->ended, call);
 }

@@ -66,8 +66,12 @@ static void free_doc(dx_peer *peer) {
     peer->doc = NULL;
 }
 
-static dx_status set_method(dx_peer *peer, dx_event *ev, dx_text quoted) {
-    if (quoted.len > peer->room_cap && memchr(quoted.at, '\\', quoted.len)) {
+static dx_status set_method(dx_peer *peer, dx_event *ev, dx_text quoted, bool escaped) {
+    if (!escaped) {
+        ev->method = (dx_text){quoted.at + 1, quoted.len - 2};
+        return DX_OK;
+    }
+    if (quoted.len > peer->room_cap) {
         char *room = dx__malloc(&peer->alloc, quoted.len);
         if (!room)
             return DX_ERR_NOMEM;
@@ -187,7 +191,7 @@ static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event 
     }
     ev->id = dx__part(text, queued->message.id);
     ev->body = dx__part(text, queued->message.params);
-    status = set_method(peer, ev, dx__part(text, queued->message.method));
+    status = set_method(peer, ev, dx__part(text, queued->message.method), queued->message.escaped);
     if (status == DX_OK)
         status = parse(peer, ev);
     if (status == DX_ERR_NOMEM)
@@ -228,7 +232,8 @@ static dx_status hand_notification(dx_peer *peer, const dx__queued *queued, dx_e
     if (queued->kind == DX_EVENT_CANCEL)
         ev->request = queued->handle;
     ev->body = dx__part(text, queued->message.params);
-    dx_status status = set_method(peer, ev, dx__part(text, queued->message.method));
+    dx_status status =
+        set_method(peer, ev, dx__part(text, queued->message.method), queued->message.escaped);
     if (status == DX_OK)
         status = parse(peer, ev);
     if (status == DX_ERR_INVALID) {
@@ -240,36 +245,36 @@ static dx_status hand_notification(dx_peer *peer, const dx__queued *queued, dx_e
 }
 
 static dx_status hand_queued(dx_peer *peer, dx_event *ev) {
-    dx__queued queued = *dx__queue_head(&peer->queue);
-    dx_framer_release(&peer->framer, dx__needed_from(peer));
+    const dx__queued *queued = dx__queue_head(&peer->queue); /* stays there until it is popped */
     dx_text text = {"", 0};
-    ev->kind = queued.kind;
-    if (queued.len) {
-        text = (dx_text){dx__framer_at(&peer->framer, queued.offset), queued.len};
+    ev->kind = queued->kind;
+    if (queued->len) {
+        text = (dx_text){dx__framer_at(&peer->framer, queued->offset), queued->len};
         /* An element of a batch is a message of its own. */
-        dx_slice whole = queued.message.body;
+        dx_slice whole = queued->message.body;
         ev->message = whole.len ? dx__part(text, whole) : text;
     }
     dx_status status = DX_OK;
-    switch (queued.kind) {
+    switch (queued->kind) {
     case DX_EVENT_REQUEST:
-        status = hand_request(peer, &queued, ev, text);
+        status = hand_request(peer, queued, ev, text);
         break;
     case DX_EVENT_DONE:
-        status = hand_done(peer, &queued, ev, text);
+        status = hand_done(peer, queued, ev, text);
         break;
     case DX_EVENT_NOTIFICATION:
     case DX_EVENT_PROGRESS:
     case DX_EVENT_CANCEL:
-        status = hand_notification(peer, &queued, ev, text);
+        status = hand_notification(peer, queued, ev, text);
         break;
     case DX_EVENT_OVERDUE:
-        ev->request = queued.handle;
-        dx__error_set(&ev->error, queued.fault, 0, 0, queued.expected);
+        ev->request = queued->handle;
+        dx__error_set(&ev->error, queued->fault, 0, 0, queued->expected);
         break;
     default:
-        if (queued.fault != DX_FAULT_NONE)
-            dx__error_set(&ev->error, queued.fault, queued.found, queued.found, queued.expected);
+        if (queued->fault != DX_FAULT_NONE)
+            dx__error_set(&ev->error, queued->fault, queued->found, queued->found,
+                          queued->expected);
         break;
     }
     if (status == DX_OK || status == DX_AGAIN)
@@ -277,24 +282,6 @@ static dx_status hand_queued(dx_peer *peer, dx_event *ev) {
     else
         free_doc(peer);
     return status;
-}
-
-/* After everything that came: what is still pending is lost, then it is over. */
-static dx_status hand_end(dx_peer *peer, dx_event *ev) {
-    if (!peer->ending || peer->closed)
-        return DX_AGAIN;
-    if (peer->pending.first) {
-        dx__call_end(peer, peer->pending.first, DX_OUTCOME_LOST, DX_FAULT_ENDED, false);
-        dx__call *call = dx__calls_take(&peer->ended);
-        tell_end(peer, ev, call);
-        dx__pool_give(&peer->calls, call);
-        return DX_OK;
-    }
-    peer->closed = true;
-    dx__trim(peer); /* what is not needed for the last answers goes back at once */
-    ev->kind = DX_EVENT_CLOSED;
-    ev->error = peer->why;
-    return DX_OK;
 }
 
 /* Everything but the insides of the error, which its fault and its two empty strings make void. */
@@ -305,6 +292,44 @@ static void clear(dx_event *ev) {
     ev->error.place[0] = ev->error.phrase[0] = '\0';
 }
 
+/* A call that ended here, without an answer. */
+static void hand_ended(dx_peer *peer, dx_event *ev) {
+    dx__call *call = dx__calls_take(&peer->ended);
+    clear(ev);
+    tell_end(peer, ev, call);
+    dx__pool_give(&peer->calls, call);
+}
+
+/* After everything that came: what is still pending is lost, then it is over. */
+static dx_status hand_end(dx_peer *peer, dx_event *ev) {
+    if (!peer->ending || peer->closed)
+        return DX_AGAIN;
+    if (peer->pending.first) {
+        dx__call_end(peer, peer->pending.first, DX_OUTCOME_LOST, DX_FAULT_ENDED, false);
+        hand_ended(peer, ev);
+        return DX_OK;
+    }
+    clear(ev);
+    peer->closed = true;
+    dx__trim(peer); /* what is not needed for the last answers goes back at once */
+    ev->kind = DX_EVENT_CLOSED;
+    ev->error = peer->why;
+    return DX_OK;
+}
+
+/* What came, then what is left to say at the end. DX_AGAIN: neither. */
+static dx_status hand_next(dx_peer *peer, dx_event *ev) {
+    dx_status status;
+    do {
+        status = peer->behind ? dx__intake(peer) : DX_OK;
+        if (!peer->queue.count)
+            return status == DX_OK ? hand_end(peer, ev) : status;
+        clear(ev);
+        status = hand_queued(peer, ev);
+    } while (status == DX_AGAIN);
+    return status;
+}
+
 /* Apart, so that the short way of dx_peer_next() stays short. */
 __attribute__((noinline)) static dx_status next(dx_peer *peer, const dx_event **ret_event) {
     dx_status status = end_loan(peer);
@@ -312,21 +337,13 @@ __attribute__((noinline)) static dx_status next(dx_peer *peer, const dx_event **
         return status;
     dx_event *ev = &peer->event;
     peer->warm = true;
-    dx__call *ended = dx__calls_take(&peer->ended);
-    clear(ev);
-    if (ended) {
-        tell_end(peer, ev, ended);
-        dx__pool_give(&peer->calls, ended);
-    } else {
-        do {
-            dx_status taken = peer->behind ? dx__intake(peer) : DX_OK;
-            clear(ev);
-            status = peer->queue.count ? hand_queued(peer, ev) : taken;
-        } while (status == DX_AGAIN);
-        if (status == DX_OK && !ev->kind)
-            status = hand_end(peer, ev);
-        if (status != DX_OK)
-            return status;
+    if (peer->ended.first)
+        hand_ended(peer, ev);
+    else
+        status = hand_next(peer, ev);
+    if (status != DX_OK) {
+        peer->silent = status == DX_AGAIN && !peer->behind;
+        return status;
     }
     peer->lent = true;
     *ret_event = ev;
@@ -335,7 +352,7 @@ __attribute__((noinline)) static dx_status next(dx_peer *peer, const dx_event **
 
 dx_status dx_peer_next(dx_peer *peer, const dx_event **ret_event) {
     /* Most often asked when there is nothing: that answer should cost nothing. */
-    if (!peer->lent && !peer->queue.count && !peer->ended.first && !peer->behind && !peer->ending)
+    if (peer->silent)
         return DX_AGAIN;
     return next(peer, ret_event);
 }

@@ -12,14 +12,6 @@ struct intake {
     dx__batch *batch; /* the batch it is an element of, or NULL */
 };
 
-bool dx__intake_paused(const dx_peer *peer) {
-    const dx_peer_config *config = &peer->config;
-    if (peer->queue.bytes >= config->in_max)
-        return true;
-    /* At the end the little that is still here does not wait for output that nobody may take. */
-    return !peer->framer.finished && dx__out_waiting(peer) / 2 > config->out_max;
-}
-
 uint64_t dx__needed_from(const dx_peer *peer) {
     const dx__queued *head = dx__queue_head(&peer->queue);
     uint64_t from = peer->framer.base + peer->framer.pos;
@@ -491,9 +483,11 @@ static dx_status take_frame(dx_peer *peer) {
 }
 
 dx_status dx__intake(dx_peer *peer) {
-    dx__flush_batches(peer);
+    if (peer->batches)
+        dx__flush_batches(peer);
     peer->behind = true; /* until everything that is there was taken in */
-    while (!peer->ending && !dx__intake_paused(peer)) {
+    peer->silent = false;
+    while (!peer->ending) {
         if (!peer->has_frame) {
             if (dx_framer_next(&peer->framer, &peer->frame) != DX_OK) {
                 peer->behind = peer->batches != NULL;

@@ -29,12 +29,14 @@ static void slide(dx_peer *peer) {
     peer->out_sent = 0;
 }
 
-static dx_status send_in_batch(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing) {
+static dx_status send_in_batch(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing,
+                               size_t beyond) {
     size_t start = batch->replies.len;
     dx_status status = dx_rpc_write_batch(&batch->replies, start ? DX_BATCH_NEXT : DX_BATCH_OPEN);
     if (status == DX_OK)
         status = write_body(&batch->replies, outgoing);
-    if (status == DX_OK && batch->replies.len - start > peer->config.message_max)
+    if (status == DX_OK && beyond != SIZE_MAX &&
+        batch->replies.len - start > peer->config.message_max)
         status = DX_ERR_LIMIT;
     if (status != DX_OK)
         batch->replies.len = start;
@@ -43,7 +45,7 @@ static dx_status send_in_batch(dx_peer *peer, dx__batch *batch, const dx__outgoi
 
 dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing, size_t beyond) {
     if (batch)
-        return send_in_batch(peer, batch, outgoing);
+        return send_in_batch(peer, batch, outgoing, beyond);
     size_t before = dx__out_waiting(peer);
     if (before && before >= beyond)
         return DX_BUSY;
@@ -56,10 +58,11 @@ dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing
     if (status != DX_OK)
         return status;
     status = write_body(&peer->out, outgoing);
-    if (status == DX_OK && peer->out.len - mark.body > config->message_max)
+    if (status == DX_OK && beyond != SIZE_MAX && peer->out.len - mark.body > config->message_max)
         status = DX_ERR_LIMIT;
     if (status == DX_OK)
-        status = dx__frame_close(&peer->out, config->framing, &mark);
+        status =
+            dx__frame_close(&peer->out, config->framing, &mark, dx__json_size(outgoing->body) != 0);
     if (status == DX_OK && before && beyond != SIZE_MAX && dx__out_waiting(peer) > beyond)
         status = DX_BUSY;
     if (status != DX_OK) {
@@ -105,7 +108,7 @@ dx_status dx__send_replies(dx_peer *peer, dx__batch *batch) {
     if (status == DX_OK)
         status = dx_rpc_write_batch(&peer->out, DX_BATCH_CLOSE);
     if (status == DX_OK)
-        status = dx__frame_close(&peer->out, peer->config.framing, &mark);
+        status = dx__frame_close(&peer->out, peer->config.framing, &mark, true);
     if (status != DX_OK) {
         peer->out.len = mark.start;
         return status;
@@ -115,9 +118,10 @@ dx_status dx__send_replies(dx_peer *peer, dx__batch *batch) {
     return DX_OK;
 }
 
-dx_status dx__send_last(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing) {
+dx_status dx__send_last(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing,
+                        size_t beyond) {
     size_t before = batch->replies.len;
-    dx_status status = send_in_batch(peer, batch, outgoing);
+    dx_status status = send_in_batch(peer, batch, outgoing, beyond);
     if (status == DX_OK && batch->waiting == 1 && !batch->reading) {
         status = dx__send_replies(peer, batch);
         if (status != DX_OK)

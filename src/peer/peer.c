@@ -32,6 +32,11 @@ dx_peer_config dx_peer_defaults(dx_framing framing, dx_side side) {
     };
 }
 
+/* Who wants no limit says SIZE_MAX; sums of limits must not come around to small numbers. */
+static size_t sum(size_t a, size_t b) {
+    return a > SIZE_MAX - b ? SIZE_MAX : a + b;
+}
+
 static bool is_sensible(const dx_peer_config *config) {
     size_t pool_max = (size_t)1 << DX__POOL_BITS;
     return (config->framing == DX_FRAMING_HEADER || config->framing == DX_FRAMING_LINE) &&
@@ -64,7 +69,8 @@ dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer) {
         .header_max = config->header_max,
         .fields_max = config->fields_max,
         .stray_max = config->stray_max,
-        .buffer_max = config->in_max + 2 * config->message_max + config->header_max + (1 << 20),
+        .buffer_max =
+            sum(sum(config->in_max, config->header_max), 2 * config->message_max + (1 << 20)),
         .allocator = &alloc,
     };
     dx__framer_init(&peer->framer, &frame);
@@ -133,6 +139,13 @@ static void pass_time(dx_peer *peer, uint64_t now_ms) {
         peer->now = now_ms;
 }
 
+/* What is taken is taken in at once, so that an answer finds its call in time; but no more is taken
+ * while too much waits, here or to be sent. */
+static bool is_full(const dx_peer *peer) {
+    return peer->queue.bytes >= peer->config.in_max ||
+           dx__out_waiting(peer) / 2 > peer->config.out_max;
+}
+
 static void bytes_came(dx_peer *peer) {
     peer->last_byte = peer->now;
     peer->warm = true;
@@ -146,10 +159,12 @@ static void bytes_came(dx_peer *peer) {
         dx__framer_settle(framer);
 }
 
-/* As much as fits before events have to be taken; a message under way is taken whole. */
+/* As much as may come before events have to be taken; a message under way is taken whole. */
 static size_t piece(const dx_peer *peer, size_t len) {
     const dx_framer *framer = &peer->framer;
-    size_t most = PIECE;
+    size_t most = peer->config.in_max - peer->queue.bytes;
+    if (most > PIECE)
+        most = PIECE;
     if (framer->in_body && framer->need > most)
         most = framer->need;
     return len < most ? len : most;
@@ -170,7 +185,7 @@ __attribute__((noinline)) static dx_status feed(dx_peer *peer, const char *bytes
             status = DX_ERR_NOMEM;
             break;
         }
-        if (dx__intake_paused(peer)) {
+        if (is_full(peer)) {
             status = DX_BUSY;
             break;
         }
@@ -188,10 +203,11 @@ __attribute__((noinline)) static dx_status feed(dx_peer *peer, const char *bytes
 
 dx_status dx_peer_feed(dx_peer *peer, const void *bytes, size_t len, uint64_t now_ms,
                        size_t *ret_used) {
-    pass_time(peer, now_ms);
-    if (len != 1 || !dx__framer_quick(&peer->framer, *(const char *)bytes))
+    if (len != 1 || now_ms != peer->last_byte ||
+        !dx__framer_quick(&peer->framer, *(const char *)bytes)) {
+        pass_time(peer, now_ms);
         return feed(peer, bytes, len, ret_used);
-    peer->last_byte = peer->now;
+    }
     if (ret_used)
         *ret_used = 1;
     return DX_OK;
@@ -200,9 +216,9 @@ dx_status dx_peer_feed(dx_peer *peer, const void *bytes, size_t len, uint64_t no
 dx_status dx_peer_reserve(dx_peer *peer, size_t want, void **ret_room, size_t *ret_len) {
     if (peer->behind && dx__intake(peer) != DX_OK)
         return DX_ERR_NOMEM;
-    if (dx__intake_paused(peer))
+    if (is_full(peer))
         return DX_BUSY;
-    dx_status status = dx_framer_reserve(&peer->framer, want, ret_room, ret_len);
+    dx_status status = dx_framer_reserve(&peer->framer, piece(peer, want), ret_room, ret_len);
     return status == DX_ERR_LIMIT ? DX_BUSY : status;
 }
 
@@ -223,6 +239,7 @@ void dx_peer_finish(dx_peer *peer, const dx_error *why, uint64_t now_ms) {
     dx_framer_finish(&peer->framer);
     peer->framer.quiet = 0;
     peer->behind = true;
+    peer->silent = false;
 }
 
 /* ---- time -------------------------------------------------------------------------------------

@@ -138,7 +138,7 @@ struct dx_peer {
     unsigned stray_lines;
     bool has_frame;
     bool may_be_short;
-    bool behind; /* more can be taken in than was: it paused, or memory ran out */
+    bool behind; /* more can be taken in than was: memory ran out, or the end came */
 
     /* events */
     dx__queue queue;
@@ -152,6 +152,7 @@ struct dx_peer {
     char id_text[24];
     bool lent;
     bool doc_in_arena;
+    bool silent; /* next() had nothing, and nothing came since */
 
     /* calls */
     dx__pool calls;
@@ -197,7 +198,8 @@ static inline dx_text dx__part(dx_text text, dx_slice slice) {
 }
 
 /* output.c: a message into the output, or into the replies of a batch. `beyond` are the bytes that
- * may wait already: DX_BUSY past them (never with SIZE_MAX, or when nothing waits). */
+ * may wait already: DX_BUSY past them (never when nothing waits). With SIZE_MAX there is no limit,
+ * not even message_max: that is for the few words that Duplex says by itself. */
 typedef enum dx__what { DX__REQUEST, DX__NOTIFICATION, DX__RESULT, DX__ERROR } dx__what;
 typedef struct dx__outgoing {
     dx__what what;
@@ -212,15 +214,15 @@ dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing
 dx_status dx__send_error(dx_peer *peer, dx__batch *batch, dx_text id, int64_t code,
                          const dx_error *error);
 /* The reply to a request of a batch; if it is the one that was missing, they all go out with it. */
-dx_status dx__send_last(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing);
+dx_status dx__send_last(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing,
+                        size_t beyond);
 /* What a batch has gathered goes out, if nothing is missing any more. */
 dx_status dx__send_replies(dx_peer *peer, dx__batch *batch);
 /* Batches that are complete go out; what has no room waits for the next time. */
 void dx__flush_batches(dx_peer *peer);
 
-/* intake.c: takes frames in as long as there are any and there is room for them. */
+/* intake.c: takes in all frames that are there. */
 dx_status dx__intake(dx_peer *peer);
-bool dx__intake_paused(const dx_peer *peer);
 /* From where on the stream is still needed. An event that has no text of its own carries this, so
  * that the head of the queue is always the earliest. */
 uint64_t dx__needed_from(const dx_peer *peer);
@@ -231,11 +233,23 @@ void dx__trim(dx_peer *peer);
 
 /* queue.c */
 dx_status dx__queue_reserve(dx_peer *peer, size_t more);
-void dx__queue_push(dx_peer *peer, const dx__queued *queued);
 static inline dx__queued *dx__queue_head(const dx__queue *queue) {
     return queue->count ? &queue->ring[queue->head] : NULL;
 }
-void dx__queue_pop(dx_peer *peer);
+/* An event counts with the bytes it holds on to and the place it takes. Room must have been
+ * reserved. */
+static inline void dx__queue_push(dx_peer *peer, const dx__queued *queued) {
+    dx__queue *queue = &peer->queue;
+    queue->ring[(queue->head + queue->count++) & (queue->cap - 1)] = *queued;
+    queue->bytes += queued->len + sizeof *queued;
+    peer->silent = false;
+}
+static inline void dx__queue_pop(dx_peer *peer) {
+    dx__queue *queue = &peer->queue;
+    queue->bytes -= queue->ring[queue->head].len + sizeof *queue->ring;
+    queue->head = (queue->head + 1) & (queue->cap - 1);
+    queue->count--;
+}
 
 /* events.c */
 void dx__event_done(dx_peer *peer);

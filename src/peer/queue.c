@@ -26,21 +26,3 @@ dx_status dx__queue_reserve(dx_peer *peer, size_t more) {
     queue->head = 0;
     return DX_OK;
 }
-
-/* An event counts with the bytes it holds on to and the place it takes. */
-static size_t weight(const dx__queued *queued) {
-    return queued->len + sizeof *queued;
-}
-
-void dx__queue_push(dx_peer *peer, const dx__queued *queued) {
-    dx__queue *queue = &peer->queue;
-    queue->ring[(queue->head + queue->count++) & (queue->cap - 1)] = *queued;
-    queue->bytes += weight(queued);
-}
-
-void dx__queue_pop(dx_peer *peer) {
-    dx__queue *queue = &peer->queue;
-    queue->bytes -= weight(&queue->ring[queue->head]);
-    queue->head = (queue->head + 1) & (queue->cap - 1);
-    queue->count--;
-}

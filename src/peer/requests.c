@@ -44,7 +44,7 @@ dx_status dx__request_end(dx_peer *peer, dx__request *request, const dx__outgoin
     if (answer) {
         dx__outgoing outgoing = *answer;
         outgoing.id = (dx_text){request->id, request->id_len};
-        dx_status status = request->batch ? dx__send_last(peer, request->batch, &outgoing)
+        dx_status status = request->batch ? dx__send_last(peer, request->batch, &outgoing, beyond)
                                           : dx__send(peer, NULL, &outgoing, beyond);
         if (status != DX_OK)
             return status;
@@ -111,7 +111,7 @@ static dx__request *find_open(dx_peer *peer, dx_request handle) {
 
 /* Answers may wait for twice as long as calls: who stops taking them gets no more requests in. */
 static size_t reply_room(const dx_peer *peer) {
-    return peer->config.out_max > SIZE_MAX / 2 ? SIZE_MAX : peer->config.out_max * 2;
+    return peer->config.out_max > SIZE_MAX / 2 ? SIZE_MAX - 1 : peer->config.out_max * 2;
 }
 
 dx_status dx_peer_reply(dx_peer *peer, dx_request handle, dx_json result) {

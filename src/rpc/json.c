@@ -18,29 +18,28 @@ static int is_hex(char c) {
     return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-static const char *digits(dx__json *json, const char *at) {
-    if (at >= json->end || !is_digit(*at)) {
-        dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
-        return at;
-    }
+/* At least one digit. */
+static inline const char *digits(dx__json *json, const char *at) {
+    const char *from = at;
     while (at < json->end && is_digit(*at))
         at++;
+    if (at == from)
+        dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
     return at;
 }
 
-static const char *number(dx__json *json, const char *at) {
-    if (*at == '-')
-        at++;
+static inline const char *number(dx__json *json, const char *at) {
+    at += *at == '-';
     if (at < json->end && *at == '0')
         at++;
     else
         at = digits(json, at);
+    /* Most numbers end here: with a comma, a bracket or a space. */
     if (at < json->end && *at == '.')
         at = digits(json, at + 1);
     if (at < json->end && (*at | 0x20) == 'e') {
         at++;
-        if (at < json->end && (*at == '+' || *at == '-'))
-            at++;
+        at += at < json->end && (*at == '+' || *at == '-');
         at = digits(json, at);
     }
     return at;
@@ -118,6 +117,7 @@ static inline const char *plain(const char *at, const char *end) {
 }
 
 static const char *escape(dx__json *json, const char *at) {
+    json->escaped = 1;
     at++;
     if (at >= json->end) {
         dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
@@ -147,7 +147,7 @@ static const char *escape(dx__json *json, const char *at) {
 }
 
 /* `at` is behind the opening quote; returns behind the closing one. */
-static inline const char *string(dx__json *json, const char *at) {
+__attribute__((always_inline)) static inline const char *string(dx__json *json, const char *at) {
     const char *end = json->end;
     for (;;) {
         at = plain(at, end);
@@ -173,16 +173,6 @@ static inline const char *string(dx__json *json, const char *at) {
             at += len;
         }
     }
-}
-
-void dx__json_skip_string(dx__json *json) {
-    if (dx__json_peek(json) != '"') {
-        dx__json_fail(json, DX_FAULT_JSON_SYNTAX, json->at);
-        return;
-    }
-    const char *at = string(json, json->at + 1);
-    if (json->fault == DX_FAULT_NONE)
-        json->at = at;
 }
 
 static const char *scalar(dx__json *json, const char *at) {
@@ -217,6 +207,17 @@ static const char *name(dx__json *json, const char *at) {
         return at;
     }
     return at + 1;
+}
+
+void dx__json_skip_name(dx__json *json, dx_text *ret_quoted) {
+    const char *key = json->at = dx__json_space(json->at, json->end);
+    const char *at = name(json, key);
+    if (json->fault != DX_FAULT_NONE)
+        return;
+    json->at = dx__json_space(at, json->end);
+    for (at--; at[-1] != '"'; at--) /* back over the colon and the space before it */
+        ;
+    *ret_quoted = (dx_text){key, (size_t)(at - key)};
 }
 
 /* The levels that are open live as bits: 1 for an object, 0 for an array. No recursion. */
@@ -287,10 +288,7 @@ void dx__json_skip(dx__json *json) {
 }
 
 dx_fault dx_json_check(dx_text text, unsigned depth, size_t *ret_at) {
-    dx__json json = {.start = text.at,
-                     .end = text.at + text.len,
-                     .at = text.at,
-                     .depth = depth < DX_DEPTH_MAX ? depth : DX_DEPTH_MAX};
+    dx__json json = dx__json_reader(text, depth);
     if (!dx__json_peek(&json) && json.at == json.end) {
         json.fault = DX_FAULT_JSON_EMPTY;
     } else {

@@ -10,7 +10,18 @@ typedef struct dx__json {
     const char *at; /* where it stands; on a fault, where that is */
     unsigned depth; /* levels that are left */
     dx_fault fault; /* NONE as long as all is well */
+    int escaped;    /* set by every escape in a string; never reset here */
 } dx__json;
+
+/* One that stands at the beginning of a text, which may be absent. */
+static inline dx__json dx__json_reader(dx_text text, unsigned depth) {
+    if (!text.at)
+        text = (dx_text){"", 0};
+    return (dx__json){.start = text.at,
+                      .end = text.at + text.len,
+                      .at = text.at,
+                      .depth = depth < DX_DEPTH_MAX ? depth : DX_DEPTH_MAX};
+}
 
 static inline const char *dx__json_space(const char *at, const char *end) {
     /* Most often there is none: one comparison says so. */
@@ -35,9 +46,10 @@ static inline int dx__json_take(dx__json *json, char byte) {
     return 1;
 }
 
-/* Walks over a value, a string; on a fault sets it and stops. */
+/* Walks over a value; on a fault sets it and stops. */
 void dx__json_skip(dx__json *json);
-void dx__json_skip_string(dx__json *json);
+/* Walks over a member's name and colon, up to its value; hands out the name with its quotes. */
+void dx__json_skip_name(dx__json *json, dx_text *ret_quoted);
 void dx__json_fail(dx__json *json, dx_fault fault, const char *at);
 
 #endif

@@ -83,26 +83,23 @@ static void members(dx__json *json, struct envelope *envelope) {
     if (dx__json_take(json, '}'))
         return;
     do {
-        dx__json_peek(json);
-        const char *key = json->at;
-        dx__json_skip_string(json);
+        dx_text name;
+        dx__json_skip_name(json, &name);
         if (json->fault != DX_FAULT_NONE)
             return;
-        enum member member = named((dx_text){key, (size_t)(json->at - key)});
-        if (!dx__json_take(json, ':')) {
-            dx__json_fail(json, DX_FAULT_JSON_SYNTAX, json->at);
-            return;
-        }
-        dx__json_peek(json);
+        enum member member = named(name);
         const char *value = json->at;
+        json->escaped = 0;
         dx__json_skip(json);
         if (json->fault != DX_FAULT_NONE)
             return;
         if (!member)
             continue;
+        if (member == METHOD)
+            envelope->message->escaped = json->escaped;
         if (envelope->seen & member) {
             if (!envelope->repeated)
-                envelope->repeated_at = (uint32_t)(key - json->start);
+                envelope->repeated_at = (uint32_t)(name.at - json->start);
             envelope->repeated |= member;
         }
         envelope->seen |= member;
@@ -159,7 +156,8 @@ static void classify_asking(dx_text text, const struct envelope *envelope, dx_me
         blame(message, DX_FAULT_METHOD_AND_RESULT, message->method.at);
         message->kind = DX_KIND_NONE;
     }
-    if (text.at[message->method.at] != '"' || !is_unicode(part(text, message->method)))
+    dx_text method = part(text, message->method);
+    if (method.at[0] != '"' || (message->escaped && !is_unicode(method)))
         blame(message, DX_FAULT_METHOD_TYPE, message->method.at);
     if (envelope->seen & PARAMS && text.at[message->params.at] != '{' &&
         text.at[message->params.at] != '[')
@@ -228,13 +226,6 @@ static void scan_value(dx_text text, dx__json *json, unsigned lenient, dx_messag
         blame(message, DX_FAULT_NOT_A_MESSAGE, message->body.at);
 }
 
-static dx__json reader(dx_text text, unsigned depth) {
-    return (dx__json){.start = text.at,
-                      .end = text.at + text.len,
-                      .at = text.at,
-                      .depth = depth < DX_DEPTH_MAX ? depth : DX_DEPTH_MAX};
-}
-
 void dx_rpc_scan(dx_text text, unsigned depth, unsigned lenient, dx_message *ret_message) {
     dx_message *message = ret_message;
     *message = (dx_message){0};
@@ -242,7 +233,7 @@ void dx_rpc_scan(dx_text text, unsigned depth, unsigned lenient, dx_message *ret
         blame(message, DX_FAULT_MESSAGE_LIMIT, 0);
         return;
     }
-    dx__json json = reader(text, depth);
+    dx__json json = dx__json_reader(text, depth);
     dx__json_peek(&json);
     if (json.at == json.end) {
         blame(message, DX_FAULT_JSON_EMPTY, (uint32_t)text.len);
@@ -262,7 +253,7 @@ void dx_rpc_scan(dx_text text, unsigned depth, unsigned lenient, dx_message *ret
 
 dx_status dx_rpc_element(dx_text text, const dx_message *batch, unsigned depth, unsigned lenient,
                          uint32_t *cursor, dx_message *ret_message) {
-    dx__json json = reader(text, depth);
+    dx__json json = dx__json_reader(text, depth);
     json.depth--;
     json.at = text.at + (*cursor ? *cursor : batch->body.at);
     json.at++; /* the "[", or the "," behind the element before */
@@ -282,20 +273,17 @@ dx_status dx_rpc_element(dx_text text, const dx_message *batch, unsigned depth, 
 }
 
 dx_text dx_rpc_member(dx_text object, dx_text name) {
-    dx__json json = reader(object, DX_DEPTH_MAX);
+    dx__json json = dx__json_reader(object, DX_DEPTH_MAX);
     dx_text found = {NULL, 0};
     char room[256]; /* names with escapes may be this long; others any length */
     if (!dx__json_take(&json, '{') || dx__json_take(&json, '}'))
         return found;
     do {
-        dx__json_peek(&json);
-        const char *key = json.at;
-        dx__json_skip_string(&json);
-        dx_text quoted = {key, (size_t)(json.at - key)};
-        int hit = json.fault == DX_FAULT_NONE && is_string(quoted, room, sizeof room, name);
-        if (!dx__json_take(&json, ':'))
+        dx_text quoted;
+        dx__json_skip_name(&json, &quoted);
+        if (json.fault != DX_FAULT_NONE)
             return found;
-        dx__json_peek(&json);
+        int hit = is_string(quoted, room, sizeof room, name);
         const char *value = json.at;
         dx__json_skip(&json);
         if (json.fault != DX_FAULT_NONE)

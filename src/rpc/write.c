@@ -1,5 +1,6 @@
 /* Writing messages, straight into the buffer they are sent from. */
 #include "rpc/write.h"
+#include "base/buf.h"
 
 #include <string.h>
 
@@ -136,9 +137,9 @@ struct writer {
     dx_status status;
 };
 
-static void raw(struct writer *writer, const char *text, size_t len) {
+static inline void raw(struct writer *writer, const char *text, size_t len) {
     if (writer->status == DX_OK)
-        writer->status = dx_buf_append(writer->buf, text, len);
+        writer->status = dx__buf_put(writer->buf, text, len);
 }
 
 #define RAW(writer, literal) raw(writer, literal, sizeof(literal) - 1)

@@ -8,7 +8,7 @@ dx_status dx__rpc_put_request(dx_buf *buf, dx_text id, dx_text method, dx_json p
 dx_status dx__rpc_put_result(dx_buf *buf, dx_text id, dx_json result);
 dx_status dx__rpc_put_error(dx_buf *buf, dx_text id, int64_t code, dx_text message, dx_json data);
 
-/* How long the value will be at least, as far as that is known without writing it. */
+/* How long the value will be if it is text, which is sent as it is; else 0. */
 size_t dx__json_size(dx_json value);
 /* Is it something that can stand as params? */
 int dx__json_is_params(dx_json value);

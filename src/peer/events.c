@@ -279,8 +279,8 @@ static dx_status hand_queued(dx_peer *peer, dx_event *ev) {
     }
     if (status == DX_OK || status == DX_AGAIN)
         dx__queue_pop(peer);
-    else
-        free_doc(peer);
+    if (status != DX_OK)
+        dx__event_done(peer); /* nothing was lent after all */
     return status;
 }
 

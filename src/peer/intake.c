@@ -384,6 +384,8 @@ static dx_status open_batch(dx_peer *peer, struct intake *in) {
     if (!batch)
         return DX_ERR_NOMEM;
     *batch = (dx__batch){.next = peer->batches, .reading = true};
+    if (batch->next)
+        batch->next->prev = batch;
     dx_buf_init(&batch->replies, SIZE_MAX / 4, &peer->alloc);
     peer->batches = peer->reading = batch;
     peer->batch_message = in->message;
@@ -404,11 +406,10 @@ static dx_status read_batch(dx_peer *peer, struct intake *in) {
             return status;
         peer->batch_cursor = cursor;
     }
-    if (!peer->reading->waiting && dx__send_replies(peer, peer->reading) != DX_OK)
-        return DX_ERR_NOMEM;
-    peer->reading->reading = false;
+    in->batch->reading = false;
     peer->reading = NULL;
-    dx__flush_batches(peer);
+    if (!in->batch->waiting)
+        dx__batch_complete(peer, in->batch);
     return DX_OK;
 }
 
@@ -483,14 +484,14 @@ static dx_status take_frame(dx_peer *peer) {
 }
 
 dx_status dx__intake(dx_peer *peer) {
-    if (peer->batches)
+    if (peer->unsent)
         dx__flush_batches(peer);
     peer->behind = true; /* until everything that is there was taken in */
     peer->silent = false;
     while (!peer->ending) {
         if (!peer->has_frame) {
             if (dx_framer_next(&peer->framer, &peer->frame) != DX_OK) {
-                peer->behind = peer->batches != NULL;
+                peer->behind = peer->unsent != 0;
                 return DX_OK;
             }
             peer->has_frame = true;

@@ -35,8 +35,8 @@ static dx_status send_in_batch(dx_peer *peer, dx__batch *batch, const dx__outgoi
     dx_status status = dx_rpc_write_batch(&batch->replies, start ? DX_BATCH_NEXT : DX_BATCH_OPEN);
     if (status == DX_OK)
         status = write_body(&batch->replies, outgoing);
-    if (status == DX_OK && beyond != SIZE_MAX &&
-        batch->replies.len - start > peer->config.message_max)
+    /* They go out as one message. */
+    if (status == DX_OK && beyond != SIZE_MAX && batch->replies.len >= peer->config.message_max)
         status = DX_ERR_LIMIT;
     if (status != DX_OK)
         batch->replies.len = start;
@@ -95,7 +95,7 @@ dx_status dx__send_error(dx_peer *peer, dx__batch *batch, dx_text id, int64_t co
     return dx__send(peer, batch, &outgoing, SIZE_MAX);
 }
 
-dx_status dx__send_replies(dx_peer *peer, dx__batch *batch) {
+static dx_status send_replies(dx_peer *peer, dx__batch *batch) {
     if (!batch->replies.len)
         return DX_OK; /* a batch of notifications: nothing is said */
     slide(peer);
@@ -123,24 +123,31 @@ dx_status dx__send_last(dx_peer *peer, dx__batch *batch, const dx__outgoing *out
     size_t before = batch->replies.len;
     dx_status status = send_in_batch(peer, batch, outgoing, beyond);
     if (status == DX_OK && batch->waiting == 1 && !batch->reading) {
-        status = dx__send_replies(peer, batch);
+        status = send_replies(peer, batch);
         if (status != DX_OK)
             batch->replies.len = before;
     }
     return status;
 }
 
+void dx__batch_complete(dx_peer *peer, dx__batch *batch) {
+    peer->unsent -= batch->complete;
+    batch->complete = send_replies(peer, batch) != DX_OK;
+    peer->unsent += batch->complete;
+    if (batch->complete)
+        return;
+    *(batch->prev ? &batch->prev->next : &peer->batches) = batch->next;
+    if (batch->next)
+        batch->next->prev = batch->prev;
+    dx_buf_done(&batch->replies);
+    dx__free(&peer->alloc, batch);
+}
+
 void dx__flush_batches(dx_peer *peer) {
-    dx__batch **link = &peer->batches;
-    while (*link) {
-        dx__batch *batch = *link;
-        if (batch->reading || batch->waiting || dx__send_replies(peer, batch) != DX_OK) {
-            link = &batch->next;
-            continue;
-        }
-        *link = batch->next;
-        dx_buf_done(&batch->replies);
-        dx__free(&peer->alloc, batch);
+    for (dx__batch *batch = peer->batches, *next; batch && peer->unsent; batch = next) {
+        next = batch->next;
+        if (batch->complete)
+            dx__batch_complete(peer, batch);
     }
 }
 

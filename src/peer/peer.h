@@ -58,10 +58,12 @@ typedef struct dx__calls {
 
 /* The replies to one batch, gathered until the last is there. */
 typedef struct dx__batch {
+    struct dx__batch *prev;
     struct dx__batch *next;
     dx_buf replies;
     size_t waiting; /* requests that are unanswered */
     bool reading;   /* its elements are still being taken in */
+    bool complete;
 } dx__batch;
 
 enum request_state { REQUEST_QUEUED, REQUEST_GIVEN, REQUEST_DROPPED, REQUEST_OVERDUE };
@@ -169,6 +171,7 @@ struct dx_peer {
     dx__map by_request_id;
     size_t given; /* handed out and unanswered */
     dx__batch *batches;
+    size_t unsent; /* batches that are complete and could not go out for lack of memory */
 
     dx__heap heap;
     dx_buf out;
@@ -216,9 +219,9 @@ dx_status dx__send_error(dx_peer *peer, dx__batch *batch, dx_text id, int64_t co
 /* The reply to a request of a batch; if it is the one that was missing, they all go out with it. */
 dx_status dx__send_last(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing,
                         size_t beyond);
-/* What a batch has gathered goes out, if nothing is missing any more. */
-dx_status dx__send_replies(dx_peer *peer, dx__batch *batch);
-/* Batches that are complete go out; what has no room waits for the next time. */
+/* Nothing is missing any more: what a batch has gathered goes out, and it is gone. Without memory
+ * it waits to be flushed. */
+void dx__batch_complete(dx_peer *peer, dx__batch *batch);
 void dx__flush_batches(dx_peer *peer);
 
 /* intake.c: takes in all frames that are there. */

@@ -58,10 +58,8 @@ dx_status dx__request_end(dx_peer *peer, dx__request *request, const dx__outgoin
         dx__free(&peer->alloc, request->id);
     dx__batch *batch = request->batch;
     dx__pool_give(&peer->requests, request);
-    if (batch) {
-        batch->waiting--;
-        dx__flush_batches(peer);
-    }
+    if (batch && !--batch->waiting && !batch->reading)
+        dx__batch_complete(peer, batch);
     return DX_OK;
 }
 

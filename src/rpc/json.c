@@ -146,11 +146,11 @@ static const char *escape(dx__json *json, const char *at) {
     }
 }
 
-/* `at` is behind the opening quote; returns behind the closing one. */
-__attribute__((always_inline)) static inline const char *string(dx__json *json, const char *at) {
+/* The rest of a string from something on that is not plain. Apart, so that plain strings, which
+ * most are, don't pay for its stack frame. */
+__attribute__((noinline)) static const char *string_rest(dx__json *json, const char *at) {
     const char *end = json->end;
-    for (;;) {
-        at = plain(at, end);
+    for (;; at = plain(at, end)) {
         if (at >= end) {
             dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
             return at;
@@ -173,6 +173,12 @@ __attribute__((always_inline)) static inline const char *string(dx__json *json, 
             at += len;
         }
     }
+}
+
+/* `at` is behind the opening quote; returns behind the closing one. */
+static inline const char *string(dx__json *json, const char *at) {
+    at = plain(at, json->end);
+    return at < json->end && *at == '"' ? at + 1 : string_rest(json, at);
 }
 
 static const char *scalar(dx__json *json, const char *at) {

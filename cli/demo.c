@@ -3,7 +3,7 @@
  *
  * It drives the pure machine with a plain poll(2) loop.
  */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <duplex/duplex.h>
 

@@ -43,7 +43,7 @@ test("a thousand requests at once get their own answers", async (t) => {
 test("a megabyte of text beyond ASCII comes back whole", async (t) => {
     const { connection, leave } = start(t, "echo");
     const text = "äöü漢字😀".repeat(60000);
-    assert.deepEqual(await connection.sendRequest("echo", [text]), [text]);
+    assert.deepEqual(await connection.sendRequest("echo", { text }), { text });
     assert.equal(await leave(), 0);
 });
 
@@ -51,16 +51,16 @@ test("an unknown method is refused with its code, a notification is ignored", as
     const { connection, leave } = start(t, "echo");
     await connection.sendNotification("nobody/listens", {});
     await assert.rejects(connection.sendRequest("no/such", {}), (error) => error.code === -32601);
-    assert.deepEqual(await connection.sendRequest("echo", [1]), [1]);
+    assert.deepEqual(await connection.sendRequest("echo", { one: 1 }), { one: 1 });
     assert.equal(await leave(), 0);
 });
 
 test("a cancellation that comes too late does no harm", async (t) => {
     const { connection, leave } = start(t, "echo");
     const source = new CancellationTokenSource();
-    const answer = connection.sendRequest("echo", ["x"], source.token);
+    const answer = connection.sendRequest("echo", { x: 1 }, source.token);
     source.cancel();
-    assert.deepEqual(await answer, ["x"]);
+    assert.deepEqual(await answer, { x: 1 });
     assert.equal(await leave(), 0);
 });
 

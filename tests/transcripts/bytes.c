@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "bytes.h"
 
 #include <stdarg.h>

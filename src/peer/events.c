@@ -360,10 +360,11 @@ dx_status dx_peer_next(dx_peer *peer, const dx_event **ret_event) {
 /* ---- keeping ----------------------------------------------------------------------------------
  */
 
-/* The same text in its new place. */
+/* The same text in its new place, if it is a part of what moved. */
 static dx_text moved(dx_text text, dx_text from, char *to) {
-    if (text.at && text.at >= from.at && text.at <= from.at + from.len)
-        text.at = to + (text.at - from.at);
+    uintptr_t offset = (uintptr_t)text.at - (uintptr_t)from.at;
+    if (text.at && from.at && offset <= from.len)
+        text.at = to + offset;
     return text;
 }
 

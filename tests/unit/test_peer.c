@@ -1,5 +1,6 @@
 /* What a transcript can't show of a peer: configuration, bytes without a copy, stale handles, the
  * books. */
+#include "peer/peer.h"
 #include "unit/talk.h"
 
 #include <stdio.h>
@@ -349,6 +350,22 @@ static void statistics_add_up(void **state) {
     dx_peer_free(peer);
 }
 
+/* It takes 2^53 calls to get there, so the counter is put back by hand. */
+static void counter_passes_over_pending_ids(void **state) {
+    (void)state;
+    dx_peer *peer = talk_plain();
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(dx_peer_call(peer, TEXT("m"), dx_json_none(), NULL, 0, NULL), DX_OK);
+    talk_feed(peer, V ",\"id\":2,\"result\":1}\n", 0);
+    dx_peer_sent(peer, SIZE_MAX);
+    peer->next_id = 1;
+    assert_int_equal(dx_peer_call(peer, TEXT("m"), dx_json_none(), NULL, 0, NULL), DX_OK);
+    assert_int_equal(dx_peer_call(peer, TEXT("m"), dx_json_none(), NULL, 0, NULL), DX_OK);
+    unit_same(dx_peer_output(peer),
+              dx_str(V ",\"id\":2,\"method\":\"m\"}\n" V ",\"id\":4,\"method\":\"m\"}\n"));
+    dx_peer_free(peer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(senseless_configurations),
@@ -363,6 +380,7 @@ int main(void) {
         cmocka_unit_test(answer_to_an_id_that_never_was),
         cmocka_unit_test(statistics_count_everything),
         cmocka_unit_test(statistics_add_up),
+        cmocka_unit_test(counter_passes_over_pending_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

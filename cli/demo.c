@@ -42,9 +42,6 @@ static uint64_t now_ms(void) {
     return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
-/* ---- the child --------------------------------------------------------------------------------
- */
-
 /* The examples lie beside the command in the build folder, and under libexec once installed. */
 static int find_example(const char *name, char *path, size_t room) {
     char self[3072];
@@ -105,9 +102,6 @@ static int stop(struct child *child) {
     return 0;
 }
 
-/* ---- showing ----------------------------------------------------------------------------------
- */
-
 static void show(struct talk *talk, const char *arrow, const char *colour, dx_text text) {
     talk->messages++;
     printf("  %s%s%s %.*s\n", talk->colour ? colour : "", arrow, talk->colour ? "\033[0m" : "",
@@ -156,9 +150,6 @@ static void on_event(struct talk *talk, const dx_event *ev) {
         break;
     }
 }
-
-/* ---- talking ----------------------------------------------------------------------------------
- */
 
 static void read_some(struct talk *talk) {
     char piece[65536];

@@ -30,7 +30,7 @@ extern "C" {
  * against). */
 DX_API const char *dx_version(void);
 
-/* ---- status ------------------------------------------------------------------------------- */
+/* Status */
 
 typedef enum dx_status {
     DX_OK = 0,
@@ -53,7 +53,7 @@ DX_API const char *dx_status_name(dx_status status);
  * are milliseconds of any clock that does not jump back; the caller reads it. */
 #define DX_NEVER UINT64_MAX
 
-/* ---- text --------------------------------------------------------------------------------- */
+/* Text */
 
 /* Bytes that somebody else owns, with their length; may contain NUL. `at` is NULL for "absent",
  * which differs from an empty text. */
@@ -67,7 +67,7 @@ DX_API dx_text dx_str(const char *string);
 /* 1 if the two have the same bytes. */
 DX_API int dx_text_is(dx_text text, const char *string);
 
-/* ---- faults and errors -------------------------------------------------------------------- */
+/* Faults and errors */
 
 /*
  * Everything that can be wrong with what a peer sends, by name. The comment says what was seen;
@@ -163,7 +163,7 @@ enum {
     DX_LENIENT_DEFAULT = DX_LENIENT_LF | DX_LENIENT_STRAY
 };
 
-/* ---- allocator ---------------------------------------------------------------------------- */
+/* Allocator */
 
 /*
  * Where memory comes from. All three functions must be given. They have the signatures of
@@ -176,7 +176,7 @@ typedef struct dx_allocator {
     void *ctx;
 } dx_allocator;
 
-/* ---- buffer ------------------------------------------------------------------------------- */
+/* Buffer */
 
 /*
  * Bytes that grow, up to a maximum fixed at birth. The members may be read; only the functions

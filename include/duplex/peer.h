@@ -55,7 +55,7 @@ typedef struct dx_peer dx_peer;
 typedef uint64_t dx_call;
 typedef uint64_t dx_request;
 
-/* ---- configuration ------------------------------------------------------------------------ */
+/* Configuration */
 
 /* Which side of the conversation we are. The two sides differ in one thing only: a plugin answers
  * what it can't read at all with an error of id null, a host does not. */
@@ -136,7 +136,7 @@ DX_API dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer);
 /* Ends everything without a word: no events, no answers. Kept events stay readable. */
 DX_API dx_peer *dx_peer_free(dx_peer *peer);
 
-/* ---- bytes and time ------------------------------------------------------------------------ */
+/* Bytes and time */
 
 /*
  * Bytes that came. *ret_used is always set and says how many were taken: all with DX_OK, fewer with
@@ -166,7 +166,7 @@ DX_API uint64_t dx_peer_deadline(const dx_peer *peer);
 DX_API dx_text dx_peer_output(const dx_peer *peer);
 DX_API void dx_peer_sent(dx_peer *peer, size_t len);
 
-/* ---- events -------------------------------------------------------------------------------- */
+/* Events */
 
 typedef enum dx_event_kind {
     DX_EVENT_REQUEST = 1,  /* request, id, method, body = params */
@@ -216,7 +216,7 @@ DX_API dx_status dx_peer_next(dx_peer *peer, const dx_event **ret_event);
 DX_API dx_status dx_peer_keep(dx_peer *peer, dx_event **ret_event);
 DX_API dx_event *dx_event_free(dx_event *event);
 
-/* ---- speaking ------------------------------------------------------------------------------ */
+/* Speaking */
 
 typedef struct dx_call_options {
     uint64_t timeout_ms; /* 0: the peer's */
@@ -250,7 +250,7 @@ DX_API dx_status dx_peer_reply(dx_peer *peer, dx_request request, dx_json result
 DX_API dx_status dx_peer_refuse(dx_peer *peer, dx_request request, int64_t code, dx_text message,
                                 dx_json data);
 
-/* ---- books --------------------------------------------------------------------------------- */
+/* Books */
 
 typedef struct dx_peer_stats {
     uint64_t bytes_in, bytes_out;       /* taken in before the end; told by sent() */

@@ -26,7 +26,7 @@ enum {
     DX_CODE_BUSY = -32000 /* too many unanswered requests */
 };
 
-/* ---- reading ------------------------------------------------------------------------------ */
+/* Reading */
 
 /* The deepest nesting that can be asked for (each level costs one bit of the scan's stack). */
 #define DX_DEPTH_MAX 4096
@@ -86,7 +86,7 @@ DX_API dx_status dx_rpc_string(dx_text string, char *room, dx_text *ret_text);
  * `object` is no object. The first of several wins. */
 DX_API dx_text dx_rpc_member(dx_text object, dx_text name);
 
-/* ---- writing ------------------------------------------------------------------------------ */
+/* Writing */
 
 /*
  * A JSON value to be sent, in the form you have it in. Made by one of the functions below and

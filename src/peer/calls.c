@@ -8,8 +8,6 @@ enum { TOKEN_MAX = 1024 };
 
 static const uint64_t ID_MAX = (UINT64_C(1) << 53) - 1; /* what every JSON reader can count to */
 
-/* ---- lists ---------------------------------------------------------------------------------- */
-
 static void append(dx__calls *list, dx__call *call) {
     call->prev = list->last;
     call->next = NULL;
@@ -30,8 +28,6 @@ dx__call *dx__calls_take(dx__calls *list) {
         unlink_call(list, call);
     return call;
 }
-
-/* ---- finding -------------------------------------------------------------------------------- */
 
 dx__call *dx__call_by_id(const dx_peer *peer, uint64_t id) {
     size_t cursor = 0;
@@ -80,8 +76,6 @@ bool dx__call_is_tombstone(const dx_peer *peer, uint64_t id) {
             return true;
     return false;
 }
-
-/* ---- calling -------------------------------------------------------------------------------- */
 
 static uint64_t later(uint64_t now, uint64_t ms) {
     return ms >= DX_NEVER - now ? DX_NEVER : now + ms;
@@ -190,8 +184,6 @@ dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
 size_t dx_peer_pending(const dx_peer *peer) {
     return peer->pending.count;
 }
-
-/* ---- ending --------------------------------------------------------------------------------- */
 
 static void count(dx_peer_stats *stats, dx_outcome outcome) {
     switch (outcome) {

@@ -12,8 +12,6 @@ static yyjson_alc yyjson_allocator(const dx_allocator *alloc) {
     return (yyjson_alc){alloc->malloc, alloc->realloc, alloc->free, alloc->ctx};
 }
 
-/* ---- parsing --------------------------------------------------------------------------------- */
-
 static dx_status parse_in_arena(const dx_allocator *alloc, void **arena, size_t *cap, dx_text text,
                                 yyjson_doc **ret_doc, yyjson_read_err *ret_error) {
     size_t need = yyjson_read_max_memory_usage(text.len, YYJSON_READ_NOFLAG);
@@ -81,9 +79,6 @@ static dx_status set_method(dx_peer *peer, dx_event *ev, dx_text quoted, bool es
     }
     return dx_rpc_string(quoted, peer->room, &ev->method);
 }
-
-/* ---- handing out ------------------------------------------------------------------------------
- */
 
 /* The loan of the last event ends: a request in it that nobody took is answered. */
 static dx_status end_loan(dx_peer *peer) {
@@ -171,9 +166,7 @@ static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event 
     dx__outgoing answer = {.what = DX__ERROR, .code = DX_CODE_INTERNAL, .body = dx_json_none()};
     dx_status status;
     if (request->state == REQUEST_OVERDUE) {
-        answer.body = dx_json_checked((dx_text){"\"not answered in time\"", 22});
-        status = dx__request_end(peer, request, &answer, SIZE_MAX);
-        peer->stats.overdue += status == DX_OK;
+        status = dx__request_overdue(peer, request);
         return status == DX_OK ? DX_AGAIN : status;
     }
     if (request->cancelled) {
@@ -236,12 +229,12 @@ static dx_status hand_notification(dx_peer *peer, const dx__queued *queued, dx_e
         set_method(peer, ev, dx__part(text, queued->message.method), queued->message.escaped);
     if (status == DX_OK)
         status = parse(peer, ev);
-    if (status == DX_ERR_INVALID) {
-        peer->stats.violations++;
+    if (status != DX_ERR_INVALID)
+        return status;
+    peer->stats.violations++;
+    if (queued->kind != DX_EVENT_CANCEL) /* which is understood all the same */
         *ev = (dx_event){.kind = DX_EVENT_VIOLATION, .message = ev->message, .error = ev->error};
-        return DX_OK;
-    }
-    return status;
+    return DX_OK;
 }
 
 static dx_status hand_queued(dx_peer *peer, dx_event *ev) {
@@ -356,9 +349,6 @@ dx_status dx_peer_next(dx_peer *peer, const dx_event **ret_event) {
         return DX_AGAIN;
     return next(peer, ret_event);
 }
-
-/* ---- keeping ----------------------------------------------------------------------------------
- */
 
 /* The same text in its new place, if it is a part of what moved. */
 static dx_text moved(dx_text text, dx_text from, char *to) {

@@ -33,8 +33,6 @@ void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected) {
         dx__error_set(&peer->why, fault, peer->frame.offset, found, expected);
 }
 
-/* ---- events --------------------------------------------------------------------------------- */
-
 static dx__queued event(const dx_peer *peer, const struct intake *in, dx_event_kind kind) {
     return (dx__queued){.kind = kind,
                         .offset = peer->frame.offset,
@@ -78,8 +76,6 @@ static dx_status violation(dx_peer *peer, const struct intake *in, dx_fault faul
 
 static const dx_text no_id = {NULL, 0};
 
-/* ---- stray text ------------------------------------------------------------------------------ */
-
 static dx_status stray(dx_peer *peer, const struct intake *in) {
     if (dx__queue_reserve(peer, 1) != DX_OK)
         return DX_ERR_NOMEM;
@@ -118,8 +114,6 @@ static dx_status between(dx_peer *peer, const struct intake *in) {
     }
     return stray(peer, in);
 }
-
-/* ---- requests and notifications -------------------------------------------------------------- */
 
 static dx_status take_request(dx_peer *peer, const struct intake *in) {
     dx_text id = dx__part(in->text, in->message.id);
@@ -211,8 +205,6 @@ static dx_status take_notification(dx_peer *peer, const struct intake *in) {
     dx__queue_push(peer, &queued);
     return DX_OK;
 }
-
-/* ---- responses ------------------------------------------------------------------------------- */
 
 static bool digits_of(dx_text text, uint64_t *ret) {
     uint64_t number = 0;
@@ -308,8 +300,6 @@ static dx_status take_response(dx_peer *peer, const struct intake *in) {
     return DX_OK;
 }
 
-/* ---- messages -------------------------------------------------------------------------------- */
-
 static bool is_json_fault(dx_fault fault) {
     return fault >= DX_FAULT_JSON_EMPTY && fault <= DX_FAULT_JSON_DEPTH;
 }
@@ -369,8 +359,6 @@ static bool is_pretty(const dx_peer *peer, const struct intake *in) {
     return len && memchr("{[,", in->text.at[len - 1], 3);
 }
 
-/* ---- batches --------------------------------------------------------------------------------- */
-
 static dx_status open_batch(dx_peer *peer, struct intake *in) {
     if (!(peer->config.flags & DX_PEER_BATCH))
         return violation(peer, in, DX_FAULT_BATCH, in->message.body.at, DX_CODE_REQUEST, no_id);
@@ -412,8 +400,6 @@ static dx_status read_batch(dx_peer *peer, struct intake *in) {
         dx__batch_complete(peer, in->batch);
     return DX_OK;
 }
-
-/* ---- frames ---------------------------------------------------------------------------------- */
 
 static dx_status take_text(dx_peer *peer, struct intake *in) {
     if (peer->reading)

@@ -131,9 +131,6 @@ dx_peer_stats dx_peer_statistics(const dx_peer *peer) {
     return stats;
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------
- */
-
 static void pass_time(dx_peer *peer, uint64_t now_ms) {
     if (now_ms > peer->now)
         peer->now = now_ms;
@@ -241,9 +238,6 @@ void dx_peer_finish(dx_peer *peer, const dx_error *why, uint64_t now_ms) {
     peer->behind = true;
     peer->silent = false;
 }
-
-/* ---- time -------------------------------------------------------------------------------------
- */
 
 void dx__trim(dx_peer *peer) {
     dx_framer_release(&peer->framer, dx__needed_from(peer));

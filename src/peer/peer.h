@@ -24,8 +24,6 @@
 
 #include <stdbool.h>
 
-/* ---- our calls ----------------------------------------------------------------------------- */
-
 enum call_state { CALL_PENDING, CALL_CANCELLING, CALL_ANSWERED, CALL_ENDED };
 
 typedef struct dx__call {
@@ -54,8 +52,6 @@ typedef struct dx__calls {
     size_t count;
 } dx__calls;
 
-/* ---- the other side's requests -------------------------------------------------------------- */
-
 /* The replies to one batch, gathered until the last is there. */
 typedef struct dx__batch {
     struct dx__batch *prev;
@@ -79,8 +75,6 @@ typedef struct dx__request {
     bool cancelled; /* before it was handed out */
     char id_room[24];
 } dx__request;
-
-/* ---- events --------------------------------------------------------------------------------- */
 
 /* An event that waits: places instead of pointers, since the receive buffer may move. */
 typedef struct dx__queued {
@@ -115,8 +109,6 @@ typedef struct dx__kept {
     void *arena;
     char text[];
 } dx__kept;
-
-/* ---- the peer ------------------------------------------------------------------------------- */
 
 enum { TIMER_CALL, TIMER_REQUEST };
 enum { TOMBSTONES = 128 };
@@ -277,8 +269,9 @@ dx__request *dx__request_add(dx_peer *peer, dx_text id, uint64_t hash, dx__batch
  * forgotten without an answer. */
 dx_status dx__request_end(dx_peer *peer, dx__request *request, const dx__outgoing *answer,
                           size_t beyond);
-/* Nobody will answer: an internal error does. */
+/* Nobody will answer, or nobody did in time: an internal error does. */
 dx_status dx__request_drop(dx_peer *peer, dx__request *request);
+dx_status dx__request_overdue(dx_peer *peer, dx__request *request);
 void dx__request_due(dx_peer *peer, dx__request *request);
 
 #endif

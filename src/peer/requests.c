@@ -72,6 +72,15 @@ dx_status dx__request_drop(dx_peer *peer, dx__request *request) {
     return status;
 }
 
+dx_status dx__request_overdue(dx_peer *peer, dx__request *request) {
+    dx__outgoing answer = internal_error;
+    answer.body = dx_json_checked(dx_str("\"not answered in time\""));
+    dx_status status = dx__request_end(peer, request, &answer, SIZE_MAX);
+    if (status == DX_OK)
+        peer->stats.overdue++;
+    return status;
+}
+
 void dx__request_due(dx_peer *peer, dx__request *request) {
     /* One that was dropped when there was no memory for the answer comes here again. */
     if (request->state == REQUEST_DROPPED) {
@@ -84,15 +93,11 @@ void dx__request_due(dx_peer *peer, dx__request *request) {
         request->state = REQUEST_OVERDUE;
         return;
     }
-    dx__outgoing answer = internal_error;
-    answer.body = dx_json_checked((dx_text){"\"not answered in time\"", 22});
     dx_request handle = dx__pool_handle(&request->pooled);
-    if (dx__queue_reserve(peer, 1) != DX_OK ||
-        dx__request_end(peer, request, &answer, SIZE_MAX) != DX_OK) {
+    if (dx__queue_reserve(peer, 1) != DX_OK || dx__request_overdue(peer, request) != DX_OK) {
         dx__heap_add(&peer->heap, &request->timer, 0);
         return;
     }
-    peer->stats.overdue++;
     if (peer->closed)
         return; /* the end was the last word */
     dx__queue_push(peer, &(dx__queued){.kind = DX_EVENT_OVERDUE,

@@ -128,8 +128,6 @@ dx_status dx_json_write(dx_buf *buf, dx_json value) {
     return DX_ERR_INVALID;
 }
 
-/* ---- messages ------------------------------------------------------------------------------ */
-
 /* A message under way: the first failure sticks, and the end undoes everything if there was one. */
 struct writer {
     dx_buf *buf;

@@ -9,8 +9,6 @@ static inline bool no_memory(const struct side *side, dx_status status) {
     return status == DX_ERR_NOMEM;
 }
 
-/* ---- speaking -------------------------------------------------------------------------------- */
-
 /* A JSON value in one of the forms in which it can be handed over. */
 struct said {
     dx_json json;
@@ -157,8 +155,6 @@ static inline void act_cancel(struct side *side) {
     call->cancelled |= status == DX_OK;
 }
 
-/* ---- answering ------------------------------------------------------------------------------- */
-
 /* Answers a request that was lent or kept; false if it is still unanswered. */
 static inline bool answer(struct side *side, dx_request request, dx_text body, unsigned number) {
     struct pair *pair = side->pair;
@@ -242,8 +238,6 @@ static inline void act_progress(struct side *side) {
     check_said(side, status);
     call->progress_sent += status == DX_OK;
 }
-
-/* ---- listening ------------------------------------------------------------------------------- */
 
 static inline void keep(struct side *side, unsigned number) {
     struct kept kept = {.number = number};
@@ -360,8 +354,6 @@ static inline void act_next(struct side *side, unsigned most) {
         on_event(side, ev);
     }
 }
-
-/* ---- bytes and time -------------------------------------------------------------------------- */
 
 static inline size_t some(struct chance *chance, size_t len) {
     switch (pick(chance, 3)) {

@@ -122,8 +122,6 @@ static inline bool same_text(dx_text text, const char *string) {
     return text.len == strlen(string) && (!text.len || memcmp(text.at, string, text.len) == 0);
 }
 
-/* ---- what holds at every moment -------------------------------------------------------------- */
-
 static inline uint64_t sum_text(uint64_t sum, dx_text text) {
     for (size_t i = 0; i < text.len; i++)
         sum = (sum ^ (unsigned char)text.at[i]) * UINT64_C(0x100000001b3);
@@ -148,8 +146,6 @@ static inline void check_books(const struct side *side) {
     if (side->loan) /* whatever else was done, it is still there */
         CHECK(pair, sum_event(side->loan) == side->loan_sum);
 }
-
-/* ---- what events may say --------------------------------------------------------------------- */
 
 static inline void check_error_code(const struct side *side, const struct call *call,
                                     int64_t code) {

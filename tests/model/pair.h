@@ -4,8 +4,6 @@
 
 #include "model/acts.h"
 
-/* ---- birth ----------------------------------------------------------------------------------- */
-
 static inline void set_styles(struct pair *pair, dx_peer_config *config, unsigned style) {
     if (style == 1)
         config->cancel = (dx_cancel_style){.method = "$/cancelRequest",
@@ -84,8 +82,6 @@ static inline void pair_init(struct pair *pair, uint64_t seed, struct chance cha
     }
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
-
 /* Things between messages that a peer has to bear. */
 static inline void act_meddle(struct side *side) {
     static const char *const strangers[] = {
@@ -160,8 +156,6 @@ static inline void pair_act(struct pair *pair) {
     }
     check_books(side);
 }
-
-/* ---- end ------------------------------------------------------------------------------------- */
 
 /* One round of everything that is under way; false if nothing was. */
 static inline bool drain(struct side *side) {

@@ -44,8 +44,6 @@ static void expect_fault(dx_framer *framer, dx_fault fault, bool fatal) {
     assert_int_equal(frame.fatal, fatal);
 }
 
-/* ---- birth ---------------------------------------------------------------------------------- */
-
 static void refuses_what_does_not_exist(void **state) {
     (void)state;
     dx_framer *framer;
@@ -69,8 +67,6 @@ static void names_of_the_framings(void **state) {
     assert_string_equal(dx_framing_name(DX_FRAMING_HEADER), "header");
     assert_string_equal(dx_framing_name(DX_FRAMING_LINE), "line");
 }
-
-/* ---- bytes in, frames out ------------------------------------------------------------------- */
 
 static void header_messages(void **state) {
     (void)state;
@@ -136,8 +132,6 @@ static void swallows_after_the_end(void **state) {
     assert_int_equal(memory.blocks, 0);
 }
 
-/* ---- without a copy ------------------------------------------------------------------------- */
-
 static void reserve_and_commit(void **state) {
     (void)state;
     static const char stream[] = "Content-Length: 9\r\n\r\n[1,2,3,4]";
@@ -185,8 +179,6 @@ static void reserve_at_the_limit(void **state) {
     expect_text(framer, DX_FRAME_MESSAGE, 6, TEXT("[1]"));
     dx_framer_free(framer);
 }
-
-/* ---- memory --------------------------------------------------------------------------------- */
 
 static void memory_follows_the_bytes_not_the_promise(void **state) {
     (void)state;
@@ -296,8 +288,6 @@ static void takes_all_or_nothing_without_memory(void **state) {
     dx_framer_free(framer);
     assert_int_equal(memory.blocks, 0);
 }
-
-/* ---- limits, on both sides ------------------------------------------------------------------ */
 
 /* Feeds the stream under `config`; DX_FAULT_NONE if a message comes, else the fatal fault. What
  * came before (stray lines) is passed over. */

@@ -33,8 +33,6 @@ static void expect(dx_text text, dx_fault fault, size_t at) {
     assert_int_equal(check(text.at, text.len, 100, NULL), fault);
 }
 
-/* ---- what and where ------------------------------------------------------------------------- */
-
 static void accepts(void **state) {
     (void)state;
     static const dx_text texts[] = {
@@ -105,8 +103,6 @@ static void names_the_place(void **state) {
     assert_int_equal(dx_json_check((dx_text){NULL, 0}, 1, NULL), DX_FAULT_JSON_EMPTY);
 }
 
-/* ---- every prefix --------------------------------------------------------------------------- */
-
 static const char *const documents[] = {
     "{\"jsonrpc\":\"2.0\",\"id\":18446744073709551615,\"method\":\"a/b\",\"params\":[1.5e-3,-0]}",
     " [ true , false , null , { \"a b c d e f g h i j\" : \"\\u00e9\\n\\\"\\\\\" } ] ",
@@ -175,8 +171,6 @@ static void agrees_with_the_tree_reader(void **state) {
     assert_in_range(accepted, 1000, 49000);
 }
 
-/* ---- depth ---------------------------------------------------------------------------------- */
-
 static char nested[1 << 16];
 
 /* `levels` levels, arrays and objects in turns that do not repeat with the words of a bit set. */
@@ -237,8 +231,6 @@ static void each_level_closes_as_it_opened(void **state) {
     }
     assert_int_equal(check(nested, len, LEVELS, NULL), DX_FAULT_NONE);
 }
-
-/* ---- UTF-8 ---------------------------------------------------------------------------------- */
 
 /* By arithmetic, unlike the library's table: the code point, or -1. */
 static long decode(const unsigned char *bytes, size_t len) {

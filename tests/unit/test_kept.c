@@ -28,8 +28,6 @@ static dx_peer *new_counting(const dx_allocator *alloc) {
     return talk_new(&config);
 }
 
-/* ---- lent ----------------------------------------------------------------------------------- */
-
 /* The receive buffer moves and grows meanwhile; the allocator always moves what grows. */
 static void lent_event_survives_feeding(void **state) {
     (void)state;
@@ -77,8 +75,6 @@ static void lent_request_is_answered_by_the_next_next(void **state) {
     assert_int_equal(dx_peer_reply(peer, handle, dx_json_none()), DX_GONE);
     dx_peer_free(peer);
 }
-
-/* ---- kept ----------------------------------------------------------------------------------- */
 
 static void kept_request_outlives_everything(void **state) {
     (void)state;

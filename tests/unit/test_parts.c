@@ -6,8 +6,6 @@
 
 #define V "\"jsonrpc\":\"2.0\""
 
-/* ---- batches -------------------------------------------------------------------------------- */
-
 static dx_message open_batch(dx_text text) {
     dx_message batch;
     dx_rpc_scan(text, 100, 0, &batch);
@@ -73,8 +71,6 @@ static void elements_need_the_version_too(void **state) {
     assert_int_equal(element.fault, DX_FAULT_VERSION);
 }
 
-/* ---- members -------------------------------------------------------------------------------- */
-
 static void members_of_an_object(void **state) {
     (void)state;
     dx_text object = TEXT(" { \"a\" : 1 , \"b\":{\"c\":2},\"\":\"e\",\"a\":3,\"\\u0064\":[ ] ,"
@@ -109,8 +105,6 @@ static void members_with_long_names(void **state) {
     assert_text(dx_rpc_member(dx_str(object), (dx_text){name, sizeof name}), "2");
     assert_null(dx_rpc_member(dx_str(object), (dx_text){name, sizeof name - 1}).at);
 }
-
-/* ---- strings -------------------------------------------------------------------------------- */
 
 static void characters_of_strings(void **state) {
     (void)state;

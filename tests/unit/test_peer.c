@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-/* ---- configuration -------------------------------------------------------------------------- */
-
 static void expect_refused(const dx_peer_config *config) {
     dx_peer *peer = NULL;
     assert_int_equal(dx_peer_new(config, &peer), DX_ERR_INVALID);
@@ -74,8 +72,6 @@ static void no_limit_is_a_limit(void **state) {
             dx_peer_free(peer);
         }
 }
-
-/* ---- bytes ---------------------------------------------------------------------------------- */
 
 static void bytes_without_a_copy(void **state) {
     (void)state;
@@ -178,8 +174,6 @@ static void output_is_sent_in_parts(void **state) {
     dx_peer_free(peer);
 }
 
-/* ---- handles -------------------------------------------------------------------------------- */
-
 static void stale_handles_are_gone(void **state) {
     (void)state;
     dx_peer *peer = talk_plain();
@@ -230,8 +224,6 @@ static void answer_to_an_id_that_never_was(void **state) {
     assert_true(dx_peer_statistics(peer).unknown_ids == 1);
     dx_peer_free(peer);
 }
-
-/* ---- statistics ----------------------------------------------------------------------------- */
 
 static void take_all(dx_peer *peer) {
     for (const dx_event *event; dx_peer_next(peer, &event) == DX_OK;)

@@ -23,8 +23,6 @@ static void expect_slice(const char *text, dx_slice slice, const char *expected)
     unit_same((dx_text){text + slice.at, slice.len}, dx_str(expected));
 }
 
-/* ---- messages without a fault --------------------------------------------------------------- */
-
 static void good_messages(void **state) {
     (void)state;
     static const struct {
@@ -96,8 +94,6 @@ static void ids_are_the_bytes_that_came(void **state) {
         expect_slice(text, message.id, ids[i]);
     }
 }
-
-/* ---- faults --------------------------------------------------------------------------------- */
 
 static void faults_of_the_envelope(void **state) {
     (void)state;
@@ -234,8 +230,6 @@ static void version_may_be_missing_by_leniency(void **state) {
         assert_int_equal(scan(texts[i], DX_LENIENT_NO_VERSION).kind, DX_KIND_REQUEST);
     }
 }
-
-/* ---- names in disguise ---------------------------------------------------------------------- */
 
 static void escaped_names_count(void **state) {
     (void)state;

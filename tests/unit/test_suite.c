@@ -33,8 +33,6 @@ static bool find_suite(void) {
     return access(folder, R_OK) == 0;
 }
 
-/* ---- the files ------------------------------------------------------------------------------ */
-
 struct verdict {
     bool scan;
     bool tree;
@@ -93,8 +91,6 @@ static void refuses_what_must_be_refused(void **state) {
     (void)state;
     assert_in_range(for_files('n', expect_refused), 180, 400);
 }
-
-/* ---- the page ------------------------------------------------------------------------------- */
 
 struct row {
     char name[100];

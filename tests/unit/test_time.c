@@ -13,8 +13,6 @@ static dx_peer_config no_idle(void) {
 
 #define assert_deadline(peer, when) assert_true(dx_peer_deadline(peer) == (uint64_t)(when))
 
-/* ---- deadlines ------------------------------------------------------------------------------ */
-
 static void of_calls(void **state) {
     (void)state;
     dx_peer_config config = no_idle();
@@ -128,8 +126,6 @@ static void the_past_is_no_deadline(void **state) {
     assert_deadline(peer, DX_NEVER);
     dx_peer_free(peer);
 }
-
-/* ---- idling --------------------------------------------------------------------------------- */
 
 static dx_peer *counting(const dx_allocator *alloc, dx_framing framing) {
     dx_peer_config config = dx_peer_defaults(framing, DX_SIDE_HOST);

@@ -137,8 +137,6 @@ static void one_behind_the_other(void **state) {
     free_tree(&large);
 }
 
-/* ---- failures ------------------------------------------------------------------------------- */
-
 static const char *const plain = "[1,2,{\"a\":\"b\"}]";
 
 /* Every writer in turn, with a body of every form where it has one. */

@@ -19,8 +19,6 @@ static void expect_buf(dx_buf *buf, dx_text expected) {
     buf->len = 0;
 }
 
-/* ---- what is written ------------------------------------------------------------------------ */
-
 static void requests_and_notifications(void **state) {
     (void)state;
     dx_buf buf = new_buf();
@@ -125,8 +123,6 @@ static void strings_come_back(void **state) {
     yyjson_doc_free(doc);
     dx_buf_done(&buf);
 }
-
-/* ---- what is refused ------------------------------------------------------------------------ */
 
 static void expect_refused(dx_buf *buf, dx_status status) {
     assert_int_equal(status, DX_ERR_INVALID);

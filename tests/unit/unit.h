@@ -20,8 +20,6 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* ---- memory ------------------------------------------------------------------------------- */
-
 struct unit_memory {
     size_t blocks;  /* held now */
     size_t bytes;   /* held now */
@@ -78,8 +76,6 @@ static inline dx_allocator unit_allocator(struct unit_memory *memory) {
     return (dx_allocator){unit_malloc, unit_realloc, unit_free, memory};
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------- */
-
 #define TEXT(literal) ((dx_text){(literal), sizeof(literal) - 1})
 
 static inline void unit_same(dx_text got, dx_text expected) {
@@ -119,8 +115,6 @@ static inline dx_text unit_fence_put(const struct unit_fence *fence, const char 
 static inline void unit_fence_done(struct unit_fence *fence) {
     munmap(fence->area, fence->room + (size_t)sysconf(_SC_PAGESIZE));
 }
-
-/* ---- chance --------------------------------------------------------------------------------- */
 
 /* xorshift64*: a number below `limit`. The state must not be 0. */
 static inline size_t unit_random(uint64_t *state, size_t limit) {

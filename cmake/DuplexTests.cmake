@@ -67,6 +67,74 @@ if(sources)
     endforeach()
 endif()
 
+# Small misbehaving programs for the fault tests. They are no subject of the sanitizers: what they do
+# wrong is their purpose, and they start ten times faster without.
+file(GLOB sources CONFIGURE_DEPENDS tests/children/*.c)
+foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    add_executable(child_${name} ${source})
+    list(APPEND child_programs child_${name})
+    set_target_properties(child_${name} PROPERTIES
+        OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/children)
+    target_compile_definitions(child_${name} PRIVATE _GNU_SOURCE)
+    if(name MATCHES "^(host|plugin)$")
+        target_link_libraries(child_${name} PRIVATE duplex_static)
+    else()
+        target_compile_options(child_${name} PRIVATE -fno-sanitize=all)
+        target_link_options(child_${name} PRIVATE -fno-sanitize=all)
+    endif()
+endforeach()
+
+# A fault is one FAULT(NAME, …) in a source file; each is a test of its own.
+file(GLOB sources CONFIGURE_DEPENDS tests/faults/*.c)
+if(sources)
+    duplex_program(faults ${sources})
+    add_dependencies(faults ${child_programs})
+    foreach(call read write readv writev send sendmsg recv)
+        target_link_options(faults PRIVATE LINKER:--wrap=${call})
+    endforeach()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
+    foreach(source IN LISTS sources)
+        file(READ ${source} text)
+        string(REGEX MATCHALL "(^|\n)FAULT\\([A-Za-z0-9_]+," headings "${text}")
+        foreach(heading IN LISTS headings)
+            string(REGEX REPLACE "^\n?FAULT\\((.*),$" "\\1" name "${heading}")
+            duplex_test(fault.${name} 60 faults faults ${name})
+            if(name MATCHES "^many|^F86|^F68")
+                # They measure time or keep both processors busy.
+                set_tests_properties(fault.${name} PROPERTIES PROCESSORS 2)
+            endif()
+        endforeach()
+    endforeach()
+endif()
+
+# Everything going wrong at random for a while; the long one for longer.
+file(GLOB sources CONFIGURE_DEPENDS tests/soak/*.c)
+if(sources)
+    duplex_program(soak ${sources})
+    add_dependencies(soak example_echo)
+    duplex_test(soak.short 120 soak soak 10)
+    duplex_test(soak_long 240 soak soak 60)
+    set_tests_properties(soak.short soak_long PROPERTIES PROCESSORS 2)
+endif()
+
+# Duplex in the loops of others. They are examples, but only the tests bring what they need.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(LIBUV REQUIRED IMPORTED_TARGET libuv)
+pkg_check_modules(GLIB REQUIRED IMPORTED_TARGET glib-2.0)
+foreach(name poll libuv glib)
+    add_executable(embed_${name} examples/embed/${name}.c)
+    set_target_properties(embed_${name} PROPERTIES
+        OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples/embed)
+    target_link_libraries(embed_${name} PRIVATE duplex_shared)
+    duplex_test(embed.${name} 30 embed embed_${name} header $<TARGET_FILE:example_echo> header)
+    set_tests_properties(embed.${name} PROPERTIES PASS_REGULAR_EXPRESSION "3 answers, gone with 0")
+endforeach()
+target_link_libraries(embed_libuv PRIVATE PkgConfig::LIBUV)
+target_link_libraries(embed_glib PRIVATE PkgConfig::GLIB)
+
 file(GLOB sources CONFIGURE_DEPENDS tests/model/*.c)
 foreach(source IN LISTS sources)
     cmake_path(GET source STEM name)

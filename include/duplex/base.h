@@ -44,6 +44,7 @@ typedef enum dx_status {
         -1, /* the allocator said no; the object is as before, the call can be repeated */
     DX_ERR_LIMIT = -2,   /* larger than a limit that was set at birth */
     DX_ERR_INVALID = -3, /* an argument that can't be right (a text that is no JSON, NULL, …) */
+    DX_ERR_SYSTEM = -4,  /* the operating system said no; the error says what and why */
 } dx_status;
 
 /* "ok", "again", "busy", … : a short lower-case word, never NULL. */
@@ -127,6 +128,12 @@ typedef enum dx_fault {
     DX_FAULT_OVERDUE,    /* a request of the peer's was not answered in time here */
     DX_FAULT_CANCELLED,  /* cancelled here */
     DX_FAULT_ENDED,      /* the conversation ended before the answer came */
+    DX_FAULT_UNREAD,     /* the peer does not read what is sent to it */
+    /* the process at the other end */
+    DX_FAULT_SYSTEM, /* a call of the operating system failed */
+    DX_FAULT_START,  /* the program can't be started */
+    DX_FAULT_EXITED, /* it left with an exit code */
+    DX_FAULT_KILLED, /* a signal ended it */
     DX_FAULT__COUNT
 } dx_fault;
 
@@ -139,10 +146,12 @@ DX_API const char *dx_fault_name(dx_fault fault);
  *   fault   what, by name
  *   place   where in the message: "header", "body", "line", "id", "params", …; may be ""
  *   offset  how many bytes into that message (or, for "header" and "line", into the line)
+ *   system  the errno behind it, or 0
  *   phrase  one line for people: what was found and what was expected; never empty once set
  */
 typedef struct dx_error {
     dx_fault fault;
+    int system;
     uint64_t offset;
     char place[24];
     char phrase[200];

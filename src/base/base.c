@@ -28,6 +28,8 @@ const char *dx_status_name(dx_status status) {
         return "too large";
     case DX_ERR_INVALID:
         return "invalid";
+    case DX_ERR_SYSTEM:
+        return "system";
     }
     return "unknown status";
 }

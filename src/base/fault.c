@@ -80,6 +80,11 @@ static const struct fault_row {
     [DX_FAULT_OVERDUE] = {"overdue", "", "not answered within $e ms"},
     [DX_FAULT_CANCELLED] = {"cancelled", "", "cancelled"},
     [DX_FAULT_ENDED] = {"ended", "", "the conversation ended before the answer came"},
+    [DX_FAULT_UNREAD] = {"unread", "", "the peer does not read: $f bytes have waited for $e ms"},
+    [DX_FAULT_SYSTEM] = {"system", "", "the operating system refused"},
+    [DX_FAULT_START] = {"start", "", "the program can't be started"},
+    [DX_FAULT_EXITED] = {"exited", "", "the program exited with code $f"},
+    [DX_FAULT_KILLED] = {"killed", "", "signal $f ended the program"},
 };
 
 const char *dx_fault_name(dx_fault fault) {
@@ -91,6 +96,7 @@ void dx__error_set(dx_error *error, dx_fault fault, uint64_t offset, uint64_t fo
     const struct fault_row *row = &rows[fault];
     const char *phrase = row->phrase0 && !expected ? row->phrase0 : row->phrase;
     error->fault = fault;
+    error->system = 0;
     error->offset = offset;
     dx__line place = dx__line_on(error->place, sizeof error->place);
     dx__line_str(&place, row->place);

@@ -281,6 +281,7 @@ static dx_status hand_queued(dx_peer *peer, dx_event *ev) {
 static void clear(dx_event *ev) {
     memset(ev, 0, offsetof(dx_event, error));
     ev->error.fault = DX_FAULT_NONE;
+    ev->error.system = 0;
     ev->error.offset = 0;
     ev->error.place[0] = ev->error.phrase[0] = '\0';
 }

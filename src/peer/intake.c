@@ -483,6 +483,8 @@ dx_status dx__intake(dx_peer *peer) {
             peer->has_frame = true;
             peer->stall_told = false;
             peer->stats.messages_in += peer->frame.kind == DX_FRAME_MESSAGE;
+            if (peer->config.observe && peer->frame.text.len)
+                peer->config.observe(peer->config.observe_user, 0, peer->frame.text);
         }
         dx_status status = take_frame(peer);
         if (status != DX_OK)

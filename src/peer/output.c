@@ -29,6 +29,17 @@ static void slide(dx_peer *peer) {
     peer->out_sent = 0;
 }
 
+/* The last `body` bytes of the output, but for a line's end, are a message that was just written.
+ */
+static void sent_message(dx_peer *peer, size_t body) {
+    size_t end = peer->out.len - (peer->config.framing == DX_FRAMING_LINE);
+    peer->stats.messages_out++;
+    peer->warm = true;
+    if (peer->config.observe)
+        peer->config.observe(peer->config.observe_user, 1,
+                             (dx_text){peer->out.data + end - body, body});
+}
+
 static dx_status send_in_batch(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing,
                                size_t beyond) {
     size_t start = batch->replies.len;
@@ -60,6 +71,7 @@ dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing
     status = write_body(&peer->out, outgoing);
     if (status == DX_OK && beyond != SIZE_MAX && peer->out.len - mark.body > config->message_max)
         status = DX_ERR_LIMIT;
+    size_t body = peer->out.len - mark.body;
     if (status == DX_OK)
         status =
             dx__frame_close(&peer->out, config->framing, &mark, dx__json_size(outgoing->body) != 0);
@@ -69,8 +81,7 @@ dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing
         peer->out.len = mark.start;
         return status;
     }
-    peer->stats.messages_out++;
-    peer->warm = true;
+    sent_message(peer, body);
     return DX_OK;
 }
 
@@ -107,6 +118,7 @@ static dx_status send_replies(dx_peer *peer, dx__batch *batch) {
     status = dx_buf_append(&peer->out, batch->replies.data, batch->replies.len);
     if (status == DX_OK)
         status = dx_rpc_write_batch(&peer->out, DX_BATCH_CLOSE);
+    size_t body = peer->out.len - mark.body;
     if (status == DX_OK)
         status = dx__frame_close(&peer->out, peer->config.framing, &mark, true);
     if (status != DX_OK) {
@@ -114,7 +126,7 @@ static dx_status send_replies(dx_peer *peer, dx__batch *batch) {
         return status;
     }
     batch->replies.len = 0;
-    peer->stats.messages_out++;
+    sent_message(peer, body);
     return DX_OK;
 }
 

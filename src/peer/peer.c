@@ -138,7 +138,7 @@ static void pass_time(dx_peer *peer, uint64_t now_ms) {
 
 /* What is taken is taken in at once, so that an answer finds its call in time; but no more is taken
  * while too much waits, here or to be sent. */
-static bool is_full(const dx_peer *peer) {
+bool dx__peer_is_full(const dx_peer *peer) {
     return peer->queue.bytes >= peer->config.in_max ||
            dx__out_waiting(peer) / 2 > peer->config.out_max;
 }
@@ -182,7 +182,7 @@ __attribute__((noinline)) static dx_status feed(dx_peer *peer, const char *bytes
             status = DX_ERR_NOMEM;
             break;
         }
-        if (is_full(peer)) {
+        if (dx__peer_is_full(peer)) {
             status = DX_BUSY;
             break;
         }
@@ -213,7 +213,7 @@ dx_status dx_peer_feed(dx_peer *peer, const void *bytes, size_t len, uint64_t no
 dx_status dx_peer_reserve(dx_peer *peer, size_t want, void **ret_room, size_t *ret_len) {
     if (peer->behind && dx__intake(peer) != DX_OK)
         return DX_ERR_NOMEM;
-    if (is_full(peer))
+    if (dx__peer_is_full(peer))
         return DX_BUSY;
     dx_status status = dx_framer_reserve(&peer->framer, piece(peer, want), ret_room, ret_len);
     return status == DX_ERR_LIMIT ? DX_BUSY : status;

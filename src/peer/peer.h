@@ -225,6 +225,8 @@ void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected);
 
 /* peer.c: everything that is empty gives its memory back. */
 void dx__trim(dx_peer *peer);
+/* Does so much wait that nothing more should be read? */
+bool dx__peer_is_full(const dx_peer *peer);
 
 /* queue.c */
 dx_status dx__queue_reserve(dx_peer *peer, size_t more);

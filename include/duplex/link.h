@@ -1,0 +1,121 @@
+/*
+ * duplex/link.h: a peer on file descriptors, driven by a loop, with functions for its methods.
+ *
+ *     static void on_echo(dx_link *link, const dx_event *ev, void *user) {
+ *         dx_link_reply(link, ev->request, dx_json_checked(ev->body));
+ *     }
+ *     static const dx_handler handlers[] = {{"echo", on_echo}, {NULL, NULL}};
+ *
+ *     dx_link_config config = dx_link_defaults(DX_FRAMING_LINE, DX_SIDE_PLUGIN);
+ *     config.handlers = handlers;
+ *     return dx_plugin_run(&config);
+ *
+ * A link reads while it writes, writes what one turn has produced together, stops reading while too
+ * much waits (see in_max and out_max in duplex/peer.h), and sends what it still has before it
+ * closes.
+ */
+#ifndef DUPLEX_LINK_H
+#define DUPLEX_LINK_H
+
+#include <duplex/loop.h>
+#include <duplex/peer.h>
+#include <duplex/recorder.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dx_link dx_link;
+
+/* What to do with a request or notification of that method. The event is lent for the time of the
+ * call; a request that is neither answered nor kept (dx_link_keep()) in it is answered with an
+ * internal error. */
+typedef struct dx_handler {
+    const char *method;
+    void (*handle)(dx_link *link, const dx_event *event, void *user);
+} dx_handler;
+
+typedef struct dx_link_config {
+    dx_peer_config peer;
+    /* Ends with a row of NULLs; may be NULL. Must outlive the link. A request that no row and no
+     * on_event takes is answered with "Method not found". */
+    const dx_handler *handlers;
+    /* Every event that no handler and no call takes: stray text, violations, requests and
+     * notifications of other methods, cancellation. A peer that has read nothing of what was sent
+     * to it for peer.stall_ms is a violation, too (DX_FAULT_UNREAD). May be NULL. */
+    void (*on_event)(dx_link *link, const dx_event *event, void *user);
+    /* The conversation is over: comes once, last, when everything was handed out and sent as far as
+     * that was possible. `why` as in DX_EVENT_CLOSED. The link may be freed in it. May be NULL. */
+    void (*on_closed)(dx_link *link, const dx_error *why, void *user);
+    void *user;
+    uint64_t drain_ms; /* how long the last output may take once the conversation is over (2 s) */
+    dx_recorder *recorder; /* gets all that crosses this link; may be NULL; must outlive the link */
+    const char *name;      /* what the trace calls the other side; may be NULL */
+    unsigned run;          /* which incarnation of it this is; 0: not told */
+} dx_link_config;
+
+DX_API dx_link_config dx_link_defaults(dx_framing framing, dx_side side);
+
+/* A link on a pair of file descriptors (the same one twice for a socket), which are its own from
+ * then on, made non-blocking, and closed by it. DX_ERR_INVALID, DX_ERR_NOMEM, DX_ERR_SYSTEM: the
+ * descriptors are still yours. reterr may be NULL. */
+DX_API dx_status dx_link_open(dx_loop *loop, int in, int out, const dx_link_config *config,
+                              dx_link **ret_link, dx_error *reterr);
+/* A link on the standard input and output of this process, as a plugin has it. The real output
+ * moves to a descriptor of its own, and descriptor 1 becomes a copy of 2: a stray printf() goes to
+ * the standard error and can't break the protocol. */
+DX_API dx_status dx_link_stdio(dx_loop *loop, const dx_link_config *config, dx_link **ret_link,
+                               dx_error *reterr);
+/* The whole of a plugin that does nothing else: a loop with such a link, until the conversation is
+ * over. An exit code: 0 after a plain end, 1 if it ended otherwise, 2 if it could not begin. The
+ * configuration's on_closed is called, too. */
+DX_API int dx_plugin_run(const dx_link_config *config);
+/* A link to a socket: "unix:PATH", or "tcp:PORT" on the loopback address. */
+DX_API dx_status dx_link_connect(dx_loop *loop, const char *address, const dx_link_config *config,
+                                 dx_link **ret_link, dx_error *reterr);
+
+/* Says no more, sends what is left, then on_closed. Harmless when it is closing already. */
+DX_API void dx_link_close(dx_link *link);
+/* At once and without a word; no callback comes any more. */
+DX_API dx_link *dx_link_free(dx_link *link);
+
+DX_API dx_loop *dx_link_loop(const dx_link *link);
+DX_API void *dx_link_user(const dx_link *link);
+DX_API dx_peer_stats dx_link_statistics(const dx_link *link);
+
+/* What a call has besides the options of the peer. Either may be NULL. */
+typedef struct dx_link_call_options {
+    dx_call_options peer; /* `user` goes to both functions */
+    void (*on_done)(dx_link *link, const dx_event *event, void *user);
+    void (*on_progress)(dx_link *link, const dx_event *event, void *user);
+} dx_link_call_options;
+
+/* These are the functions of duplex/peer.h of the same names; what they produce is written when the
+ * turn ends. on_done comes exactly once for each call that was accepted, unless the link is freed.
+ */
+DX_API dx_status dx_link_call(dx_link *link, dx_text method, dx_json params,
+                              const dx_link_call_options *options, dx_call *ret_call);
+DX_API dx_status dx_link_notify(dx_link *link, dx_text method, dx_json params);
+DX_API dx_status dx_link_cancel(dx_link *link, dx_call call, dx_text reason);
+DX_API dx_status dx_link_reply(dx_link *link, dx_request request, dx_json result);
+DX_API dx_status dx_link_refuse(dx_link *link, dx_request request, int64_t code, dx_text message,
+                                dx_json data);
+/* Takes the event that is lent in the callback at hand; see dx_peer_keep(). */
+DX_API dx_status dx_link_keep(dx_link *link, dx_event **ret_event);
+
+/* A place where others connect. */
+typedef struct dx_listener dx_listener;
+/* Listens on "unix:PATH" (made with mode 0600, removed when freed) or "tcp:PORT" on the loopback
+ * address (port 0: any; see dx_listener_port()). on_connect gets a descriptor that is its own: open
+ * a link on it, or close it. */
+DX_API dx_status dx_listener_open(dx_loop *loop, const char *address,
+                                  void (*on_connect)(dx_listener *listener, int fd, void *user),
+                                  void *user, dx_listener **ret_listener, dx_error *reterr);
+DX_API dx_listener *dx_listener_free(dx_listener *listener);
+DX_API unsigned dx_listener_port(const dx_listener *listener);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

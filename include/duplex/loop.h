@@ -1,0 +1,64 @@
+/*
+ * duplex/loop.h: where the operating system comes in: one file descriptor, one deadline, one call.
+ *
+ * A dx_loop lives inside any other loop. Whoever has one waits until dx_loop_fd() is readable or
+ * dx_loop_deadline() is reached, and then calls dx_loop_dispatch(), which does what can be done now
+ * and never blocks. Whoever has none calls dx_loop_run().
+ *
+ *     struct pollfd fd = {dx_loop_fd(loop), POLLIN, 0};
+ *     poll(&fd, 1, dx_loop_wait_ms(loop));
+ *     dx_loop_dispatch(loop);
+ *
+ * Rules:
+ *   - Callbacks come only from dx_loop_dispatch() (and dx_loop_run(), which calls it).
+ *   - Everything may be freed from inside any callback, its own included; the memory goes when the
+ *     dispatch ends.
+ *   - A loop and all that hangs on it belong to one thread. dx_loop_post() is the one call that
+ * other threads may make.
+ *   - After a fork(), the copy in the new process can only be freed; everything else does nothing
+ *     there, since the descriptors and children are the original's.
+ *   - Nothing global is touched: no signal handler, no SIGPIPE setting, no waitpid(-1), nothing
+ *     printed.
+ */
+#ifndef DUPLEX_LOOP_H
+#define DUPLEX_LOOP_H
+
+#include <duplex/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dx_loop dx_loop;
+
+/* DX_ERR_NOMEM, DX_ERR_SYSTEM. allocator NULL: malloc. reterr may be NULL. */
+DX_API dx_status dx_loop_new(const dx_allocator *allocator, dx_loop **ret_loop, dx_error *reterr);
+/* Frees all links and children that still hang on it, without a word; children are killed and
+ * waited for. */
+DX_API dx_loop *dx_loop_free(dx_loop *loop);
+
+/* Readable when there is something to do. */
+DX_API int dx_loop_fd(const dx_loop *loop);
+/* When there will be something to do without it (ms of CLOCK_MONOTONIC), or DX_NEVER. */
+DX_API uint64_t dx_loop_deadline(const dx_loop *loop);
+/* The same as a timeout for poll(2): ms from now, 0 if it has passed, -1 for never. */
+DX_API int dx_loop_wait_ms(const dx_loop *loop);
+/* The time as the loop sees it: read once at the beginning of a dispatch. */
+DX_API uint64_t dx_loop_now(const dx_loop *loop);
+
+/* Does what can be done now. Calling it from inside one of its callbacks does nothing. */
+DX_API void dx_loop_dispatch(dx_loop *loop);
+/* Waits and dispatches until dx_loop_stop() was called, or the loop was freed, in a callback.
+ * DX_ERR_SYSTEM if waiting fails. */
+DX_API dx_status dx_loop_run(dx_loop *loop);
+DX_API void dx_loop_stop(dx_loop *loop);
+
+/* Runs `function(user)` in the loop's thread, from its next dispatch; in the order of the calls.
+ * May be called from any thread, and wakes the loop up. DX_ERR_NOMEM. */
+DX_API dx_status dx_loop_post(dx_loop *loop, void (*function)(void *user), void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

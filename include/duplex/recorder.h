@@ -1,0 +1,52 @@
+/*
+ * duplex/recorder.h: a trace in a file, written by a thread of its own, so that a slow or full disk
+ * never slows the traffic: what can't be written in time is dropped, counted, and told in the
+ * trace.
+ *
+ *     dx_recorder_config config = dx_recorder_defaults("talk.jsonl");
+ *     dx_recorder_open(&config, &recorder, &error);
+ *     child.link.recorder = recorder;
+ *     child.link.name = "clangd";
+ *     …
+ *     dx_recorder_close(recorder);     // after the loop and its links are gone
+ */
+#ifndef DUPLEX_RECORDER_H
+#define DUPLEX_RECORDER_H
+
+#include <duplex/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dx_recorder dx_recorder;
+
+typedef struct dx_recorder_config {
+    const char *path;          /* truncated if it exists; made with mode 0600 */
+    uint64_t size_max;         /* from so many bytes on a new file is begun (64 MiB; 0: never) */
+    unsigned keep;             /* older files that are kept, as PATH.1, PATH.2, … (3) */
+    size_t waiting_max;        /* bytes that may wait for the disk (4 MiB) */
+    const char *const *redact; /* members whose values are not written; see duplex/trace.h */
+} dx_recorder_config;
+
+DX_API dx_recorder_config dx_recorder_defaults(const char *path);
+
+/* DX_ERR_SYSTEM, DX_ERR_NOMEM, DX_ERR_INVALID. reterr may be NULL. */
+DX_API dx_status dx_recorder_open(const dx_recorder_config *config, dx_recorder **ret_recorder,
+                                  dx_error *reterr);
+/* Writes what waits, for two seconds at the most, and closes the file. NULL is fine. */
+DX_API void dx_recorder_close(dx_recorder *recorder);
+
+/* Adds a record; from any thread, never blocking for long. For what links do not tell by
+ * themselves: DX_TRACE_EVENT, DX_TRACE_STDERR. */
+DX_API dx_status dx_recorder_write(dx_recorder *recorder, const dx_trace_record *record);
+/* Microseconds of the clock that time_us is taken from. */
+DX_API uint64_t dx_recorder_now_us(void);
+/* Records that were dropped so far. */
+DX_API uint64_t dx_recorder_dropped(dx_recorder *recorder);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,483 @@
+#include "base/alloc.h"
+#include "base/line.h"
+#include "host/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* One read of the standard error; the longest line that is handed out in one piece. */
+enum { PIECE = 16 << 10, LINE = 8 << 10 };
+
+/* Where on the ladder it stands. */
+enum step { RUNNING, FAREWELL, CLOSING, TERMINATING, KILLING };
+
+struct dx_child {
+    dx__thing thing;
+    dx_child_config config;
+    struct dx__process process;
+    dx_link *link;
+    dx__watch exit; /* the pidfd */
+    dx__watch errors;
+    dx__due due;
+    dx__turn turn;
+    dx_buf tail; /* the last of its standard error */
+    dx_buf line;
+    enum step step;
+    uint64_t ladder_at; /* when the next step comes */
+    uint64_t drain_at;  /* when its output, or its exit after that, is no longer waited for */
+    bool stopping;
+    bool exited;
+    bool output_ended; /* nothing more comes from it */
+    bool link_ended;   /* … and the conversation is over */
+    bool is_going;
+    bool is_gone;
+    bool freed;
+    bool escaped;
+    bool group_killed;
+    bool status_known;
+    bool reaped_elsewhere;
+    siginfo_t status;
+};
+
+dx_child_config dx_child_defaults(dx_framing framing, const char *const *argv) {
+    return (dx_child_config){
+        .argv = argv,
+        .link = dx_link_defaults(framing, DX_SIDE_HOST),
+        .ladder = {.farewell_ms = 2000, .close_ms = 2000, .term_ms = 2000},
+        .errors_max = 64 << 10,
+        .drain_ms = 50,
+    };
+}
+
+static uint64_t later(const dx_child *child, uint64_t ms) {
+    return dx__loop_later(child->thing.loop, ms);
+}
+
+static void set_due(dx_child *child) {
+    uint64_t when = child->ladder_at < child->drain_at ? child->ladder_at : child->drain_at;
+    dx__due_set(child->thing.loop, &child->due, when);
+}
+
+/* Signals. The number of a group is only ours while its leader is not reaped; that comes last. */
+static void signal_group(const dx_child *child, int number) {
+    if (child->is_gone || !dx__loop_is_ours(child->thing.loop))
+        return;
+    if (!child->exited)
+        syscall(SYS_pidfd_send_signal, child->process.pidfd, number, NULL, 0);
+    if (!child->reaped_elsewhere)
+        kill(-child->process.pid, number);
+}
+
+/* The standard error. */
+
+static void keep_tail(dx_child *child, const char *bytes, size_t len) {
+    dx_buf *tail = &child->tail;
+    size_t max = child->config.errors_max;
+    if (len > max) {
+        bytes += len - max;
+        len = max;
+    }
+    if (tail->len + len > max) {
+        size_t drop = tail->len + len - max;
+        memmove(tail->data, tail->data + drop, tail->len - drop);
+        tail->len -= drop;
+    }
+    (void)dx_buf_append(tail, bytes, len); /* without memory a piece is missing, no more */
+}
+
+static void end_line(dx_child *child) {
+    dx_text line = {child->line.data, child->line.len};
+    if (line.len && line.at[line.len - 1] == '\r')
+        line.len--;
+    child->line.len = 0;
+    if (!child->freed && child->config.on_errors)
+        child->config.on_errors(child, line, child->config.user);
+}
+
+static void cut_lines(dx_child *child, const char *bytes, size_t len) {
+    while (len && child->config.on_errors && !child->freed) {
+        const char *newline = memchr(bytes, '\n', len);
+        size_t part = newline ? (size_t)(newline - bytes) : len;
+        if (part > LINE - child->line.len) {
+            part = LINE - child->line.len;
+            newline = NULL;
+        }
+        (void)dx_buf_append(&child->line, bytes, part);
+        if (newline || child->line.len == LINE)
+            end_line(child);
+        part += newline != NULL;
+        bytes += part;
+        len -= part;
+    }
+}
+
+static void read_errors(dx_child *child, int most) {
+    char piece[PIECE];
+    while (most-- > 0 && child->errors.fd >= 0) {
+        ssize_t n = read(child->errors.fd, piece, sizeof piece);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n <= 0) {
+            dx__watch_close(&child->errors);
+            if (child->line.len)
+                end_line(child);
+            return;
+        }
+        keep_tail(child, piece, (size_t)n);
+        cut_lines(child, piece, (size_t)n);
+    }
+}
+
+/* The end. */
+
+/* One line about how it ended, with the last line of its standard error. */
+static void describe(const dx_child *child, dx_error *error) {
+    const siginfo_t *status = &child->status;
+    bool by_signal = child->status_known && status->si_code != CLD_EXITED;
+    dx__error_set(error, by_signal ? DX_FAULT_KILLED : DX_FAULT_EXITED, 0,
+                  (uint64_t)status->si_status, 0);
+    if (!child->status_known)
+        memcpy(error->phrase, "the program ended, reaped elsewhere",
+               sizeof "the program ended, reaped elsewhere");
+    size_t end = child->tail.len;
+    while (end && (child->tail.data[end - 1] == '\n' || child->tail.data[end - 1] == '\r'))
+        end--;
+    const char *newline = end ? memrchr(child->tail.data, '\n', end) : NULL;
+    const char *last = newline ? newline + 1 : child->tail.data;
+    dx__line line = {error->phrase, strlen(error->phrase), sizeof error->phrase};
+    if (end)
+        dx__line_str(&line, "; it last wrote: ");
+    for (const char *at = last; end && at < child->tail.data + end; at++) {
+        char byte[2] = {(unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f ? '?' : *at, 0};
+        dx__line_str(&line, byte);
+    }
+}
+
+static void reap(dx_child *child) {
+    siginfo_t info;
+    if (child->process.pidfd < 0)
+        return;
+    signal_group(child, SIGKILL);
+    while (dx__loop_is_ours(child->thing.loop) &&
+           waitid(P_PIDFD, (id_t)child->process.pidfd, &info, WEXITED) < 0 && errno == EINTR)
+        ;
+    if (!child->config.no_guardian)
+        dx__guardian_remove(child->thing.loop, child->process.pid);
+    dx__watch_stop(&child->exit);
+    close(child->process.pidfd);
+    child->process.pidfd = -1;
+    close(child->process.in_other);
+}
+
+static void tell_gone(dx_child *child) {
+    dx_gone gone = {.known = child->status_known, .stopped = child->stopping};
+    bool by_signal = gone.known && child->status.si_code != CLD_EXITED;
+    gone.signal = by_signal ? child->status.si_status : 0;
+    gone.code = gone.known && !by_signal ? child->status.si_status : 0;
+    gone.core = gone.known && child->status.si_code == CLD_DUMPED;
+    gone.escaped = child->escaped;
+    gone.errors = (dx_text){child->tail.data ? child->tail.data : "", child->tail.len};
+    if (!child->stopping && (!gone.known || gone.code || gone.signal))
+        describe(child, &gone.error);
+    if (child->config.on_gone)
+        child->config.on_gone(child, &gone, child->config.user);
+}
+
+/* It has exited, and its output has ended or is no longer waited for. In this order: the group
+ * dies, what it still said is read, pending calls end, its number is given back, and `gone` comes.
+ */
+static void be_gone(dx_child *child) {
+    if (child->is_going)
+        return;
+    child->is_going = true;
+    dx_error why;
+    child->escaped = !(child->output_ended || child->link_ended) || child->errors.fd >= 0;
+    signal_group(child, SIGKILL);
+    read_errors(child, 1 << 10);
+    describe(child, &why);
+    dx_link *link = child->link;
+    if (link && !child->freed)
+        dx__link_finish_now(link, &why);
+    dx__watch_close(&child->errors);
+    reap(child);
+    child->is_gone = true;
+    child->link = NULL;
+    dx__due_set(child->thing.loop, &child->due, DX_NEVER);
+    dx_link_free(link);
+    if (!child->freed)
+        tell_gone(child);
+}
+
+static void check_gone(dx_child *child) {
+    if (child->exited && (child->output_ended || child->link_ended) && child->errors.fd < 0)
+        be_gone(child);
+}
+
+/* Seen, not reaped: the number of its group stays ours until that is dead. */
+static void exit_ready(dx__watch *watch, uint32_t events) {
+    dx_child *child = DX__OWNER(watch, dx_child, exit);
+    (void)events;
+    if (child->exited)
+        return;
+    memset(&child->status, 0, sizeof child->status);
+    int rc =
+        waitid(P_PIDFD, (id_t)child->process.pidfd, &child->status, WEXITED | WNOHANG | WNOWAIT);
+    if (rc == 0 && child->status.si_pid == 0)
+        return;
+    child->exited = true;
+    child->status_known = rc == 0;
+    child->reaped_elsewhere = rc < 0;
+    child->ladder_at = DX_NEVER;
+    child->drain_at = later(child, child->config.drain_ms);
+    dx__watch_stop(watch); /* the descriptor is needed for the reaping */
+    read_errors(child, 1 << 10);
+    set_due(child);
+    check_gone(child);
+}
+
+static void errors_ready(dx__watch *watch, uint32_t events) {
+    dx_child *child = DX__OWNER(watch, dx_child, errors);
+    (void)events;
+    read_errors(child, 16);
+    if (!child->freed)
+        check_gone(child);
+}
+
+/* The ladder. */
+
+static void step_to(dx_child *child, enum step step);
+
+static void after_farewell(dx_link *link, const dx_event *event, void *user) {
+    dx_child *child = user;
+    (void)link;
+    (void)event;
+    if (child->step == FAREWELL && !child->freed)
+        step_to(child, CLOSING);
+}
+
+static bool say_farewell(dx_child *child) {
+    const dx_ladder *ladder = &child->config.ladder;
+    if (!ladder->farewell_call || child->link_ended || !dx__link_has_spoken(child->link))
+        return false;
+    dx_link_call_options options = {.on_done = after_farewell};
+    options.peer.timeout_ms = ladder->farewell_ms;
+    options.peer.no_cancel = 1;
+    options.peer.user = child;
+    return dx_link_call(child->link, dx_str(ladder->farewell_call), dx_json_none(), &options,
+                        NULL) == DX_OK;
+}
+
+/* Each step follows when the time of the one before is over. */
+static void step_to(dx_child *child, enum step step) {
+    const dx_ladder *ladder = &child->config.ladder;
+    if (step == FAREWELL && !say_farewell(child))
+        step = CLOSING;
+    child->step = step;
+    switch (step) {
+    case RUNNING:
+        break;
+    case FAREWELL:
+        child->ladder_at = later(child, ladder->farewell_ms);
+        break;
+    case CLOSING:
+        if (ladder->farewell_notify && !child->link_ended && dx__link_has_spoken(child->link))
+            (void)dx_link_notify(child->link, dx_str(ladder->farewell_notify), dx_json_none());
+        if (!child->link_ended)
+            dx__link_half_close(child->link);
+        child->ladder_at = later(child, ladder->close_ms);
+        break;
+    case TERMINATING:
+        signal_group(child, SIGTERM);
+        child->ladder_at = later(child, ladder->term_ms);
+        break;
+    case KILLING:
+        signal_group(child, SIGKILL);
+        child->ladder_at = DX_NEVER;
+        break;
+    }
+    set_due(child);
+}
+
+/* It closed its output and lives on. */
+static void give_up_talking(dx_child *child) {
+    dx_error why;
+    dx__error_set(&why, DX_FAULT_ENDED, 0, 0, 0);
+    child->drain_at = DX_NEVER;
+    if (!child->link_ended)
+        dx__link_finish_now(child->link, &why);
+}
+
+/* Most often it has exited, or is about to, and that is the better reason to tell. */
+static void output_ended(void *owner) {
+    dx_child *child = owner;
+    child->output_ended = true;
+    if (child->exited) {
+        check_gone(child);
+        return;
+    }
+    child->drain_at = later(child, child->config.drain_ms);
+    set_due(child);
+}
+
+static void on_due(dx__due *due) {
+    dx_child *child = DX__OWNER(due, dx_child, due);
+    uint64_t now = child->thing.loop->now;
+    if (child->drain_at <= now && child->exited && child->group_killed) {
+        be_gone(child);
+        return;
+    }
+    if (child->drain_at <= now && child->exited) {
+        /* Somebody holds its output: whoever of its group it is will not do so for long. */
+        child->group_killed = true;
+        signal_group(child, SIGKILL);
+        child->drain_at = later(child, child->config.drain_ms);
+        set_due(child);
+        return;
+    }
+    if (child->drain_at <= now)
+        give_up_talking(child);
+    if (child->ladder_at <= now && child->step != KILLING)
+        step_to(child, child->step + 1);
+    set_due(child);
+}
+
+/* The time of a step begins when it is taken, and that is in a dispatch. */
+static void on_turn(dx__turn *turn) {
+    dx_child *child = DX__OWNER(turn, dx_child, turn);
+    if (child->step == RUNNING && !child->exited)
+        step_to(child, FAREWELL);
+}
+
+void dx_child_stop(dx_child *child) {
+    if (child->stopping || child->is_gone)
+        return;
+    child->stopping = true;
+    dx__turn_want(child->thing.loop, &child->turn);
+}
+
+/* The conversation ended by itself: without it the child is of no use. */
+static void link_closed(void *owner, const dx_error *why) {
+    dx_child *child = owner;
+    (void)why;
+    child->link_ended = true;
+    if (child->exited)
+        check_gone(child);
+    else if (child->step == RUNNING)
+        step_to(child, CLOSING);
+}
+
+/* Birth and death. */
+
+static void release(dx__thing *thing) {
+    dx_child *child = DX__OWNER(thing, dx_child, thing);
+    dx_allocator alloc = thing->loop->alloc;
+    dx_buf_done(&child->tail);
+    dx_buf_done(&child->line);
+    dx__free(&alloc, child);
+}
+
+dx_child *dx_child_free(dx_child *child) {
+    if (!child || child->freed)
+        return NULL;
+    child->freed = true;
+    if (!child->is_gone) {
+        signal_group(child, SIGKILL);
+        dx__watch_close(&child->errors);
+        dx_link_free(child->link);
+        reap(child);
+        child->is_gone = true;
+    }
+    child->link = NULL;
+    dx__turn_drop(child->thing.loop, &child->turn);
+    dx__due_done(child->thing.loop, &child->due);
+    dx__thing_end(&child->thing);
+    return NULL;
+}
+
+static void kill_child(dx__thing *thing) {
+    dx_child_free(DX__OWNER(thing, dx_child, thing));
+}
+
+static void guard(dx__thing *thing) {
+    const dx_child *child = DX__OWNER(thing, dx_child, thing);
+    if (!child->is_gone && !child->config.no_guardian)
+        dx__guardian_add(thing->loop, child->process.pid);
+}
+
+static dx_status watch_process(dx_child *child, dx_error *reterr) {
+    dx_loop *loop = child->thing.loop;
+    struct dx__process *process = &child->process;
+    struct dx__link_owner owner = {link_closed, output_ended, child, true};
+    fcntl(process->errors, F_SETFL, O_NONBLOCK);
+    child->config.link.on_closed = NULL; /* the end that counts is on_gone */
+    dx_status status = dx__link_new(loop, process->out, process->in, &child->config.link, &owner,
+                                    &child->link, reterr);
+    if (status != DX_OK)
+        return status;
+    if (dx__watch_start(loop, &child->exit, process->pidfd, EPOLLIN) != DX_OK ||
+        dx__watch_start(loop, &child->errors, process->errors, EPOLLIN) != DX_OK)
+        return dx__system_error(reterr, DX_FAULT_START, "watch", child->config.argv[0], errno);
+    return DX_OK;
+}
+
+dx_status dx_child_start(dx_loop *loop, const dx_child_config *config, dx_child **ret_child,
+                         dx_error *reterr) {
+    if (!config->argv || !config->argv[0])
+        return DX_ERR_INVALID;
+    dx_child *child = dx__malloc(&loop->alloc, sizeof *child);
+    if (!child)
+        return DX_ERR_NOMEM;
+    *child = (dx_child){.config = *config, .ladder_at = DX_NEVER, .drain_at = DX_NEVER};
+    child->thing =
+        (dx__thing){.loop = loop, .release = release, .kill = kill_child, .guard = guard};
+    child->exit = (dx__watch){.fd = -1, .ready = exit_ready};
+    child->errors = (dx__watch){.fd = -1, .ready = errors_ready};
+    child->turn.take = on_turn;
+    dx_buf_init(&child->tail, config->errors_max, &loop->alloc);
+    dx_buf_init(&child->line, LINE, &loop->alloc);
+    dx_status status = dx__due_init(loop, &child->due, on_due);
+    if (status != DX_OK) {
+        dx__free(&loop->alloc, child);
+        return status;
+    }
+    status = dx__spawn(loop, config, &child->process, reterr);
+    if (status != DX_OK) {
+        dx__due_done(loop, &child->due);
+        dx__free(&loop->alloc, child);
+        return status;
+    }
+    guard(&child->thing);
+    dx__thing_add(loop, &child->thing);
+    status = watch_process(child, reterr);
+    if (status != DX_OK) {
+        if (!child->link) {
+            close(child->process.in);
+            close(child->process.out);
+        }
+        if (child->errors.fd < 0)
+            close(child->process.errors);
+        dx_child_free(child);
+        return status;
+    }
+    *ret_child = child;
+    return DX_OK;
+}
+
+dx_link *dx_child_link(const dx_child *child) {
+    return child->link;
+}
+
+pid_t dx_child_pid(const dx_child *child) {
+    return child->process.pid;
+}
+
+void *dx_child_user(const dx_child *child) {
+    return child->config.user;
+}

@@ -1,0 +1,157 @@
+/*
+ * A child of ours does one thing: it reads from a pipe which process groups there are, and when the
+ * pipe ends, because we have ended in whatever way, it kills them.
+ *
+ * It is forked, never exec'd, and may have been forked from a program with threads: so it calls the
+ * kernel and nothing else.
+ */
+#include "host/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { GROUPS_MAX = 1 << 18 }; /* more than there can be processes on most machines */
+
+struct note {
+    int32_t group;
+    int32_t add;
+};
+
+/* Takes in what is in the pipe. False at its end. */
+static bool take_notes(int pipe, pid_t *groups, size_t *count) {
+    struct note note;
+    ssize_t n;
+    while ((n = read(pipe, &note, sizeof note)) == (ssize_t)sizeof note) {
+        size_t at = 0;
+        while (at < *count && groups[at] != note.group)
+            at++;
+        if (note.add && at == *count && *count < GROUPS_MAX)
+            groups[(*count)++] = note.group;
+        else if (!note.add && at < *count)
+            groups[at] = groups[--*count];
+    }
+    return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+/* Until the pipe ends, or the process that we guard for: somebody it has forked may hold a copy of
+ * the pipe. */
+static void guard(int pipe, int host, pid_t *groups) {
+    struct pollfd fds[2] = {{pipe, POLLIN, 0}, {host, POLLIN, 0}};
+    size_t count = 0;
+    do
+        poll(fds, 2, -1);
+    while (take_notes(pipe, groups, &count) && !fds[1].revents);
+    for (size_t i = 0; i < count; i++)
+        kill(-groups[i], SIGKILL);
+}
+
+/* Signals from the terminal, and whoever means us, shall not take the guardian first. */
+static _Noreturn void become_guardian(int pipe, pid_t parent) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setsid();
+    prctl(PR_SET_NAME, "duplex-guardian");
+    int host = (int)syscall(SYS_pidfd_open, parent, 0);
+    /* Its reading end is a file of its own: not blocking here says nothing about the other copy. */
+    fcntl(pipe, F_SETFL, O_NONBLOCK);
+    pipe = fcntl(pipe, F_DUPFD, 3);
+    if (host >= 0)
+        host = fcntl(host, F_DUPFD, 3);
+    dup2(pipe, 0);
+    dup2(host >= 0 ? host : pipe, 1);
+    syscall(SYS_close_range, 2, ~0U, 0);
+    void *groups = mmap(NULL, GROUPS_MAX * sizeof(pid_t), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (groups != MAP_FAILED && getppid() == parent)
+        guard(0, host >= 0 ? 1 : -1, groups);
+    _exit(0);
+}
+
+static void forget(dx_loop *loop) {
+    siginfo_t info;
+    close(loop->guardian);
+    close(loop->guardian_other);
+    loop->guardian = loop->guardian_other = -1;
+    bool ours = dx__loop_is_ours(loop);
+    if (ours)
+        syscall(SYS_pidfd_send_signal, loop->guarded.fd, SIGKILL, NULL, 0);
+    while (ours && waitid(P_PIDFD, (id_t)loop->guarded.fd, &info, WEXITED | __WALL) < 0 &&
+           errno == EINTR)
+        ;
+    dx__watch_close(&loop->guarded);
+}
+
+/* Somebody has killed it: there is another one, and it learns all the groups anew. */
+static void has_died(dx__watch *watch, uint32_t events) {
+    dx_loop *loop = watch->loop;
+    (void)events;
+    forget(loop);
+    for (dx__thing *thing = loop->things; thing; thing = thing->next)
+        if (thing->guard)
+            thing->guard(thing);
+}
+
+static bool has_guardian(dx_loop *loop) {
+    int ends[2];
+    int pidfd = -1;
+    if (loop->guardian >= 0)
+        return true;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return false;
+    /* No exit signal: whoever handles SIGCHLD here knows nothing of it, and it is waited for by its
+     * pidfd alone. */
+    pid_t parent = getpid();
+    long pid = syscall(SYS_clone, CLONE_PIDFD, NULL, &pidfd, NULL, NULL);
+    if (pid == 0)
+        become_guardian(ends[0], parent);
+    loop->guardian = ends[1];
+    loop->guardian_other = ends[0];
+    loop->guarded = (dx__watch){.fd = -1, .ready = has_died};
+    if (pid > 0 && dx__watch_start(loop, &loop->guarded, pidfd, EPOLLIN) == DX_OK) {
+        fcntl(ends[1], F_SETFL, O_NONBLOCK);
+        return true;
+    }
+    close(ends[0]);
+    close(ends[1]);
+    loop->guardian = loop->guardian_other = -1;
+    if (pid > 0) {
+        siginfo_t info;
+        syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+        waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | __WALL);
+        close(pidfd);
+    }
+    return false;
+}
+
+/* The pipe holds thousands of notes and is read at once. If it is full, the guardian is dead, and
+ * the next one will be told everything. */
+static void tell(dx_loop *loop, pid_t group, bool add) {
+    struct note note = {.group = group, .add = add};
+    while (write(loop->guardian, &note, sizeof note) < 0 && errno == EINTR)
+        ;
+}
+
+void dx__guardian_add(dx_loop *loop, pid_t group) {
+    if (has_guardian(loop))
+        tell(loop, group, true);
+}
+
+void dx__guardian_remove(dx_loop *loop, pid_t group) {
+    if (loop->guardian >= 0 && dx__loop_is_ours(loop))
+        tell(loop, group, false);
+}
+
+void dx__guardian_done(dx_loop *loop) {
+    if (loop->guardian >= 0)
+        forget(loop);
+}

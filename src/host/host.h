@@ -1,0 +1,154 @@
+/*
+ * What the parts of the host floor share. Who does what:
+ *
+ *   loop.c      epoll, timers, posts, turns, and the end of things
+ *   link.c      a peer on descriptors
+ *   socket.c    listening and connecting
+ *   spawn.c     from a configuration to a running process
+ *   guardian.c  the process that outlives us for a moment
+ *   child.c     a process and the conversation with it
+ *   supervisor.c  a process that is kept running
+ *   recorder.c  a trace in a file, with a thread for the disk
+ */
+#ifndef DX_HOST_HOST_H
+#define DX_HOST_HOST_H
+
+#include "base/heap.h"
+
+#include <duplex/child.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/epoll.h>
+
+/* A descriptor that the loop watches. */
+typedef struct dx__watch {
+    dx_loop *loop;
+    int fd; /* -1: not watched */
+    uint32_t events;
+    bool always_ready; /* a file: epoll does not take it, and it never makes anybody wait */
+    void (*ready)(struct dx__watch *watch, uint32_t events);
+} dx__watch;
+
+/* Something that happens at a time. */
+typedef struct dx__due {
+    dx__timer timer;
+    void (*fire)(struct dx__due *due);
+} dx__due;
+
+/* Something that has a turn at the end of a dispatch, when something happened to it. */
+typedef struct dx__turn {
+    struct dx__turn *next;
+    bool waiting;
+    void (*take)(struct dx__turn *turn);
+} dx__turn;
+
+/* What all things on a loop have: a place in its list, and an end that waits for the dispatch. */
+typedef struct dx__thing {
+    dx_loop *loop;
+    struct dx__thing *prev;
+    struct dx__thing *next;
+    void (*release)(struct dx__thing *thing); /* frees everything; called once, at a safe moment */
+    void (*kill)(struct dx__thing *thing);    /* the loop is going: give up at once */
+    void (*guard)(struct dx__thing *thing);   /* there is a new guardian: tell it; may be NULL */
+} dx__thing;
+
+struct dx__post {
+    struct dx__post *next;
+    void (*function)(void *user);
+    void *user;
+};
+
+struct dx_loop {
+    dx_allocator alloc;
+    pid_t process; /* whose it is: a fork of that gets a copy that may do nothing but be freed */
+    int epoll;
+    dx__watch wake; /* an eventfd */
+    uint64_t now;
+    dx__heap heap;
+    size_t timers; /* that have room in the heap */
+    dx__turn *turns;
+    dx__turn **turns_end;
+    dx__thing *things;
+    dx__thing *graves;
+    int guardian;       /* the pipe to it, or -1 … */
+    int guardian_other; /* … and its other end, held so that we never write into nothing */
+    dx__watch guarded;  /* its pidfd */
+    bool dispatching;
+    bool stopped;
+    bool freed; /* from inside a callback: goes when the dispatch ends */
+    bool woken;
+    pthread_mutex_t lock; /* for the two below: what other threads touch */
+    struct dx__post *posts;
+    struct dx__post **posts_end;
+};
+
+uint64_t dx__clock_ms(void);
+/* False in a forked copy of the process that made the loop: the descriptors and children are the
+ * original's. */
+bool dx__loop_is_ours(const dx_loop *loop);
+/* So many ms from now; outside of a dispatch the clock is read anew. */
+uint64_t dx__loop_later(dx_loop *loop, uint64_t ms);
+/* The same descriptor, but not one of 0, 1 and 2, whose numbers others rely on; -1 stays -1. */
+int dx__high_fd(int fd);
+
+dx_status dx__watch_start(dx_loop *loop, dx__watch *watch, int fd, uint32_t events);
+void dx__watch_set(dx__watch *watch, uint32_t events);
+void dx__watch_stop(dx__watch *watch); /* the descriptor stays open */
+void dx__watch_close(dx__watch *watch);
+/* Tells nothing more of it; it can still be written to and closed. */
+void dx__watch_mute(dx__watch *watch);
+
+/* Timers: room is made when a thing is born, so that setting one can't fail. */
+dx_status dx__due_init(dx_loop *loop, dx__due *due, void (*fire)(dx__due *due));
+void dx__due_set(dx_loop *loop, dx__due *due, uint64_t when);
+void dx__due_done(dx_loop *loop, dx__due *due);
+
+void dx__turn_want(dx_loop *loop, dx__turn *turn);
+void dx__turn_drop(dx_loop *loop, dx__turn *turn);
+
+void dx__thing_add(dx_loop *loop, dx__thing *thing);
+/* Takes it out of the loop; release() comes now, or when the dispatch ends. */
+void dx__thing_end(dx__thing *thing);
+
+/* The object that a part of it lies in. */
+#define DX__OWNER(part, type, member) ((type *)((char *)(part)-offsetof(type, member)))
+
+/* "cannot WHAT OBJECT: reason"; returns DX_ERR_SYSTEM. error may be NULL. */
+dx_status dx__system_error(dx_error *error, dx_fault fault, const char *what, const char *object,
+                           int number);
+
+/* link.c, for child.c */
+struct dx__link_owner {
+    void (*closed)(void *owner, const dx_error *why); /* after on_closed */
+    void (*input_ended)(void *owner); /* instead of the end: the owner will say why, and when */
+    void *owner;
+    bool never_breaks; /* the other end of the output is held open by us: no SIGPIPE possible */
+};
+dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *config,
+                       const struct dx__link_owner *owner, dx_link **ret, dx_error *reterr);
+/* Sends what is left, then closes the output; goes on reading. */
+void dx__link_half_close(dx_link *link);
+/* Reads what is there, then ends the conversation because of `why`, and tells all of it, now. */
+void dx__link_finish_now(dx_link *link, const dx_error *why);
+/* Did the other side ever say something that could be read? */
+bool dx__link_has_spoken(const dx_link *link);
+
+/* spawn.c */
+struct dx__process {
+    pid_t pid;
+    int pidfd;
+    int in;       /* we write its standard input here */
+    int in_other; /* the end that the process reads, held so that we never write into nothing */
+    int out;
+    int errors;
+};
+dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, struct dx__process *ret,
+                    dx_error *reterr);
+
+/* guardian.c: failing to have one is not fatal. */
+void dx__guardian_add(dx_loop *loop, pid_t group);
+void dx__guardian_remove(dx_loop *loop, pid_t group);
+void dx__guardian_done(dx_loop *loop);
+
+#endif

@@ -1,0 +1,631 @@
+#include "base/alloc.h"
+#include "base/line.h"
+#include "base/map.h"
+#include "base/pool.h"
+#include "host/host.h"
+#include "peer/peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* One read; how many reads before others have their turn; how much output before it is written in
+ * the middle of a turn. */
+enum { PIECE = 64 << 10, READS = 16, GATHER = 32 << 10 };
+
+struct dx_link {
+    dx__thing thing;
+    dx_link_config config;
+    dx_peer *peer;
+    dx__watch in;
+    dx__watch out;
+    dx__due due;
+    dx__turn turn;
+    dx__turn read_turn; /* for input that is a file */
+    dx__map handlers;
+    dx__pool calls;
+    struct dx__link_owner owner;
+    uint64_t give_up_at; /* when what can't be sent is given up, or DX_NEVER */
+    uint64_t unread_at;  /* when it is told that the peer does not read, or DX_NEVER */
+    bool out_is_socket;
+    bool half_closed; /* the output goes when it is empty */
+    bool closing;     /* so does the conversation */
+    bool over;        /* the peer has said its last word */
+    bool told;        /* … and so have we */
+    bool freed;
+    bool unread_told;
+    dx_error why;
+};
+
+/* What a call of ours comes back to. */
+struct link_call {
+    dx__pooled pooled;
+    void (*on_done)(dx_link *link, const dx_event *event, void *user);
+    void (*on_progress)(dx_link *link, const dx_event *event, void *user);
+    void *user;
+};
+
+dx_link_config dx_link_defaults(dx_framing framing, dx_side side) {
+    return (dx_link_config){.peer = dx_peer_defaults(framing, side), .drain_ms = 2000};
+}
+
+/* Writing. */
+
+/* A pipe whose reader is gone raises SIGPIPE, and whether that is fatal is not ours to change: so
+ * it is held back for this thread, and taken away again if it came. */
+static ssize_t write_quietly(int fd, const char *bytes, size_t len) {
+    sigset_t pipe_only;
+    sigset_t before;
+    sigset_t waiting;
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    sigpending(&waiting);
+    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    ssize_t n = write(fd, bytes, len);
+    int number = errno;
+    if (n < 0 && number == EPIPE && !sigismember(&waiting, SIGPIPE)) {
+        struct timespec none = {0, 0};
+        while (sigtimedwait(&pipe_only, NULL, &none) < 0 && errno == EINTR)
+            ;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = number;
+    return n;
+}
+
+static ssize_t write_some(const dx_link *link, dx_text bytes) {
+    if (link->out_is_socket)
+        return send(link->out.fd, bytes.at, bytes.len, MSG_NOSIGNAL);
+    if (link->owner.never_breaks)
+        return write(link->out.fd, bytes.at, bytes.len);
+    return write_quietly(link->out.fd, bytes.at, bytes.len);
+}
+
+/* For a socket, closing one of its two descriptors says nothing to the other side. */
+static void close_output(dx_link *link) {
+    if (link->out_is_socket && link->out.fd >= 0)
+        shutdown(link->out.fd, SHUT_WR);
+    dx__watch_close(&link->out);
+}
+
+static uint64_t later(const dx_link *link, uint64_t ms) {
+    return dx__loop_later(link->thing.loop, ms);
+}
+
+static void give_up_after(dx_link *link, uint64_t ms) {
+    if (link->give_up_at == DX_NEVER)
+        link->give_up_at = later(link, ms);
+}
+
+/* What can't be written will never be. What was sent to us may still be read. */
+static void output_broke(dx_link *link, int number) {
+    dx__system_error(&link->why, DX_FAULT_SYSTEM, "write to the peer", NULL, number);
+    dx__watch_close(&link->out);
+    dx_peer_sent(link->peer, SIZE_MAX);
+    give_up_after(link, link->config.drain_ms);
+}
+
+static void flush(dx_link *link) {
+    for (;;) {
+        dx_text bytes = dx_peer_output(link->peer);
+        if (!bytes.len)
+            break;
+        if (link->out.fd < 0) {
+            dx_peer_sent(link->peer, bytes.len);
+            break;
+        }
+        ssize_t n = write_some(link, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno != EAGAIN) {
+            output_broke(link, errno);
+            return;
+        }
+        if (n < 0)
+            break;
+        dx_peer_sent(link->peer, (size_t)n);
+        link->unread_at = DX_NEVER;
+        link->unread_told = false;
+    }
+    bool waits = dx_peer_output(link->peer).len != 0;
+    if (waits && link->unread_at == DX_NEVER && !link->unread_told)
+        link->unread_at = later(link, link->config.peer.stall_ms);
+    dx__watch_set(&link->out, waits ? EPOLLOUT : 0);
+    if (!waits && link->half_closed)
+        close_output(link);
+}
+
+/* Handing out. */
+
+static const dx_handler *find_handler(const dx_link *link, dx_text method) {
+    uint64_t hash = dx__hash(link->config.peer.seed, method);
+    size_t cursor = 0;
+    const dx_handler *handler;
+    while ((handler = dx__map_find(&link->handlers, hash, &cursor)))
+        if (dx_text_is(method, handler->method))
+            return handler;
+    return NULL;
+}
+
+static void on_call_event(dx_link *link, const dx_event *event) {
+    struct link_call *call = event->user;
+    struct link_call was = *call;
+    /* The user shall see what the user gave. */
+    ((dx_event *)(uintptr_t)event)->user = was.user;
+    if (event->kind == DX_EVENT_DONE)
+        dx__pool_give(&link->calls, call);
+    if (event->kind == DX_EVENT_DONE && was.on_done)
+        was.on_done(link, event, was.user);
+    if (event->kind == DX_EVENT_PROGRESS && was.on_progress)
+        was.on_progress(link, event, was.user);
+}
+
+static void on_event(dx_link *link, const dx_event *event) {
+    const dx_handler *handler = NULL;
+    switch (event->kind) {
+    case DX_EVENT_DONE:
+    case DX_EVENT_PROGRESS:
+        on_call_event(link, event);
+        return;
+    case DX_EVENT_CLOSED:
+        link->over = true;
+        if (link->why.fault == DX_FAULT_NONE)
+            link->why = event->error;
+        return;
+    case DX_EVENT_REQUEST:
+    case DX_EVENT_NOTIFICATION:
+        handler = find_handler(link, event->method);
+        break;
+    default:
+        break;
+    }
+    if (handler)
+        handler->handle(link, event, link->config.user);
+    else if (link->config.on_event)
+        link->config.on_event(link, event, link->config.user);
+    else if (event->kind == DX_EVENT_REQUEST)
+        dx_peer_refuse(link->peer, event->request, DX_CODE_METHOD, dx_str(NULL), dx_json_none());
+}
+
+/* False if the link was freed in a callback. */
+static bool hand_out(dx_link *link) {
+    const dx_event *event;
+    dx_status status;
+    while ((status = dx_peer_next(link->peer, &event)) == DX_OK) {
+        on_event(link, event);
+        if (link->freed)
+            return false;
+        if (dx_peer_output(link->peer).len >= GATHER)
+            flush(link);
+    }
+    if (status == DX_ERR_NOMEM) /* again in a moment, when there may be some */
+        dx__due_set(link->thing.loop, &link->due, link->thing.loop->now + 10);
+    return true;
+}
+
+static void tell_closed(dx_link *link) {
+    dx__due_set(link->thing.loop, &link->due, DX_NEVER);
+    dx__watch_close(&link->in);
+    close_output(link);
+    if (link->told)
+        return;
+    link->told = true;
+    if (link->config.on_closed)
+        link->config.on_closed(link, &link->why, link->config.user);
+    if (link->owner.closed)
+        link->owner.closed(link->owner.owner, &link->why);
+}
+
+/* Everything that follows from what happened: events out, bytes out, what next. */
+static void take_turn(dx_link *link) {
+    dx_loop *loop = link->thing.loop;
+    if (link->freed || link->told || !hand_out(link))
+        return;
+    flush(link);
+    bool empty = !dx_peer_output(link->peer).len;
+    if (link->closing && empty && !link->over) {
+        dx_peer_finish(link->peer, NULL, loop->now);
+        if (!hand_out(link))
+            return;
+        flush(link);
+    }
+    if (link->over && empty) {
+        tell_closed(link);
+        return;
+    }
+    if (link->over || link->closing)
+        give_up_after(link, link->config.drain_ms);
+    dx__watch_set(&link->in, dx__peer_is_full(link->peer) ? 0 : EPOLLIN);
+    if (link->in.fd >= 0 && link->in.always_ready && link->in.events)
+        dx__turn_want(loop, &link->read_turn);
+    uint64_t deadline = dx_peer_deadline(link->peer);
+    if (link->give_up_at < deadline)
+        deadline = link->give_up_at;
+    dx__due_set(loop, &link->due, link->unread_at < deadline ? link->unread_at : deadline);
+}
+
+static void on_turn(dx__turn *turn) {
+    take_turn(DX__OWNER(turn, dx_link, turn));
+}
+
+static void want_turn(dx_link *link) {
+    dx__turn_want(link->thing.loop, &link->turn);
+}
+
+/* Once for each time it stops. False if the link was freed. */
+static bool tell_unread(dx_link *link) {
+    dx_event event = {.kind = DX_EVENT_VIOLATION};
+    dx__error_set(&event.error, DX_FAULT_UNREAD, 0, dx_peer_output(link->peer).len,
+                  link->config.peer.stall_ms);
+    link->unread_at = DX_NEVER;
+    link->unread_told = true;
+    if (link->config.on_event)
+        link->config.on_event(link, &event, link->config.user);
+    return !link->freed;
+}
+
+static void on_due(dx__due *due) {
+    dx_link *link = DX__OWNER(due, dx_link, due);
+    uint64_t now = link->thing.loop->now;
+    dx_peer_tick(link->peer, now);
+    if (now >= link->unread_at && !tell_unread(link))
+        return;
+    if (now >= link->give_up_at) {
+        dx_peer_sent(link->peer, SIZE_MAX);
+        dx_peer_finish(link->peer, link->why.fault == DX_FAULT_NONE ? NULL : &link->why, now);
+    }
+    want_turn(link);
+}
+
+/* Recording. */
+
+static void record(void *user, int out, dx_text text) {
+    const dx_link *link = user;
+    const dx_link_config *config = &link->config;
+    bool by_host = (config->peer.side == DX_SIDE_HOST) == (out != 0);
+    dx_trace_record record = {
+        .kind = DX_TRACE_MESSAGE,
+        .from = by_host ? DX_TRACE_HOST : DX_TRACE_PLUGIN,
+        .time_us = dx_recorder_now_us(),
+        .peer = dx_str(config->name),
+        .run = config->run,
+        .bytes = text.len,
+        .text = text,
+        .checked = out,
+    };
+    (void)dx_recorder_write(config->recorder, &record);
+    if (config->peer.observe)
+        config->peer.observe(config->peer.observe_user, out, text);
+}
+
+/* Reading. */
+
+static void input_ended(dx_link *link, int number) {
+    dx_error why;
+    dx__watch_close(&link->in);
+    if (link->owner.input_ended) {
+        link->owner.input_ended(link->owner.owner);
+        return;
+    }
+    if (number)
+        dx__system_error(&why, DX_FAULT_SYSTEM, "read from the peer", NULL, number);
+    dx_peer_finish(link->peer, number ? &why : NULL, link->thing.loop->now);
+}
+
+/* Reads until there is nothing more, the link is full, or others should have their turn. */
+static void read_all(dx_link *link, int most) {
+    while (most-- > 0 && link->in.fd >= 0) {
+        void *room;
+        size_t len;
+        if (dx_peer_reserve(link->peer, PIECE, &room, &len) != DX_OK)
+            return;
+        ssize_t n = read(link->in.fd, room, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n <= 0) {
+            input_ended(link, n < 0 ? errno : 0);
+            return;
+        }
+        dx_peer_commit(link->peer, (size_t)n, link->thing.loop->now);
+        if (!hand_out(link))
+            return;
+        flush(link);
+        if ((size_t)n < len)
+            return; /* that was all; if not, we are told again */
+    }
+}
+
+static void in_ready(dx__watch *watch, uint32_t events) {
+    dx_link *link = DX__OWNER(watch, dx_link, in);
+    (void)events;
+    read_all(link, READS);
+    if (!link->freed)
+        want_turn(link);
+}
+
+static void read_file(dx__turn *turn) {
+    dx_link *link = DX__OWNER(turn, dx_link, read_turn);
+    in_ready(&link->in, EPOLLIN);
+}
+
+static void out_ready(dx__watch *watch, uint32_t events) {
+    dx_link *link = DX__OWNER(watch, dx_link, out);
+    /* Nobody reads any more. That is no fault as long as there is nothing to say. */
+    if (events & (EPOLLERR | EPOLLHUP) && dx_peer_output(link->peer).len)
+        output_broke(link, EPIPE);
+    else if (events & (EPOLLERR | EPOLLHUP))
+        dx__watch_mute(watch);
+    want_turn(link);
+}
+
+/* Birth and death. */
+
+static void release(dx__thing *thing) {
+    dx_link *link = DX__OWNER(thing, dx_link, thing);
+    dx_allocator alloc = thing->loop->alloc;
+    dx_peer_free(link->peer);
+    dx__map_done(&link->handlers);
+    dx__pool_done(&link->calls);
+    dx__free(&alloc, link);
+}
+
+static void stop(dx_link *link) {
+    dx_loop *loop = link->thing.loop;
+    link->freed = true;
+    dx__watch_close(&link->in);
+    dx__watch_close(&link->out);
+    dx__turn_drop(loop, &link->turn);
+    dx__turn_drop(loop, &link->read_turn);
+    dx__due_done(loop, &link->due);
+}
+
+dx_link *dx_link_free(dx_link *link) {
+    if (link && !link->freed) {
+        stop(link);
+        dx__thing_end(&link->thing);
+    }
+    return NULL;
+}
+
+static void kill_link(dx__thing *thing) {
+    dx_link_free(DX__OWNER(thing, dx_link, thing));
+}
+
+static dx_status add_handlers(dx_link *link) {
+    for (const dx_handler *row = link->config.handlers; row && row->method; row++) {
+        if (dx__map_reserve(&link->handlers) != DX_OK)
+            return DX_ERR_NOMEM;
+        dx__map_put(&link->handlers, dx__hash(link->config.peer.seed, dx_str(row->method)),
+                    (void *)(uintptr_t)row);
+    }
+    return DX_OK;
+}
+
+static bool set_nonblocking(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) >= 0;
+}
+
+static dx_status start(dx_link *link, int in, int out, dx_error *reterr) {
+    dx_loop *loop = link->thing.loop;
+    struct stat stat;
+    link->out_is_socket = fstat(out, &stat) == 0 && S_ISSOCK(stat.st_mode);
+    if (!set_nonblocking(in) || !set_nonblocking(out) ||
+        dx__watch_start(loop, &link->in, in, EPOLLIN) != DX_OK)
+        return dx__system_error(reterr, DX_FAULT_SYSTEM, "watch a descriptor", NULL, errno);
+    if (dx__watch_start(loop, &link->out, out, 0) != DX_OK) {
+        int number = errno;
+        dx__watch_stop(&link->in);
+        return dx__system_error(reterr, DX_FAULT_SYSTEM, "watch a descriptor", NULL, number);
+    }
+    return DX_OK;
+}
+
+dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *config,
+                       const struct dx__link_owner *owner, dx_link **ret, dx_error *reterr) {
+    dx_link *link = dx__malloc(&loop->alloc, sizeof *link);
+    if (!link)
+        return DX_ERR_NOMEM;
+    *link = (dx_link){.config = *config, .give_up_at = DX_NEVER, .unread_at = DX_NEVER};
+    link->thing = (dx__thing){.loop = loop, .release = release, .kill = kill_link};
+    link->in = (dx__watch){.fd = -1, .ready = in_ready};
+    link->out = (dx__watch){.fd = -1, .ready = out_ready};
+    link->turn.take = on_turn;
+    link->read_turn.take = read_file;
+    if (owner)
+        link->owner = *owner;
+    dx__map_init(&link->handlers, &loop->alloc);
+    dx__pool_init(&link->calls, sizeof(struct link_call), &loop->alloc);
+    dx_status status = dx__due_init(loop, &link->due, on_due);
+    if (status != DX_OK) {
+        dx__free(&loop->alloc, link);
+        return status;
+    }
+    dx_peer_config peer = config->peer;
+    if (!peer.allocator)
+        peer.allocator = &loop->alloc;
+    if (config->recorder) {
+        peer.observe = record;
+        peer.observe_user = link;
+    }
+    /* One socket in two roles: two descriptors, so that each is watched for itself. */
+    int second = in == out ? fcntl(out, F_DUPFD_CLOEXEC, 3) : out;
+    status = second < 0
+                 ? dx__system_error(reterr, DX_FAULT_SYSTEM, "copy a descriptor", NULL, errno)
+                 : dx_peer_new(&peer, &link->peer);
+    if (status == DX_OK)
+        status = add_handlers(link);
+    if (status == DX_OK)
+        status = start(link, in, second, reterr);
+    if (status != DX_OK) {
+        if (second != out && second >= 0)
+            close(second);
+        dx__due_done(loop, &link->due);
+        release(&link->thing);
+        return status;
+    }
+    dx__thing_add(loop, &link->thing);
+    if (link->in.always_ready)
+        want_turn(link);
+    *ret = link;
+    return DX_OK;
+}
+
+dx_status dx_link_open(dx_loop *loop, int in, int out, const dx_link_config *config,
+                       dx_link **ret_link, dx_error *reterr) {
+    return dx__link_new(loop, in, out, config, NULL, ret_link, reterr);
+}
+
+static dx_status open_stdio(dx_loop *loop, const dx_link_config *config,
+                            const struct dx__link_owner *owner, dx_link **ret_link,
+                            dx_error *reterr) {
+    int in = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    int out = in < 0 ? -1 : fcntl(1, F_DUPFD_CLOEXEC, 3);
+    int nothing = out < 0 ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing < 0) {
+        dx_status status = dx__system_error(reterr, DX_FAULT_SYSTEM,
+                                            "take the standard input and output", NULL, errno);
+        if (in >= 0)
+            close(in);
+        if (out >= 0)
+            close(out);
+        return status;
+    }
+    dx_status status = dx__link_new(loop, in, out, config, owner, ret_link, reterr);
+    if (status == DX_OK) {
+        dup2(nothing, 0);
+        dup2(2, 1);
+    } else {
+        close(in);
+        close(out);
+    }
+    close(nothing);
+    return status;
+}
+
+dx_status dx_link_stdio(dx_loop *loop, const dx_link_config *config, dx_link **ret_link,
+                        dx_error *reterr) {
+    return open_stdio(loop, config, NULL, ret_link, reterr);
+}
+
+struct plugin {
+    dx_loop *loop;
+    int code;
+};
+
+static void plugin_closed(void *owner, const dx_error *why) {
+    struct plugin *plugin = owner;
+    plugin->code = why->fault != DX_FAULT_NONE;
+    dx_loop_stop(plugin->loop);
+}
+
+int dx_plugin_run(const dx_link_config *config) {
+    struct plugin plugin = {.code = 2};
+    struct dx__link_owner owner = {.closed = plugin_closed, .owner = &plugin};
+    dx_link *link;
+    if (dx_loop_new(config->peer.allocator, &plugin.loop, NULL) != DX_OK)
+        return 2;
+    if (open_stdio(plugin.loop, config, &owner, &link, NULL) == DX_OK)
+        dx_loop_run(plugin.loop);
+    dx_loop_free(plugin.loop);
+    return plugin.code;
+}
+
+void dx_link_close(dx_link *link) {
+    link->closing = true;
+    want_turn(link);
+}
+
+void dx__link_half_close(dx_link *link) {
+    link->half_closed = true;
+    want_turn(link);
+}
+
+void dx__link_finish_now(dx_link *link, const dx_error *why) {
+    if (!link->over) {
+        read_all(link, 1 << 20);
+        if (link->freed)
+            return;
+        dx__watch_close(&link->in);
+        dx_peer_finish(link->peer, why, link->thing.loop->now);
+        link->why = *why;
+    }
+    if (hand_out(link))
+        tell_closed(link);
+}
+
+bool dx__link_has_spoken(const dx_link *link) {
+    dx_peer_stats stats = dx_peer_statistics(link->peer);
+    return stats.results || stats.errors || stats.requests || stats.notifications;
+}
+
+/* Speaking. */
+
+dx_loop *dx_link_loop(const dx_link *link) {
+    return link->thing.loop;
+}
+
+void *dx_link_user(const dx_link *link) {
+    return link->config.user;
+}
+
+dx_peer_stats dx_link_statistics(const dx_link *link) {
+    return dx_peer_statistics(link->peer);
+}
+
+static dx_status turned(dx_link *link, dx_status status) {
+    if (status == DX_OK)
+        want_turn(link);
+    return status;
+}
+
+dx_status dx_link_call(dx_link *link, dx_text method, dx_json params,
+                       const dx_link_call_options *options, dx_call *ret_call) {
+    if (link->closing || link->half_closed)
+        return DX_CLOSED;
+    struct link_call *call = dx__pool_take(&link->calls);
+    if (!call)
+        return DX_ERR_NOMEM;
+    dx_call_options peer = options ? options->peer : (dx_call_options){0};
+    if (options) {
+        call->on_done = options->on_done;
+        call->on_progress = options->on_progress;
+    }
+    call->user = peer.user;
+    peer.user = call;
+    dx_status status = dx_peer_call(link->peer, method, params, &peer,
+                                    dx__loop_later(link->thing.loop, 0), ret_call);
+    if (status != DX_OK)
+        dx__pool_give(&link->calls, call);
+    return turned(link, status);
+}
+
+dx_status dx_link_notify(dx_link *link, dx_text method, dx_json params) {
+    if (link->closing || link->half_closed)
+        return DX_CLOSED;
+    return turned(link, dx_peer_notify(link->peer, method, params));
+}
+
+dx_status dx_link_cancel(dx_link *link, dx_call call, dx_text reason) {
+    return turned(link,
+                  dx_peer_cancel(link->peer, call, reason, dx__loop_later(link->thing.loop, 0)));
+}
+
+dx_status dx_link_reply(dx_link *link, dx_request request, dx_json result) {
+    return turned(link, dx_peer_reply(link->peer, request, result));
+}
+
+dx_status dx_link_refuse(dx_link *link, dx_request request, int64_t code, dx_text message,
+                         dx_json data) {
+    return turned(link, dx_peer_refuse(link->peer, request, code, message, data));
+}
+
+dx_status dx_link_keep(dx_link *link, dx_event **ret_event) {
+    return dx_peer_keep(link->peer, ret_event);
+}

@@ -1,0 +1,362 @@
+#include "base/alloc.h"
+#include "base/line.h"
+#include "host/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EVENTS = 64, ROUNDS = 16 };
+
+uint64_t dx__clock_ms(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+bool dx__loop_is_ours(const dx_loop *loop) {
+    return loop->process == getpid();
+}
+
+uint64_t dx__loop_later(dx_loop *loop, uint64_t ms) {
+    if (!loop->dispatching)
+        loop->now = dx__clock_ms();
+    return ms >= DX_NEVER - loop->now ? DX_NEVER : loop->now + ms;
+}
+
+int dx__high_fd(int fd) {
+    if (fd < 0 || fd > 2)
+        return fd;
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    close(fd);
+    return high;
+}
+
+dx_status dx__system_error(dx_error *error, dx_fault fault, const char *what, const char *object,
+                           int number) {
+    char reason[100];
+    if (!error)
+        return DX_ERR_SYSTEM;
+    dx__error_set(error, fault, 0, 0, 0);
+    error->system = number;
+    dx__line line = dx__line_on(error->phrase, sizeof error->phrase);
+    dx__line_str(&line, "cannot ");
+    dx__line_str(&line, what);
+    if (object) {
+        dx__line_str(&line, " ");
+        dx__line_str(&line, object);
+    }
+    dx__line_str(&line, ": ");
+    dx__line_str(&line, strerror_r(number, reason, sizeof reason));
+    return DX_ERR_SYSTEM;
+}
+
+dx_status dx__watch_start(dx_loop *loop, dx__watch *watch, int fd, uint32_t events) {
+    struct epoll_event event = {.events = events, .data.ptr = watch};
+    watch->always_ready = false;
+    if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
+        if (errno != EPERM)
+            return DX_ERR_SYSTEM;
+        watch->always_ready = true;
+    }
+    watch->loop = loop;
+    watch->fd = fd;
+    watch->events = events;
+    return DX_OK;
+}
+
+void dx__watch_set(dx__watch *watch, uint32_t events) {
+    if (watch->fd < 0 || watch->events == events)
+        return;
+    if (watch->always_ready) {
+        watch->events = events;
+        return;
+    }
+    struct epoll_event event = {.events = events, .data.ptr = watch};
+    if (epoll_ctl(watch->loop->epoll, EPOLL_CTL_MOD, watch->fd, &event) == 0)
+        watch->events = events;
+}
+
+void dx__watch_stop(dx__watch *watch) {
+    if (watch->fd >= 0 && !watch->always_ready && dx__loop_is_ours(watch->loop))
+        epoll_ctl(watch->loop->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    watch->fd = -1;
+}
+
+void dx__watch_mute(dx__watch *watch) {
+    if (watch->fd >= 0 && !watch->always_ready)
+        epoll_ctl(watch->loop->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    watch->always_ready = true;
+}
+
+void dx__watch_close(dx__watch *watch) {
+    int fd = watch->fd;
+    dx__watch_stop(watch);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* The heap counts one place for every thing that was born, so that no timer is refused. */
+dx_status dx__due_init(dx_loop *loop, dx__due *due, void (*fire)(dx__due *due)) {
+    *due = (dx__due){.fire = fire};
+    dx_status status = dx__heap_reserve(&loop->heap, ++loop->timers);
+    if (status != DX_OK)
+        loop->timers--;
+    return status;
+}
+
+void dx__due_set(dx_loop *loop, dx__due *due, uint64_t when) {
+    dx__heap_move(&loop->heap, &due->timer, when);
+}
+
+void dx__due_done(dx_loop *loop, dx__due *due) {
+    dx__heap_drop(&loop->heap, &due->timer);
+    loop->timers--;
+}
+
+static void wake(dx_loop *loop) {
+    uint64_t one = 1;
+    if (dx__loop_is_ours(loop))
+        (void)!write(loop->wake.fd, &one, sizeof one);
+}
+
+void dx__turn_want(dx_loop *loop, dx__turn *turn) {
+    if (turn->waiting)
+        return;
+    turn->waiting = true;
+    turn->next = NULL;
+    *loop->turns_end = turn;
+    loop->turns_end = &turn->next;
+    if (!loop->dispatching && !loop->woken) {
+        loop->woken = true;
+        wake(loop);
+    }
+}
+
+void dx__turn_drop(dx_loop *loop, dx__turn *turn) {
+    if (!turn->waiting)
+        return;
+    dx__turn **link = &loop->turns;
+    while (*link != turn)
+        link = &(*link)->next;
+    *link = turn->next;
+    if (!*link)
+        loop->turns_end = link;
+    turn->waiting = false;
+}
+
+void dx__thing_add(dx_loop *loop, dx__thing *thing) {
+    thing->loop = loop;
+    thing->prev = NULL;
+    thing->next = loop->things;
+    if (thing->next)
+        thing->next->prev = thing;
+    loop->things = thing;
+}
+
+void dx__thing_end(dx__thing *thing) {
+    dx_loop *loop = thing->loop;
+    *(thing->prev ? &thing->prev->next : &loop->things) = thing->next;
+    if (thing->next)
+        thing->next->prev = thing->prev;
+    if (!loop->dispatching) {
+        thing->release(thing);
+        return;
+    }
+    thing->next = loop->graves;
+    loop->graves = thing;
+}
+
+static void bury(dx_loop *loop) {
+    for (dx__thing *thing; (thing = loop->graves);) {
+        loop->graves = thing->next;
+        thing->release(thing);
+    }
+}
+
+static void woken(dx__watch *watch, uint32_t events) {
+    uint64_t count;
+    (void)events;
+    (void)!read(watch->fd, &count, sizeof count);
+    watch->loop->woken = false;
+}
+
+static void run_posts(dx_loop *loop) {
+    pthread_mutex_lock(&loop->lock);
+    struct dx__post *post = loop->posts;
+    loop->posts = NULL;
+    loop->posts_end = &loop->posts;
+    pthread_mutex_unlock(&loop->lock);
+    while (post) {
+        struct dx__post *next = post->next;
+        if (!loop->freed)
+            post->function(post->user);
+        free(post);
+        post = next;
+    }
+}
+
+static void run_turns(dx_loop *loop) {
+    for (dx__turn *turn; (turn = loop->turns);) {
+        loop->turns = turn->next;
+        if (!loop->turns)
+            loop->turns_end = &loop->turns;
+        turn->waiting = false;
+        turn->take(turn);
+    }
+}
+
+dx_status dx_loop_new(const dx_allocator *allocator, dx_loop **ret_loop, dx_error *reterr) {
+    dx_allocator alloc = dx__allocator(allocator);
+    dx_loop *loop = dx__malloc(&alloc, sizeof *loop);
+    if (!loop)
+        return DX_ERR_NOMEM;
+    *loop = (dx_loop){.alloc = alloc, .process = getpid(), .guardian = -1, .guardian_other = -1};
+    loop->guarded.fd = -1;
+    loop->turns_end = &loop->turns;
+    loop->posts_end = &loop->posts;
+    loop->now = dx__clock_ms();
+    loop->wake = (dx__watch){.fd = -1, .ready = woken};
+    dx__heap_init(&loop->heap, &alloc);
+    int event = -1;
+    loop->epoll = dx__high_fd(epoll_create1(EPOLL_CLOEXEC));
+    if (loop->epoll >= 0)
+        event = dx__high_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (event < 0 || dx__watch_start(loop, &loop->wake, event, EPOLLIN) != DX_OK) {
+        dx_status status = dx__system_error(reterr, DX_FAULT_SYSTEM, "make a loop", NULL, errno);
+        if (event >= 0)
+            close(event);
+        if (loop->epoll >= 0)
+            close(loop->epoll);
+        dx__free(&alloc, loop);
+        return status;
+    }
+    pthread_mutex_init(&loop->lock, NULL);
+    *ret_loop = loop;
+    return DX_OK;
+}
+
+/* Inside a dispatch of its own all things end at once, but the loop itself, whose frames are still
+ * on the stack, goes when that ends. */
+dx_loop *dx_loop_free(dx_loop *loop) {
+    if (!loop)
+        return NULL;
+    bool inside = loop->dispatching;
+    loop->stopped = true;
+    /* Some belong to others, which free them again: so none is released before all have ended. */
+    loop->dispatching = true;
+    while (loop->things)
+        loop->things->kill(loop->things);
+    loop->dispatching = inside;
+    if (inside) {
+        loop->freed = true;
+        return NULL;
+    }
+    bury(loop);
+    dx__guardian_done(loop);
+    for (struct dx__post *post; (post = loop->posts);) {
+        loop->posts = post->next;
+        free(post);
+    }
+    dx__watch_close(&loop->wake);
+    close(loop->epoll);
+    dx__heap_done(&loop->heap);
+    pthread_mutex_destroy(&loop->lock);
+    dx_allocator alloc = loop->alloc;
+    dx__free(&alloc, loop);
+    return NULL;
+}
+
+int dx_loop_fd(const dx_loop *loop) {
+    return loop->epoll;
+}
+
+uint64_t dx_loop_now(const dx_loop *loop) {
+    return loop->now;
+}
+
+uint64_t dx_loop_deadline(const dx_loop *loop) {
+    return dx__heap_next(&loop->heap);
+}
+
+int dx_loop_wait_ms(const dx_loop *loop) {
+    uint64_t deadline = dx_loop_deadline(loop);
+    uint64_t now = dx__clock_ms();
+    if (deadline == DX_NEVER)
+        return -1;
+    uint64_t left = deadline > now ? deadline - now : 0;
+    return left > 3600000 ? 3600000 : (int)left;
+}
+
+/* Everything that can be read is read before a deadline counts: who was late because we were gets
+ * the benefit. */
+static void dispatch(dx_loop *loop) {
+    struct epoll_event events[EVENTS];
+    loop->dispatching = true;
+    loop->now = dx__clock_ms();
+    for (int round = 0; round < ROUNDS && !loop->freed; round++) {
+        int count = epoll_wait(loop->epoll, events, EVENTS, 0);
+        for (int i = 0; i < count && !loop->freed; i++) {
+            dx__watch *watch = events[i].data.ptr;
+            if (watch->fd >= 0) /* it may have been stopped by one before it */
+                watch->ready(watch, events[i].events);
+        }
+        run_turns(loop);
+        if (count < EVENTS)
+            break;
+    }
+    run_posts(loop);
+    for (dx__timer *timer; !loop->freed && (timer = dx__heap_due(&loop->heap, loop->now));) {
+        dx__due *due = (dx__due *)timer;
+        due->fire(due);
+    }
+    run_turns(loop);
+    bury(loop);
+    loop->dispatching = false;
+}
+
+void dx_loop_dispatch(dx_loop *loop) {
+    if (loop->dispatching || !dx__loop_is_ours(loop))
+        return;
+    dispatch(loop);
+    if (loop->freed)
+        dx_loop_free(loop);
+}
+
+dx_status dx_loop_run(dx_loop *loop) {
+    loop->stopped = !dx__loop_is_ours(loop);
+    while (!loop->stopped) {
+        struct epoll_event event;
+        /* Only to sleep: what is ready is found again by the dispatch. */
+        if (epoll_wait(loop->epoll, &event, 1, dx_loop_wait_ms(loop)) < 0 && errno != EINTR)
+            return DX_ERR_SYSTEM;
+        dispatch(loop);
+        if (loop->freed) {
+            dx_loop_free(loop);
+            return DX_OK;
+        }
+    }
+    return DX_OK;
+}
+
+void dx_loop_stop(dx_loop *loop) {
+    loop->stopped = true;
+}
+
+dx_status dx_loop_post(dx_loop *loop, void (*function)(void *user), void *user) {
+    /* Not the loop's allocator: that need not be fit for several threads. */
+    struct dx__post *post = malloc(sizeof *post);
+    if (!post)
+        return DX_ERR_NOMEM;
+    *post = (struct dx__post){.function = function, .user = user};
+    pthread_mutex_lock(&loop->lock);
+    *loop->posts_end = post;
+    loop->posts_end = &post->next;
+    wake(loop);
+    pthread_mutex_unlock(&loop->lock);
+    return DX_OK;
+}

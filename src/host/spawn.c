@@ -1,0 +1,251 @@
+/* From a configuration to a running process, or to the reason why there is none. */
+#include "base/alloc.h"
+#include "host/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* What the child side needs, all of it made before: between fork and exec only the kernel is
+ * called. */
+struct plan {
+    const char *path;
+    const char *cwd;
+    char *const *argv;
+    char *const *env;
+    uint64_t memory_max;
+    uint64_t files_max;
+    pid_t parent;
+    bool dies_with_parent;
+    int in;
+    int out;
+    int errors;
+    int report; /* where the reason goes if it fails */
+};
+
+struct failure {
+    int number;
+    int in_cwd; /* it was the working directory that failed */
+};
+
+static bool is_small_env(const char *variable) {
+    static const char *const names[] = {
+        "HOME=", "LOGNAME=", "PATH=", "SHELL=", "TERM=", "USER=", "LANG=", "LC_"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static const char *get_env(const char *const *env, const char *name) {
+    size_t len = strlen(name);
+    for (; env && *env; env++)
+        if (strncmp(*env, name, len) == 0 && (*env)[len] == '=')
+            return *env + len + 1;
+    return NULL;
+}
+
+/* Ours, small or whole, without what is given anew, and then that. */
+static char **make_env(dx_loop *loop, const dx_child_config *config) {
+    size_t count = 1;
+    for (char **one = environ; *one; one++)
+        count++;
+    for (const char *const *one = config->env; one && *one; one++)
+        count++;
+    char **env = dx__malloc(&loop->alloc, count * sizeof *env);
+    if (!env)
+        return NULL;
+    size_t used = 0;
+    for (char **one = environ; *one; one++) {
+        char name[256];
+        const char *equals = strchr(*one, '=');
+        size_t len = equals ? (size_t)(equals - *one) : 0;
+        if (!len || len >= sizeof name || (!config->inherit_env && !is_small_env(*one)))
+            continue;
+        memcpy(name, *one, len);
+        name[len] = '\0';
+        if (!get_env(config->env, name))
+            env[used++] = *one;
+    }
+    for (const char *const *one = config->env; one && *one; one++)
+        env[used++] = (char *)(uintptr_t)*one;
+    env[used] = NULL;
+    return env;
+}
+
+/* The file that a name means: the first of PATH that can be executed. The child's PATH counts, as
+ * it would for a shell that was asked to start it. */
+static int find_program(const char *name, const char *path, char *room, size_t len) {
+    int number = ENOENT;
+    size_t name_len = strlen(name);
+    if (strchr(name, '/')) {
+        if (name_len >= len)
+            return ENAMETOOLONG;
+        memcpy(room, name, name_len + 1);
+        return 0;
+    }
+    for (const char *at = path ? path : "/usr/local/bin:/usr/bin:/bin"; name_len;) {
+        const char *end = strchrnul(at, ':');
+        size_t dir = (size_t)(end - at);
+        struct stat stat_of;
+        if (dir && dir + name_len + 2 <= len) {
+            memcpy(room, at, dir);
+            room[dir] = '/';
+            memcpy(room + dir + 1, name, name_len + 1);
+            if (access(room, X_OK) == 0 && stat(room, &stat_of) == 0 && S_ISREG(stat_of.st_mode))
+                return 0;
+            if (errno == EACCES)
+                number = EACCES;
+        }
+        if (!*end)
+            break;
+        at = end + 1;
+    }
+    return number;
+}
+
+static _Noreturn void fail(const struct plan *plan, int number, int in_cwd) {
+    struct failure failure = {number, in_cwd};
+    (void)!write(plan->report, &failure, sizeof failure);
+    _exit(127);
+}
+
+static void set_limit(const struct plan *plan, int resource, uint64_t value) {
+    struct rlimit limit = {value, value};
+    if (value && setrlimit((__rlimit_resource_t)resource, &limit) < 0)
+        fail(plan, errno, 0);
+}
+
+static _Noreturn void become(struct plan *plan) {
+    sigset_t none;
+    /* A handler of ours must not run in there, and what we ignore is not ours to decide for it. */
+    for (int number = 1; number < NSIG; number++)
+        if (number != SIGKILL && number != SIGSTOP)
+            signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0);
+    if (plan->dies_with_parent)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != plan->parent) /* it has died before that took hold */
+        _exit(127);
+    /* Out of the way of 0 to 2 first, whatever they are now. */
+    int in = fcntl(plan->in, F_DUPFD, 3);
+    int out = fcntl(plan->out, F_DUPFD, 3);
+    int errors = fcntl(plan->errors, F_DUPFD, 3);
+    int report = fcntl(plan->report, F_DUPFD_CLOEXEC, 3);
+    if (report >= 0)
+        plan->report = report;
+    if (in < 0 || out < 0 || errors < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 ||
+        dup2(errors, 2) < 0)
+        fail(plan, errno, 0);
+    syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (plan->cwd && chdir(plan->cwd) < 0)
+        fail(plan, errno, 1);
+    set_limit(plan, RLIMIT_AS, plan->memory_max);
+    set_limit(plan, RLIMIT_NOFILE, plan->files_max);
+    execve(plan->path, plan->argv, plan->env);
+    fail(plan, errno, 0);
+}
+
+static void close_all(int *fds, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* The report is closed by a successful exec; what comes before that is the reason. */
+static bool has_failed(int report, struct failure *ret) {
+    ssize_t n;
+    while ((n = read(report, ret, sizeof *ret)) < 0 && errno == EINTR)
+        ;
+    return n == (ssize_t)sizeof *ret;
+}
+
+static dx_status start(struct plan *plan, int report, struct dx__process *ret, dx_error *reterr) {
+    int pidfd = -1;
+    plan->parent = getpid();
+    long pid = syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, &pidfd, NULL, NULL);
+    if (pid == 0)
+        become(plan);
+    if (pid < 0)
+        return dx__system_error(reterr, DX_FAULT_START, "start", plan->path, errno);
+    setpgid((pid_t)pid, (pid_t)pid); /* whoever of the two is first */
+    close(plan->report);
+    plan->report = -1;
+    struct failure failure;
+    if (has_failed(report, &failure)) {
+        siginfo_t info;
+        while (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 && errno == EINTR)
+            ;
+        close(pidfd);
+        if (failure.in_cwd)
+            return dx__system_error(reterr, DX_FAULT_START, "change to", plan->cwd, failure.number);
+        return dx__system_error(reterr, DX_FAULT_START, "start", plan->path, failure.number);
+    }
+    ret->pid = (pid_t)pid;
+    ret->pidfd = pidfd;
+    return DX_OK;
+}
+
+dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, struct dx__process *ret,
+                    dx_error *reterr) {
+    char path[4096];
+    int in[2] = {-1, -1};
+    int rest[6] = {-1, -1, -1, -1, -1, -1}; /* output, errors, report */
+    char **env = make_env(loop, config);
+    if (!env)
+        return DX_ERR_NOMEM;
+    const char *name = config->argv[0];
+    int number = find_program(name, get_env((const char *const *)env, "PATH"), path, sizeof path);
+    dx_status status = DX_OK;
+    if (number)
+        status = dx__system_error(reterr, DX_FAULT_START, "start", name, number);
+    else if (pipe2(in, O_CLOEXEC) < 0 || pipe2(rest, O_CLOEXEC) < 0 ||
+             pipe2(rest + 2, O_CLOEXEC) < 0 || pipe2(rest + 4, O_CLOEXEC) < 0)
+        status = dx__system_error(reterr, DX_FAULT_START, "make pipes for", name, errno);
+    struct plan plan = {
+        .path = path,
+        .cwd = config->cwd,
+        .argv = (char *const *)(uintptr_t)config->argv,
+        .env = env,
+        .memory_max = config->memory_max,
+        .files_max = config->files_max,
+        /* The signal comes when the thread that starts it ends, so other threads than the first
+         * leave it to the guardian. */
+        .dies_with_parent = gettid() == getpid() || config->no_guardian,
+        .in = in[0],
+        .out = rest[1],
+        .errors = rest[3],
+        .report = rest[5],
+    };
+    if (status == DX_OK) {
+        status = start(&plan, rest[4], ret, reterr);
+        rest[5] = plan.report;
+    }
+    dx__free(&loop->alloc, env);
+    if (status != DX_OK) {
+        close_all(in, 2);
+        close_all(rest, 6);
+        return status;
+    }
+    close(rest[1]);
+    close(rest[3]);
+    close(rest[4]);
+    ret->in = in[1];
+    ret->in_other = in[0];
+    ret->out = rest[0];
+    ret->errors = rest[2];
+    return DX_OK;
+}

@@ -1,0 +1,66 @@
+/* What writing and reading a trace share, and the two tools they use. */
+#ifndef DX_TRACE_TRACE_H
+#define DX_TRACE_TRACE_H
+
+#include "base/line.h"
+
+#include <duplex/trace.h>
+
+#include <stdbool.h>
+
+/* The members of a line, by the names they have there. */
+#define DX__TRACE_HEADER "duplex-trace"
+#define DX__TRACE_UNIT "time"
+#define DX__TRACE_PART "part"
+#define DX__TRACE_UNIX "unix-ms"
+#define DX__TRACE_TIME "t"
+#define DX__TRACE_FROM "from"
+#define DX__TRACE_PEER "peer"
+#define DX__TRACE_RUN "run"
+#define DX__TRACE_BYTES "bytes"
+#define DX__TRACE_MESSAGE "message"
+#define DX__TRACE_BROKEN "broken"
+#define DX__TRACE_STRAY "stray"
+#define DX__TRACE_STDERR "stderr"
+#define DX__TRACE_BASE64 "base64"
+#define DX__TRACE_EVENT "event"
+#define DX__TRACE_FACTS "data"
+#define DX__TRACE_DROPPED "dropped"
+
+/* A line that is read: without its newline, in memory that may be written to, since strings are
+ * decoded where they stand. */
+typedef struct dx__trace_line {
+    char *at;
+    size_t len;
+    uint64_t number;
+    bool last; /* the trace ends here, without a newline */
+} dx__trace_line;
+
+dx_status dx__trace_parse(const dx__trace_line *line, dx_trace_record *ret_record,
+                          dx_error *reterr);
+/* Sets an error and begins its phrase, "line 7: ", to be gone on with. */
+dx__line dx__trace_complain(const dx__trace_line *line, dx_fault fault, size_t offset,
+                            dx_error *error);
+
+/* The names of members that are redacted: in lower case, each behind its length. */
+typedef struct dx__secrets {
+    unsigned char *names;
+    size_t len;
+    uint64_t lengths; /* bit n-1: there is one of n bytes */
+    dx_allocator alloc;
+} dx__secrets;
+
+/* names may be NULL. DX_ERR_INVALID for an empty or too long one, DX_ERR_NOMEM. */
+dx_status dx__secrets_init(dx__secrets *secrets, const char *const *names,
+                           const dx_allocator *alloc);
+void dx__secrets_done(dx__secrets *secrets);
+/* Appends a JSON text that was checked, without its secrets. DX_ERR_INVALID if it was not JSON
+ * after all; what was appended until then stays. */
+dx_status dx__secrets_hide(const dx__secrets *secrets, dx_text text, dx_buf *buf);
+
+/* Appends the bytes in base64, with padding; all or nothing. */
+dx_status dx__base64_write(dx_buf *buf, dx_text bytes);
+/* Turns base64 into bytes where it stands; says how many, or SIZE_MAX if it is none. */
+size_t dx__base64_read(char *at, size_t len);
+
+#endif

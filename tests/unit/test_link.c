@@ -1,0 +1,572 @@
+/* Links: handlers, answers, ends, sockets. */
+#include "unit/unit.h"
+
+#include <duplex/link.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+
+struct side {
+    dx_link *link;
+    dx_event *kept;
+    int notes, events, strays, violations, closed, done, results, errors, lost, other;
+    int64_t code;
+    char body[256];
+    dx_error why;
+};
+
+static struct side host, plugin;
+static dx_loop *loop;
+
+static uint64_t clock_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static int wait_for(const int *counter, int count) {
+    uint64_t end = clock_ms() + 5000;
+    while (*counter < count && clock_ms() < end) {
+        struct pollfd fd = {dx_loop_fd(loop), POLLIN, 0};
+        int wait = dx_loop_wait_ms(loop);
+        poll(&fd, 1, wait < 0 || wait > 50 ? 50 : wait);
+        dx_loop_dispatch(loop);
+    }
+    return *counter;
+}
+
+static void turn_for(unsigned ms) {
+    uint64_t end = clock_ms() + ms;
+    while (clock_ms() < end) {
+        struct pollfd fd = {dx_loop_fd(loop), POLLIN, 0};
+        poll(&fd, 1, 5);
+        dx_loop_dispatch(loop);
+    }
+}
+
+static void on_echo(dx_link *link, const dx_event *event, void *user) {
+    assert_ptr_equal(user, dx_link_user(link));
+    assert_int_equal(event->kind, DX_EVENT_REQUEST);
+    assert_int_equal(dx_link_reply(link, event->request, dx_json_checked(event->body)), DX_OK);
+}
+
+static void on_refuse(dx_link *link, const dx_event *event, void *user) {
+    (void)user;
+    dx_link_refuse(link, event->request, 42, dx_str("not today"), dx_json_none());
+}
+
+static void on_forget(dx_link *link, const dx_event *event, void *user) {
+    (void)link;
+    (void)event;
+    (void)user;
+}
+
+static void on_keep(dx_link *link, const dx_event *event, void *user) {
+    struct side *side = user;
+    (void)event;
+    assert_int_equal(dx_link_keep(link, &side->kept), DX_OK);
+}
+
+static void on_note(dx_link *link, const dx_event *event, void *user) {
+    struct side *side = user;
+    (void)link;
+    assert_int_equal(event->kind, DX_EVENT_NOTIFICATION);
+    side->notes++;
+}
+
+static void on_event(dx_link *link, const dx_event *event, void *user) {
+    struct side *side = user;
+    (void)link;
+    side->events++;
+    side->strays += event->kind == DX_EVENT_STRAY;
+    side->violations += event->kind == DX_EVENT_VIOLATION;
+}
+
+static void on_closed(dx_link *link, const dx_error *why, void *user) {
+    struct side *side = user;
+    assert_ptr_equal(link, side->link);
+    side->closed++;
+    side->why = *why;
+}
+
+static void on_done(dx_link *link, const dx_event *event, void *user) {
+    struct side *side = user;
+    (void)link;
+    assert_ptr_equal(event->user, user);
+    side->done++;
+    side->results += event->outcome == DX_OUTCOME_RESULT;
+    side->errors += event->outcome == DX_OUTCOME_ERROR;
+    side->lost += event->outcome == DX_OUTCOME_LOST;
+    side->code = event->code;
+    if (event->body.at)
+        snprintf(side->body, sizeof side->body, "%.*s", (int)event->body.len, event->body.at);
+}
+
+static void on_progress(dx_link *link, const dx_event *event, void *user) {
+    struct side *side = user;
+    (void)link;
+    assert_ptr_equal(event->user, user);
+    side->other++;
+}
+
+static const dx_handler handlers[] = {{"echo", on_echo},     {"refuse", on_refuse},
+                                      {"forget", on_forget}, {"keep", on_keep},
+                                      {"note", on_note},     {NULL, NULL}};
+
+static dx_link_config config_of(struct side *side) {
+    dx_link_config config =
+        dx_link_defaults(DX_FRAMING_LINE, side == &host ? DX_SIDE_HOST : DX_SIDE_PLUGIN);
+    config.handlers = handlers;
+    config.on_closed = on_closed;
+    config.user = side;
+    return config;
+}
+
+static void open_with(struct side *side, int fd, const dx_link_config *config) {
+    dx_error error = {0};
+    assert_int_equal(dx_link_open(loop, fd, fd, config, &side->link, &error), DX_OK);
+}
+
+static void open_side(struct side *side, int fd) {
+    dx_link_config config = config_of(side);
+    open_with(side, fd, &config);
+}
+
+static void ask(const char *method, const char *params) {
+    dx_link_call_options options = {.peer = {.user = &host}, .on_done = on_done};
+    dx_json json = params ? dx_json_text(params, strlen(params)) : dx_json_none();
+    assert_int_equal(dx_link_call(host.link, dx_str(method), json, &options, NULL), DX_OK);
+}
+
+static int set_up_loop(void **state) {
+    (void)state;
+    memset(&host, 0, sizeof host);
+    memset(&plugin, 0, sizeof plugin);
+    return dx_loop_new(NULL, &loop, NULL) != DX_OK;
+}
+
+static int set_up(void **state) {
+    int pair[2];
+    if (set_up_loop(state) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+        return 1;
+    open_side(&host, pair[0]);
+    open_side(&plugin, pair[1]);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    dx_link_free(host.link);
+    dx_link_free(plugin.link);
+    dx_loop_free(loop);
+    dx_event_free(host.kept);
+    dx_event_free(plugin.kept);
+    return 0;
+}
+
+static void answers(void **state) {
+    (void)state;
+    assert_ptr_equal(dx_link_loop(host.link), loop);
+    ask("echo", "{\"a\":[1,2]}");
+    assert_int_equal(wait_for(&host.done, 1), 1);
+    assert_int_equal(host.results, 1);
+    assert_string_equal(host.body, "{\"a\":[1,2]}");
+    ask("refuse", NULL);
+    assert_int_equal(wait_for(&host.errors, 1), 1);
+    assert_int_equal(host.code, 42);
+    ask("unknown", NULL);
+    assert_int_equal(wait_for(&host.errors, 2), 2);
+    assert_int_equal(host.code, DX_CODE_METHOD);
+    ask("forget", NULL);
+    assert_int_equal(wait_for(&host.errors, 3), 3);
+    assert_int_equal(host.code, DX_CODE_INTERNAL);
+    dx_link_notify(host.link, dx_str("note"), dx_json_none());
+    assert_int_equal(wait_for(&plugin.notes, 1), 1);
+    /* One that nobody takes is nobody's business. */
+    dx_link_notify(host.link, dx_str("unknown"), dx_json_none());
+    ask("echo", "[7]");
+    assert_int_equal(wait_for(&host.results, 2), 2);
+    assert_int_equal(dx_link_statistics(host.link).calls, 5);
+    assert_int_equal(dx_link_statistics(plugin.link).requests, 5);
+}
+
+static void both_ways(void **state) {
+    (void)state;
+    dx_link_call_options options = {.peer = {.user = &plugin}, .on_done = on_done};
+    ask("echo", "[1]");
+    assert_int_equal(
+        dx_link_call(plugin.link, dx_str("echo"), dx_json_text("[2]", 3), &options, NULL), DX_OK);
+    wait_for(&host.results, 1);
+    wait_for(&plugin.results, 1);
+    assert_string_equal(host.body, "[1]");
+    assert_string_equal(plugin.body, "[2]");
+}
+
+static void keeps_a_request(void **state) {
+    (void)state;
+    ask("keep", "[3]");
+    for (int i = 0; i < 20 && !plugin.kept; i++)
+        turn_for(5);
+    assert_non_null(plugin.kept);
+    turn_for(20);
+    assert_int_equal(host.done, 0);
+    assert_true(dx_text_is(plugin.kept->body, "[3]"));
+    assert_int_equal(
+        dx_link_reply(plugin.link, plugin.kept->request, dx_json_checked(plugin.kept->body)),
+        DX_OK);
+    assert_int_equal(wait_for(&host.results, 1), 1);
+    assert_int_equal(dx_link_reply(plugin.link, plugin.kept->request, dx_json_none()), DX_GONE);
+}
+
+/* Freed unanswered, outside of any callback: it is answered all the same. */
+static void frees_a_kept_request(void **state) {
+    (void)state;
+    ask("keep", "[3]");
+    for (int i = 0; i < 20 && !plugin.kept; i++)
+        turn_for(5);
+    assert_non_null(plugin.kept);
+    plugin.kept = dx_event_free(plugin.kept);
+    assert_int_equal(wait_for(&host.errors, 1), 1);
+    assert_int_equal(host.code, DX_CODE_INTERNAL);
+}
+
+static void cancels(void **state) {
+    (void)state;
+    dx_link_call_options options = {.peer = {.user = &host}, .on_done = on_done};
+    dx_call call = 0;
+    assert_int_equal(dx_link_call(host.link, dx_str("keep"), dx_json_none(), &options, &call),
+                     DX_OK);
+    assert_int_equal(dx_link_cancel(host.link, call, dx_str(NULL)), DX_OK);
+    assert_int_equal(wait_for(&host.done, 1), 1);
+    assert_int_equal(dx_link_cancel(host.link, call, dx_str(NULL)), DX_GONE);
+}
+
+/* A call without functions, and without options, is a call like any other. */
+static void calls_without_functions(void **state) {
+    (void)state;
+    dx_link_call_options none = {0};
+    assert_int_equal(dx_link_call(host.link, dx_str("echo"), dx_json_none(), NULL, NULL), DX_OK);
+    assert_int_equal(dx_link_call(host.link, dx_str("echo"), dx_json_none(), &none, NULL), DX_OK);
+    ask("echo", NULL);
+    assert_int_equal(wait_for(&host.results, 1), 1);
+    assert_int_equal(dx_link_statistics(host.link).results, 3);
+    assert_int_equal(dx_link_call(host.link, dx_str("echo"), dx_json_text("7", 1), NULL, NULL),
+                     DX_ERR_INVALID);
+}
+
+static void tells_progress(void **state) {
+    (void)state;
+    int pair[2];
+    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
+    dx_link_config config = config_of(&host);
+    config.peer.progress = (dx_progress_style){"progress", "token", 0};
+    open_with(&host, pair[0], &config);
+    dx_link_call_options options = {.peer = {.user = &host, .token = dx_str("9")},
+                                    .on_done = on_done,
+                                    .on_progress = on_progress};
+    dx_link_call(host.link, dx_str("x"), dx_json_none(), &options, NULL);
+    static const char text[] =
+        "{\"jsonrpc\":\"2.0\",\"method\":\"progress\",\"params\":{\"token\":9}}\n"
+        "{\"jsonrpc\":\"2.0\",\"method\":\"progress\",\"params\":{\"token\":9}}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}\n";
+    assert_int_equal(write(pair[1], text, sizeof text - 1), sizeof text - 1);
+    wait_for(&host.done, 1);
+    assert_int_equal(host.other, 2);
+    assert_int_equal(host.results, 1);
+    close(pair[1]);
+}
+
+static void tells_events(void **state) {
+    (void)state;
+    int pair[2];
+    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
+    dx_link_config config = config_of(&host);
+    config.on_event = on_event;
+    open_with(&host, pair[0], &config);
+    static const char text[] = "stray words\n{\"jsonrpc\":\"2.0\"}\n"
+                               "{\"jsonrpc\":\"2.0\",\"method\":\"news\"}\n"
+                               "{\"jsonrpc\":\"2.0\",\"method\":\"note\"}\n";
+    assert_int_equal(write(pair[1], text, sizeof text - 1), sizeof text - 1);
+    wait_for(&host.notes, 1);
+    assert_int_equal(host.strays + host.violations, 2);
+    assert_int_equal(host.events, 3);
+    close(pair[1]);
+}
+
+static void closes(void **state) {
+    (void)state;
+    ask("echo", "[1]");
+    ask("keep", NULL);
+    wait_for(&host.results, 1);
+    dx_link_notify(plugin.link, dx_str("note"), dx_json_none());
+    dx_link_close(plugin.link);
+    dx_link_close(plugin.link);
+    assert_int_equal(dx_link_notify(plugin.link, dx_str("note"), dx_json_none()), DX_CLOSED);
+    wait_for(&host.closed, 1);
+    wait_for(&plugin.closed, 1);
+    turn_for(20);
+    assert_int_equal(host.notes, 1); /* what was said before it closed has arrived */
+    assert_int_equal(host.lost, 1);
+    assert_int_equal(host.closed, 1);
+    assert_int_equal(plugin.closed, 1);
+    assert_int_equal(host.why.fault, DX_FAULT_NONE);
+    assert_int_equal(plugin.why.fault, DX_FAULT_NONE);
+    assert_int_equal(dx_link_call(host.link, dx_str("x"), dx_json_none(), NULL, NULL), DX_CLOSED);
+    assert_int_equal(dx_link_notify(host.link, dx_str("x"), dx_json_none()), DX_CLOSED);
+    dx_link_close(host.link);
+    turn_for(20);
+    assert_int_equal(host.closed, 1);
+}
+
+/* Much is left to say when it closes; all of it arrives. */
+static void drains(void **state) {
+    (void)state;
+    enum { COUNT = 5000 };
+    for (int i = 0; i < COUNT; i++) {
+        static const char fill[] = "[\"0123456789012345678901234567890123456789\"]";
+        assert_int_equal(
+            dx_link_notify(plugin.link, dx_str("note"), dx_json_text(fill, sizeof fill - 1)),
+            DX_OK);
+    }
+    dx_link_close(plugin.link);
+    assert_int_equal(wait_for(&host.notes, COUNT), COUNT);
+    assert_int_equal(wait_for(&host.closed, 1), 1);
+    assert_int_equal(wait_for(&plugin.closed, 1), 1);
+}
+
+/* … unless nobody reads: then it is over after drain_ms. */
+static void drains_not_for_ever(void **state) {
+    (void)state;
+    int pair[2];
+    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
+    dx_link_config config = config_of(&host);
+    config.drain_ms = 100;
+    open_with(&host, pair[0], &config);
+    static char fill[1 << 20];
+    memset(fill, ' ', sizeof fill);
+    memcpy(fill, "[]", 2);
+    dx_link_notify(host.link, dx_str("note"), dx_json_text(fill, sizeof fill));
+    ask("x", NULL);
+    uint64_t begin = clock_ms();
+    dx_link_close(host.link);
+    assert_int_equal(wait_for(&host.closed, 1), 1);
+    assert_true(clock_ms() - begin >= 90 && clock_ms() - begin < 2000);
+    assert_int_equal(host.lost, 1);
+    close(pair[1]);
+}
+
+static void frees_without_a_word(void **state) {
+    (void)state;
+    ask("keep", NULL);
+    ask("echo", NULL);
+    assert_null(dx_link_free(host.link));
+    host.link = NULL;
+    assert_int_equal(wait_for(&plugin.closed, 1), 1);
+    assert_int_equal(host.done + host.closed, 0);
+    assert_null(dx_link_free(NULL));
+}
+
+static void refuses_what_cannot_be(void **state) {
+    (void)state;
+    int fds[2];
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    dx_link_config config = config_of(&host);
+    dx_error error = {0};
+    config.peer.message_max = 0;
+    assert_int_equal(dx_link_open(loop, fds[0], fds[1], &config, &host.link, NULL), DX_ERR_INVALID);
+    config = config_of(&host);
+    assert_int_equal(dx_link_open(loop, -1, fds[1], &config, &host.link, &error), DX_ERR_SYSTEM);
+    assert_int_equal(error.system, EBADF);
+    assert_int_equal(dx_link_open(loop, fds[0], 4000, &config, &host.link, &error), DX_ERR_SYSTEM);
+    assert_null(host.link);
+    assert_int_equal(close(fds[0]) + close(fds[1]), 0); /* still ours */
+}
+
+static void no_memory(void **state) {
+    (void)state;
+    struct unit_memory memory = {0};
+    dx_allocator alloc = unit_allocator(&memory);
+    dx_loop *other;
+    assert_int_equal(dx_loop_new(&alloc, &other, NULL), DX_OK);
+    dx_link_config config = config_of(&host);
+    dx_status status = DX_ERR_NOMEM;
+    for (size_t more = 1; status != DX_OK; more++) {
+        int pair[2];
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+        memory.fail_at = memory.count + more;
+        dx_link *link = NULL;
+        status = dx_link_open(other, pair[0], pair[0], &config, &link, NULL);
+        memory.fail_at = 0;
+        if (status == DX_OK) {
+            assert_true(more > 2);
+            dx_link_free(link);
+        } else {
+            assert_int_equal(status, DX_ERR_NOMEM);
+            assert_null(link);
+            assert_int_equal(close(pair[0]), 0);
+        }
+        close(pair[1]);
+    }
+    dx_loop_free(other);
+    assert_int_equal(memory.blocks, 0);
+}
+
+/* Sockets */
+
+static int connected;
+
+static void on_connect(dx_listener *listener, int fd, void *user) {
+    (void)listener;
+    assert_ptr_equal(user, &plugin);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    connected++;
+    if (plugin.link)
+        close(fd);
+    else
+        open_side(&plugin, fd);
+}
+
+static dx_listener *listen_on(const char *address) {
+    dx_listener *listener = NULL;
+    dx_error error = {0};
+    dx_status status = dx_listener_open(loop, address, on_connect, &plugin, &listener, &error);
+    if (status != DX_OK)
+        print_error("%s\n", error.phrase);
+    assert_int_equal(status, DX_OK);
+    connected = 0;
+    return listener;
+}
+
+static void talk_over(const char *address) {
+    dx_link_config config = config_of(&host);
+    assert_int_equal(dx_link_connect(loop, address, &config, &host.link, NULL), DX_OK);
+    ask("echo", "[\"over a socket\"]");
+    assert_int_equal(wait_for(&host.results, 1), 1);
+    assert_string_equal(host.body, "[\"over a socket\"]");
+    assert_int_equal(connected, 1);
+    dx_link_close(host.link);
+    assert_int_equal(wait_for(&plugin.closed, 1), 1);
+    assert_int_equal(wait_for(&host.closed, 1), 1);
+}
+
+static void over_tcp(void **state) {
+    (void)state;
+    dx_listener *listener = listen_on("tcp:0");
+    unsigned port = dx_listener_port(listener);
+    assert_true(port > 0 && port < 65536);
+    char address[32];
+    snprintf(address, sizeof address, "tcp:%u", port);
+    talk_over(address);
+    /* The port is taken while it is there, and free again right after. */
+    dx_listener *second = NULL;
+    dx_error error = {0};
+    assert_int_equal(dx_listener_open(loop, address, on_connect, NULL, &second, &error),
+                     DX_ERR_SYSTEM);
+    assert_int_equal(error.system, EADDRINUSE);
+    assert_null(dx_listener_free(listener));
+    dx_listener_free(listen_on(address));
+    dx_link_config config = config_of(&host);
+    dx_link *link = NULL;
+    assert_int_equal(dx_link_connect(loop, address, &config, &link, &error), DX_ERR_SYSTEM);
+    assert_int_equal(error.system, ECONNREFUSED);
+    assert_non_null(strstr(error.phrase, address));
+    assert_null(link);
+}
+
+static void over_unix(void **state) {
+    (void)state;
+    char folder[] = "/tmp/duplex-link-XXXXXX", address[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(address, sizeof address, "unix:%s/socket", folder);
+    const char *path = address + strlen("unix:");
+    dx_listener *listener = listen_on(address);
+    assert_int_equal(dx_listener_port(listener), 0);
+    struct stat stat_of;
+    assert_int_equal(stat(path, &stat_of), 0);
+    assert_int_equal(stat_of.st_mode & 0777, 0600);
+    talk_over(address);
+    dx_listener_free(listener);
+    assert_int_equal(access(path, F_OK), -1);
+    dx_error error = {0};
+    dx_link_config config = config_of(&host);
+    dx_link *link = NULL;
+    assert_int_equal(dx_link_connect(loop, address, &config, &link, &error), DX_ERR_SYSTEM);
+    assert_int_equal(error.system, ENOENT);
+    assert_null(dx_listener_free(NULL));
+    /* A listener that is still there when its loop goes removes its path, too. */
+    listen_on(address);
+    dx_link_free(host.link);
+    dx_link_free(plugin.link);
+    host.link = plugin.link = NULL;
+    dx_loop_free(loop);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(dx_loop_new(NULL, &loop, NULL), DX_OK);
+}
+
+static void senseless_addresses(void **state) {
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "unix",
+                                      "unix:",
+                                      "tcp:",
+                                      "tcp:x",
+                                      "tcp:-1",
+                                      "tcp:65536",
+                                      "tcp:1x",
+                                      "udp:1",
+                                      "/tmp/socket",
+                                      "tcp:99999999999999999999"};
+    dx_link_config config = config_of(&host);
+    for (size_t i = 0; i < LENGTH(bad); i++) {
+        dx_listener *listener = NULL;
+        dx_link *link = NULL;
+        assert_int_equal(dx_listener_open(loop, bad[i], on_connect, NULL, &listener, NULL),
+                         DX_ERR_INVALID);
+        assert_int_equal(dx_link_connect(loop, bad[i], &config, &link, NULL), DX_ERR_INVALID);
+        assert_null(listener);
+        assert_null(link);
+    }
+    char longer[300];
+    memset(longer, 'l', sizeof longer);
+    memcpy(longer, "unix:/tmp/", 10);
+    longer[sizeof longer - 1] = '\0';
+    dx_listener *listener = NULL;
+    dx_error error = {0};
+    assert_int_equal(dx_listener_open(loop, longer, on_connect, NULL, &listener, &error),
+                     DX_ERR_SYSTEM);
+    assert_int_equal(error.system, ENAMETOOLONG);
+}
+
+#define pair_test(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define loop_test(test) cmocka_unit_test_setup_teardown(test, set_up_loop, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        pair_test(answers),
+        pair_test(both_ways),
+        pair_test(keeps_a_request),
+        pair_test(frees_a_kept_request),
+        pair_test(cancels),
+        pair_test(calls_without_functions),
+        loop_test(tells_progress),
+        loop_test(tells_events),
+        pair_test(closes),
+        pair_test(drains),
+        loop_test(drains_not_for_ever),
+        pair_test(frees_without_a_word),
+        loop_test(refuses_what_cannot_be),
+        loop_test(no_memory),
+        loop_test(over_tcp),
+        loop_test(over_unix),
+        loop_test(senseless_addresses),
+    };
+    return cmocka_run_group_tests_name("link", tests, NULL, NULL);
+}

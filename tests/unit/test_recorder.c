@@ -1,0 +1,210 @@
+/* A trace in a file: what crossed a link stands in it, files rotate, and a disk that takes nothing
+ * makes nobody wait. */
+#include "unit/unit.h"
+
+#include <duplex/duplex.h>
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static char folder[] = "/tmp/duplex-recorder-XXXXXX";
+
+static const char *path_of(const char *name) {
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+struct counted {
+    size_t host;
+    size_t plugin;
+    uint64_t dropped;
+    char last[256];
+};
+
+static void read_trace(const char *path, struct counted *counted) {
+    dx_trace_reader_config config = dx_trace_reader_defaults();
+    dx_trace_reader *reader;
+    char piece[4096];
+    size_t n;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(dx_trace_reader_new(&config, &reader), DX_OK);
+    for (bool more = true; more;) {
+        n = fread(piece, 1, sizeof piece, file);
+        more = n > 0;
+        if (!more)
+            dx_trace_finish(reader);
+        for (size_t at = 0, used = 0; at < n || !more; at += used) {
+            dx_trace_record record;
+            dx_error error;
+            dx_status status;
+            used = 0;
+            if (more)
+                dx_trace_feed(reader, piece + at, n - at, &used);
+            while ((status = dx_trace_next(reader, &record, &error)) == DX_OK) {
+                counted->host += record.from == DX_TRACE_HOST;
+                counted->plugin += record.from == DX_TRACE_PLUGIN;
+                counted->dropped += record.kind == DX_TRACE_DROPPED ? record.count : 0;
+                if (record.kind == DX_TRACE_MESSAGE)
+                    snprintf(counted->last, sizeof counted->last, "%.*s", (int)record.text.len,
+                             record.text.at);
+            }
+            assert_true(status == DX_AGAIN || status == DX_CLOSED);
+            if (!more)
+                break;
+        }
+    }
+    dx_trace_reader_free(reader);
+    fclose(file);
+}
+
+static void on_done(dx_link *link, const dx_event *event, void *user) {
+    (void)link;
+    assert_int_equal(event->outcome, DX_OUTCOME_RESULT);
+    dx_child_stop(*(dx_child **)user);
+}
+
+static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
+    assert_int_equal(gone->code, 0);
+    dx_child_free(child);
+    dx_loop_stop(user);
+}
+
+static void a_conversation_is_recorded(void **state) {
+    (void)state;
+    char echo[1024];
+    const char *build = getenv("BUILD");
+    snprintf(echo, sizeof echo, "%s/examples/echo", build ? build : ".");
+    const char *argv[] = {echo, "header", NULL};
+    dx_recorder_config record = dx_recorder_defaults(path_of("talk"));
+    static const char *const secrets[] = {"password", NULL};
+    record.redact = secrets;
+    dx_recorder *recorder;
+    dx_child *child;
+    dx_loop *loop;
+    assert_int_equal(dx_recorder_open(&record, &recorder, NULL), DX_OK);
+    assert_int_equal(dx_loop_new(NULL, &loop, NULL), DX_OK);
+    dx_child_config config = dx_child_defaults(DX_FRAMING_HEADER, argv);
+    config.link.recorder = recorder;
+    config.link.name = "echo";
+    config.on_gone = on_gone;
+    config.user = loop;
+    assert_int_equal(dx_child_start(loop, &config, &child, NULL), DX_OK);
+    dx_link_call_options options = {.peer = {.user = &child}, .on_done = on_done};
+    assert_int_equal(dx_link_call(dx_child_link(child), dx_str("echo"),
+                                  dx_json_text("{\"password\":\"x\",\"b\":2}", 22), &options, NULL),
+                     DX_OK);
+    dx_loop_run(loop);
+    dx_loop_free(loop);
+    dx_recorder_close(recorder);
+    struct counted counted = {0};
+    read_trace(path_of("talk"), &counted);
+    assert_int_equal(counted.host, 1);
+    assert_int_equal(counted.plugin, 1);
+    assert_string_equal(counted.last,
+                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"password\":\"***\",\"b\":2}}");
+    struct stat stat_of;
+    assert_int_equal(stat(path_of("talk"), &stat_of), 0);
+    assert_int_equal(stat_of.st_mode & 0777, 0600);
+}
+
+static dx_trace_record record_of(dx_text text) {
+    return (dx_trace_record){.kind = DX_TRACE_MESSAGE,
+                             .from = DX_TRACE_HOST,
+                             .time_us = dx_recorder_now_us(),
+                             .text = text};
+}
+
+static void files_rotate(void **state) {
+    (void)state;
+    enum { RECORDS = 20000 };
+    dx_recorder_config config = dx_recorder_defaults(path_of("turn"));
+    config.size_max = 300000;
+    config.keep = 20;
+    dx_recorder *recorder;
+    assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
+    for (int i = 0; i < RECORDS; i++) {
+        dx_trace_record record = record_of(dx_str("{\"jsonrpc\":\"2.0\",\"method\":\"m\"}"));
+        assert_int_equal(dx_recorder_write(recorder, &record), DX_OK);
+    }
+    dx_recorder_close(recorder);
+    struct counted counted = {0};
+    read_trace(path_of("turn"), &counted);
+    int files = 1;
+    for (char name[32]; files < 30; files++) {
+        struct stat stat_of;
+        snprintf(name, sizeof name, "turn.%d", files);
+        if (stat(path_of(name), &stat_of) != 0)
+            break;
+        assert_true(stat_of.st_size >= 300000 && stat_of.st_size < 300000 + 70000);
+        read_trace(path_of(name), &counted);
+    }
+    assert_true(files > 3);
+    assert_int_equal(counted.host, RECORDS);
+}
+
+static uint64_t now_ms(void) {
+    return dx_recorder_now_us() / 1000;
+}
+
+/* A pipe that nobody reads is a disk that takes nothing. */
+static void a_disk_that_hangs(void **state) {
+    (void)state;
+    char text[1000];
+    memset(text, 'x', sizeof text);
+    text[0] = text[sizeof text - 1] = '"';
+    assert_int_equal(mkfifo(path_of("stuck"), 0600), 0);
+    int other = open(path_of("stuck"), O_RDWR | O_CLOEXEC);
+    assert_true(other >= 0);
+    dx_recorder_config config = dx_recorder_defaults(path_of("stuck"));
+    config.waiting_max = 100000;
+    dx_recorder *recorder;
+    assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
+    uint64_t begun = now_ms();
+    for (int i = 0; i < 10000; i++) {
+        dx_trace_record record = record_of((dx_text){text, sizeof text});
+        (void)dx_recorder_write(recorder, &record);
+    }
+    assert_true(now_ms() - begun < 1000);
+    assert_true(dx_recorder_dropped(recorder) > 9000);
+    begun = now_ms();
+    dx_recorder_close(recorder);
+    assert_true(now_ms() - begun < 4000);
+    close(other);
+}
+
+static void a_place_that_is_none(void **state) {
+    (void)state;
+    dx_recorder_config config = dx_recorder_defaults("/nowhere/at/all");
+    dx_recorder *recorder = NULL;
+    dx_error error;
+    assert_int_equal(dx_recorder_open(&config, &recorder, &error), DX_ERR_SYSTEM);
+    assert_non_null(strstr(error.phrase, "/nowhere/at/all"));
+    assert_null(recorder);
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    char command[300];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_conversation_is_recorded),
+        cmocka_unit_test(files_rotate),
+        cmocka_unit_test(a_disk_that_hangs),
+        cmocka_unit_test(a_place_that_is_none),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

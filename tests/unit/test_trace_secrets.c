@@ -1,0 +1,216 @@
+/* Redaction: which values are hidden, and that nothing else changes. */
+#include "unit/unit.h"
+
+#include "base/alloc.h"
+#include "trace/trace.h"
+
+#include <duplex/rpc.h>
+
+#include <stdio.h>
+
+static const char *const names[] = {"token", "passWord", "authorization", "cl\xc3\xa9", NULL};
+
+static dx__secrets secrets_of(const char *const *list) {
+    dx_allocator alloc = dx__allocator(NULL);
+    dx__secrets secrets;
+    assert_int_equal(dx__secrets_init(&secrets, list, &alloc), DX_OK);
+    return secrets;
+}
+
+static void expect_hidden(dx_text text, dx_text expected) {
+    dx__secrets secrets = secrets_of(names);
+    struct unit_fence fence = unit_fence_new(text.len);
+    dx_buf buf;
+    dx_buf_init(&buf, 100000, NULL);
+    text = unit_fence_put(&fence, text.at, text.len);
+    assert_int_equal(dx_json_check(text, DX_DEPTH_MAX, NULL), DX_FAULT_NONE);
+    assert_int_equal(dx__secrets_hide(&secrets, text, &buf), DX_OK);
+    unit_same((dx_text){buf.data, buf.len}, expected);
+    assert_int_equal(dx_json_check(expected, DX_DEPTH_MAX, NULL), DX_FAULT_NONE);
+    dx_buf_done(&buf);
+    unit_fence_done(&fence);
+    dx__secrets_done(&secrets);
+}
+
+static void values_are_hidden(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"{\"token\":\"abc\"}", "{\"token\":\"***\"}"},
+        {"{\"a\":1,\"token\":\"abc\",\"b\":2}", "{\"a\":1,\"token\":\"***\",\"b\":2}"},
+        /* any value, not only strings */
+        {"{\"token\":12.5e3}", "{\"token\":\"***\"}"},
+        {"{\"token\":null,\"token\":true}", "{\"token\":\"***\",\"token\":\"***\"}"},
+        {"{\"token\":{\"a\":[1,{\"b\":\"}\"}]},\"x\":[]}", "{\"token\":\"***\",\"x\":[]}"},
+        {"{\"token\":[],\"x\":{}}", "{\"token\":\"***\",\"x\":{}}"},
+        {"{\"token\":\"a\\\"b\\\\\"}", "{\"token\":\"***\"}"},
+        {"{\"token\":\"***\"}", "{\"token\":\"***\"}"},
+        /* any depth, in objects and arrays */
+        {"[[{\"a\":{\"b\":[0,{\"password\":\"x\"}]}}]]",
+         "[[{\"a\":{\"b\":[0,{\"password\":\"***\"}]}}]]"},
+        {"[{\"token\":1},{\"token\":2},{\"Authorization\":3}]",
+         "[{\"token\":\"***\"},{\"token\":\"***\"},{\"Authorization\":\"***\"}]"},
+        /* upper and lower case, on both sides */
+        {"{\"TOKEN\":1,\"tOkEn\":2,\"PASSWORD\":3,\"password\":4}",
+         "{\"TOKEN\":\"***\",\"tOkEn\":\"***\",\"PASSWORD\":\"***\",\"password\":\"***\"}"},
+        /* names that are written with escapes */
+        {"{\"p\\u0061ssword\":1}", "{\"p\\u0061ssword\":\"***\"}"},
+        {"{\"\\u0050\\u0041\\u0053\\u0053\\u0057\\u004F\\u0052\\u0044\":\"x\"}",
+         "{\"\\u0050\\u0041\\u0053\\u0053\\u0057\\u004F\\u0052\\u0044\":\"***\"}"},
+        {"{\"cl\\u00e9\":1,\"cl\xc3\xa9\":2}", "{\"cl\\u00e9\":\"***\",\"cl\xc3\xa9\":\"***\"}"},
+        /* white space stays where it was */
+        {" { \"token\" : \"x\" , \"a\" : [ 1 ] }\n", " { \"token\" : \"***\" , \"a\" : [ 1 ] }\n"},
+        {"{\"token\"\t:\r\n{ \"a\" : 1 } }", "{\"token\"\t:\r\n\"***\" }"},
+        /* a value with such a word is followed by a name of that kind */
+        {"{\"a\":\"token\",\"token\":\"a\"}", "{\"a\":\"token\",\"token\":\"***\"}"},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++)
+        expect_hidden(dx_str(cases[i].text), dx_str(cases[i].expected));
+}
+
+static void everything_else_is_left_alone(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "{}",
+        "[]",
+        "\"token\"",
+        "[\"token\",\"password\"]",
+        "{\"a\":\"token\"}",
+        "{\"a\":\"\\\"token\\\":1\"}", /* JSON inside of a string is a string */
+        "{\"tokens\":1,\"toke\":2,\"token \":3,\" token\":4,\"to ken\":5,\"_token\":6}",
+        "{\"\":1,\"tokem\":2,\"\\u0000token\":3,\"token\\u0000\":4}",
+        "{\"to\\\\ken\":1,\"\\\"token\\\"\":2,\"\\ud800token\":3,\"tok\\u0065m\":4}",
+        "{\"T\xc5\x8dKEN\":1,\"CL\xc3\x89\":2}", /* A to Z have two cases here, nothing else has */
+        "{\"@uthorization\":1,\"`uthorization\":2,\"[oken\":3}",
+        " [ 1 , \"a\" , { \"b\" : null } ] ",
+        "1e400",
+    };
+    for (size_t i = 0; i < LENGTH(texts); i++)
+        expect_hidden(dx_str(texts[i]), dx_str(texts[i]));
+}
+
+static void long_names(void **state) {
+    (void)state;
+    char name[66];
+    memset(name, 'n', sizeof name);
+    name[64] = '\0';
+    const char *list[] = {"a", name, "b", NULL};
+    dx__secrets secrets = secrets_of(list);
+    /* 64 bytes, each of them escaped, and one more. */
+    for (size_t count = 63; count <= 65; count++)
+        for (int escaped = 0; escaped <= 1; escaped++) {
+            char text[500];
+            size_t len = (size_t)snprintf(text, sizeof text, "{\"");
+            for (size_t i = 0; i < count; i++)
+                len += (size_t)snprintf(text + len, sizeof text - len, "%s",
+                                        escaped ? "\\u006e" : "N");
+            len += (size_t)snprintf(text + len, sizeof text - len, "\":1}");
+            dx_buf buf;
+            dx_buf_init(&buf, 1000, NULL);
+            assert_int_equal(dx__secrets_hide(&secrets, (dx_text){text, len}, &buf), DX_OK);
+            assert_int_equal(buf.len, count == 64 ? len + 4 : len);
+            dx_buf_done(&buf);
+        }
+    dx__secrets_done(&secrets);
+    dx_allocator alloc = dx__allocator(NULL);
+    name[64] = 'n';
+    name[65] = '\0';
+    assert_int_equal(dx__secrets_init(&secrets, list, &alloc), DX_ERR_INVALID);
+    dx__secrets_done(&secrets);
+    assert_int_equal(dx__secrets_init(&secrets, (const char *[]){"", NULL}, &alloc),
+                     DX_ERR_INVALID);
+    dx__secrets_done(&secrets);
+    assert_int_equal(dx__secrets_init(&secrets, (const char *[]){NULL}, &alloc), DX_OK);
+    assert_int_equal(secrets.len, 0);
+    dx__secrets_done(&secrets);
+}
+
+/* What was said to be JSON and is none never runs away. */
+static void texts_that_are_no_json(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "\"",           "{\"token",     "{\"token\"", "{\"token\":", "{\"token\":\"",
+        "{\"token\":[", "{\"\xff\":1}",
+    };
+    dx__secrets secrets = secrets_of(names);
+    for (size_t i = 0; i < LENGTH(texts); i++) {
+        struct unit_fence fence = unit_fence_new(100);
+        dx_buf buf;
+        dx_buf_init(&buf, 1000, NULL);
+        dx_status status =
+            dx__secrets_hide(&secrets, unit_fence_put(&fence, texts[i], strlen(texts[i])), &buf);
+        assert_true(status == DX_ERR_INVALID || strcmp(texts[i], "{\"token\"") == 0);
+        dx_buf_done(&buf);
+        unit_fence_done(&fence);
+    }
+    dx__secrets_done(&secrets);
+}
+
+/* Random trees: the member is hidden exactly where the generator put one. */
+struct tree {
+    uint64_t random;
+    size_t len, hidden_len;
+    char text[20000], hidden[20000];
+};
+
+static void both(struct tree *tree, const char *text, int visible) {
+    size_t len = strlen(text);
+    assert_true(tree->len + len < sizeof tree->text);
+    memcpy(tree->text + tree->len, text, len);
+    tree->len += len;
+    if (!visible)
+        return;
+    memcpy(tree->hidden + tree->hidden_len, text, len);
+    tree->hidden_len += len;
+}
+
+static void grow(struct tree *tree, int depth, int visible) {
+    static const char *const scalars[] = {"1", "\"token\"", "\"\"", "null", "\"\\\"\"", "\"\\\\\""};
+    static const char *const keys[] = {"\"a\"",        "\"token\"", "\"tok\\u0065n\"", "\"tokens\"",
+                                       "\"PASSword\"", "\"\\\"\"",  "\"toke\""};
+    static const int secret[] = {0, 1, 1, 0, 1, 0, 0};
+    size_t kind = depth > 5 ? 0 : unit_random(&tree->random, 3);
+    if (kind == 0) {
+        both(tree, scalars[unit_random(&tree->random, LENGTH(scalars))], visible);
+        return;
+    }
+    both(tree, kind == 1 ? "[" : "{", visible);
+    for (size_t i = 0, n = unit_random(&tree->random, 4); i < n; i++) {
+        if (i)
+            both(tree, unit_random(&tree->random, 2) ? "," : " , ", visible);
+        int show = visible;
+        if (kind == 2) {
+            size_t key = unit_random(&tree->random, LENGTH(keys));
+            both(tree, keys[key], visible);
+            both(tree, unit_random(&tree->random, 2) ? ":" : " : ", visible);
+            show = visible && !secret[key];
+        }
+        if (visible && !show) {
+            memcpy(tree->hidden + tree->hidden_len, "\"***\"", 5);
+            tree->hidden_len += 5;
+        }
+        grow(tree, depth + 1, show);
+    }
+    both(tree, kind == 1 ? "]" : "}", visible);
+}
+
+static void random_trees(void **state) {
+    (void)state;
+    static struct tree tree;
+    tree.random = 75;
+    for (int round = 0; round < 3000; round++) {
+        tree.len = tree.hidden_len = 0;
+        grow(&tree, 0, 1);
+        expect_hidden((dx_text){tree.text, tree.len}, (dx_text){tree.hidden, tree.hidden_len});
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_hidden), cmocka_unit_test(everything_else_is_left_alone),
+        cmocka_unit_test(long_names),        cmocka_unit_test(texts_that_are_no_json),
+        cmocka_unit_test(random_trees),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

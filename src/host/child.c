@@ -146,7 +146,7 @@ static void describe(const dx_child *child, dx_error *error) {
     if (!child->status_known)
         memcpy(error->phrase, "the program ended, reaped elsewhere",
                sizeof "the program ended, reaped elsewhere");
-    size_t end = child->tail.len;
+    size_t end = child->tail.data ? child->tail.len : 0;
     while (end && (child->tail.data[end - 1] == '\n' || child->tail.data[end - 1] == '\r'))
         end--;
     const char *newline = end ? memrchr(child->tail.data, '\n', end) : NULL;

@@ -196,7 +196,7 @@ dx_status dx_listener_open(dx_loop *loop, const char *text,
 }
 
 unsigned dx_listener_port(const dx_listener *listener) {
-    union address address;
+    union address address = {.any = {0}};
     socklen_t len = sizeof address;
     if (getsockname(listener->watch.fd, &address.any, &len) < 0 || address.any.sa_family != AF_INET)
         return 0;

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* What the child side needs, all of it made before: between fork and exec only the kernel is
  * called. */
 struct plan {

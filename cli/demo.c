@@ -42,8 +42,9 @@ static int find_example(const char *name, char *path, size_t room) {
     return 0;
 }
 
-static void show(void *user, int out, dx_text text) {
+static void show(void *user, int out, dx_text text, size_t framed) {
     struct talk *talk = user;
+    (void)framed;
     const char *colour = talk->colour ? (out ? "\033[36m" : "\033[32m") : "";
     talk->messages++;
     printf("  %s%s%s %.*s\n", colour, out ? "->" : "<-", talk->colour ? "\033[0m" : "",

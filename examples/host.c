@@ -4,17 +4,16 @@
 
 static void on_done(dx_link *link, const dx_event *ev, void *supervisor) {
     (void)link;
-    dx_text text = ev->body.at ? ev->body : dx_str(ev->error.phrase);
-    printf("%.*s\n", (int)text.len, text.at);
+    printf("%.*s%s\n", (int)ev->body.len, ev->body.at ? ev->body.at : "", ev->error.phrase);
     dx_supervisor_stop(supervisor);
 }
 
 static void on_state(dx_supervisor *supervisor, dx_state state, const dx_error *why, void *loop) {
     (void)why;
     dx_link_call_options options = {.peer = {.user = supervisor}, .on_done = on_done};
-    dx_json params = dx_json_text("[42]", 4);
     if (state == DX_STATE_READY)
-        dx_link_call(dx_supervisor_link(supervisor), dx_str("echo"), params, &options, NULL);
+        dx_link_call(dx_supervisor_link(supervisor), dx_str("echo"), dx_json_text("[42]", 4),
+                     &options, NULL);
     if (state == DX_STATE_STOPPED || state == DX_STATE_FAILED)
         dx_loop_stop(loop);
 }
@@ -24,12 +23,12 @@ int main(int argc, char **argv) {
     dx_supervisor_config config = dx_supervisor_defaults(framing, (const char *const *)argv + 2);
     dx_supervisor *supervisor;
     dx_loop *loop;
+    config.on_state = on_state;
     if (!framing || dx_loop_new(NULL, &loop, NULL) != DX_OK)
         return 2;
-    config.on_state = on_state;
     config.user = loop;
-    if (dx_supervisor_new(loop, &config, &supervisor) == DX_OK)
-        dx_supervisor_start(supervisor);
+    dx_supervisor_new(loop, &config, &supervisor);
+    dx_supervisor_start(supervisor);
     dx_loop_run(loop);
     dx_loop_free(loop);
 }

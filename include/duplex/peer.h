@@ -122,9 +122,10 @@ typedef struct dx_peer_config {
     uint64_t stall_ms;   /* time for the next byte inside a message (10 s) */
     uint64_t idle_ms;    /* time after which an idle peer gives its memory back (5 s) */
 
-    /* Sees every message and every stray text as it crosses, `out` being 1 for what is sent: for
-     * traces. Nothing of the peer may be called from it. May be NULL. */
-    void (*observe)(void *user, int out, dx_text text);
+    /* Sees every message and every stray text as it crosses, `out` being 1 for what is sent,
+     * `framed` how many bytes that is with its framing: for traces. Nothing of the peer may be
+     * called from it. May be NULL. */
+    void (*observe)(void *user, int out, dx_text text, size_t framed);
     void *observe_user;
 
     uint64_t first_id; /* id of the first call (1); ids count up to 2^53-1, then start at 1 again */

@@ -415,8 +415,9 @@ static dx_status watch_process(dx_child *child, dx_error *reterr) {
     dx_loop *loop = child->thing.loop;
     struct dx__process *process = &child->process;
     struct dx__link_owner owner = {link_closed, output_ended, child, true};
-    fcntl(process->errors, F_SETFL, O_NONBLOCK);
     child->config.link.on_closed = NULL; /* the end that counts is on_gone */
+    if (fcntl(process->errors, F_SETFL, O_NONBLOCK) < 0)
+        return dx__system_error(reterr, DX_FAULT_START, "watch", child->config.argv[0], errno);
     dx_status status = dx__link_new(loop, process->out, process->in, &child->config.link, &owner,
                                     &child->link, reterr);
     if (status != DX_OK)

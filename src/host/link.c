@@ -283,7 +283,7 @@ static void on_due(dx__due *due) {
 
 /* Recording. */
 
-static void record(void *user, int out, dx_text text) {
+static void record(void *user, int out, dx_text text, size_t framed) {
     const dx_link *link = user;
     const dx_link_config *config = &link->config;
     bool by_host = (config->peer.side == DX_SIDE_HOST) == (out != 0);
@@ -293,13 +293,13 @@ static void record(void *user, int out, dx_text text) {
         .time_us = dx_recorder_now_us(),
         .peer = dx_str(config->name),
         .run = config->run,
-        .bytes = text.len,
+        .bytes = framed,
         .text = text,
         .checked = out,
     };
     (void)dx_recorder_write(config->recorder, &record);
     if (config->peer.observe)
-        config->peer.observe(config->peer.observe_user, out, text);
+        config->peer.observe(config->peer.observe_user, out, text, framed);
 }
 
 /* Reading. */

@@ -469,6 +469,14 @@ static dx_status take_frame(dx_peer *peer) {
     return status;
 }
 
+static void show_frame(dx_peer *peer) {
+    uint64_t end = peer->framer.base + peer->framer.pos;
+    size_t framed = (size_t)(end - peer->framed);
+    peer->framed = end;
+    if (peer->frame.text.len)
+        peer->config.observe(peer->config.observe_user, 0, peer->frame.text, framed);
+}
+
 dx_status dx__intake(dx_peer *peer) {
     if (peer->unsent)
         dx__flush_batches(peer);
@@ -483,8 +491,8 @@ dx_status dx__intake(dx_peer *peer) {
             peer->has_frame = true;
             peer->stall_told = false;
             peer->stats.messages_in += peer->frame.kind == DX_FRAME_MESSAGE;
-            if (peer->config.observe && peer->frame.text.len)
-                peer->config.observe(peer->config.observe_user, 0, peer->frame.text);
+            if (peer->config.observe)
+                show_frame(peer);
         }
         dx_status status = take_frame(peer);
         if (status != DX_OK)

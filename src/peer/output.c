@@ -29,15 +29,15 @@ static void slide(dx_peer *peer) {
     peer->out_sent = 0;
 }
 
-/* The last `body` bytes of the output, but for a line's end, are a message that was just written.
- */
-static void sent_message(dx_peer *peer, size_t body) {
+/* A message was just written: the last `body` bytes of the output, but for a line's end, with the
+ * frame around it from `start` on. */
+static void sent_message(dx_peer *peer, size_t start, size_t body) {
     size_t end = peer->out.len - (peer->config.framing == DX_FRAMING_LINE);
     peer->stats.messages_out++;
     peer->warm = true;
     if (peer->config.observe)
         peer->config.observe(peer->config.observe_user, 1,
-                             (dx_text){peer->out.data + end - body, body});
+                             (dx_text){peer->out.data + end - body, body}, peer->out.len - start);
 }
 
 static dx_status send_in_batch(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing,
@@ -81,7 +81,7 @@ dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing
         peer->out.len = mark.start;
         return status;
     }
-    sent_message(peer, body);
+    sent_message(peer, mark.start, body);
     return DX_OK;
 }
 
@@ -126,7 +126,7 @@ static dx_status send_replies(dx_peer *peer, dx__batch *batch) {
         return status;
     }
     batch->replies.len = 0;
-    sent_message(peer, body);
+    sent_message(peer, mark.start, body);
     return DX_OK;
 }
 

@@ -121,7 +121,8 @@ struct dx_peer {
     uint64_t now;
 
     /* intake */
-    dx_frame frame; /* the one being taken in, if has_frame */
+    dx_frame frame;  /* the one being taken in, if has_frame */
+    uint64_t framed; /* where in the stream the last one ended */
     dx__batch *reading;
     dx_message batch_message;
     uint32_t batch_cursor;

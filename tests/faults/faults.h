@@ -47,6 +47,8 @@ extern const unsigned slow;
 /* One line on what was expected and what came, then the end of the test. */
 __attribute__((format(printf, 1, 2))) _Noreturn void fail(const char *format, ...);
 _Noreturn void skip(const char *why);
+/* Where in a test that does the same many times; stands before what fail() says. */
+void fault_place(const char *place);
 
 void expect_at(const char *file, int line, const char *what, long long got, const char *how,
                long long expected);

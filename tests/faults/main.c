@@ -28,8 +28,16 @@ void fault_enlist(struct fault *fault) {
     *at = fault;
 }
 
+static char at_place[64];
+
+void fault_place(const char *place) {
+    snprintf(at_place, sizeof at_place, "%s", place);
+}
+
 void fail(const char *format, ...) {
     va_list list;
+    if (*at_place)
+        fprintf(stderr, "%s: ", at_place);
     va_start(list, format);
     vfprintf(stderr, format, list);
     va_end(list);

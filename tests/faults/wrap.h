@@ -1,15 +1,43 @@
+/* The system calls of the library, bent: the linker sends them here (--wrap, for each name below).
+ */
 #ifndef FAULTS_WRAP_H
 #define FAULTS_WRAP_H
 
 #include <stddef.h>
 
-/* While `on`, no read or write of the library moves more than `most` bytes, and every
- * `interrupt`-th fails with EINTR (0: none). */
+enum wrapped {
+    WRAP_NONE,
+    WRAP_READ,  /* read, readv, recv */
+    WRAP_WRITE, /* write, writev, send, sendmsg */
+    WRAP_PIPE2,
+    WRAP_EPOLL_CREATE1,
+    WRAP_EPOLL_CTL,
+    WRAP_EPOLL_WAIT,
+    WRAP_EVENTFD,
+    WRAP_FCNTL,
+    WRAP_DUP2,
+    WRAP_WAITID,
+    WRAP_CLONE,
+    WRAP_SIGNAL, /* pidfd_send_signal */
+    WRAP_CLOSE_RANGE
+};
+
+/*
+ * While `on`, no read or write moves more than `most` bytes, and every `interrupt`-th fails with
+ * EINTR (0: none). And whether on or not, the `fail_at`-th call of the kind `fail` fails with
+ * `error`, and all that follow if `for_ever`. Processes that are forked count together.
+ */
 extern struct wrap {
     int on;
     size_t most;
     unsigned interrupt;
-    unsigned count; /* calls that came here */
+    unsigned count; /* reads and writes while on */
+
+    enum wrapped fail;
+    unsigned fail_at;
+    int for_ever;
+    int error;
+    unsigned *calls; /* of the kind that fails; in memory that is shared with forks */
 } wrap;
 
 #endif

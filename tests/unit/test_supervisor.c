@@ -100,7 +100,7 @@ static void on_lost(dx_link *link, const dx_event *event, void *user) {
     *(dx_outcome *)user = event->outcome;
 }
 
-static void comes_back_after_a_death(void **state) {
+static void F92_comes_back_after_a_death(void **state) {
     (void)state;
     struct watcher watcher = begin();
     static const char *const deaf[] = {"/bin/sleep", "100", NULL};
@@ -123,7 +123,7 @@ static void comes_back_after_a_death(void **state) {
 }
 
 /* Five deaths in the window, and nobody tries a sixth time; until somebody says so. */
-static void gives_up_on_a_crash_loop(void **state) {
+static void F91_gives_up_on_a_crash_loop(void **state) {
     (void)state;
     struct watcher watcher = begin();
     static const char *const crash[] = {"/bin/sh", "-c", "echo because >&2; exit 7", NULL};
@@ -197,7 +197,7 @@ static void a_handshake_that_never_ends(void **state) {
 }
 
 /* A stopped process answers no ping: degraded, then put down and started anew. */
-static void a_process_that_hangs(void **state) {
+static void F90_a_process_that_hangs(void **state) {
     (void)state;
     struct watcher watcher = begin();
     dx_supervisor_config config = config_of(&watcher, echo_argv);
@@ -215,7 +215,7 @@ static void a_process_that_hangs(void **state) {
 }
 
 /* One that is slow to answer but keeps talking is not disturbed. */
-static void a_process_that_is_busy(void **state) {
+static void F90_a_process_that_is_busy(void **state) {
     (void)state;
     struct watcher watcher = begin();
     static const char *const talker[] = {
@@ -283,14 +283,14 @@ int main(void) {
     snprintf(echo_path, sizeof echo_path, "%s/examples/echo", build ? build : ".");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(starts_and_stops),
-        cmocka_unit_test(comes_back_after_a_death),
-        cmocka_unit_test(gives_up_on_a_crash_loop),
+        cmocka_unit_test(F92_comes_back_after_a_death),
+        cmocka_unit_test(F91_gives_up_on_a_crash_loop),
         cmocka_unit_test(outside_the_window_it_goes_on),
         cmocka_unit_test(a_program_that_is_not_there),
         cmocka_unit_test(leaving_with_0_is_no_failure),
         cmocka_unit_test(a_handshake_that_never_ends),
-        cmocka_unit_test(a_process_that_hangs),
-        cmocka_unit_test(a_process_that_is_busy),
+        cmocka_unit_test(F90_a_process_that_hangs),
+        cmocka_unit_test(F90_a_process_that_is_busy),
         cmocka_unit_test(freed_when_told),
         cmocka_unit_test(stopped_while_it_waits),
     };

@@ -348,6 +348,11 @@ static void on_due(dx__due *due) {
     set_due(child);
 }
 
+void dx__child_kill(dx_child *child) {
+    if (!child->exited)
+        step_to(child, KILLING);
+}
+
 /* The time of a step begins when it is taken, and that is in a dispatch. */
 static void on_turn(dx__turn *turn) {
     dx_child *child = DX__OWNER(turn, dx_child, turn);

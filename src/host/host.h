@@ -134,6 +134,10 @@ void dx__link_finish_now(dx_link *link, const dx_error *why);
 /* Did the other side ever say something that could be read? */
 bool dx__link_has_spoken(const dx_link *link);
 
+/* child.c, for supervisor.c: SIGKILL to its group, at once; everything else comes as it always
+ * does. */
+void dx__child_kill(dx_child *child);
+
 /* spawn.c */
 struct dx__process {
     pid_t pid;

@@ -153,13 +153,11 @@ static void incarnate(dx_supervisor *supervisor) {
         be_ready(supervisor);
 }
 
-/* Dies by our hand: what we know is the better reason than the signal. */
+/* Dies by our hand: what we know is the better reason than the signal. Its calls end as ever. */
 static void put_down(dx_supervisor *supervisor, const dx_error *why) {
-    dx_child *child = supervisor->child;
-    dx_error reason = *why;
-    supervisor->child = NULL;
-    dx_child_free(child);
-    died(supervisor, false, &reason);
+    supervisor->why = *why;
+    dx__due_set(supervisor->thing.loop, &supervisor->due, DX_NEVER);
+    dx__child_kill(supervisor->child);
 }
 
 /* Has anything come since we last looked? Who works hard may answer late, and is well. */
@@ -255,7 +253,7 @@ static void on_turn(dx__turn *turn) {
         start(supervisor);
     else if (wishes & WISH_FAIL && starting)
         put_down(supervisor, &supervisor->why);
-    else if (wishes & WISH_READY && starting)
+    else if (wishes & WISH_READY && starting && supervisor->why.fault == DX_FAULT_NONE)
         be_ready(supervisor);
 }
 

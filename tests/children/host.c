@@ -1,11 +1,14 @@
 /* host COUNT PROGRAM ARG…: starts COUNT children, asks each once, says "ready" when all have
- * answered, and runs on until somebody kills it. */
+ * answered, and runs on until somebody kills it. With a COUNT like "+5" it has forked a copy of
+ * itself by then, which has copies of all descriptors and never leaves. */
 #include <duplex/child.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int waiting;
+static int forks;
 
 static void on_done(dx_link *link, const dx_event *event, void *user) {
     (void)link;
@@ -13,6 +16,9 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
     if (event->outcome != DX_OUTCOME_RESULT)
         exit(3);
     if (--waiting == 0) {
+        if (forks && fork() == 0)
+            for (;;)
+                pause();
         puts("ready");
         fflush(stdout);
     }
@@ -37,6 +43,7 @@ int main(int argc, char **argv) {
     if (argc < 3 || dx_loop_new(NULL, &loop, NULL) != DX_OK)
         return 1;
     waiting = atoi(argv[1]);
+    forks = argv[1][0] == '+';
     for (int i = waiting; i > 0; i--)
         start(loop, (const char *const *)argv + 2);
     return dx_loop_run(loop) != DX_OK;

@@ -90,7 +90,7 @@ FAULT(F77_sigchld_ignored, 10, "the same where SIGCHLD is ignored") {
     remove_folder();
 }
 
-FAULT(F77_too_long, 5, "arguments and paths that are too long are told, too") {
+FAULT(F77_oversized, 5, "arguments and paths that are too long are told, too") {
     dx_loop *loop = loop_new();
     size_t len = 4 << 20;
     char *word = malloc(len);

@@ -45,11 +45,24 @@ FAULT(F86_host_terminated, 10, "the same for a host that dies of SIGTERM, SIGINT
     kill_host("5", NULL, SIGHUP);
 }
 
+/* The copy is nobody's child of ours: it may stay, and must not keep the others alive. */
+FAULT(F86_host_forked, 10, "a fork of the host that holds all its pipes keeps no child alive") {
+    pid_t host = start_host("+5", NULL);
+    EXPECT(descendants(NULL, 0), ==, 13);
+    kill(host, SIGKILL);
+    waitpid(host, NULL, 0);
+    EXPECT(descendants_until(1, 2000), ==, 1);
+    pid_t copy = 0;
+    EXPECT(descendants(&copy, 1), ==, 1);
+    kill(copy, SIGKILL);
+}
+
 /* Signals of a terminal go to the whole foreground group; the guardian must not be in it. */
 FAULT(F86_group_killed, 10, "a signal to the host's whole group does not take the guardian first") {
     pid_t pid = fork();
     if (pid == 0) {
         setpgid(0, 0);
+        close(1);
         execl(program("host"), "host", "5", program("family"), (char *)NULL);
         _exit(126);
     }

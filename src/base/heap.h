@@ -9,6 +9,11 @@
 
 #include <duplex/base.h>
 
+/* `ms` after `now`; what is too far away to count is never. */
+static inline uint64_t dx__later(uint64_t now, uint64_t ms) {
+    return ms >= DX_NEVER - now ? DX_NEVER : now + ms;
+}
+
 typedef struct dx__timer {
     uint64_t when;  /* the real deadline; may be later than the place in the heap says */
     uint64_t key;   /* what the heap is ordered by */

@@ -25,7 +25,7 @@ bool dx__loop_is_ours(const dx_loop *loop) {
 uint64_t dx__loop_later(dx_loop *loop, uint64_t ms) {
     if (!loop->dispatching)
         loop->now = dx__clock_ms();
-    return ms >= DX_NEVER - loop->now ? DX_NEVER : loop->now + ms;
+    return dx__later(loop->now, ms);
 }
 
 int dx__high_fd(int fd) {

@@ -77,10 +77,6 @@ bool dx__call_is_tombstone(const dx_peer *peer, uint64_t id) {
     return false;
 }
 
-static uint64_t later(uint64_t now, uint64_t ms) {
-    return ms >= DX_NEVER - now ? DX_NEVER : now + ms;
-}
-
 static uint64_t take_id(dx_peer *peer) {
     uint64_t id;
     do {
@@ -167,9 +163,9 @@ dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
     call->no_cancel = options->no_cancel;
     call->timeout_ms = options->timeout_ms ? options->timeout_ms : peer->config.timeout_ms;
     call->total_ms = options->total_ms ? options->total_ms : peer->config.total_ms;
-    call->total_at = later(peer->now, call->total_ms);
+    call->total_at = dx__later(peer->now, call->total_ms);
     call->timer.tag = TIMER_CALL;
-    uint64_t at = later(peer->now, call->timeout_ms);
+    uint64_t at = dx__later(peer->now, call->timeout_ms);
     dx__heap_add(&peer->heap, &call->timer, at < call->total_at ? at : call->total_at);
     dx__map_put(&peer->by_id, call->id, call);
     if (call->token)
@@ -235,7 +231,7 @@ void dx__call_end(dx_peer *peer, dx__call *call, dx_outcome outcome, dx_fault fa
 void dx__call_progress(dx_peer *peer, dx__call *call) {
     if (!call->reset || call->state != CALL_PENDING)
         return;
-    uint64_t at = later(peer->now, call->timeout_ms);
+    uint64_t at = dx__later(peer->now, call->timeout_ms);
     dx__heap_move(&peer->heap, &call->timer, at < call->total_at ? at : call->total_at);
 }
 
@@ -296,7 +292,7 @@ dx_status dx_peer_cancel(dx_peer *peer, dx_call handle, dx_text reason, uint64_t
         dx__call_end(peer, call, DX_OUTCOME_CANCELLED, DX_FAULT_CANCELLED, false);
         return DX_OK;
     }
-    uint64_t grace = later(peer->now, style->grace_ms);
+    uint64_t grace = dx__later(peer->now, style->grace_ms);
     call->state = CALL_CANCELLING;
     dx__heap_move(&peer->heap, &call->timer, grace < call->total_at ? grace : call->total_at);
     return DX_OK;

@@ -192,7 +192,6 @@ static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event 
     if (status == DX_ERR_INVALID) {
         /* The id is known, so the answer can find its way, unlike that to other parse errors. */
         dx_error error = ev->error;
-        dx__error_set(&error, error.fault, error.offset, error.offset, 0);
         status = dx__send_error(peer, request->batch, (dx_text){request->id, request->id_len},
                                 DX_CODE_PARSE, &error);
         if (status != DX_OK)

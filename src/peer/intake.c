@@ -175,7 +175,6 @@ static dx_status take_cancel(dx_peer *peer, const struct intake *in) {
 
 static dx_status take_progress(dx_peer *peer, const struct intake *in, dx__call *call) {
     dx__queued queued = event(peer, in, DX_EVENT_PROGRESS);
-    queued.call = call;
     queued.handle = dx__pool_handle(&call->pooled);
     peer->stats.progress++;
     dx__call_progress(peer, call);

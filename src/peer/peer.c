@@ -266,14 +266,10 @@ void dx__trim(dx_peer *peer) {
     peer->warm = false;
 }
 
-static uint64_t after(uint64_t since, uint64_t ms) {
-    return ms >= DX_NEVER - since ? DX_NEVER : since + ms;
-}
-
 /* When an idle peer gives its memory back; not while an event is lent out of it. */
 static uint64_t idle_at(const dx_peer *peer) {
     uint64_t since = peer->last_use > peer->last_byte ? peer->last_use : peer->last_byte;
-    return peer->warm && !peer->lent ? after(since, peer->config.idle_ms) : DX_NEVER;
+    return peer->warm && !peer->lent ? dx__later(since, peer->config.idle_ms) : DX_NEVER;
 }
 
 static uint64_t stall_at(const dx_peer *peer) {
@@ -282,7 +278,7 @@ static uint64_t stall_at(const dx_peer *peer) {
     if (peer->stall_told || peer->ending || peer->config.stall_ms == DX_NEVER ||
         !dx__framer_partial(&peer->framer, &have, &missing))
         return DX_NEVER;
-    return after(peer->last_byte, peer->config.stall_ms);
+    return dx__later(peer->last_byte, peer->config.stall_ms);
 }
 
 static void tell_stall(dx_peer *peer) {

@@ -32,9 +32,7 @@ dx__request *dx__request_add(dx_peer *peer, dx_text id, uint64_t hash, dx__batch
     if (batch)
         batch->waiting++;
     request->timer.tag = TIMER_REQUEST;
-    uint64_t limit = peer->config.handle_ms;
-    dx__heap_add(&peer->heap, &request->timer,
-                 limit >= DX_NEVER - peer->now ? DX_NEVER : peer->now + limit);
+    dx__heap_add(&peer->heap, &request->timer, dx__later(peer->now, peer->config.handle_ms));
     dx__map_put(&peer->by_request_id, request->id_hash, request);
     return request;
 }

@@ -20,7 +20,7 @@
  *   - Its whole group has been killed when `gone` comes, and dies with this process: by the
  *     parent-death signal (if the first thread starts it), and by a small guardian process, one for
  *     each loop, that holds a pipe to us and kills the groups when that closes. A child that makes
- * a session of its own escapes both.
+ *     a session of its own escapes both.
  */
 #ifndef DUPLEX_CHILD_H
 #define DUPLEX_CHILD_H
@@ -37,13 +37,14 @@ typedef struct dx_child dx_child;
 
 /* How it ended. */
 typedef struct dx_gone {
-    int known;      /* 0: somebody else in this process reaped it, nobody knows */
+    int known;      /* 0: somebody else in this process reaped it, or it can't be ended */
     int code;       /* exit code, if signal is 0 */
     int signal;     /* the signal that ended it, or 0 */
     int core;       /* it left a core */
     int stopped;    /* dx_child_stop() was called before */
-    int escaped;    /* somebody outside its group still holds its output: a process that made a
-                       session of its own, which nobody here can end */
+    int escaped;    /* it lives on in spite of SIGKILL, or somebody outside its group still holds
+                       its output: a process that made a session of its own, which nobody here can
+                       end */
     dx_text errors; /* the last of its standard error (up to errors_max bytes) */
     dx_error
         error; /* one line about it all; fault DX_FAULT_NONE if it was stopped or left with 0 */
@@ -57,7 +58,8 @@ typedef struct dx_gone {
  *   farewell_notify  this notification is sent
  *   close            its standard input is closed; it has close_ms to leave
  *   terminate        SIGTERM to its group; it has term_ms to leave
- *   kill             SIGKILL to its group
+ *   kill             SIGKILL to its group; if it has not died of that in 2 s, because it has other
+ *                    rights than we or the kernel holds it, it is gone as escaped
  */
 typedef struct dx_ladder {
     const char *farewell_call;
@@ -92,11 +94,11 @@ DX_API dx_status dx_child_start(dx_loop *loop, const dx_child_config *config, dx
                                 dx_error *reterr);
 /* Begins the ladder; on_gone comes in bounded time. Harmless when it is stopping or gone. */
 DX_API void dx_child_stop(dx_child *child);
-/* Kills its group at once, if it is not gone, waits until it is dead, and forgets it; no callback
- * comes any more. */
+/* Kills its group at once, if it is not gone, waits until it is dead (2 s at most), and forgets it;
+ * no callback comes any more. */
 DX_API dx_child *dx_child_free(dx_child *child);
 
-/* The conversation with it; NULL from on_gone on. */
+/* The conversation with it; NULL once it is gone, in on_gone already. */
 DX_API dx_link *dx_child_link(const dx_child *child);
 DX_API pid_t dx_child_pid(const dx_child *child);
 DX_API void *dx_child_user(const dx_child *child);

@@ -70,7 +70,8 @@ DX_API dx_status dx_link_stdio(dx_loop *loop, const dx_link_config *config, dx_l
  * over. An exit code: 0 after a plain end, 1 if it ended otherwise, 2 if it could not begin. The
  * configuration's on_closed is called, too. */
 DX_API int dx_plugin_run(const dx_link_config *config);
-/* A link to a socket: "unix:PATH", or "tcp:PORT" on the loopback address. */
+/* A link to a socket: "unix:PATH", or "tcp:PORT" on the loopback address. Who listens there but is
+ * overrun counts as absent after 200 ms, which is the longest that this takes. */
 DX_API dx_status dx_link_connect(dx_loop *loop, const char *address, const dx_link_config *config,
                                  dx_link **ret_link, dx_error *reterr);
 

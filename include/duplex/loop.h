@@ -14,7 +14,7 @@
  *   - Everything may be freed from inside any callback, its own included; the memory goes when the
  *     dispatch ends.
  *   - A loop and all that hangs on it belong to one thread. dx_loop_post() is the one call that
- * other threads may make.
+ *     other threads may make.
  *   - After a fork(), the copy in the new process can only be freed; everything else does nothing
  *     there, since the descriptors and children are the original's.
  *   - Nothing global is touched: no signal handler, no SIGPIPE setting, no waitpid(-1), nothing
@@ -48,8 +48,8 @@ DX_API uint64_t dx_loop_now(const dx_loop *loop);
 
 /* Does what can be done now. Calling it from inside one of its callbacks does nothing. */
 DX_API void dx_loop_dispatch(dx_loop *loop);
-/* Waits and dispatches until dx_loop_stop() was called, or the loop was freed, in a callback.
- * DX_ERR_SYSTEM if waiting fails. */
+/* Waits and dispatches until dx_loop_stop() is called, or the loop is freed, in a callback; what
+ * was called before it began does not count. DX_ERR_SYSTEM if waiting fails. */
 DX_API dx_status dx_loop_run(dx_loop *loop);
 DX_API void dx_loop_stop(dx_loop *loop);
 

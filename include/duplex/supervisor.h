@@ -73,8 +73,8 @@ DX_API dx_status dx_supervisor_new(dx_loop *loop, const dx_supervisor_config *co
 /* Kills what runs, at once and without a word. */
 DX_API dx_supervisor *dx_supervisor_free(dx_supervisor *supervisor);
 
-/* Starts it, from stopped, failed or backoff, with a clean record. That the program can't be
- * started is a death like any other: it is told by on_state. */
+/* Starts it, from stopped, failed or backoff, with a clean record; while it is stopping, as soon as
+ * it has. That the program can't be started is a death like any other: it is told by on_state. */
 DX_API void dx_supervisor_start(dx_supervisor *supervisor);
 /* Stops it by its ladder; on_state tells when it is stopped. */
 DX_API void dx_supervisor_stop(dx_supervisor *supervisor);

@@ -4,14 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* One read of the standard error; the longest line that is handed out in one piece. */
-enum { PIECE = 16 << 10, LINE = 8 << 10 };
+/* One read of the standard error; the longest line that is handed out in one piece; how long a
+ * process may take to die of SIGKILL. */
+enum { PIECE = 16 << 10, LINE = 8 << 10, KILL_MS = 2000 };
 
 /* Where on the ladder it stands. */
 enum step { RUNNING, FAREWELL, CLOSING, TERMINATING, KILLING };
@@ -41,6 +43,7 @@ struct dx_child {
     bool group_killed;
     bool status_known;
     bool reaped_elsewhere;
+    bool survived; /* SIGKILL: it has other rights than we, or the kernel holds it */
     siginfo_t status;
 };
 
@@ -63,14 +66,18 @@ static void set_due(dx_child *child) {
     dx__due_set(child->thing.loop, &child->due, when);
 }
 
-/* Signals. The number of a group is only ours while its leader is not reaped; that comes last. */
+/* Signals. The number of a group is only ours while its leader is not reaped; we do that last, but
+ * somebody else in this process may have done it since we last looked. */
 static void signal_group(const dx_child *child, int number) {
+    siginfo_t info;
     if (child->is_gone || !dx__loop_is_ours(child->thing.loop))
+        return;
+    id_t pidfd = (id_t)child->process.pidfd;
+    if (waitid(P_PIDFD, pidfd, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD)
         return;
     if (!child->exited)
         syscall(SYS_pidfd_send_signal, child->process.pidfd, number, NULL, 0);
-    if (!child->reaped_elsewhere)
-        kill(-child->process.pid, number);
+    kill(-child->process.pid, number);
 }
 
 /* The standard error. */
@@ -143,15 +150,17 @@ static void describe(const dx_child *child, dx_error *error) {
     bool by_signal = child->status_known && status->si_code != CLD_EXITED;
     dx__error_set(error, by_signal ? DX_FAULT_KILLED : DX_FAULT_EXITED, 0,
                   (uint64_t)status->si_status, 0);
-    if (!child->status_known)
-        memcpy(error->phrase, "the program ended, reaped elsewhere",
-               sizeof "the program ended, reaped elsewhere");
+    dx__line line = {error->phrase, strlen(error->phrase), sizeof error->phrase};
+    if (!child->status_known) {
+        line = dx__line_on(error->phrase, sizeof error->phrase);
+        dx__line_str(&line, child->survived ? "the program can't be ended"
+                                            : "the program ended, reaped elsewhere");
+    }
     size_t end = child->tail.data ? child->tail.len : 0;
     while (end && (child->tail.data[end - 1] == '\n' || child->tail.data[end - 1] == '\r'))
         end--;
     const char *newline = end ? memrchr(child->tail.data, '\n', end) : NULL;
     const char *last = newline ? newline + 1 : child->tail.data;
-    dx__line line = {error->phrase, strlen(error->phrase), sizeof error->phrase};
     if (end)
         dx__line_str(&line, "; it last wrote: ");
     for (const char *at = last; end && at < child->tail.data + end; at++) {
@@ -160,15 +169,23 @@ static void describe(const dx_child *child, dx_error *error) {
     }
 }
 
+/* False if it lives on in spite of SIGKILL. */
+static bool wait_for_exit(const dx_child *child) {
+    struct pollfd exit = {child->process.pidfd, POLLIN, 0};
+    siginfo_t info = {.si_pid = 0};
+    if (!dx__loop_is_ours(child->thing.loop))
+        return true;
+    while (poll(&exit, 1, child->survived ? 0 : KILL_MS) < 0 && errno == EINTR)
+        ;
+    int rc = waitid(P_PIDFD, (id_t)child->process.pidfd, &info, WEXITED | WNOHANG);
+    return rc < 0 || info.si_pid;
+}
+
 static void reap(dx_child *child) {
-    siginfo_t info;
     if (child->process.pidfd < 0)
         return;
     signal_group(child, SIGKILL);
-    while (dx__loop_is_ours(child->thing.loop) &&
-           waitid(P_PIDFD, (id_t)child->process.pidfd, &info, WEXITED) < 0 && errno == EINTR)
-        ;
-    if (!child->config.no_guardian)
+    if (wait_for_exit(child) && !child->config.no_guardian)
         dx__guardian_remove(child->thing.loop, child->process.pid);
     dx__watch_stop(&child->exit);
     close(child->process.pidfd);
@@ -184,7 +201,7 @@ static void tell_gone(dx_child *child) {
     gone.core = gone.known && child->status.si_code == CLD_DUMPED;
     gone.escaped = child->escaped;
     gone.errors = (dx_text){child->tail.data ? child->tail.data : "", child->tail.len};
-    if (!child->stopping && (!gone.known || gone.code || gone.signal))
+    if (child->survived || (!child->stopping && (!gone.known || gone.code || gone.signal)))
         describe(child, &gone.error);
     if (child->config.on_gone)
         child->config.on_gone(child, &gone, child->config.user);
@@ -198,7 +215,8 @@ static void be_gone(dx_child *child) {
         return;
     child->is_going = true;
     dx_error why;
-    child->escaped = !(child->output_ended || child->link_ended) || child->errors.fd >= 0;
+    child->escaped =
+        child->survived || !(child->output_ended || child->link_ended) || child->errors.fd >= 0;
     signal_group(child, SIGKILL);
     read_errors(child, 1 << 10);
     describe(child, &why);
@@ -299,7 +317,7 @@ static void step_to(dx_child *child, enum step step) {
         break;
     case KILLING:
         signal_group(child, SIGKILL);
-        child->ladder_at = DX_NEVER;
+        child->ladder_at = later(child, KILL_MS);
         break;
     }
     set_due(child);
@@ -341,9 +359,14 @@ static void on_due(dx__due *due) {
         set_due(child);
         return;
     }
+    if (child->ladder_at <= now && child->step == KILLING) {
+        child->survived = true;
+        be_gone(child);
+        return;
+    }
     if (child->drain_at <= now)
         give_up_talking(child);
-    if (child->ladder_at <= now && child->step != KILLING)
+    if (child->ladder_at <= now)
         step_to(child, child->step + 1);
     set_due(child);
 }

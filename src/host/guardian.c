@@ -19,7 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GROUPS_MAX = 1 << 18 }; /* more than there can be processes on most machines */
+/* More groups than there can be processes on most machines; how much of what it was told may wait;
+ * how long we wait for it to read. */
+enum { GROUPS_MAX = 1 << 18, PIPE_SIZE = 4096, PATIENCE_MS = 50 };
 
 struct note {
     int32_t group;
@@ -119,6 +121,7 @@ static bool has_guardian(dx_loop *loop) {
     loop->guarded = (dx__watch){.fd = -1, .ready = has_died};
     if (pid > 0 && dx__watch_start(loop, &loop->guarded, pidfd, EPOLLIN) == DX_OK) {
         fcntl(ends[1], F_SETFL, O_NONBLOCK);
+        fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE);
         return true;
     }
     close(ends[0]);
@@ -133,12 +136,16 @@ static bool has_guardian(dx_loop *loop) {
     return false;
 }
 
-/* The pipe holds thousands of notes and is read at once. If it is full, the guardian is dead, and
- * the next one will be told everything. */
+/* The pipe holds hundreds of notes and is read at once. If it stays full, somebody has stopped the
+ * guardian: it goes, and the next one will be told everything. */
 static void tell(dx_loop *loop, pid_t group, bool add) {
     struct note note = {.group = group, .add = add};
-    while (write(loop->guardian, &note, sizeof note) < 0 && errno == EINTR)
-        ;
+    struct pollfd room = {loop->guardian, POLLOUT, 0};
+    while (write(loop->guardian, &note, sizeof note) < 0)
+        if (errno != EINTR && (errno != EAGAIN || poll(&room, 1, PATIENCE_MS) <= 0)) {
+            syscall(SYS_pidfd_send_signal, loop->guarded.fd, SIGKILL, NULL, 0);
+            return;
+        }
 }
 
 void dx__guardian_add(dx_loop *loop, pid_t group) {

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /* One read; how many reads before others have their turn; how much output before it is written in
- * the middle of a turn. */
-enum { PIECE = 64 << 10, READS = 16, GATHER = 32 << 10 };
+ * the middle of a turn; how many reads at the end, for what is still on its way. */
+enum { PIECE = 64 << 10, READS = 16, GATHER = 32 << 10, REST = 1 << 10 };
 
 struct dx_link {
     dx__thing thing;
@@ -25,7 +25,6 @@ struct dx_link {
     dx__watch out;
     dx__due due;
     dx__turn turn;
-    dx__turn read_turn; /* for input that is a file */
     dx__map handlers;
     dx__pool calls;
     struct dx__link_owner owner;
@@ -101,12 +100,12 @@ static void give_up_after(dx_link *link, uint64_t ms) {
         link->give_up_at = later(link, ms);
 }
 
-/* What can't be written will never be. What was sent to us may still be read. */
+/* What can't be written will never be. What was sent to us until now may still be read. */
 static void output_broke(dx_link *link, int number) {
     dx__system_error(&link->why, DX_FAULT_SYSTEM, "write to the peer", NULL, number);
     dx__watch_close(&link->out);
     dx_peer_sent(link->peer, SIZE_MAX);
-    give_up_after(link, link->config.drain_ms);
+    link->give_up_at = later(link, 0);
 }
 
 static void flush(dx_link *link) {
@@ -220,6 +219,13 @@ static void tell_closed(dx_link *link) {
         link->owner.closed(link->owner.owner, &link->why);
 }
 
+static void read_all(dx_link *link, int most);
+
+/* Nobody tells when there is more in a file: there is until it ends, so it is read bit by bit. */
+static bool is_file_to_read(const dx_link *link) {
+    return link->in.fd >= 0 && link->in.always_ready && link->in.events;
+}
+
 /* Everything that follows from what happened: events out, bytes out, what next. */
 static void take_turn(dx_link *link) {
     dx_loop *loop = link->thing.loop;
@@ -240,9 +246,9 @@ static void take_turn(dx_link *link) {
     if (link->over || link->closing)
         give_up_after(link, link->config.drain_ms);
     dx__watch_set(&link->in, dx__peer_is_full(link->peer) ? 0 : EPOLLIN);
-    if (link->in.fd >= 0 && link->in.always_ready && link->in.events)
-        dx__turn_want(loop, &link->read_turn);
     uint64_t deadline = dx_peer_deadline(link->peer);
+    if (is_file_to_read(link) && loop->now < deadline)
+        deadline = loop->now + 1;
     if (link->give_up_at < deadline)
         deadline = link->give_up_at;
     dx__due_set(loop, &link->due, link->unread_at < deadline ? link->unread_at : deadline);
@@ -273,6 +279,12 @@ static void on_due(dx__due *due) {
     uint64_t now = link->thing.loop->now;
     dx_peer_tick(link->peer, now);
     if (now >= link->unread_at && !tell_unread(link))
+        return;
+    if (is_file_to_read(link))
+        read_all(link, READS);
+    if (now >= link->give_up_at)
+        read_all(link, REST);
+    if (link->freed)
         return;
     if (now >= link->give_up_at) {
         dx_peer_sent(link->peer, SIZE_MAX);
@@ -349,11 +361,6 @@ static void in_ready(dx__watch *watch, uint32_t events) {
         want_turn(link);
 }
 
-static void read_file(dx__turn *turn) {
-    dx_link *link = DX__OWNER(turn, dx_link, read_turn);
-    in_ready(&link->in, EPOLLIN);
-}
-
 static void out_ready(dx__watch *watch, uint32_t events) {
     dx_link *link = DX__OWNER(watch, dx_link, out);
     /* Nobody reads any more. That is no fault as long as there is nothing to say. */
@@ -381,7 +388,6 @@ static void stop(dx_link *link) {
     dx__watch_close(&link->in);
     dx__watch_close(&link->out);
     dx__turn_drop(loop, &link->turn);
-    dx__turn_drop(loop, &link->read_turn);
     dx__due_done(loop, &link->due);
 }
 
@@ -437,7 +443,6 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
     link->in = (dx__watch){.fd = -1, .ready = in_ready};
     link->out = (dx__watch){.fd = -1, .ready = out_ready};
     link->turn.take = on_turn;
-    link->read_turn.take = read_file;
     if (owner)
         link->owner = *owner;
     dx__map_init(&link->handlers, &loop->alloc);
@@ -549,7 +554,7 @@ void dx__link_half_close(dx_link *link) {
 
 void dx__link_finish_now(dx_link *link, const dx_error *why) {
     if (!link->over) {
-        read_all(link, 1 << 20);
+        read_all(link, REST);
         if (link->freed)
             return;
         dx__watch_close(&link->in);

@@ -14,9 +14,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* How long nobody is let in when the system has no room for one more. */
+enum { FULL_MS = 100 };
+
 struct dx_listener {
     dx__thing thing;
     dx__watch watch;
+    dx__due due;
     void (*on_connect)(dx_listener *listener, int fd, void *user);
     void *user;
     bool freed;
@@ -83,8 +87,7 @@ static int connect_now(int fd, const union address *address, socklen_t len) {
     socklen_t number_len = sizeof number;
     if (poll(&wait, 1, 200) <= 0)
         return ETIMEDOUT;
-    getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &number_len);
-    return number;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &number_len) < 0 ? errno : number;
 }
 
 dx_status dx_link_connect(dx_loop *loop, const char *text, const dx_link_config *config,
@@ -117,11 +120,24 @@ static void ready(dx__watch *watch, uint32_t events) {
         socklen_t len = sizeof address;
         memset(&address, 0, sizeof address);
         int fd = accept4(watch->fd, &address.any, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd < 0)
+        if (fd < 0 && (errno == ECONNABORTED || errno == EINTR))
+            continue;
+        if (fd < 0) {
+            /* Who waits there is told of again and again, so we must not look. */
+            if (errno != EAGAIN) {
+                dx__watch_set(watch, 0);
+                dx__due_set(watch->loop, &listener->due, dx__loop_later(watch->loop, FULL_MS));
+            }
             return;
+        }
         set_nodelay(fd, &address);
         listener->on_connect(listener, fd, listener->user);
     }
+}
+
+static void look_again(dx__due *due) {
+    dx_listener *listener = DX__OWNER(due, dx_listener, due);
+    dx__watch_set(&listener->watch, EPOLLIN);
 }
 
 static void release(dx__thing *thing) {
@@ -135,6 +151,7 @@ dx_listener *dx_listener_free(dx_listener *listener) {
         dx__watch_close(&listener->watch);
         if (listener->path.sun_path[0] && dx__loop_is_ours(listener->thing.loop))
             unlink(listener->path.sun_path);
+        dx__due_done(listener->thing.loop, &listener->due);
         dx__thing_end(&listener->thing);
     }
     return NULL;
@@ -178,6 +195,11 @@ dx_status dx_listener_open(dx_loop *loop, const char *text,
     *listener = (dx_listener){.on_connect = on_connect, .user = user};
     listener->thing = (dx__thing){.loop = loop, .release = release, .kill = kill_listener};
     listener->watch = (dx__watch){.fd = -1, .ready = ready};
+    status = dx__due_init(loop, &listener->due, look_again);
+    if (status != DX_OK) {
+        dx__free(&loop->alloc, listener);
+        return status;
+    }
     int fd = listen_on(&address, len);
     if (fd >= 0 && address.any.sa_family == AF_UNIX)
         listener->path = address.local;
@@ -187,6 +209,7 @@ dx_status dx_listener_open(dx_loop *loop, const char *text,
             close(fd);
         if (listener->path.sun_path[0])
             unlink(listener->path.sun_path);
+        dx__due_done(loop, &listener->due);
         dx__free(&loop->alloc, listener);
         return status;
     }

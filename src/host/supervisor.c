@@ -25,6 +25,7 @@ struct dx_supervisor {
     uint64_t heard;  /* messages that had come when we last looked */
     unsigned missed; /* pings in a row without a word */
     bool pinging;
+    bool again; /* it was told to start while it was stopping */
     bool freed;
     dx_error why; /* the reason for its death that is known before it */
 };
@@ -115,9 +116,10 @@ static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     dx_error why = supervisor->why.fault != DX_FAULT_NONE ? supervisor->why : gone->error;
     supervisor->child = NULL;
     dx_child_free(child);
-    if (supervisor->state == DX_STATE_STOPPING)
-        enter(supervisor, DX_STATE_STOPPED, &why);
-    else
+    if (supervisor->state == DX_STATE_STOPPING) {
+        if (enter(supervisor, DX_STATE_STOPPED, &why) && supervisor->again)
+            dx_supervisor_start(supervisor);
+    } else
         died(supervisor, gone->known && !gone->code && !gone->signal && !why.fault, &why);
 }
 
@@ -171,9 +173,10 @@ static bool has_word(dx_supervisor *supervisor) {
 
 static void ping(dx_supervisor *supervisor) {
     dx_link_call_options options = {.peer = {.timeout_ms = supervisor->config.ping_wait_ms}};
-    if (dx_link_call(dx_child_link(supervisor->child), dx_str(supervisor->config.ping),
-                     dx_json_none(), &options, NULL) == DX_OK)
-        supervisor->pinging = true;
+    /* Who can't even be asked, because he does not read, has not answered either. */
+    (void)dx_link_call(dx_child_link(supervisor->child), dx_str(supervisor->config.ping),
+                       dx_json_none(), &options, NULL);
+    supervisor->pinging = true;
     dx__due_set(supervisor->thing.loop, &supervisor->due,
                 later(supervisor, supervisor->config.ping_wait_ms));
 }
@@ -224,6 +227,7 @@ static void on_due(dx__due *due) {
 }
 
 static void start(dx_supervisor *supervisor) {
+    supervisor->again = supervisor->state == DX_STATE_STOPPING;
     if (supervisor->child)
         return;
     supervisor->death = 0;
@@ -269,6 +273,7 @@ void dx_supervisor_start(dx_supervisor *supervisor) {
 
 void dx_supervisor_stop(dx_supervisor *supervisor) {
     supervisor->wishes &= ~(unsigned)WISH_START;
+    supervisor->again = false;
     wish(supervisor, WISH_STOP);
 }
 

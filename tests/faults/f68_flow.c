@@ -1,6 +1,7 @@
 /* Too much, in every direction: F68 to F71. */
 #include "faults/faults.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 
 enum { MIB = 1 << 20, PIECE = 65536, MANY = 100 * MIB / PIECE };
@@ -178,6 +179,28 @@ FAULT(F70_neighbour, 20, "a child that floods does not starve another one") {
     }
     family_end(&quiet, 3000 * slow);
     family_end(&loud, 3000 * slow);
+    dx_loop_free(loop);
+}
+
+FAULT(F70_endless_file, 20, "a file without end as input does not starve a child") {
+    static const dx_framing framings[] = {DX_FRAMING_LINE, DX_FRAMING_HEADER};
+    dx_loop *loop = loop_new();
+    struct family quiet;
+    family_init(&quiet, loop, "parrot");
+    family_start(&quiet);
+    for (size_t i = 0; i < LENGTH(framings); i++) {
+        dx_link_config config = dx_link_defaults(framings[i], DX_SIDE_HOST);
+        dx_link *link;
+        int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        EXPECT(dx_link_open(loop, zero, null, &config, &link, NULL), ==, DX_OK);
+        uint64_t begin = now_ms();
+        for (int j = 0; j < 20; j++)
+            ask(family_link(&quiet), "hello", NULL, &quiet.calls);
+        EXPECT(now_ms() - begin, <, 2000 * slow);
+        dx_link_free(link);
+    }
+    family_end(&quiet, 2000 * slow);
     dx_loop_free(loop);
 }
 

@@ -44,7 +44,7 @@ typedef enum dx_restart {
 } dx_restart;
 
 typedef struct dx_supervisor_config {
-    dx_child_config child; /* on_gone and its user are the supervisor's */
+    dx_child_config child; /* on_gone is the supervisor's, which is also the user of on_errors */
     /* A new incarnation runs. Do the handshake on its link, then call dx_supervisor_ready(). NULL:
      * it is ready as soon as it runs. */
     void (*on_start)(dx_supervisor *supervisor, dx_link *link, void *user);
@@ -57,7 +57,7 @@ typedef struct dx_supervisor_config {
     uint64_t backoff_ms;     /* pause before the first restart (100 ms); doubles each time … */
     uint64_t backoff_max_ms; /* … up to this (30 s) */
     uint64_t steady_ms;      /* ready for so long, the pause starts small again (60 s) */
-    unsigned tries;          /* so many deaths … (5) */
+    unsigned tries;          /* so many deaths … (5; 64 at most, 0: any number) */
     uint64_t window_ms;      /* … in this time, and it has failed (180 s) */
     const char *ping;        /* a method that is called to see whether it is well; NULL: none */
     uint64_t ping_ms;        /* how often, when nothing else came from it (30 s) */
@@ -80,7 +80,8 @@ DX_API void dx_supervisor_start(dx_supervisor *supervisor);
 DX_API void dx_supervisor_stop(dx_supervisor *supervisor);
 /* The handshake is done. */
 DX_API void dx_supervisor_ready(dx_supervisor *supervisor);
-/* The handshake has failed: it is killed, and that counts as a death because of `why`. */
+/* The handshake has failed: it is killed, and that counts as a death because of `why`. Like
+ * ready(), it is heard only while it is starting. */
 DX_API void dx_supervisor_fail(dx_supervisor *supervisor, const dx_error *why);
 
 DX_API dx_state dx_supervisor_state(const dx_supervisor *supervisor);

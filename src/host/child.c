@@ -42,7 +42,6 @@ struct dx_child {
     bool escaped;
     bool group_killed;
     bool status_known;
-    bool reaped_elsewhere;
     bool survived; /* SIGKILL: it has other rights than we, or the kernel holds it */
     siginfo_t status;
 };
@@ -66,18 +65,21 @@ static void set_due(dx_child *child) {
     dx__due_set(child->thing.loop, &child->due, when);
 }
 
-/* Signals. The number of a group is only ours while its leader is not reaped; we do that last, but
- * somebody else in this process may have done it since we last looked. */
+/* The number of a group is only ours while its leader is not reaped; we do that last, but somebody
+ * else in this process may have done it since we last looked. Linux 6.9 knows the group by the
+ * leader's pidfd, whoever reaped it. */
 static void signal_group(const dx_child *child, int number) {
+    enum { PROCESS_GROUP = 1 << 2 };
+    int pidfd = child->process.pidfd;
     siginfo_t info;
     if (child->is_gone || !dx__loop_is_ours(child->thing.loop))
         return;
-    id_t pidfd = (id_t)child->process.pidfd;
-    if (waitid(P_PIDFD, pidfd, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD)
-        return;
     if (!child->exited)
-        syscall(SYS_pidfd_send_signal, child->process.pidfd, number, NULL, 0);
-    kill(-child->process.pid, number);
+        syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0);
+    if (syscall(SYS_pidfd_send_signal, pidfd, number, NULL, PROCESS_GROUP) == 0 || errno == ESRCH)
+        return;
+    if (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD)
+        kill(-child->process.pid, number);
 }
 
 /* The standard error. */
@@ -251,7 +253,6 @@ static void exit_ready(dx__watch *watch, uint32_t events) {
         return;
     child->exited = true;
     child->status_known = rc == 0;
-    child->reaped_elsewhere = rc < 0;
     child->ladder_at = DX_NEVER;
     child->drain_at = later(child, child->config.drain_ms);
     dx__watch_stop(watch); /* the descriptor is needed for the reaping */

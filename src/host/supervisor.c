@@ -22,12 +22,13 @@ struct dx_supervisor {
     uint64_t pause_ms;           /* before the next restart */
     uint64_t deaths[DEATHS_MAX]; /* when the last ones were, as a ring */
     unsigned death;
-    uint64_t heard;  /* messages that had come when we last looked */
+    uint64_t heard;  /* bytes that had come when we last looked */
     unsigned missed; /* pings in a row without a word */
     bool pinging;
     bool again; /* it was told to start while it was stopping */
     bool freed;
-    dx_error why; /* the reason for its death that is known before it */
+    dx_error why;     /* the reason for its death that is known before it */
+    dx_error failure; /* what dx_supervisor_fail() was told */
 };
 
 const char *dx_state_name(dx_state state) {
@@ -138,6 +139,7 @@ static void incarnate(dx_supervisor *supervisor) {
     supervisor->missed = 0;
     supervisor->pinging = false;
     supervisor->why.fault = DX_FAULT_NONE;
+    supervisor->wishes &= ~(unsigned)(WISH_READY | WISH_FAIL); /* meant for the one before */
     config.link.run = ++supervisor->incarnation;
     if (!enter(supervisor, DX_STATE_STARTING, NULL) || supervisor->state != DX_STATE_STARTING)
         return;
@@ -165,9 +167,9 @@ static void put_down(dx_supervisor *supervisor, const dx_error *why) {
 /* Has anything come since we last looked? Who works hard may answer late, and is well. */
 static bool has_word(dx_supervisor *supervisor) {
     dx_link *link = dx_child_link(supervisor->child);
-    uint64_t messages = link ? dx_link_statistics(link).messages_in : 0;
-    bool word = messages != supervisor->heard;
-    supervisor->heard = messages;
+    uint64_t bytes = link ? dx_link_statistics(link).bytes_in : 0;
+    bool word = bytes != supervisor->heard;
+    supervisor->heard = bytes;
     return word;
 }
 
@@ -253,10 +255,10 @@ static void on_turn(dx__turn *turn) {
     supervisor->wishes = 0;
     if (wishes & WISH_STOP)
         stop(supervisor);
-    else if (wishes & WISH_START)
+    else if (wishes & WISH_START && !starting)
         start(supervisor);
     else if (wishes & WISH_FAIL && starting)
-        put_down(supervisor, &supervisor->why);
+        put_down(supervisor, &supervisor->failure);
     else if (wishes & WISH_READY && starting && supervisor->why.fault == DX_FAULT_NONE)
         be_ready(supervisor);
 }
@@ -282,7 +284,7 @@ void dx_supervisor_ready(dx_supervisor *supervisor) {
 }
 
 void dx_supervisor_fail(dx_supervisor *supervisor, const dx_error *why) {
-    supervisor->why = *why;
+    supervisor->failure = *why;
     wish(supervisor, WISH_FAIL);
 }
 

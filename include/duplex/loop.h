@@ -37,8 +37,8 @@ DX_API dx_status dx_loop_new(const dx_allocator *allocator, dx_loop **ret_loop, 
  * waited for. */
 DX_API dx_loop *dx_loop_free(dx_loop *loop);
 
-/* Readable when there is something to do. */
-DX_API int dx_loop_fd(const dx_loop *loop);
+/* Readable when there is something to do. Ask for it before you first wait. */
+DX_API int dx_loop_fd(dx_loop *loop);
 /* When there will be something to do without it (ms of CLOCK_MONOTONIC), or DX_NEVER. */
 DX_API uint64_t dx_loop_deadline(const dx_loop *loop);
 /* The same as a timeout for poll(2): ms from now, 0 if it has passed, -1 for never. */
@@ -52,6 +52,13 @@ DX_API void dx_loop_dispatch(dx_loop *loop);
  * was called before it began does not count. DX_ERR_SYSTEM if waiting fails. */
 DX_API dx_status dx_loop_run(dx_loop *loop);
 DX_API void dx_loop_stop(dx_loop *loop);
+
+/* Before dx_loop_run() sleeps, it looks for up to `us` microseconds (0, the default: not at all)
+ * whether something has come, and lets others have the processor in between. Two processes on two
+ * processors that both do this answer each other without the cost of a wake-up, which is most of
+ * what a short call takes; in exchange, each keeps a processor busy for that time after its last
+ * message. 50 is a good value for those who want it. */
+DX_API void dx_loop_set_busy_poll(dx_loop *loop, uint64_t us);
 
 /* Runs `function(user)` in the loop's thread, from its next dispatch; in the order of the calls.
  * May be called from any thread, and wakes the loop up. DX_ERR_NOMEM. */

@@ -9,6 +9,11 @@
 /* The capacity a buffer takes to hold `need` bytes (need <= max): doubling keeps it linear. */
 size_t dx__buf_target(const dx_buf *buf, size_t need);
 
+/* dx_buf_reserve() without a call as long as there is room. */
+static inline dx_status dx__buf_room(dx_buf *buf, size_t more) {
+    return more <= buf->cap - buf->len ? DX_OK : dx_buf_reserve(buf, more);
+}
+
 /* dx_buf_append() for short pieces, without a call as long as there is room. */
 static inline dx_status dx__buf_put(dx_buf *buf, const char *bytes, size_t len) {
     if (len > buf->cap - buf->len)

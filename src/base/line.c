@@ -21,14 +21,9 @@ void dx__line_str(dx__line *line, const char *string) {
 }
 
 size_t dx__digits(uint64_t number, char digits[20]) {
-    char back[20];
-    size_t n = 0;
-    do
-        back[n++] = (char)('0' + number % 10);
-    while (number /= 10);
-    for (size_t i = 0; i < n; i++)
-        digits[i] = back[n - 1 - i];
-    return n;
+    size_t count = dx__digits_count(number);
+    dx__digits_put(number, digits, count);
+    return count;
 }
 
 void dx__line_num(dx__line *line, uint64_t number) {

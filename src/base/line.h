@@ -14,6 +14,19 @@ dx__line dx__line_on(char *at, size_t room);
 void dx__line_str(dx__line *line, const char *string);
 void dx__line_num(dx__line *line, uint64_t number);
 
+static inline size_t dx__digits_count(uint64_t number) {
+    size_t count = 1;
+    for (; number >= 10000; number /= 10000)
+        count += 4;
+    return count + (number >= 10) + (number >= 100) + (number >= 1000);
+}
+
+/* Exactly `count` of them, with zeros in front. */
+static inline void dx__digits_put(uint64_t number, char *to, size_t count) {
+    for (; count > 0; number /= 10)
+        to[--count] = (char)('0' + number % 10);
+}
+
 /* The decimal digits of a number; returns how many (at most 20). */
 size_t dx__digits(uint64_t number, char digits[20]);
 

@@ -1,9 +1,6 @@
 /*
- * A hash map from a 64-bit key to a pointer, open addressing, sized at the first entry.
- *
- * Two uses, one table: numbers that are their own hash (the ids we count up ourselves, which then
- * lie next to each other), and byte strings hashed by dx__hash(), where several entries may have
- * one key and the caller compares the strings.
+ * A hash map from the hash of a byte string to a pointer, open addressing, sized at the first
+ * entry. Several entries may have one hash: the caller compares the strings.
  */
 #ifndef DX_BASE_MAP_H
 #define DX_BASE_MAP_H

@@ -129,24 +129,24 @@ static dx_status other_framing(dx_framer *framer, dx_frame *ret) {
     return give_up(framer, ret, DX_FAULT_OTHER_FRAMING, 0, 1);
 }
 
-/* The one line that nearly every header consists of, as everybody writes it. */
-static bool usual_length(dx_framer *framer, dx_text line) {
+/* The header that nearly every message has, as everybody writes it: one field and the empty line.
+ */
+static bool usual_block(dx_framer *framer) {
     static const char start[] = "Content-Length: ";
-    size_t len = sizeof start - 1;
+    enum { START = sizeof start - 1, MOST = START + 9 + 4 };
+    const char *at = framer->in.data + framer->pos;
     size_t number = 0;
-    if (framer->fields || line.len <= len || line.len > len + 9 ||
-        memcmp(line.at, start, len) != 0 || line.at[line.len] != '\r')
+    size_t i = START;
+    if (framer->block || framer->in.len - framer->pos < MOST || memcmp(at, start, START) != 0)
         return false;
-    for (size_t i = len; i < line.len; i++) {
-        if (line.at[i] < '0' || line.at[i] > '9')
-            return false;
-        number = number * 10 + (size_t)(line.at[i] - '0');
-    }
-    if (number > framer->config.message_max || !framer->config.fields_max)
+    for (; i < MOST - 4 && at[i] >= '0' && at[i] <= '9'; i++)
+        number = number * 10 + (size_t)(at[i] - '0');
+    if (i == START || memcmp(at + i, "\r\n\r\n", 4) != 0 || number > framer->config.message_max ||
+        !framer->config.fields_max || i + 4 > framer->config.header_max)
         return false;
-    framer->fields = 1;
-    framer->has_length = true;
-    framer->length = number;
+    framer->pos = framer->scan = framer->pos + i + 4;
+    framer->need = number;
+    framer->in_body = true;
     framer->hunting = false;
     framer->started = true;
     return true;
@@ -310,6 +310,8 @@ dx_status dx__frame_header_next(dx_framer *framer, dx_frame *ret) {
         size_t at = framer->pos;
         if (at == framer->in.len && !framer->finished)
             return DX_AGAIN;
+        if (usual_block(framer))
+            continue;
         const char *newline = dx__frame_newline(framer);
         size_t whole =
             newline ? (size_t)(newline + 1 - (framer->in.data + at)) : framer->in.len - at;
@@ -322,8 +324,6 @@ dx_status dx__frame_header_next(dx_framer *framer, dx_frame *ret) {
         framer->block += whole;
         if (line.len && line.at[line.len - 1] == '\r')
             line.len--;
-        if (usual_length(framer, line))
-            continue;
         dx_status status = line.len ? field(framer, ret, at, line) : block_ends(framer, ret, at);
         if (status != DX_AGAIN)
             return status;

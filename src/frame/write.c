@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-static const char field[] = "Content-Length: ";
-
 static inline dx_status put(dx_buf *buf, const char *string) {
     return dx__buf_put(buf, string, strlen(string));
 }
@@ -16,19 +14,22 @@ dx_status dx__frame_open(dx_buf *buf, dx_framing framing, const char *content_ty
     dx__frame_mark mark = {.start = buf->len};
     dx_status status = DX_OK;
     if (framing == DX_FRAMING_HEADER) {
-        for (mark.digits = 1; guess >= 10; guess /= 10)
-            mark.digits++;
-        status = put(buf, field);
-        mark.digits_at = buf->len;
-        if (status == DX_OK)
-            status = dx_buf_append(buf, "00000000000000000000", mark.digits);
+        static const char field[] = "Content-Length: 00000000000000000000\r\n\r\n";
+        enum { NAME = 16, MOST = sizeof field - 1 };
+        mark.digits = dx__digits_count(guess);
+        mark.digits_at = buf->len + NAME;
+        status = dx__buf_room(buf, MOST);
+        if (status == DX_OK) {
+            memcpy(buf->data + buf->len, field, MOST);
+            buf->len += NAME + mark.digits;
+        }
         if (status == DX_OK && content_type) {
             status = put(buf, "\r\nContent-Type: ");
             if (status == DX_OK)
                 status = put(buf, content_type);
         }
         if (status == DX_OK)
-            status = put(buf, "\r\n\r\n");
+            status = dx__buf_put(buf, "\r\n\r\n", 4);
     }
     if (status != DX_OK) {
         buf->len = mark.start;
@@ -52,10 +53,10 @@ dx_status dx__frame_close(dx_buf *buf, dx_framing framing, const dx__frame_mark 
     if (framing == DX_FRAMING_LINE) {
         if (broken)
             flatten(buf->data + mark->body, buf->data + buf->len);
-        return put(buf, "\n");
+        return dx__buf_put(buf, "\n", 1);
     }
-    char digits[20];
-    size_t count = dx__digits(buf->len - mark->body, digits);
+    size_t len = buf->len - mark->body;
+    size_t count = dx__digits_count(len);
     if (count != mark->digits) {
         size_t rest = mark->digits_at + mark->digits;
         if (count > mark->digits) {
@@ -66,7 +67,7 @@ dx_status dx__frame_close(dx_buf *buf, dx_framing framing, const dx__frame_mark 
         memmove(buf->data + mark->digits_at + count, buf->data + rest, buf->len - rest);
         buf->len = buf->len - mark->digits + count;
     }
-    memcpy(buf->data + mark->digits_at, digits, count);
+    dx__digits_put(len, buf->data + mark->digits_at, count);
     return DX_OK;
 }
 

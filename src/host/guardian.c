@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,37 +24,59 @@
  * how long we wait for it to read. */
 enum { GROUPS_MAX = 1 << 18, PIPE_SIZE = 4096, PATIENCE_MS = 50 };
 
+/* PIDFD_SIGNAL_PROCESS_GROUP of Linux 6.9, which older headers don't have. */
+enum { TO_GROUP = 1 << 2 };
+
 struct note {
     int32_t group;
     int32_t add;
 };
 
+/* The pidfd of its leader means the group even when the leader is gone, and never another one that
+ * got its number; the number is for older kernels, and for when descriptors run out. */
+struct group {
+    pid_t number;
+    int leader;
+};
+
 /* Takes in what is in the pipe. False at its end. */
-static bool take_notes(int pipe, pid_t *groups, size_t *count) {
+static bool take_notes(int pipe, struct group *groups, size_t *count) {
     struct note note;
     ssize_t n;
     while ((n = read(pipe, &note, sizeof note)) == (ssize_t)sizeof note) {
         size_t at = 0;
-        while (at < *count && groups[at] != note.group)
+        while (at < *count && groups[at].number != note.group)
             at++;
-        if (note.add && at == *count && *count < GROUPS_MAX)
-            groups[(*count)++] = note.group;
-        else if (!note.add && at < *count)
+        if (note.add && at == *count && *count < GROUPS_MAX) {
+            int leader = (int)syscall(SYS_pidfd_open, note.group, 0);
+            groups[(*count)++] = (struct group){note.group, leader};
+        } else if (!note.add && at < *count) {
+            if (groups[at].leader >= 0)
+                close(groups[at].leader);
             groups[at] = groups[--*count];
+        }
     }
     return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
+static void kill_group(const struct group *group) {
+    if (group->leader >= 0 &&
+        (syscall(SYS_pidfd_send_signal, group->leader, SIGKILL, NULL, TO_GROUP) == 0 ||
+         errno == ESRCH))
+        return;
+    kill(-group->number, SIGKILL);
+}
+
 /* Until the pipe ends, or the process that we guard for: somebody it has forked may hold a copy of
  * the pipe. */
-static void guard(int pipe, int host, pid_t *groups) {
+static void guard(int pipe, int host, bool orphaned, struct group *groups) {
     struct pollfd fds[2] = {{pipe, POLLIN, 0}, {host, POLLIN, 0}};
     size_t count = 0;
     do
-        poll(fds, 2, -1);
-    while (take_notes(pipe, groups, &count) && !fds[1].revents);
+        poll(fds, 2, orphaned ? 0 : -1);
+    while (take_notes(pipe, groups, &count) && !orphaned && !fds[1].revents);
     for (size_t i = 0; i < count; i++)
-        kill(-groups[i], SIGKILL);
+        kill_group(&groups[i]);
 }
 
 /* Signals from the terminal, and whoever means us, shall not take the guardian first. */
@@ -72,10 +95,16 @@ static _Noreturn void become_guardian(int pipe, pid_t parent) {
     dup2(pipe, 0);
     dup2(host >= 0 ? host : pipe, 1);
     syscall(SYS_close_range, 2, ~0U, 0);
-    void *groups = mmap(NULL, GROUPS_MAX * sizeof(pid_t), PROT_READ | PROT_WRITE,
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    void *groups = mmap(NULL, GROUPS_MAX * sizeof(struct group), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (groups != MAP_FAILED && getppid() == parent)
-        guard(0, host >= 0 ? 1 : -1, groups);
+    /* Whoever dies before we have begun has left his notes. */
+    if (groups != MAP_FAILED)
+        guard(0, host >= 0 ? 1 : -1, getppid() != parent, groups);
     _exit(0);
 }
 
@@ -93,14 +122,24 @@ static void forget(dx_loop *loop) {
     dx__watch_close(&loop->guarded);
 }
 
-/* Somebody has killed it: there is another one, and it learns all the groups anew. */
-static void has_died(dx__watch *watch, uint32_t events) {
-    dx_loop *loop = watch->loop;
-    (void)events;
-    forget(loop);
+/* A new one learns all the groups. */
+static void tell_all(dx_loop *loop) {
+    loop->replacing = true;
     for (dx__thing *thing = loop->things; thing; thing = thing->next)
         if (thing->guard)
             thing->guard(thing);
+    loop->replacing = false;
+}
+
+static void replace(dx_loop *loop) {
+    forget(loop);
+    tell_all(loop);
+}
+
+/* Somebody has killed it. */
+static void has_died(dx__watch *watch, uint32_t events) {
+    (void)events;
+    replace(watch->loop);
 }
 
 static bool has_guardian(dx_loop *loop) {
@@ -136,26 +175,38 @@ static bool has_guardian(dx_loop *loop) {
     return false;
 }
 
-/* The pipe holds hundreds of notes and is read at once. If it stays full, somebody has stopped the
- * guardian: it goes, and the next one will be told everything. */
-static void tell(dx_loop *loop, pid_t group, bool add) {
+/* The pipe holds hundreds of notes and is read at once. False if it stays full: somebody has
+ * stopped the guardian. */
+static bool tell(dx_loop *loop, pid_t group, bool add) {
     struct note note = {.group = group, .add = add};
     struct pollfd room = {loop->guardian, POLLOUT, 0};
     while (write(loop->guardian, &note, sizeof note) < 0)
-        if (errno != EINTR && (errno != EAGAIN || poll(&room, 1, PATIENCE_MS) <= 0)) {
-            syscall(SYS_pidfd_send_signal, loop->guarded.fd, SIGKILL, NULL, 0);
-            return;
-        }
+        if (errno != EINTR && (errno != EAGAIN || poll(&room, 1, PATIENCE_MS) <= 0))
+            return false;
+    return true;
+}
+
+static void note_down(dx_loop *loop, pid_t group, bool add) {
+    if (tell(loop, group, add) || loop->replacing)
+        return;
+    replace(loop);
+    if (has_guardian(loop))
+        (void)tell(loop, group, add);
 }
 
 void dx__guardian_add(dx_loop *loop, pid_t group) {
-    if (has_guardian(loop))
-        tell(loop, group, true);
+    bool had = loop->guardian >= 0;
+    if (!has_guardian(loop))
+        return;
+    /* There may be children from a time when none could be had. */
+    if (!had && !loop->replacing)
+        tell_all(loop);
+    note_down(loop, group, true);
 }
 
 void dx__guardian_remove(dx_loop *loop, pid_t group) {
     if (loop->guardian >= 0 && dx__loop_is_ours(loop))
-        tell(loop, group, false);
+        note_down(loop, group, false);
 }
 
 void dx__guardian_done(dx_loop *loop) {

@@ -65,6 +65,7 @@ struct dx_loop {
     int epoll;
     dx__watch wake; /* an eventfd */
     uint64_t now;
+    uint64_t busy_us; /* how long to look again and again before sleeping */
     dx__heap heap;
     size_t timers; /* that have room in the heap */
     dx__turn *turns;
@@ -74,9 +75,11 @@ struct dx_loop {
     int guardian;       /* the pipe to it, or -1 … */
     int guardian_other; /* … and its other end, held so that we never write into nothing */
     dx__watch guarded;  /* its pidfd */
+    bool replacing;     /* a new one is being told everything */
     bool dispatching;
     bool stopped;
-    bool freed; /* from inside a callback: goes when the dispatch ends */
+    bool freed;    /* from inside a callback: goes when the dispatch ends */
+    bool embedded; /* somebody watches our descriptor, and has to be woken by it */
     bool woken;
     pthread_mutex_t lock; /* for the two below: what other threads touch */
     struct dx__post *posts;

@@ -59,19 +59,22 @@ dx_link_config dx_link_defaults(dx_framing framing, dx_side side) {
 static ssize_t write_quietly(int fd, const char *bytes, size_t len) {
     sigset_t pipe_only;
     sigset_t before;
-    sigset_t waiting;
+    sigset_t pending;
     sigemptyset(&pipe_only);
     sigaddset(&pipe_only, SIGPIPE);
-    sigpending(&waiting);
     pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    /* Only one that was held back before can be waiting, and that is somebody else's. */
+    bool held = sigismember(&before, SIGPIPE);
+    bool waiting = held && sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE);
     ssize_t n = write(fd, bytes, len);
     int number = errno;
-    if (n < 0 && number == EPIPE && !sigismember(&waiting, SIGPIPE)) {
+    if (n < 0 && number == EPIPE && !waiting) {
         struct timespec none = {0, 0};
         while (sigtimedwait(&pipe_only, NULL, &none) < 0 && errno == EINTR)
             ;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!held)
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = number;
     return n;
 }
@@ -468,6 +471,9 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
         status = add_handlers(link);
     if (status == DX_OK)
         status = start(link, in, second, reterr);
+    if (status == DX_ERR_INVALID || status == DX_ERR_NOMEM)
+        dx__system_error(reterr, DX_FAULT_SYSTEM, "make a link with this configuration", NULL,
+                         status == DX_ERR_NOMEM ? ENOMEM : EINVAL);
     if (status != DX_OK) {
         if (second != out && second >= 0)
             close(second);

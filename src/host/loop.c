@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -12,10 +13,14 @@
 
 enum { EVENTS = 64, ROUNDS = 16 };
 
-uint64_t dx__clock_ms(void) {
+static uint64_t clock_us(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+    return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
+}
+
+uint64_t dx__clock_ms(void) {
+    return clock_us() / 1000;
 }
 
 bool dx__loop_is_ours(const dx_loop *loop) {
@@ -124,6 +129,13 @@ static void wake(dx_loop *loop) {
         (void)!write(loop->wake.fd, &one, sizeof one);
 }
 
+static void wake_embedder(dx_loop *loop) {
+    if (loop->woken)
+        return;
+    loop->woken = true;
+    wake(loop);
+}
+
 void dx__turn_want(dx_loop *loop, dx__turn *turn) {
     if (turn->waiting)
         return;
@@ -131,10 +143,8 @@ void dx__turn_want(dx_loop *loop, dx__turn *turn) {
     turn->next = NULL;
     *loop->turns_end = turn;
     loop->turns_end = &turn->next;
-    if (!loop->dispatching && !loop->woken) {
-        loop->woken = true;
-        wake(loop);
-    }
+    if (loop->embedded && !loop->dispatching)
+        wake_embedder(loop);
 }
 
 void dx__turn_drop(dx_loop *loop, dx__turn *turn) {
@@ -271,7 +281,10 @@ dx_loop *dx_loop_free(dx_loop *loop) {
     return NULL;
 }
 
-int dx_loop_fd(const dx_loop *loop) {
+int dx_loop_fd(dx_loop *loop) {
+    loop->embedded = true;
+    if (loop->turns && !loop->dispatching)
+        wake_embedder(loop);
     return loop->epoll;
 }
 
@@ -294,20 +307,19 @@ int dx_loop_wait_ms(const dx_loop *loop) {
 
 /* Everything that can be read is read before a deadline counts: who was late because we were gets
  * the benefit. */
-static void dispatch(dx_loop *loop) {
-    struct epoll_event events[EVENTS];
+static void dispatch(dx_loop *loop, struct epoll_event *events, int count) {
     loop->dispatching = true;
     loop->now = dx__clock_ms();
-    for (int round = 0; round < ROUNDS && !loop->freed; round++) {
-        int count = epoll_wait(loop->epoll, events, EVENTS, 0);
+    for (int round = 0; !loop->freed; round++) {
         for (int i = 0; i < count && !loop->freed; i++) {
             dx__watch *watch = events[i].data.ptr;
             if (watch->fd >= 0) /* it may have been stopped by one before it */
                 watch->ready(watch, events[i].events);
         }
         run_turns(loop);
-        if (count < EVENTS)
+        if (count < EVENTS || round == ROUNDS)
             break;
+        count = epoll_wait(loop->epoll, events, EVENTS, 0);
     }
     run_posts(loop);
     for (dx__timer *timer; !loop->freed && (timer = dx__heap_due(&loop->heap, loop->now));) {
@@ -320,21 +332,38 @@ static void dispatch(dx_loop *loop) {
 }
 
 void dx_loop_dispatch(dx_loop *loop) {
+    struct epoll_event events[EVENTS];
     if (loop->dispatching || !dx__loop_is_ours(loop))
         return;
-    dispatch(loop);
+    dispatch(loop, events, epoll_wait(loop->epoll, events, EVENTS, 0));
     if (loop->freed)
         dx_loop_free(loop);
+}
+
+void dx_loop_set_busy_poll(dx_loop *loop, uint64_t us) {
+    loop->busy_us = us;
+}
+
+/* Who runs on the same processor must be able to answer in the meantime: so others go first. */
+static int look_busily(dx_loop *loop, struct epoll_event *events) {
+    uint64_t end = clock_us() + loop->busy_us;
+    int count;
+    while (!(count = epoll_wait(loop->epoll, events, EVENTS, 0)) && clock_us() < end)
+        sched_yield();
+    return count;
 }
 
 dx_status dx_loop_run(dx_loop *loop) {
     loop->stopped = !dx__loop_is_ours(loop);
     while (!loop->stopped) {
-        struct epoll_event event;
-        /* Only to sleep: what is ready is found again by the dispatch. */
-        if (epoll_wait(loop->epoll, &event, 1, dx_loop_wait_ms(loop)) < 0 && errno != EINTR)
+        struct epoll_event events[EVENTS];
+        int ms = loop->turns ? 0 : dx_loop_wait_ms(loop);
+        int count = loop->busy_us && ms ? look_busily(loop, events) : 0;
+        if (!count && !loop->turns) /* what was said before goes first */
+            count = epoll_wait(loop->epoll, events, EVENTS, ms);
+        if (count < 0 && errno != EINTR)
             return DX_ERR_SYSTEM;
-        dispatch(loop);
+        dispatch(loop, events, count);
         if (loop->freed) {
             dx_loop_free(loop);
             return DX_OK;

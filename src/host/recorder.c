@@ -23,6 +23,7 @@ struct dx_recorder {
     pthread_t thread;
     int fd;
     bool closing;
+    bool writing; /* its thread does not hold the lock */
     uint64_t size_max;
     unsigned keep;
     char *path;
@@ -77,45 +78,48 @@ static size_t take_piece(dx_recorder *recorder) {
     return len;
 }
 
-static void wait_for_change(dx_recorder *recorder, uint64_t ms) {
+/* A disk that failed has its pause, however much comes meanwhile. */
+static void pause_writing(dx_recorder *recorder) {
     struct timespec until;
-    if (!ms) {
-        pthread_cond_wait(&recorder->changed, &recorder->lock);
-        return;
-    }
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)ms * 1000000;
+    until.tv_nsec += (long)RETRY_MS * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&recorder->changed, &recorder->lock, &until);
+    while (!recorder->closing &&
+           pthread_cond_timedwait(&recorder->changed, &recorder->lock, &until) == 0)
+        ;
 }
 
-static void unlock(void *lock) {
-    pthread_mutex_unlock(lock);
+static void unlock(void *user) {
+    dx_recorder *recorder = user;
+    if (!recorder->writing)
+        pthread_mutex_unlock(&recorder->lock);
 }
 
 /* The lock is held but for the time of the write itself. */
 static void *run(void *user) {
     dx_recorder *recorder = user;
     pthread_mutex_lock(&recorder->lock);
-    pthread_cleanup_push(unlock, &recorder->lock);
+    pthread_cleanup_push(unlock, recorder);
     for (;;) {
         size_t len = take_piece(recorder);
         if (!len && recorder->closing)
             break;
         if (!len) {
-            wait_for_change(recorder, 0);
+            pthread_cond_wait(&recorder->changed, &recorder->lock);
             continue;
         }
+        recorder->writing = true;
         pthread_mutex_unlock(&recorder->lock);
         ssize_t n = write(recorder->fd, recorder->piece, len);
         pthread_mutex_lock(&recorder->lock);
+        recorder->writing = false;
         if (n > 0)
             dx_trace_sent(recorder->writer, (size_t)n);
         else if (recorder->closing)
             break;
         else
-            wait_for_change(recorder, RETRY_MS);
+            pause_writing(recorder);
         if (recorder->size_max && dx_trace_size(recorder->writer) >= recorder->size_max &&
             dx_trace_rotate(recorder->writer) == DX_OK)
             begin_new_file(recorder);
@@ -163,7 +167,7 @@ dx_status dx_recorder_open(const dx_recorder_config *config, dx_recorder **ret_r
     if (!recorder)
         return DX_ERR_NOMEM;
     recorder->writer = NULL;
-    recorder->closing = false;
+    recorder->closing = recorder->writing = false;
     recorder->size_max = config->size_max;
     recorder->keep = config->keep;
     recorder->path = strdup(config->path);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { TOKEN_MAX = 1024 };
+enum { TOKEN_MAX = 1024, SLOTS_MIN = 16 };
 
 static const uint64_t ID_MAX = (UINT64_C(1) << 53) - 1; /* what every JSON reader can count to */
 
@@ -27,11 +27,6 @@ dx__call *dx__calls_take(dx__calls *list) {
     if (call)
         unlink_call(list, call);
     return call;
-}
-
-dx__call *dx__call_by_id(const dx_peer *peer, uint64_t id) {
-    size_t cursor = 0;
-    return dx__map_find(&peer->by_id, id, &cursor);
 }
 
 /* One form for each token, however its string was escaped: strings keep their opening quote only,
@@ -77,12 +72,35 @@ bool dx__call_is_tombstone(const dx_peer *peer, uint64_t id) {
     return false;
 }
 
+/* At most half of the slots are taken, so that an id whose slot is free is never far. */
+static dx_status reserve_id(dx_peer *peer) {
+    size_t old = peer->by_id_cap;
+    if (peer->pending.count < old / 2)
+        return DX_OK;
+    size_t cap = old ? old * 2 : SLOTS_MIN;
+    dx__call **slots = dx__malloc(&peer->alloc, cap * sizeof *slots);
+    if (!slots)
+        return DX_ERR_NOMEM;
+    memset(slots, 0, cap * sizeof *slots);
+    for (size_t i = 0; i < old; i++)
+        if (peer->by_id[i])
+            slots[peer->by_id[i]->id & (cap - 1)] = peer->by_id[i];
+    dx__free(&peer->alloc, peer->by_id);
+    peer->by_id = slots;
+    peer->by_id_cap = cap;
+    return DX_OK;
+}
+
+static dx__call **slot_of(const dx_peer *peer, uint64_t id) {
+    return &peer->by_id[id & (peer->by_id_cap - 1)];
+}
+
 static uint64_t take_id(dx_peer *peer) {
     uint64_t id;
     do {
         id = peer->next_id;
         peer->next_id = id >= ID_MAX ? 1 : id + 1;
-    } while (dx__call_by_id(peer, id));
+    } while (*slot_of(peer, id));
     return id;
 }
 
@@ -113,7 +131,7 @@ static dx_status prepare(dx_peer *peer, dx__call *call, const dx_call_options *o
     uint64_t before = peer->next_id;
     dx_status status = set_token(peer, call, options->token);
     if (status == DX_OK)
-        status = dx__map_reserve(&peer->by_id);
+        status = reserve_id(peer);
     if (status == DX_OK)
         status = dx__heap_reserve(&peer->heap, peer->calls.live + peer->requests.live);
     /* The ring of late answers is made here, where it can fail without harm. */
@@ -167,7 +185,7 @@ dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
     call->timer.tag = TIMER_CALL;
     uint64_t at = dx__later(peer->now, call->timeout_ms);
     dx__heap_add(&peer->heap, &call->timer, at < call->total_at ? at : call->total_at);
-    dx__map_put(&peer->by_id, call->id, call);
+    *slot_of(peer, call->id) = call;
     if (call->token)
         dx__map_put(&peer->by_token, call->token_hash, call);
     append(&peer->pending, call);
@@ -210,7 +228,7 @@ void dx__call_end(dx_peer *peer, dx__call *call, dx_outcome outcome, dx_fault fa
     peer->warm = true;
     peer->last_use = peer->now;
     dx__heap_drop(&peer->heap, &call->timer);
-    dx__map_drop(&peer->by_id, call->id, call);
+    *slot_of(peer, call->id) = NULL;
     if (call->token)
         dx__map_drop(&peer->by_token, call->token_hash, call);
     dx__free(&peer->alloc, call->token);

@@ -102,12 +102,15 @@ void dx__event_done(dx_peer *peer) {
     dx_framer_release(&peer->framer, dx__needed_from(peer));
 }
 
-static void tell_end(dx_peer *peer, dx_event *ev, const dx__call *call) {
+static dx_text own_id(dx_peer *peer, const dx__call *call) {
+    return (dx_text){peer->id_text, dx__digits(call->id, peer->id_text)};
+}
+
+static void tell_end(const dx_peer *peer, dx_event *ev, const dx__call *call) {
     ev->kind = DX_EVENT_DONE;
     ev->outcome = call->outcome;
     ev->call = dx__pool_handle(&call->pooled);
     ev->user = call->user;
-    ev->id = (dx_text){peer->id_text, dx__digits(call->id, peer->id_text)};
     if (call->outcome == DX_OUTCOME_LOST && peer->why.fault != DX_FAULT_NONE)
         ev->error = peer->why;
     else if (call->fault != DX_FAULT_NONE)
@@ -138,6 +141,9 @@ static int64_t code_of(dx_event *ev) {
 static dx_status hand_done(dx_peer *peer, const dx__queued *queued, dx_event *ev, dx_text text) {
     dx__call *call = queued->call;
     tell_end(peer, ev, call);
+    ev->id = dx__part(text, queued->message.id);
+    if (ev->id.len != dx__digits_count(call->id)) /* it came in another form than we sent it */
+        ev->id = own_id(peer, call);
     ev->body =
         dx__part(text, queued->message.error.len ? queued->message.error : queued->message.result);
     if (ev->outcome == DX_OUTCOME_INVALID)
@@ -290,6 +296,7 @@ static void hand_ended(dx_peer *peer, dx_event *ev) {
     dx__call *call = dx__calls_take(&peer->ended);
     clear(ev);
     tell_end(peer, ev, call);
+    ev->id = own_id(peer, call);
     dx__pool_give(&peer->calls, call);
 }
 

@@ -76,7 +76,6 @@ dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer) {
     dx__framer_init(&peer->framer, &frame);
     dx__pool_init(&peer->calls, sizeof(dx__call), &alloc);
     dx__pool_init(&peer->requests, sizeof(dx__request), &alloc);
-    dx__map_init(&peer->by_id, &alloc);
     dx__map_init(&peer->by_token, &alloc);
     dx__map_init(&peer->by_request_id, &alloc);
     dx__heap_init(&peer->heap, &alloc);
@@ -100,7 +99,7 @@ static void free_books(dx_peer *peer) {
     }
     dx__pool_done(&peer->calls);
     dx__pool_done(&peer->requests);
-    dx__map_done(&peer->by_id);
+    dx__free(&peer->alloc, peer->by_id);
     dx__map_done(&peer->by_token);
     dx__map_done(&peer->by_request_id);
     dx__heap_done(&peer->heap);
@@ -255,8 +254,11 @@ void dx__trim(dx_peer *peer) {
     peer->arena_cap = peer->room_cap = 0;
     dx__pool_trim(&peer->calls);
     dx__pool_trim(&peer->requests);
-    if (!peer->by_id.count)
-        dx__map_done(&peer->by_id);
+    if (!peer->pending.count) {
+        dx__free(&peer->alloc, peer->by_id);
+        peer->by_id = NULL;
+        peer->by_id_cap = 0;
+    }
     if (!peer->by_token.count)
         dx__map_done(&peer->by_token);
     if (!peer->by_request_id.count)

@@ -153,7 +153,8 @@ struct dx_peer {
     dx__pool calls;
     dx__calls pending;
     dx__calls ended;
-    dx__map by_id;
+    dx__call **by_id; /* slot id % cap: we choose the ids, so that no two meet in one */
+    size_t by_id_cap; /* 0 or a power of two */
     dx__map by_token;
     uint64_t next_id;
     uint64_t *tombstones;
@@ -253,7 +254,10 @@ static inline void dx__queue_pop(dx_peer *peer) {
 void dx__event_done(dx_peer *peer);
 
 /* calls.c */
-dx__call *dx__call_by_id(const dx_peer *peer, uint64_t id);
+static inline dx__call *dx__call_by_id(const dx_peer *peer, uint64_t id) {
+    dx__call *call = peer->by_id_cap ? peer->by_id[id & (peer->by_id_cap - 1)] : NULL;
+    return call && call->id == id ? call : NULL;
+}
 dx__call *dx__call_by_token(dx_peer *peer, dx_text token);
 bool dx__call_is_tombstone(const dx_peer *peer, uint64_t id);
 /* Ends a call: the one place where that happens. With an answer it waits in the event that carries

@@ -90,32 +90,6 @@ static int sequence(const char *at, const char *end) {
     return len;
 }
 
-/* Where the bytes end that need no look: printable ASCII but for " and \. Eight at a time; the
- * lowest flag of a word is exact, and where the lowest is the first byte, that is the place. */
-static inline const char *plain(const char *at, const char *end) {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    const uint64_t tops = UINT64_C(0x8080808080808080);
-    while (end - at >= 8) {
-        uint64_t word;
-        memcpy(&word, at, 8);
-        uint64_t quote = word ^ (ones * '"');
-        uint64_t slash = word ^ (ones * '\\');
-        uint64_t odd = ((quote - ones) | (slash - ones) | (word - ones * 0x20) | word) & tops;
-        if (odd) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-            return at + __builtin_ctzll(odd) / 8;
-#else
-            break;
-#endif
-        }
-        at += 8;
-    }
-    while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' &&
-           *at != '\\')
-        at++;
-    return at;
-}
-
 static const char *escape(dx__json *json, const char *at) {
     json->escaped = 1;
     at++;
@@ -146,11 +120,9 @@ static const char *escape(dx__json *json, const char *at) {
     }
 }
 
-/* The rest of a string from something on that is not plain. Apart, so that plain strings, which
- * most are, don't pay for its stack frame. */
-__attribute__((noinline)) static const char *string_rest(dx__json *json, const char *at) {
+const char *dx__json_string_rest(dx__json *json, const char *at) {
     const char *end = json->end;
-    for (;; at = plain(at, end)) {
+    for (;; at = dx__json_plain(at, end)) {
         if (at >= end) {
             dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
             return at;
@@ -175,12 +147,6 @@ __attribute__((noinline)) static const char *string_rest(dx__json *json, const c
     }
 }
 
-/* `at` is behind the opening quote; returns behind the closing one. */
-static inline const char *string(dx__json *json, const char *at) {
-    at = plain(at, json->end);
-    return at < json->end && *at == '"' ? at + 1 : string_rest(json, at);
-}
-
 static const char *scalar(dx__json *json, const char *at) {
     switch (*at) {
     case 't':
@@ -199,15 +165,16 @@ static const char *scalar(dx__json *json, const char *at) {
 }
 
 /* A member's name and its colon. */
-static const char *name(dx__json *json, const char *at) {
+static inline const char *name(dx__json *json, const char *at) {
     at = dx__json_space(at, json->end);
     if (at >= json->end || *at != '"') {
         dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
         return at;
     }
-    at = dx__json_space(string(json, at + 1), json->end);
-    if (json->fault != DX_FAULT_NONE)
-        return at;
+    at = dx__json_string(json, at + 1);
+    if (at < json->end && *at == ':') /* also behind a fault, which is looked for by who called */
+        return at + 1;
+    at = dx__json_space(at, json->end);
     if (at >= json->end || *at != ':') {
         dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
         return at;
@@ -239,7 +206,7 @@ void dx__json_skip(dx__json *json) {
             return;
         }
         if (*at == '"') {
-            at = string(json, at + 1);
+            at = dx__json_string(json, at + 1);
             if (json->fault != DX_FAULT_NONE)
                 return;
         } else if (*at == '{' || *at == '[') {

@@ -4,6 +4,11 @@
 
 #include <duplex/rpc.h>
 
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 typedef struct dx__json {
     const char *start;
     const char *end;
@@ -44,6 +49,54 @@ static inline int dx__json_take(dx__json *json, char byte) {
         return 0;
     json->at++;
     return 1;
+}
+
+/* Where the bytes end that need no look: printable ASCII but for " and \. Sixteen at a time where
+ * the processor can (as signed numbers, bytes above 0x7f are below 0x20, too), then eight: the
+ * lowest flag of a word is exact, and where the lowest is the first byte, that is the place. */
+static inline const char *dx__json_plain(const char *at, const char *end) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t tops = UINT64_C(0x8080808080808080);
+#ifdef __SSE2__
+    for (; end - at >= 16; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        __m128i odd = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
+        odd = _mm_or_si128(odd, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
+        odd = _mm_or_si128(odd, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+        int found = _mm_movemask_epi8(odd);
+        if (found)
+            return at + __builtin_ctz((unsigned)found);
+    }
+#endif
+    while (end - at >= 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        uint64_t quote = word ^ (ones * '"');
+        uint64_t slash = word ^ (ones * '\\');
+        uint64_t odd = ((quote - ones) | (slash - ones) | (word - ones * 0x20) | word) & tops;
+        if (odd) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+            return at + __builtin_ctzll(odd) / 8;
+#else
+            break;
+#endif
+        }
+        at += 8;
+    }
+    while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' &&
+           *at != '\\')
+        at++;
+    return at;
+}
+
+/* The rest of a string from something on that is not plain. Apart, so that plain strings, which
+ * most are, don't pay for its stack frame. */
+const char *dx__json_string_rest(dx__json *json, const char *at);
+
+/* `at` is behind the opening quote; returns behind the closing one. */
+static inline const char *dx__json_string(dx__json *json, const char *at) {
+    at = dx__json_plain(at, json->end);
+    return at < json->end && *at == '"' ? at + 1 : dx__json_string_rest(json, at);
 }
 
 /* Walks over a value; on a fault sets it and stops. */

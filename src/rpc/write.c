@@ -1,6 +1,7 @@
 /* Writing messages, straight into the buffer they are sent from. */
 #include "rpc/write.h"
 #include "base/buf.h"
+#include "rpc/json.h"
 
 #include <string.h>
 
@@ -77,10 +78,10 @@ static void *tail_malloc(void *ctx, size_t size) {
 static void *tail_realloc(void *ctx, void *ptr, size_t old_size, size_t size) {
     struct tail *tail = ctx;
     dx_buf *buf = tail->buf;
-    size_t used = (size_t)((char *)ptr - buf->data) + old_size - buf->len;
-    size_t shift = (size_t)((char *)ptr - (buf->data + buf->len));
     if (size <= old_size)
         return ptr;
+    size_t used = (size_t)((char *)ptr - buf->data) + old_size - buf->len;
+    size_t shift = (size_t)((char *)ptr - (buf->data + buf->len));
     buf->len += used; /* the block is content while the buffer moves */
     tail->status = dx_buf_reserve(buf, size - old_size + ALIGNMENT);
     buf->len -= used;
@@ -164,30 +165,53 @@ static void integer(struct writer *writer, int64_t number) {
     raw(writer, text + at, sizeof text - at);
 }
 
-static struct writer begin(dx_buf *buf) {
+static inline struct writer begin(dx_buf *buf) {
     struct writer writer = {buf, buf->len, DX_OK};
     RAW(&writer, "{\"jsonrpc\":\"2.0\"");
     return writer;
 }
 
-static dx_status end(struct writer *writer) {
+static inline dx_status end(struct writer *writer) {
     RAW(writer, "}");
     if (writer->status != DX_OK)
         writer->buf->len = writer->start;
     return writer->status;
 }
 
-static void id_member(struct writer *writer, dx_text id) {
+/* Ids are short, and shorter than a call of memcpy(). */
+static inline void short_text(struct writer *writer, dx_text text) {
+    dx_buf *buf = writer->buf;
+    if (text.len > 16 || text.len > buf->cap - buf->len || writer->status != DX_OK) {
+        raw(writer, text.at, text.len);
+        return;
+    }
+    for (size_t i = 0; i < text.len; i++)
+        buf->data[buf->len + i] = text.at[i];
+    buf->len += text.len;
+}
+
+static inline void id_member(struct writer *writer, dx_text id) {
     RAW(writer, ",\"id\":");
     if (id.at)
-        raw(writer, id.at, id.len);
+        short_text(writer, id);
     else
         RAW(writer, "null");
 }
 
-static void method_members(struct writer *writer, dx_text method, dx_json params) {
+/* Most are plain letters. */
+static inline void method_member(struct writer *writer, dx_text method) {
     RAW(writer, ",\"method\":");
-    string(writer, method);
+    if (!method.len || dx__json_plain(method.at, method.at + method.len) < method.at + method.len) {
+        string(writer, method);
+        return;
+    }
+    RAW(writer, "\"");
+    raw(writer, method.at, method.len);
+    RAW(writer, "\"");
+}
+
+static inline void method_members(struct writer *writer, dx_text method, dx_json params) {
+    method_member(writer, method);
     if (params.form == NONE)
         return;
     if (!dx__json_is_params(params))

@@ -20,7 +20,7 @@ static dx_loop *new_loop(void) {
     return loop;
 }
 
-static int readable(const dx_loop *loop) {
+static int readable(dx_loop *loop) {
     struct pollfd fd = {dx_loop_fd(loop), POLLIN, 0};
     return poll(&fd, 1, 0);
 }

@@ -1,6 +1,7 @@
 # Finds the tests by where they lie, so that a new one needs no edit here. Labels are the words that
 # `./dev test` takes; `noasan` keeps a test out of the sanitizer build, `long` out of the usual run:
-# a file whose name ends in -long or _noasan (or the other way round) has that label.
+# a name that ends in -long or _noasan (or the other way round), or has that before a dot, has that
+# label.
 
 find_path(CMOCKA_INCLUDE_DIR cmocka.h REQUIRED)
 find_library(CMOCKA_LIBRARY cmocka REQUIRED)
@@ -25,7 +26,7 @@ endfunction()
 function(duplex_test name timeout labels)
     add_test(NAME ${name} COMMAND ${ARGN})
     math(EXPR timeout "${timeout} * ${slow}")
-    if(name MATCHES "[-_](long|noasan)$")
+    if(name MATCHES "[-_](long|noasan)($|[.])")
         list(APPEND labels ${CMAKE_MATCH_1})
     endif()
     set_tests_properties(${name} PROPERTIES
@@ -67,6 +68,16 @@ if(sources)
     endforeach()
 endif()
 
+# duplex_wrap(NAME FUNCTION...): its system calls can be made to fail, see tests/faults/wrap.h; and
+# other functions go through __wrap_FUNCTION, too.
+function(duplex_wrap name)
+    foreach(call read readv recv write writev send sendmsg pipe2 epoll_create1 epoll_ctl epoll_wait
+            eventfd fcntl dup2 waitid execve socket bind listen accept4 connect getsockopt chmod
+            syscall ${ARGN})
+        target_link_options(${name} PRIVATE LINKER:--wrap=${call})
+    endforeach()
+endfunction()
+
 # Small misbehaving programs for the fault tests. They are no subject of the sanitizers: what they do
 # wrong is their purpose, and they start ten times faster without.
 file(GLOB sources CONFIGURE_DEPENDS tests/children/*.c)
@@ -86,15 +97,16 @@ foreach(source IN LISTS sources)
     endif()
 endforeach()
 
+target_sources(child_plugin PRIVATE tests/faults/wrap.c)
+target_include_directories(child_plugin PRIVATE tests)
+duplex_wrap(child_plugin)
+
 # A fault is one FAULT(NAME, …) in a source file; each is a test of its own.
 file(GLOB sources CONFIGURE_DEPENDS tests/faults/*.c)
 if(sources)
     duplex_program(faults ${sources})
     add_dependencies(faults ${child_programs})
-    foreach(call read readv recv write writev send sendmsg pipe2 epoll_create1 epoll_ctl epoll_wait
-            eventfd fcntl dup2 waitid syscall)
-        target_link_options(faults PRIVATE LINKER:--wrap=${call})
-    endforeach()
+    duplex_wrap(faults dx_loop_new dx_loop_free)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
     foreach(source IN LISTS sources)
         file(READ ${source} text)
@@ -107,6 +119,11 @@ if(sources)
                 set_tests_properties(fault.${name} PROPERTIES PROCESSORS 2)
             endif()
         endforeach()
+    endforeach()
+    # The same rows with failing system calls: a few of them, and all.
+    foreach(call read write pipe2 epoll_ctl pidfd_open clone execve waitid)
+        duplex_test(disturbed.${call} 60 faults faults --disturb ${call})
+        duplex_test(disturbed_long.${call} 240 faults faults --disturb ${call} 75)
     endforeach()
 endif()
 

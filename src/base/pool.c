@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-enum { CHUNK = 16 };
+enum { CHUNK = DX__POOL_CHUNK };
 
 void dx__pool_init(dx__pool *pool, size_t size, const dx_allocator *allocator) {
     *pool = (dx__pool){.size = size, .alloc = dx__allocator(allocator)};
 }
 
 static dx__pooled *at(const dx__pool *pool, uint32_t index) {
-    return (dx__pooled *)((char *)pool->chunks[index / CHUNK] + pool->size * (index % CHUNK));
+    return dx__pool_at(pool, index);
 }
 
 static void free_chunks(dx__pool *pool) {
@@ -78,14 +78,6 @@ void dx__pool_give(dx__pool *pool, void *taken) {
     object->free_next = pool->free_first;
     pool->free_first = object->index + 1;
     pool->live--;
-}
-
-void *dx__pool_find(const dx__pool *pool, uint64_t handle) {
-    uint32_t index = handle & ((1U << DX__POOL_BITS) - 1);
-    if (index >= pool->chunk_count * CHUNK)
-        return NULL;
-    dx__pooled *object = at(pool, index);
-    return object->generation == handle >> DX__POOL_BITS && object->generation % 2 ? object : NULL;
 }
 
 void *dx__pool_each(const dx__pool *pool, uint32_t *cursor) {

@@ -34,8 +34,18 @@ void dx__pool_done(dx__pool *pool);
 /* A new object, zeroed behind its dx__pooled; NULL without memory (or with 2^24 objects). */
 void *dx__pool_take(dx__pool *pool);
 void dx__pool_give(dx__pool *pool, void *taken);
+enum { DX__POOL_CHUNK = 16 };
+static inline void *dx__pool_at(const dx__pool *pool, uint32_t index) {
+    return (char *)pool->chunks[index / DX__POOL_CHUNK] + pool->size * (index % DX__POOL_CHUNK);
+}
 /* The object with that handle, or NULL. */
-void *dx__pool_find(const dx__pool *pool, uint64_t handle);
+static inline void *dx__pool_find(const dx__pool *pool, uint64_t handle) {
+    uint32_t index = handle & ((1U << DX__POOL_BITS) - 1);
+    if (index >= pool->chunk_count * DX__POOL_CHUNK)
+        return NULL;
+    dx__pooled *object = (dx__pooled *)dx__pool_at(pool, index);
+    return object->generation == handle >> DX__POOL_BITS && object->generation % 2 ? object : NULL;
+}
 static inline uint64_t dx__pool_handle(const dx__pooled *object) {
     return object->generation << DX__POOL_BITS | object->index;
 }

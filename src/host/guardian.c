@@ -108,18 +108,25 @@ static _Noreturn void become_guardian(int pipe, pid_t parent) {
     _exit(0);
 }
 
+static void close_pipe(dx_loop *loop) {
+    if (loop->guardian >= 0) {
+        close(loop->guardian);
+        close(loop->guardian_other);
+    }
+    loop->guardian = loop->guardian_other = -1;
+}
+
+/* It dies before its pipe ends, which it would take for our end; unless it can't be killed. */
 static void forget(dx_loop *loop) {
     siginfo_t info;
-    close(loop->guardian);
-    close(loop->guardian_other);
-    loop->guardian = loop->guardian_other = -1;
     bool ours = dx__loop_is_ours(loop);
-    if (ours)
-        syscall(SYS_pidfd_send_signal, loop->guarded.fd, SIGKILL, NULL, 0);
+    if (ours && syscall(SYS_pidfd_send_signal, loop->guarded.fd, SIGKILL, NULL, 0) < 0)
+        close_pipe(loop);
     while (ours && waitid(P_PIDFD, (id_t)loop->guarded.fd, &info, WEXITED | __WALL) < 0 &&
            errno == EINTR)
         ;
     dx__watch_close(&loop->guarded);
+    close_pipe(loop);
 }
 
 /* A new one learns all the groups. */

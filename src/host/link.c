@@ -15,7 +15,7 @@
 
 /* One read; how many reads before others have their turn; how much output before it is written in
  * the middle of a turn; how many reads at the end, for what is still on its way. */
-enum { PIECE = 64 << 10, READS = 16, GATHER = 32 << 10, REST = 1 << 10 };
+enum { PIECE = 64 << 10, READS = 16, GATHER = 6 << 10, REST = 1 << 10 };
 
 struct dx_link {
     dx__thing thing;

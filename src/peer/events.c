@@ -5,65 +5,6 @@
 
 #include <string.h>
 
-/* Texts up to this length are parsed in an arena that is used again and again. */
-enum { ARENA_TEXT = 16 << 10 };
-
-static yyjson_alc yyjson_allocator(const dx_allocator *alloc) {
-    return (yyjson_alc){alloc->malloc, alloc->realloc, alloc->free, alloc->ctx};
-}
-
-static dx_status parse_in_arena(const dx_allocator *alloc, void **arena, size_t *cap, dx_text text,
-                                yyjson_doc **ret_doc, yyjson_read_err *ret_error) {
-    size_t need = yyjson_read_max_memory_usage(text.len, YYJSON_READ_NOFLAG);
-    if (need + 256 > *cap) {
-        size_t size = need + 256;
-        void *block = dx__malloc(alloc, size);
-        if (!block)
-            return DX_ERR_NOMEM;
-        dx__free(alloc, *arena);
-        *arena = block;
-        *cap = size;
-    }
-    yyjson_alc alc;
-    yyjson_alc_pool_init(&alc, *arena, *cap);
-    *ret_doc =
-        yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NOFLAG, &alc, ret_error);
-    return DX_OK;
-}
-
-/* Parses the body of the event at hand. DX_ERR_INVALID: the library can't hold it, error set. */
-static dx_status parse(dx_peer *peer, dx_event *ev) {
-    if (!ev->body.at || peer->config.flags & DX_PEER_TEXT)
-        return DX_OK;
-    yyjson_read_err error = {0};
-    peer->doc_in_arena = ev->body.len <= ARENA_TEXT;
-    if (peer->doc_in_arena) {
-        dx_status status = parse_in_arena(&peer->alloc, &peer->arena, &peer->arena_cap, ev->body,
-                                          &peer->doc, &error);
-        if (status != DX_OK)
-            return status;
-    } else {
-        yyjson_alc alc = yyjson_allocator(&peer->alloc);
-        peer->doc = yyjson_read_opts((char *)(uintptr_t)ev->body.at, ev->body.len,
-                                     YYJSON_READ_NOFLAG, &alc, &error);
-    }
-    if (!peer->doc && error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
-        return DX_ERR_NOMEM;
-    if (!peer->doc) {
-        size_t at = (size_t)(ev->body.at - ev->message.at) + error.pos;
-        dx__error_set(&ev->error, DX_FAULT_JSON_VALUE, at, at, 0);
-        return DX_ERR_INVALID;
-    }
-    ev->value = yyjson_doc_get_root(peer->doc);
-    return DX_OK;
-}
-
-static void free_doc(dx_peer *peer) {
-    if (peer->doc && !peer->doc_in_arena)
-        yyjson_doc_free(peer->doc);
-    peer->doc = NULL;
-}
-
 static dx_status set_method(dx_peer *peer, dx_event *ev, dx_text quoted, bool escaped) {
     if (!escaped) {
         ev->method = (dx_text){quoted.at + 1, quoted.len - 2};
@@ -97,7 +38,7 @@ static dx_status end_loan(dx_peer *peer) {
 }
 
 void dx__event_done(dx_peer *peer) {
-    free_doc(peer);
+    dx__parse_free(peer);
     peer->lent = false;
     dx_framer_release(&peer->framer, dx__needed_from(peer));
 }
@@ -150,7 +91,7 @@ static dx_status hand_done(dx_peer *peer, const dx__queued *queued, dx_event *ev
         ev->error.offset = queued->found;
     if (ev->outcome == DX_OUTCOME_ERROR)
         ev->code = code_of(ev);
-    dx_status status = ev->outcome == DX_OUTCOME_INVALID ? DX_OK : parse(peer, ev);
+    dx_status status = ev->outcome == DX_OUTCOME_INVALID ? DX_OK : dx__parse(peer, ev);
     if (status == DX_ERR_NOMEM)
         return status;
     if (status == DX_ERR_INVALID && ev->outcome == DX_OUTCOME_CANCELLED)
@@ -192,7 +133,7 @@ static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event 
     ev->body = dx__part(text, queued->message.params);
     status = set_method(peer, ev, dx__part(text, queued->message.method), queued->message.escaped);
     if (status == DX_OK)
-        status = parse(peer, ev);
+        status = dx__parse(peer, ev);
     if (status == DX_ERR_NOMEM)
         return status;
     if (status == DX_ERR_INVALID) {
@@ -233,7 +174,7 @@ static dx_status hand_notification(dx_peer *peer, const dx__queued *queued, dx_e
     dx_status status =
         set_method(peer, ev, dx__part(text, queued->message.method), queued->message.escaped);
     if (status == DX_OK)
-        status = parse(peer, ev);
+        status = dx__parse(peer, ev);
     if (status != DX_ERR_INVALID)
         return status;
     peer->stats.violations++;
@@ -251,6 +192,10 @@ static dx_status hand_queued(dx_peer *peer, dx_event *ev) {
         /* An element of a batch is a message of its own. */
         dx_slice whole = queued->message.body;
         ev->message = whole.len ? dx__part(text, whole) : text;
+        if (queued->doc) {
+            peer->doc = queued->doc;
+            peer->home = DX__HOME_TREES;
+        }
     }
     dx_status status = DX_OK;
     switch (queued->kind) {
@@ -365,29 +310,6 @@ static dx_text moved(dx_text text, dx_text from, char *to) {
     return text;
 }
 
-/* The parsed tree goes along with its arena, unless that is much too large for it. */
-static dx_status keep_doc(dx_peer *peer, dx__kept *kept) {
-    if (!peer->doc)
-        return DX_OK;
-    size_t need = yyjson_read_max_memory_usage(kept->event.body.len, YYJSON_READ_NOFLAG) + 256;
-    if (peer->doc_in_arena && peer->arena_cap > 2 * need) {
-        size_t cap = 0;
-        yyjson_read_err error;
-        dx_status status =
-            parse_in_arena(&peer->alloc, &kept->arena, &cap, kept->event.body, &kept->doc, &error);
-        kept->event.value = kept->doc ? yyjson_doc_get_root(kept->doc) : NULL;
-        return status;
-    }
-    kept->doc = peer->doc;
-    peer->doc = NULL;
-    if (peer->doc_in_arena) {
-        kept->arena = peer->arena;
-        peer->arena = NULL;
-        peer->arena_cap = 0;
-    }
-    return DX_OK;
-}
-
 dx_status dx_peer_keep(dx_peer *peer, dx_event **ret_event) {
     if (!peer->lent)
         return DX_GONE;
@@ -417,7 +339,7 @@ dx_status dx_peer_keep(dx_peer *peer, dx_event **ret_event) {
         memcpy(to, ev->id.at, id_len);
         kept->event.id.at = to;
     }
-    dx_status status = keep_doc(peer, kept);
+    dx_status status = dx__parse_keep(peer, kept);
     if (status != DX_OK) {
         dx__free(&peer->alloc, kept);
         return status;

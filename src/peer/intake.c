@@ -10,6 +10,8 @@ struct intake {
     dx_text text; /* the frame */
     dx_message message;
     dx__batch *batch; /* the batch it is an element of, or NULL */
+    yyjson_doc *doc;  /* if it was parsed already … */
+    size_t trees;     /* … and where the trees end with it */
 };
 
 uint64_t dx__needed_from(const dx_peer *peer) {
@@ -33,21 +35,31 @@ void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected) {
         dx__error_set(&peer->why, fault, peer->frame.offset, found, expected);
 }
 
-static dx__queued event(const dx_peer *peer, const struct intake *in, dx_event_kind kind) {
-    return (dx__queued){.kind = kind,
-                        .offset = peer->frame.offset,
-                        .len = (uint32_t)in->text.len,
-                        .message = in->message};
+/* A new event about the message at hand, in its place. Room must have been reserved. */
+static inline dx__queued *event(dx_peer *peer, const struct intake *in, dx_event_kind kind) {
+    dx__queued *queued = dx__queue_place(peer, in->text.len);
+    queued->kind = kind;
+    queued->fault = DX_FAULT_NONE;
+    queued->found = queued->expected = 0;
+    queued->offset = peer->frame.offset;
+    queued->len = (uint32_t)in->text.len;
+    queued->message = in->message;
+    queued->call = NULL;
+    queued->request = NULL;
+    queued->handle = 0;
+    queued->doc = in->doc;
+    if (in->doc)
+        peer->trees_used = in->trees;
+    return queued;
 }
 
 static void push_violation(dx_peer *peer, const struct intake *in, dx_fault fault, uint64_t found,
                            uint64_t expected) {
-    dx__queued queued = event(peer, in, DX_EVENT_VIOLATION);
-    queued.fault = fault;
-    queued.found = found;
-    queued.expected = expected;
+    dx__queued *queued = event(peer, in, DX_EVENT_VIOLATION);
+    queued->fault = fault;
+    queued->found = found;
+    queued->expected = expected;
     peer->stats.violations++;
-    dx__queue_push(peer, &queued);
 }
 
 /* What the numbers of a fault mean that dx_rpc_scan() found. */
@@ -61,7 +73,7 @@ static uint64_t expected_of(const dx_peer *peer, dx_fault fault) {
 static dx_status violation(dx_peer *peer, const struct intake *in, dx_fault fault, uint64_t found,
                            int64_t code, dx_text id) {
     uint64_t expected = expected_of(peer, fault);
-    if (dx__queue_reserve(peer, 1) != DX_OK)
+    if (dx__queue_reserve(peer) != DX_OK)
         return DX_ERR_NOMEM;
     if (code) {
         dx_error error;
@@ -77,7 +89,7 @@ static dx_status violation(dx_peer *peer, const struct intake *in, dx_fault faul
 static const dx_text no_id = {NULL, 0};
 
 static dx_status stray(dx_peer *peer, const struct intake *in) {
-    if (dx__queue_reserve(peer, 1) != DX_OK)
+    if (dx__queue_reserve(peer) != DX_OK)
         return DX_ERR_NOMEM;
     peer->stats.stray_lines++;
     peer->stats.stray_bytes += in->text.len;
@@ -89,8 +101,7 @@ static dx_status stray(dx_peer *peer, const struct intake *in) {
     peer->stray_lines++;
     /* Under strict rules and past the limits the text is still shown, as the last thing. */
     bool strict = !(peer->config.lenient & DX_LENIENT_STRAY);
-    dx__queued queued = event(peer, in, DX_EVENT_STRAY);
-    dx__queue_push(peer, &queued);
+    event(peer, in, DX_EVENT_STRAY);
     if (strict)
         dx__end(peer, DX_FAULT_STRAY, 0, 0);
     else if (peer->stray_bytes > peer->config.stray_max)
@@ -106,7 +117,7 @@ static dx_status between(dx_peer *peer, const struct intake *in) {
         size_t whole = peer->short_len + in->text.len;
         dx_text both = {in->text.at - peer->short_len, whole};
         if (dx_json_check(both, peer->config.depth_max, NULL) == DX_FAULT_NONE) {
-            if (dx__queue_reserve(peer, 1) != DX_OK)
+            if (dx__queue_reserve(peer) != DX_OK)
                 return DX_ERR_NOMEM;
             push_violation(peer, in, DX_FAULT_LENGTH_SHORT, whole, peer->short_len);
             return DX_OK;
@@ -122,13 +133,12 @@ static dx_status take_request(dx_peer *peer, const struct intake *in) {
     uint64_t hash = dx__hash(peer->config.seed, id);
     if (dx__request_by_id(peer, id, hash))
         return violation(peer, in, DX_FAULT_ID_IN_USE, 0, DX_CODE_REQUEST, id);
-    if (dx__queue_reserve(peer, 1) != DX_OK)
+    if (dx__queue_reserve(peer) != DX_OK)
         return DX_ERR_NOMEM;
-    dx__queued queued = event(peer, in, DX_EVENT_REQUEST);
-    queued.request = dx__request_add(peer, id, hash, in->batch);
-    if (!queued.request)
+    dx__request *request = dx__request_add(peer, id, hash, in->batch);
+    if (!request)
         return DX_ERR_NOMEM;
-    dx__queue_push(peer, &queued);
+    event(peer, in, DX_EVENT_REQUEST)->request = request;
     peer->stats.requests++;
     return DX_OK;
 }
@@ -160,12 +170,10 @@ static dx_status take_cancel(dx_peer *peer, const struct intake *in) {
     }
     if (request->state != REQUEST_GIVEN)
         return DX_OK;
-    if (dx__queue_reserve(peer, 1) != DX_OK)
+    if (dx__queue_reserve(peer) != DX_OK)
         return DX_ERR_NOMEM;
     request->cancelled = true;
-    dx__queued queued = event(peer, in, DX_EVENT_CANCEL);
-    queued.handle = dx__pool_handle(&request->pooled);
-    dx__queue_push(peer, &queued);
+    event(peer, in, DX_EVENT_CANCEL)->handle = dx__pool_handle(&request->pooled);
     if (!peer->config.cancel.answered) {
         peer->stats.cancelled_by_peer++;
         dx__request_end(peer, request, NULL, 0);
@@ -174,16 +182,14 @@ static dx_status take_cancel(dx_peer *peer, const struct intake *in) {
 }
 
 static dx_status take_progress(dx_peer *peer, const struct intake *in, dx__call *call) {
-    dx__queued queued = event(peer, in, DX_EVENT_PROGRESS);
-    queued.handle = dx__pool_handle(&call->pooled);
+    event(peer, in, DX_EVENT_PROGRESS)->handle = dx__pool_handle(&call->pooled);
     peer->stats.progress++;
     dx__call_progress(peer, call);
-    dx__queue_push(peer, &queued);
     return DX_OK;
 }
 
 static dx_status take_notification(dx_peer *peer, const struct intake *in) {
-    if (dx__queue_reserve(peer, 1) != DX_OK)
+    if (dx__queue_reserve(peer) != DX_OK)
         return DX_ERR_NOMEM;
     if (is_method(in, peer->config.cancel.method))
         return take_cancel(peer, in);
@@ -200,8 +206,7 @@ static dx_status take_notification(dx_peer *peer, const struct intake *in) {
         }
     }
     peer->stats.notifications++;
-    dx__queued queued = event(peer, in, DX_EVENT_NOTIFICATION);
-    dx__queue_push(peer, &queued);
+    event(peer, in, DX_EVENT_NOTIFICATION);
     return DX_OK;
 }
 
@@ -274,7 +279,7 @@ static dx_status take_response(dx_peer *peer, const struct intake *in) {
         peer->stats.late++;
         return DX_OK;
     }
-    if (dx__queue_reserve(peer, 1) != DX_OK)
+    if (dx__queue_reserve(peer) != DX_OK)
         return DX_ERR_NOMEM;
     if (!call) {
         peer->stats.unknown_ids += fault == DX_FAULT_ID_UNKNOWN || fault == DX_FAULT_ID_FORM;
@@ -292,10 +297,9 @@ static dx_status take_response(dx_peer *peer, const struct intake *in) {
         peer->stats.violations++;
     dx__call_end(peer, call, outcome, outcome == DX_OUTCOME_CANCELLED ? DX_FAULT_CANCELLED : bad,
                  true);
-    dx__queued queued = event(peer, in, DX_EVENT_DONE);
-    queued.call = call;
-    queued.found = in->message.fault_at;
-    dx__queue_push(peer, &queued);
+    dx__queued *queued = event(peer, in, DX_EVENT_DONE);
+    queued->call = call;
+    queued->found = in->message.fault_at;
     return DX_OK;
 }
 
@@ -403,6 +407,12 @@ static dx_status read_batch(dx_peer *peer, struct intake *in) {
 static dx_status take_text(dx_peer *peer, struct intake *in) {
     if (peer->reading)
         return read_batch(peer, in);
+    if (dx__parse_ahead(peer, in->text, &in->message, &in->doc, &in->trees)) {
+        peer->stray_bytes = 0;
+        if (peer->frame.fault == DX_FAULT_NONE)
+            return take_message(peer, in);
+        in->doc = NULL;
+    }
     dx_rpc_scan(in->text, peer->config.depth_max, peer->config.lenient, &in->message);
     if (is_stray_line(peer, in))
         return stray(peer, in);
@@ -414,7 +424,7 @@ static dx_status take_text(dx_peer *peer, struct intake *in) {
     if (is_pretty(peer, in))
         in->message.fault = DX_FAULT_JSON_PRETTY;
     if (unterminated) {
-        if (dx__queue_reserve(peer, 1) != DX_OK)
+        if (dx__queue_reserve(peer) != DX_OK)
             return DX_ERR_NOMEM;
         push_violation(peer, in, DX_FAULT_UNTERMINATED, 0, 0);
         peer->frame.fault = DX_FAULT_NONE; /* told; what follows may be repeated */
@@ -436,7 +446,7 @@ static dx_status take_fault(dx_peer *peer, const struct intake *in) {
         dx__end(peer, frame->fault, frame->found, frame->expected);
         return DX_OK;
     }
-    if (dx__queue_reserve(peer, 1) != DX_OK)
+    if (dx__queue_reserve(peer) != DX_OK)
         return DX_ERR_NOMEM;
     push_violation(peer, in, frame->fault, frame->found, frame->expected);
     return DX_OK;

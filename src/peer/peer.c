@@ -117,6 +117,7 @@ dx_peer *dx_peer_free(dx_peer *peer) {
     dx_buf_done(&peer->out);
     dx__free(&peer->alloc, peer->queue.ring);
     dx__free(&peer->alloc, peer->arena);
+    dx__free(&peer->alloc, peer->trees);
     dx__free(&peer->alloc, peer->room);
     dx_allocator alloc = peer->alloc;
     dx__free(&alloc, peer);
@@ -245,7 +246,10 @@ void dx__trim(dx_peer *peer) {
         dx_buf_done(&peer->out);
     if (!peer->queue.count) {
         dx__free(&peer->alloc, peer->queue.ring);
+        dx__free(&peer->alloc, peer->trees);
         peer->queue = (dx__queue){0};
+        peer->trees = NULL;
+        peer->trees_cap = peer->trees_used = 0;
     }
     dx__free(&peer->alloc, peer->arena);
     dx__free(&peer->alloc, peer->room);
@@ -286,7 +290,7 @@ static uint64_t stall_at(const dx_peer *peer) {
 static void tell_stall(dx_peer *peer) {
     uint64_t have;
     uint64_t missing;
-    if (dx__queue_reserve(peer, 1) != DX_OK)
+    if (dx__queue_reserve(peer) != DX_OK)
         return;
     dx__framer_partial(&peer->framer, &have, &missing);
     peer->stall_told = true;

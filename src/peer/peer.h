@@ -3,6 +3,7 @@
  *
  *   peer.c      birth, death, bytes, time, memory
  *   intake.c    frames -> events: what each message means
+ *   parse.c     texts -> trees
  *   queue.c     events that wait to be taken
  *   events.c    next() and keep()
  *   calls.c     our calls: one function ends each of them
@@ -88,6 +89,7 @@ typedef struct dx__queued {
     dx__call *call;
     dx__request *request;
     dx_request handle; /* CANCEL: the request may be gone by then */
+    yyjson_doc *doc;   /* in `trees`, if it was parsed already */
 } dx__queued;
 
 typedef struct dx__queue {
@@ -109,6 +111,9 @@ typedef struct dx__kept {
     void *arena;
     char text[];
 } dx__kept;
+
+/* Where a tree lives: in memory of its own, in the arena, among the trees. */
+enum dx__home { DX__HOME_OWN, DX__HOME_ARENA, DX__HOME_TREES };
 
 enum { TIMER_CALL, TIMER_REQUEST };
 enum { TOMBSTONES = 128 };
@@ -139,14 +144,17 @@ struct dx_peer {
     dx__queue queue;
     dx_event event;
     dx__kept *kept;
-    yyjson_doc *doc;
-    void *arena;
+    yyjson_doc *doc; /* of the event that is lent */
+    enum dx__home home;
+    void *arena; /* for the tree of one event */
     size_t arena_cap;
+    char *trees; /* for those of short messages, one behind the other */
+    size_t trees_cap;
+    size_t trees_used;
     char *room; /* for a method that was written with escapes */
     size_t room_cap;
     char id_text[24];
     bool lent;
-    bool doc_in_arena;
     bool silent; /* next() had nothing, and nothing came since */
 
     /* calls */
@@ -230,18 +238,24 @@ void dx__trim(dx_peer *peer);
 /* Does so much wait that nothing more should be read? */
 bool dx__peer_is_full(const dx_peer *peer);
 
-/* queue.c */
-dx_status dx__queue_reserve(dx_peer *peer, size_t more);
+/* queue.c: room for one more. */
+dx_status dx__queue_grow(dx_peer *peer);
+static inline dx_status dx__queue_reserve(dx_peer *peer) {
+    return peer->queue.count < peer->queue.cap ? DX_OK : dx__queue_grow(peer);
+}
 static inline dx__queued *dx__queue_head(const dx__queue *queue) {
     return queue->count ? &queue->ring[queue->head] : NULL;
 }
-/* An event counts with the bytes it holds on to and the place it takes. Room must have been
- * reserved. */
-static inline void dx__queue_push(dx_peer *peer, const dx__queued *queued) {
+/* The place of a new event, which holds on to so many bytes; it counts with these and with the
+ * place it takes. Room must have been reserved, and everything in it is to be set. */
+static inline dx__queued *dx__queue_place(dx_peer *peer, size_t len) {
     dx__queue *queue = &peer->queue;
-    queue->ring[(queue->head + queue->count++) & (queue->cap - 1)] = *queued;
-    queue->bytes += queued->len + sizeof *queued;
+    queue->bytes += len + sizeof(dx__queued);
     peer->silent = false;
+    return &queue->ring[(queue->head + queue->count++) & (queue->cap - 1)];
+}
+static inline void dx__queue_push(dx_peer *peer, const dx__queued *queued) {
+    *dx__queue_place(peer, queued->len) = *queued;
 }
 static inline void dx__queue_pop(dx_peer *peer) {
     dx__queue *queue = &peer->queue;
@@ -249,6 +263,17 @@ static inline void dx__queue_pop(dx_peer *peer) {
     queue->head = (queue->head + 1) & (queue->cap - 1);
     queue->count--;
 }
+
+/* parse.c */
+/* A short message of the usual form is scanned and parsed in one go, when it is taken in; its tree
+ * counts once *ret_end goes to trees_used. False: nothing was done, see dx_rpc_scan(). */
+bool dx__parse_ahead(dx_peer *peer, dx_text text, dx_message *ret_message, yyjson_doc **ret_doc,
+                     size_t *ret_end);
+/* Parses the body of the event at hand. DX_ERR_INVALID: the library can't hold it, error set. */
+dx_status dx__parse(dx_peer *peer, dx_event *ev);
+/* The tree of the event at hand goes along with it. */
+dx_status dx__parse_keep(dx_peer *peer, dx__kept *kept);
+void dx__parse_free(dx_peer *peer);
 
 /* events.c */
 void dx__event_done(dx_peer *peer);

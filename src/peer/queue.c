@@ -5,10 +5,8 @@
 
 enum { SMALLEST = 8 };
 
-dx_status dx__queue_reserve(dx_peer *peer, size_t more) {
+dx_status dx__queue_grow(dx_peer *peer) {
     dx__queue *queue = &peer->queue;
-    if (queue->count + more <= queue->cap)
-        return DX_OK;
     size_t cap = queue->cap ? queue->cap * 2 : SMALLEST;
     dx__queued *ring = dx__malloc(&peer->alloc, cap * sizeof *ring);
     if (!ring)

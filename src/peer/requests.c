@@ -92,7 +92,7 @@ void dx__request_due(dx_peer *peer, dx__request *request) {
         return;
     }
     dx_request handle = dx__pool_handle(&request->pooled);
-    if (dx__queue_reserve(peer, 1) != DX_OK || dx__request_overdue(peer, request) != DX_OK) {
+    if (dx__queue_reserve(peer) != DX_OK || dx__request_overdue(peer, request) != DX_OK) {
         dx__heap_add(&peer->heap, &request->timer, 0);
         return;
     }

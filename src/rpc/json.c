@@ -45,7 +45,10 @@ static inline const char *number(dx__json *json, const char *at) {
     return at;
 }
 
-static const char *literal(dx__json *json, const char *at, const char *word) {
+static inline const char *literal(dx__json *json, const char *at, const char *word) {
+    size_t len = strlen(word);
+    if ((size_t)(json->end - at) >= len && memcmp(at, word, len) == 0)
+        return at + len;
     for (; *word; word++, at++)
         if (at >= json->end || *at != *word) {
             dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
@@ -147,7 +150,9 @@ const char *dx__json_string_rest(dx__json *json, const char *at) {
     }
 }
 
-static const char *scalar(dx__json *json, const char *at) {
+static inline const char *scalar(dx__json *json, const char *at) {
+    if (is_digit(*at))
+        return number(json, at);
     switch (*at) {
     case 't':
         return literal(json, at, "true");
@@ -156,7 +161,7 @@ static const char *scalar(dx__json *json, const char *at) {
     case 'n':
         return literal(json, at, "null");
     default:
-        if (*at == '-' || is_digit(*at))
+        if (*at == '-')
             return number(json, at);
         dx__json_fail(json, (unsigned char)*at < 0x80 ? DX_FAULT_JSON_SYNTAX : DX_FAULT_JSON_UTF8,
                       at);
@@ -165,7 +170,7 @@ static const char *scalar(dx__json *json, const char *at) {
 }
 
 /* A member's name and its colon. */
-static inline const char *name(dx__json *json, const char *at) {
+__attribute__((always_inline)) static inline const char *name(dx__json *json, const char *at) {
     at = dx__json_space(at, json->end);
     if (at >= json->end || *at != '"') {
         dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
@@ -195,8 +200,9 @@ void dx__json_skip_name(dx__json *json, dx_text *ret_quoted) {
 
 /* The levels that are open live as bits: 1 for an object, 0 for an array. No recursion. */
 void dx__json_skip(dx__json *json) {
-    uint64_t objects[DX_DEPTH_MAX / 64];
+    uint64_t levels[DX_DEPTH_MAX / 64];
     unsigned level = 0;
+    int in_object = 0; /* what the innermost open level is */
     const char *at = json->at;
     const char *end = json->end;
     for (;;) {
@@ -207,56 +213,51 @@ void dx__json_skip(dx__json *json) {
         }
         if (*at == '"') {
             at = dx__json_string(json, at + 1);
-            if (json->fault != DX_FAULT_NONE)
-                return;
         } else if (*at == '{' || *at == '[') {
-            uint64_t bit = UINT64_C(1) << (level % 64);
             if (level == json->depth) {
                 dx__json_fail(json, DX_FAULT_JSON_DEPTH, at);
                 return;
             }
-            uint64_t others = level % 64 ? objects[level / 64] & ~bit : 0;
-            objects[level / 64] = *at == '{' ? others | bit : others;
-            char close = *at == '{' ? '}' : ']';
+            uint64_t bit = UINT64_C(1) << (level % 64);
+            uint64_t others = level % 64 ? levels[level / 64] & ~bit : 0;
+            levels[level / 64] = in_object ? others | bit : others;
             level++;
+            in_object = *at == '{';
             at = dx__json_space(at + 1, end);
-            if (at >= end || *at != close) {
-                if (close == '}')
+            if (at < end && *at != (in_object ? '}' : ']')) { /* the first value inside */
+                if (in_object)
                     at = name(json, at);
                 if (json->fault != DX_FAULT_NONE)
                     return;
-                continue; /* the first value inside */
+                continue;
             }
-            at++;
-            level--;
         } else {
             at = scalar(json, at);
-            if (json->fault != DX_FAULT_NONE)
-                return;
         }
-        /* A value has ended: what follows closes levels or goes on with the next value. */
+        if (json->fault != DX_FAULT_NONE)
+            return;
+        /* A value has ended, or there is none: what follows closes levels, or is the next one. */
         for (;;) {
             if (!level) {
                 json->at = at;
                 return;
             }
-            int object = (int)(objects[(level - 1) / 64] >> ((level - 1) % 64) & 1);
             at = dx__json_space(at, end);
-            if (at < end && *at == ',') {
-                at++;
-                if (object)
-                    at = name(json, at);
-                if (json->fault != DX_FAULT_NONE)
-                    return;
+            if (at < end && *at == ',')
                 break;
-            }
-            if (at >= end || *at != (object ? '}' : ']')) {
+            if (at >= end || *at != (in_object ? '}' : ']')) {
                 dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
                 return;
             }
             at++;
             level--;
+            in_object = (int)(levels[level / 64] >> (level % 64) & 1);
         }
+        at++;
+        if (in_object)
+            at = name(json, at);
+        if (json->fault != DX_FAULT_NONE)
+            return;
     }
 }
 

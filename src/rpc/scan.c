@@ -1,4 +1,5 @@
 /* The envelope: which members a message has, and what that makes it. */
+#include "rpc/scan.h"
 #include "rpc/json.h"
 
 #include <string.h>
@@ -248,53 +249,47 @@ static dx_slice slice(dx_text text, const char *from, const char *to) {
     return (dx_slice){(uint32_t)(from - text.at), (uint32_t)(to - from)};
 }
 
-/* The message as most programs write it: these members in this order, no space between them, no
- * escapes. What is not exactly that goes the long way; what is has no fault but those of its
- * content. */
-static int scan_usual(dx_text text, unsigned depth, dx_message *message) {
+const char *dx__rpc_usual(dx_text text, dx_message *ret) {
     const char *at = text.at;
     const char *end = text.at + text.len;
     const char *from;
-    dx_message found = {.kind = DX_KIND_NOTIFICATION, .body = {0, (uint32_t)text.len}};
-    if (!TAKE(at, end, "{\"jsonrpc\":\"2.0\","))
-        return 0;
+    if (text.len >= UINT32_MAX || !TAKE(at, end, "{\"jsonrpc\":\"2.0\","))
+        return NULL;
+    *ret = (dx_message){.kind = DX_KIND_NOTIFICATION, .body = {0, (uint32_t)text.len}};
     if (TAKE(at, end, "\"id\":")) {
         from = at;
         at = usual_id(at, end);
         if (!at || at >= end || *at++ != ',')
-            return 0;
-        found.id = slice(text, from, at - 1);
-        found.kind = DX_KIND_REQUEST;
+            return NULL;
+        ret->id = slice(text, from, at - 1);
+        ret->kind = DX_KIND_REQUEST;
     }
     if (TAKE(at, end, "\"method\":\"")) {
         from = at - 1;
         at = dx__json_plain(at, end);
-        if (end - at < 2 || *at++ != '"')
-            return 0;
-        found.method = slice(text, from, at);
-        if (*at == '}' && at + 1 == end)
-            goto done;
-        if (!TAKE(at, end, ",\"params\":") || (*at != '{' && *at != '['))
-            return 0;
-    } else if (found.kind == DX_KIND_REQUEST && TAKE(at, end, "\"result\":")) {
-        found.kind = DX_KIND_RESPONSE;
-    } else {
-        return 0;
+        if (at >= end || *at++ != '"')
+            return NULL;
+        ret->method = slice(text, from, at);
+        return TAKE(at, end, ",\"params\":") && (*at == '{' || *at == '[') ? at : NULL;
     }
-    dx__json json = {.start = text.at, .end = end, .at = at, .depth = depth - 1};
-    dx__json_skip(&json);
-    if (json.fault != DX_FAULT_NONE || end - json.at != 1 || *json.at != '}')
+    if (ret->kind != DX_KIND_REQUEST || !TAKE(at, end, "\"result\":"))
+        return NULL;
+    ret->kind = DX_KIND_RESPONSE;
+    return at;
+}
+
+static int scan_usual(dx_text text, unsigned depth, dx_message *message) {
+    const char *body = dx__rpc_usual(text, message);
+    if (!body)
         return 0;
-    *(found.method.len ? &found.params : &found.result) = slice(text, at, json.at);
-done:
-    *message = found;
-    return 1;
+    dx__json json = {.start = text.at, .end = text.at + text.len, .at = body, .depth = depth - 1};
+    dx__json_skip(&json);
+    return json.fault == DX_FAULT_NONE && dx__rpc_usual_end(text, body, json.at, message);
 }
 
 void dx_rpc_scan(dx_text text, unsigned depth, unsigned lenient, dx_message *ret_message) {
     dx_message *message = ret_message;
-    if (text.len < UINT32_MAX && depth > 0 && depth <= DX_DEPTH_MAX &&
-        scan_usual(text, depth, message))
+    if (depth > 0 && depth <= DX_DEPTH_MAX && scan_usual(text, depth, message))
         return;
     *message = (dx_message){0};
     if (text.len >= UINT32_MAX) {

@@ -160,7 +160,9 @@ FAULT(F72_dribble, 10, "an answer that comes byte by byte is one answer") {
 }
 
 FAULT(F72_child_byte_by_byte, 10, "a child whose every byte is read and written alone") {
-    wrap = (struct wrap){.on = 1, .most = 1, .interrupt = 3};
+    wrap.most = 1;
+    wrap.interrupt = 3;
+    wrap.on = 1;
     dx_loop *loop = loop_new();
     struct family family;
     family_init(&family, loop, "scribe");

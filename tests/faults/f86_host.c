@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 /* A host program with that many families; its pid. */
@@ -165,6 +166,7 @@ FAULT(F87_embedder_forks_only, 10,
     ask(family_link(&family), "hello", "[1]", &family.calls);
     pid_t copy = fork();
     if (copy == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the test end before its time */
         pause();
         _exit(0);
     }

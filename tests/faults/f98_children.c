@@ -99,7 +99,7 @@ static void play(enum where where, int what) {
     scene.child = start_for(where, SELF);
     scene.other = start_for(where, OTHER);
     uint64_t end = now_ms() + 3000 * slow;
-    while (scene.loop && now_ms() < end) {
+    while (scene.loop && now_ms() < patience(end)) {
         struct pollfd fd = {dx_loop_fd(scene.loop), POLLIN, 0};
         int wait = dx_loop_wait_ms(scene.loop);
         poll(&fd, 1, wait < 0 || wait > 20 ? 20 : wait);

@@ -157,7 +157,7 @@ static void play_on(int by_run) {
         EXPECT(dx_loop_run(scene.loop), ==, DX_OK);
         return;
     }
-    while (scene.loop && now_ms() < end && scene.closed < 2) {
+    while (scene.loop && now_ms() < patience(end) && scene.closed < 2) {
         struct pollfd fd = {dx_loop_fd(scene.loop), POLLIN, 0};
         int wait = dx_loop_wait_ms(scene.loop);
         poll(&fd, 1, wait < 0 || wait > 10 ? 10 : wait);
@@ -233,7 +233,7 @@ static void knock(int what) {
         EXPECT(dx_link_connect(door.loop, address, &config, &door.links[door.link_count], NULL), ==,
                DX_OK);
     uint64_t end = now_ms() + 1000;
-    while (door.loop && !door.fired && now_ms() < end) {
+    while (door.loop && !door.fired && now_ms() < patience(end)) {
         struct pollfd fd = {dx_loop_fd(door.loop), POLLIN, 0};
         poll(&fd, 1, 50);
         dx_loop_dispatch(door.loop);

@@ -15,6 +15,7 @@ dx_loop *loop_new(void) {
 
 static void turn(dx_loop *loop, uint64_t end) {
     uint64_t now = now_ms();
+    end = patience(end);
     int left = now < end ? (int)(end - now) : 0;
     int wait = dx_loop_wait_ms(loop);
     struct pollfd fd = {dx_loop_fd(loop), POLLIN, 0};

@@ -80,6 +80,11 @@ int process_dies(pid_t pid);
 uint64_t cpu_ms(void);
 uint64_t now_ms(void);
 void sleep_ms(unsigned ms);
+/* Whether something can be read within so many ms. */
+int readable(int fd, unsigned ms);
+/* For a wait of one's own: until when it may be waited instead of until `end`. Ends a row that is
+ * disturbed on purpose (disturb.c) and has had its time. */
+uint64_t patience(uint64_t end);
 /* Build folder's children/NAME. Lent for the life of the test. */
 const char *program(const char *name);
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -17,9 +18,20 @@ uint64_t now_ms(void) {
 
 /* To the end, whatever interrupts it. */
 void sleep_ms(unsigned ms) {
+    uint64_t now = now_ms(), end = patience(now + ms);
+    ms = end > now ? (unsigned)(end - now) : 0;
     struct timespec left = {ms / 1000, (long)(ms % 1000) * 1000000};
     while (nanosleep(&left, &left))
         continue;
+}
+
+int readable(int fd, unsigned ms) {
+    struct pollfd in = {fd, POLLIN, 0};
+    uint64_t now, end = now_ms() + ms;
+    while ((now = now_ms()) < end)
+        if (poll(&in, 1, (int)(patience(end) - now)) > 0)
+            return 1;
+    return 0;
 }
 
 uint64_t cpu_ms(void) {

@@ -1,5 +1,6 @@
-/* Runs one test: faults NAME, or all of them: faults. `faults --list` names them. */
-#include "faults/faults.h"
+/* Runs one test: faults NAME, or all of them: faults. `faults --list` names them, and `faults
+ * --disturb` runs them with failing system calls. */
+#include "faults/harness.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,6 +29,10 @@ void fault_enlist(struct fault *fault) {
     *at = fault;
 }
 
+const struct fault *fault_first(void) {
+    return first;
+}
+
 static char at_place[64];
 
 void fault_place(const char *place) {
@@ -42,6 +47,7 @@ void fail(const char *format, ...) {
     vfprintf(stderr, format, list);
     va_end(list);
     fputc('\n', stderr);
+    disturb_end();
     /* Not exit(): a leak report of half a test would only hide the line above. */
     _exit(1);
 }
@@ -168,10 +174,10 @@ size_t open_fds(void) {
     return count - 3; /* ".", ".." and the folder itself */
 }
 
-/* The process of the test. */
-static _Noreturn void run(const struct fault *fault) {
+_Noreturn void run_row(const struct fault *fault) {
     size_t fds = open_fds();
     fault->run();
+    disturb_passed();
     if (open_fds() != fds)
         fail("expected %zu open descriptors after the test, got %zu", fds, open_fds());
     size_t left = descendants_until(0, 1000 * slow);
@@ -180,8 +186,7 @@ static _Noreturn void run(const struct fault *fault) {
     exit(0);
 }
 
-/* Reaps orphans until the test itself has ended or its time is over. */
-static int wait_for(pid_t pid, unsigned seconds, int *ret_status) {
+int wait_for(pid_t pid, unsigned seconds, int *ret_status) {
     uint64_t end = now_ms() + 1000 * (uint64_t)seconds;
     for (;;) {
         int status;
@@ -199,8 +204,7 @@ static int wait_for(pid_t pid, unsigned seconds, int *ret_status) {
     }
 }
 
-/* Only processes that descend from here are ever killed. */
-static void clean_up(void) {
+void clean_up(void) {
     static pid_t left[MOST];
     for (int tries = 0; tries < 100; tries++) {
         size_t count = descendants(left, MOST);
@@ -232,7 +236,7 @@ static int run_apart(const struct fault *fault) {
     if (pid < 0)
         return 1;
     if (pid == 0)
-        run(fault);
+        run_row(fault);
     int status = 0;
     int ended = wait_for(pid, fault->seconds * slow, &status);
     clean_up();
@@ -245,6 +249,8 @@ int main(int argc, char **argv) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     /* What we were started with is nobody's business but ours. */
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (argc > 1 && !strcmp(argv[1], "--disturb"))
+        return disturb_main(argc, argv);
     int failed = 0, skipped = 0, count = 0;
     for (struct fault *fault = first; fault; fault = fault->next) {
         if (argc > 1 && !strcmp(argv[1], "--list"))

@@ -17,7 +17,16 @@ enum wrapped {
     WRAP_FCNTL,
     WRAP_DUP2,
     WRAP_WAITID,
+    WRAP_EXECVE,
+    WRAP_SOCKET,
+    WRAP_BIND,
+    WRAP_LISTEN,
+    WRAP_ACCEPT4,
+    WRAP_CONNECT,
+    WRAP_GETSOCKOPT,
+    WRAP_CHMOD,
     WRAP_CLONE,
+    WRAP_PIDFD_OPEN,
     WRAP_SIGNAL, /* pidfd_send_signal */
     WRAP_CLOSE_RANGE
 };
@@ -39,5 +48,9 @@ extern struct wrap {
     int error;
     unsigned *calls; /* of the kind that fails; in memory that is shared with forks */
 } wrap;
+
+/* Makes programs of the tests that have this, too, and get our environment, fail along with us.
+ * `calls` is in the file that this path means. */
+void wrap_pass_on(const char *path);
 
 #endif

@@ -1,14 +1,12 @@
-/* A trace in a file: what crossed a link stands in it, files rotate, and a disk that takes nothing
- * makes nobody wait. */
+/* A trace in a file: what crossed a link stands in it, and files rotate. For disks that take
+ * nothing see tests/faults. */
 #include "unit/unit.h"
 
 #include <duplex/duplex.h>
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 
 static char folder[] = "/tmp/duplex-recorder-XXXXXX";
 
@@ -156,36 +154,6 @@ static void files_rotate(void **state) {
     assert_int_equal(counted.host, RECORDS);
 }
 
-static uint64_t now_ms(void) {
-    return dx_recorder_now_us() / 1000;
-}
-
-/* A pipe that nobody reads is a disk that takes nothing. */
-static void F75_a_disk_that_hangs(void **state) {
-    (void)state;
-    char text[1000];
-    memset(text, 'x', sizeof text);
-    text[0] = text[sizeof text - 1] = '"';
-    assert_int_equal(mkfifo(path_of("stuck"), 0600), 0);
-    int other = open(path_of("stuck"), O_RDWR | O_CLOEXEC);
-    assert_true(other >= 0);
-    dx_recorder_config config = dx_recorder_defaults(path_of("stuck"));
-    config.waiting_max = 100000;
-    dx_recorder *recorder;
-    assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
-    uint64_t begun = now_ms();
-    for (int i = 0; i < 10000; i++) {
-        dx_trace_record record = record_of((dx_text){text, sizeof text});
-        (void)dx_recorder_write(recorder, &record);
-    }
-    assert_true(now_ms() - begun < 1000);
-    assert_true(dx_recorder_dropped(recorder) > 9000);
-    begun = now_ms();
-    dx_recorder_close(recorder);
-    assert_true(now_ms() - begun < 4000);
-    close(other);
-}
-
 static void a_place_that_is_none(void **state) {
     (void)state;
     dx_recorder_config config = dx_recorder_defaults("/nowhere/at/all");
@@ -212,7 +180,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_conversation_is_recorded),
         cmocka_unit_test(files_rotate),
-        cmocka_unit_test(F75_a_disk_that_hangs),
         cmocka_unit_test(a_place_that_is_none),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,0 +1,170 @@
+/* Texts -> trees, by yyjson. */
+#include "base/alloc.h"
+#include "base/line.h"
+#include "peer/peer.h"
+#include "rpc/scan.h"
+
+#include <string.h>
+
+/* Texts up to this length are parsed in an arena that is used again and again; messages up to this
+ * one when they are taken in; and how much memory their trees may take while they wait. */
+enum { ARENA_TEXT = 16 << 10, AHEAD_TEXT = 1 << 10, TREES_MIN = 8 << 10, TREES_MAX = 256 << 10 };
+
+/* Memory for one tree behind the others: yyjson takes a copy of the text and an array of values. */
+struct bump {
+    char *at;
+    char *end;
+    char *last; /* the block that was handed out last */
+};
+
+static void *bump_malloc(void *ctx, size_t size) {
+    struct bump *bump = ctx;
+    size = (size + 15) & ~(size_t)15;
+    if (size > (size_t)(bump->end - bump->at))
+        return NULL;
+    bump->last = bump->at;
+    bump->at += size;
+    return bump->last;
+}
+
+static void *bump_realloc(void *ctx, void *ptr, size_t old_size, size_t size) {
+    struct bump *bump = ctx;
+    if (ptr == bump->last)
+        bump->at = bump->last;
+    void *block = bump_malloc(ctx, size);
+    if (block && block != ptr)
+        memcpy(block, ptr, old_size < size ? old_size : size);
+    return block;
+}
+
+static void bump_free(void *ctx, void *ptr) {
+    (void)ctx;
+    (void)ptr;
+}
+
+/* Room for one more tree. It grows only when no tree is in it. */
+static bool has_room(dx_peer *peer, size_t need) {
+    if (!peer->queue.count && !peer->lent) {
+        if (peer->trees_used > peer->trees_cap / 2 && peer->trees_cap < TREES_MAX)
+            need = 2 * peer->trees_cap;
+        peer->trees_used = 0;
+    }
+    if (need <= peer->trees_cap - peer->trees_used)
+        return true;
+    if (peer->trees_used)
+        return false;
+    size_t cap = need < TREES_MIN ? TREES_MIN : need;
+    char *block = dx__malloc(&peer->alloc, cap);
+    if (!block)
+        return false;
+    dx__free(&peer->alloc, peer->trees);
+    peer->trees = block;
+    peer->trees_cap = cap;
+    return true;
+}
+
+/* Every level takes two bytes, so that a text this short can't be too deep. */
+bool dx__parse_ahead(dx_peer *peer, dx_text text, dx_message *ret_message, yyjson_doc **ret_doc,
+                     size_t *ret_end) {
+    if (text.len > AHEAD_TEXT || text.len / 2 > peer->config.depth_max ||
+        peer->config.flags & DX_PEER_TEXT)
+        return false;
+    const char *body = dx__rpc_usual(text, ret_message);
+    if (!body)
+        return false;
+    size_t len = (size_t)(text.at + text.len - body);
+    if (!has_room(peer, yyjson_read_max_memory_usage(len, YYJSON_READ_NOFLAG) + 32))
+        return false;
+    struct bump bump = {.at = peer->trees + peer->trees_used, .end = peer->trees + peer->trees_cap};
+    yyjson_alc alc = {bump_malloc, bump_realloc, bump_free, &bump};
+    yyjson_doc *doc =
+        yyjson_read_opts((char *)(uintptr_t)body, len, YYJSON_READ_STOP_WHEN_DONE, &alc, NULL);
+    if (!doc || !dx__rpc_usual_end(text, body, body + yyjson_doc_get_read_size(doc), ret_message))
+        return false;
+    *ret_doc = doc;
+    *ret_end = (size_t)(bump.at - peer->trees);
+    return true;
+}
+
+static yyjson_alc yyjson_allocator(const dx_allocator *alloc) {
+    return (yyjson_alc){alloc->malloc, alloc->realloc, alloc->free, alloc->ctx};
+}
+
+static dx_status parse_in_arena(const dx_allocator *alloc, void **arena, size_t *cap, dx_text text,
+                                yyjson_doc **ret_doc, yyjson_read_err *ret_error) {
+    size_t need = yyjson_read_max_memory_usage(text.len, YYJSON_READ_NOFLAG);
+    if (need + 256 > *cap) {
+        size_t size = need + 256;
+        void *block = dx__malloc(alloc, size);
+        if (!block)
+            return DX_ERR_NOMEM;
+        dx__free(alloc, *arena);
+        *arena = block;
+        *cap = size;
+    }
+    yyjson_alc alc;
+    yyjson_alc_pool_init(&alc, *arena, *cap);
+    *ret_doc =
+        yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NOFLAG, &alc, ret_error);
+    return DX_OK;
+}
+
+dx_status dx__parse(dx_peer *peer, dx_event *ev) {
+    if (peer->doc) { /* ahead */
+        ev->value = yyjson_doc_get_root(peer->doc);
+        return DX_OK;
+    }
+    if (!ev->body.at || peer->config.flags & DX_PEER_TEXT)
+        return DX_OK;
+    yyjson_read_err error = {0};
+    peer->home = ev->body.len <= ARENA_TEXT ? DX__HOME_ARENA : DX__HOME_OWN;
+    if (peer->home == DX__HOME_ARENA) {
+        dx_status status = parse_in_arena(&peer->alloc, &peer->arena, &peer->arena_cap, ev->body,
+                                          &peer->doc, &error);
+        if (status != DX_OK)
+            return status;
+    } else {
+        yyjson_alc alc = yyjson_allocator(&peer->alloc);
+        peer->doc = yyjson_read_opts((char *)(uintptr_t)ev->body.at, ev->body.len,
+                                     YYJSON_READ_NOFLAG, &alc, &error);
+    }
+    if (!peer->doc && error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+        return DX_ERR_NOMEM;
+    if (!peer->doc) {
+        size_t at = (size_t)(ev->body.at - ev->message.at) + error.pos;
+        dx__error_set(&ev->error, DX_FAULT_JSON_VALUE, at, at, 0);
+        return DX_ERR_INVALID;
+    }
+    ev->value = yyjson_doc_get_root(peer->doc);
+    return DX_OK;
+}
+
+void dx__parse_free(dx_peer *peer) {
+    if (peer->doc && peer->home == DX__HOME_OWN)
+        yyjson_doc_free(peer->doc);
+    peer->doc = NULL;
+}
+
+/* Its arena goes, too, unless that is much too large for it; from among others it is not taken. */
+dx_status dx__parse_keep(dx_peer *peer, dx__kept *kept) {
+    if (!peer->doc)
+        return DX_OK;
+    size_t need = yyjson_read_max_memory_usage(kept->event.body.len, YYJSON_READ_NOFLAG) + 256;
+    if (peer->home == DX__HOME_TREES ||
+        (peer->home == DX__HOME_ARENA && peer->arena_cap > 2 * need)) {
+        size_t cap = 0;
+        yyjson_read_err error;
+        dx_status status =
+            parse_in_arena(&peer->alloc, &kept->arena, &cap, kept->event.body, &kept->doc, &error);
+        kept->event.value = kept->doc ? yyjson_doc_get_root(kept->doc) : NULL;
+        return status;
+    }
+    kept->doc = peer->doc;
+    peer->doc = NULL;
+    if (peer->home == DX__HOME_ARENA) {
+        kept->arena = peer->arena;
+        peer->arena = NULL;
+        peer->arena_cap = 0;
+    }
+    return DX_OK;
+}

@@ -1,7 +1,10 @@
 /* Asking a child to leave, and making it: F83 to F85, F94. */
 #include "faults/faults.h"
+#include "faults/wrap.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 static void quick_ladder(struct family *family) {
     family->config.ladder.farewell_ms = 200;
@@ -84,6 +87,40 @@ FAULT(F83_full_pipe, 5, "a child that never reads is made to leave though output
     family_end(&family, 4000 * slow);
     EXPECT(family.gone_ms - begin, <, 2900 * slow);
     EXPECT(family.calls.lost, ==, 4);
+    dx_loop_free(loop);
+}
+
+/* A child that runs with other rights, say. What is left of it here is what it says. */
+FAULT(F83_cannot_be_killed, 20, "a child that no signal reaches is given up, in bounded time") {
+    unsigned calls = 0;
+    dx_loop *loop = loop_new();
+    for (int i = 0; i < 2; i++) {
+        struct family family;
+        family_init(&family, loop, "stubborn term");
+        quick_ladder(&family);
+        family_start(&family);
+        pid_t pid = dx_child_pid(family.child);
+        ask(family_link(&family), "hello", NULL, &family.calls);
+        calls = 0;
+        wrap = (struct wrap){
+            .fail = WRAP_SIGNAL, .fail_at = 1, .for_ever = 1, .error = EPERM, .calls = &calls};
+        uint64_t begin = now_ms();
+        if (i == 0) {
+            call(family_link(&family), "last", NULL, &family.calls);
+            dx_child_stop(family.child);
+            family_wait(&family, 4000 * slow);
+            EXPECT(family.how.escaped, ==, 1);
+            EXPECT(family.how.known, ==, 0);
+            EXPECT_PART(dx_str(family.how.error.phrase), "can't be ended");
+            EXPECT(family.calls.done, ==, family.calls.made);
+        }
+        dx_child_free(family.child);
+        EXPECT(now_ms() - begin, <, 4000 * slow);
+        wrap = (struct wrap){0};
+        EXPECT(process_lives(pid), ==, 1);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
     dx_loop_free(loop);
 }
 

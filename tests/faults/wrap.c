@@ -37,6 +37,7 @@ WRAPPED(int, epoll_wait, int, struct epoll_event *, int, int);
 WRAPPED(int, eventfd, unsigned, int);
 WRAPPED(int, fcntl, int, int, ...);
 WRAPPED(int, dup2, int, int);
+WRAPPED(int, kill, pid_t, int);
 WRAPPED(int, waitid, idtype_t, id_t, siginfo_t *, int);
 WRAPPED(int, execve, const char *, char *const *, char *const *);
 WRAPPED(int, socket, int, int, int);
@@ -165,6 +166,10 @@ int __wrap_fcntl(int fd, int command, ...) {
 
 int __wrap_dup2(int fd, int as) {
     return fails(WRAP_DUP2) ? -1 : __real_dup2(fd, as);
+}
+
+int __wrap_kill(pid_t pid, int number) {
+    return fails(WRAP_SIGNAL) ? -1 : __real_kill(pid, number);
 }
 
 int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options) {

@@ -20,6 +20,17 @@ void dx__line_str(dx__line *line, const char *string) {
     put(line, string, strlen(string));
 }
 
+const char dx__two_digits[200] = "00010203040506070809"
+                                 "10111213141516171819"
+                                 "20212223242526272829"
+                                 "30313233343536373839"
+                                 "40414243444546474849"
+                                 "50515253545556575859"
+                                 "60616263646566676869"
+                                 "70717273747576777879"
+                                 "80818283848586878889"
+                                 "90919293949596979899";
+
 size_t dx__digits(uint64_t number, char digits[20]) {
     size_t count = dx__digits_count(number);
     dx__digits_put(number, digits, count);

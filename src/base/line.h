@@ -4,6 +4,8 @@
 
 #include <duplex/base.h>
 
+#include <string.h>
+
 typedef struct dx__line {
     char *at;
     size_t len;
@@ -21,10 +23,14 @@ static inline size_t dx__digits_count(uint64_t number) {
     return count + (number >= 10) + (number >= 100) + (number >= 1000);
 }
 
+extern const char dx__two_digits[200];
+
 /* Exactly `count` of them, with zeros in front. */
 static inline void dx__digits_put(uint64_t number, char *to, size_t count) {
-    for (; count > 0; number /= 10)
-        to[--count] = (char)('0' + number % 10);
+    for (; count >= 2; number /= 100, count -= 2)
+        memcpy(to + count - 2, &dx__two_digits[number % 100 * 2], 2);
+    if (count)
+        to[0] = (char)('0' + number % 10);
 }
 
 /* The decimal digits of a number; returns how many (at most 20). */

@@ -241,16 +241,16 @@ static void check_gone(dx_child *child) {
 }
 
 /* Seen, not reaped: the number of its group stays ours until that is dead. */
-static void exit_ready(dx__watch *watch, uint32_t events) {
+static bool exit_ready(dx__watch *watch, uint32_t events) {
     dx_child *child = DX__OWNER(watch, dx_child, exit);
     (void)events;
     if (child->exited)
-        return;
+        return false;
     memset(&child->status, 0, sizeof child->status);
     int rc =
         waitid(P_PIDFD, (id_t)child->process.pidfd, &child->status, WEXITED | WNOHANG | WNOWAIT);
     if (rc == 0 && child->status.si_pid == 0)
-        return;
+        return false;
     child->exited = true;
     child->status_known = rc == 0;
     child->ladder_at = DX_NEVER;
@@ -259,14 +259,16 @@ static void exit_ready(dx__watch *watch, uint32_t events) {
     read_errors(child, 1 << 10);
     set_due(child);
     check_gone(child);
+    return true;
 }
 
-static void errors_ready(dx__watch *watch, uint32_t events) {
+static bool errors_ready(dx__watch *watch, uint32_t events) {
     dx_child *child = DX__OWNER(watch, dx_child, errors);
     (void)events;
     read_errors(child, 16);
     if (!child->freed)
         check_gone(child);
+    return true;
 }
 
 /* The ladder. */

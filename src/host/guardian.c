@@ -144,9 +144,10 @@ static void replace(dx_loop *loop) {
 }
 
 /* Somebody has killed it. */
-static void has_died(dx__watch *watch, uint32_t events) {
+static bool has_died(dx__watch *watch, uint32_t events) {
     (void)events;
     replace(watch->loop);
+    return true;
 }
 
 static bool has_guardian(dx_loop *loop) {

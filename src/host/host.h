@@ -27,7 +27,8 @@ typedef struct dx__watch {
     int fd; /* -1: not watched */
     uint32_t events;
     bool always_ready; /* a file: epoll does not take it, and it never makes anybody wait */
-    void (*ready)(struct dx__watch *watch, uint32_t events);
+    bool may_be_hot;   /* ready() can be tried at any time, and says whether there was something */
+    bool (*ready)(struct dx__watch *watch, uint32_t events);
 } dx__watch;
 
 /* Something that happens at a time. */
@@ -61,11 +62,15 @@ struct dx__post {
 
 struct dx_loop {
     dx_allocator alloc;
-    pid_t process; /* whose it is: a fork of that gets a copy that may do nothing but be freed */
+    char *ours; /* a page that is empty in a fork: its copy may do nothing but be freed */
     int epoll;
-    dx__watch wake; /* an eventfd */
+    dx__watch wake;  /* an eventfd */
+    dx__watch clock; /* a timerfd: sleeping with a timeout costs more each time … */
+    uint64_t set_to; /* … than setting this, now and then, to the earliest time or one before it */
     uint64_t now;
-    uint64_t busy_us; /* how long to look again and again before sleeping */
+    uint64_t busy_us; /* how long to look again and again before sleeping … */
+    dx__watch *hot;   /* … and where first: what was ready last */
+    unsigned looks;
     dx__heap heap;
     size_t timers; /* that have room in the heap */
     dx__turn *turns;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* One read; how many reads before others have their turn; how much output before it is written in
@@ -31,6 +32,7 @@ struct dx_link {
     uint64_t give_up_at; /* when what can't be sent is given up, or DX_NEVER */
     uint64_t unread_at;  /* when it is told that the peer does not read, or DX_NEVER */
     bool out_is_socket;
+    bool masked;      /* the kernel can't write without SIGPIPE: see write_masked() */
     bool half_closed; /* the output goes when it is empty */
     bool closing;     /* so does the conversation */
     bool over;        /* the peer has said its last word */
@@ -54,9 +56,10 @@ dx_link_config dx_link_defaults(dx_framing framing, dx_side side) {
 
 /* Writing. */
 
-/* A pipe whose reader is gone raises SIGPIPE, and whether that is fatal is not ours to change: so
- * it is held back for this thread, and taken away again if it came. */
-static ssize_t write_quietly(int fd, const char *bytes, size_t len) {
+/* A pipe whose reader is gone raises SIGPIPE, and whether that is fatal is not ours to change.
+ * Linux 6.18 can be asked not to; before that, the signal is held back for this thread, and taken
+ * away again if it came. */
+static ssize_t write_masked(int fd, const char *bytes, size_t len) {
     sigset_t pipe_only;
     sigset_t before;
     sigset_t pending;
@@ -79,12 +82,24 @@ static ssize_t write_quietly(int fd, const char *bytes, size_t len) {
     return n;
 }
 
-static ssize_t write_some(const dx_link *link, dx_text bytes) {
+static ssize_t write_quietly(dx_link *link, dx_text bytes) {
+    enum { NOSIGNAL = 0x100 }; /* RWF_NOSIGNAL, which older headers don't have */
+    struct iovec piece = {(void *)(uintptr_t)bytes.at, bytes.len};
+    if (!link->masked) {
+        ssize_t n = pwritev2(link->out.fd, &piece, 1, -1, NOSIGNAL);
+        if (n >= 0 || (errno != EOPNOTSUPP && errno != EINVAL && errno != ENOSYS))
+            return n;
+        link->masked = true;
+    }
+    return write_masked(link->out.fd, bytes.at, bytes.len);
+}
+
+static ssize_t write_some(dx_link *link, dx_text bytes) {
     if (link->out_is_socket)
         return send(link->out.fd, bytes.at, bytes.len, MSG_NOSIGNAL);
     if (link->owner.never_breaks)
         return write(link->out.fd, bytes.at, bytes.len);
-    return write_quietly(link->out.fd, bytes.at, bytes.len);
+    return write_quietly(link, bytes);
 }
 
 /* For a socket, closing one of its two descriptors says nothing to the other side. */
@@ -112,10 +127,8 @@ static void output_broke(dx_link *link, int number) {
 }
 
 static void flush(dx_link *link) {
-    for (;;) {
+    while (dx__out_waiting(link->peer)) {
         dx_text bytes = dx_peer_output(link->peer);
-        if (!bytes.len)
-            break;
         if (link->out.fd < 0) {
             dx_peer_sent(link->peer, bytes.len);
             break;
@@ -133,7 +146,7 @@ static void flush(dx_link *link) {
         link->unread_at = DX_NEVER;
         link->unread_told = false;
     }
-    bool waits = dx_peer_output(link->peer).len != 0;
+    bool waits = dx__out_waiting(link->peer) != 0;
     if (waits && link->unread_at == DX_NEVER && !link->unread_told)
         link->unread_at = later(link, link->config.peer.stall_ms);
     dx__watch_set(&link->out, waits ? EPOLLOUT : 0);
@@ -148,7 +161,7 @@ static const dx_handler *find_handler(const dx_link *link, dx_text method) {
     size_t cursor = 0;
     const dx_handler *handler;
     while ((handler = dx__map_find(&link->handlers, hash, &cursor)))
-        if (dx_text_is(method, handler->method))
+        if (strncmp(handler->method, method.at, method.len) == 0 && !handler->method[method.len])
             return handler;
     return NULL;
 }
@@ -201,7 +214,7 @@ static bool hand_out(dx_link *link) {
         on_event(link, event);
         if (link->freed)
             return false;
-        if (dx_peer_output(link->peer).len >= GATHER)
+        if (dx__out_waiting(link->peer) >= GATHER)
             flush(link);
     }
     if (status == DX_ERR_NOMEM) /* again in a moment, when there may be some */
@@ -222,7 +235,7 @@ static void tell_closed(dx_link *link) {
         link->owner.closed(link->owner.owner, &link->why);
 }
 
-static void read_all(dx_link *link, int most);
+static bool read_all(dx_link *link, int most);
 
 /* Nobody tells when there is more in a file: there is until it ends, so it is read bit by bit. */
 static bool is_file_to_read(const dx_link *link) {
@@ -235,7 +248,7 @@ static void take_turn(dx_link *link) {
     if (link->freed || link->told || !hand_out(link))
         return;
     flush(link);
-    bool empty = !dx_peer_output(link->peer).len;
+    bool empty = !dx__out_waiting(link->peer);
     if (link->closing && empty && !link->over) {
         dx_peer_finish(link->peer, NULL, loop->now);
         if (!hand_out(link))
@@ -331,40 +344,46 @@ static void input_ended(dx_link *link, int number) {
     dx_peer_finish(link->peer, number ? &why : NULL, link->thing.loop->now);
 }
 
-/* Reads until there is nothing more, the link is full, or others should have their turn. */
-static void read_all(dx_link *link, int most) {
+/* Reads until there is nothing more, the link is full, or others should have their turn. False if
+ * nothing came. */
+static bool read_all(dx_link *link, int most) {
+    bool came = false;
     while (most-- > 0 && link->in.fd >= 0) {
         void *room;
         size_t len;
         if (dx_peer_reserve(link->peer, PIECE, &room, &len) != DX_OK)
-            return;
+            return came;
         ssize_t n = read(link->in.fd, room, len);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
-            return;
+            return came;
+        came = true;
         if (n <= 0) {
             input_ended(link, n < 0 ? errno : 0);
-            return;
+            break;
         }
         dx_peer_commit(link->peer, (size_t)n, link->thing.loop->now);
         if (!hand_out(link))
-            return;
+            break;
         flush(link);
         if ((size_t)n < len)
-            return; /* that was all; if not, we are told again */
+            break; /* that was all; if not, we are told again */
     }
+    return came;
 }
 
-static void in_ready(dx__watch *watch, uint32_t events) {
+static bool in_ready(dx__watch *watch, uint32_t events) {
     dx_link *link = DX__OWNER(watch, dx_link, in);
     (void)events;
-    read_all(link, READS);
+    if (!read_all(link, READS))
+        return false;
     if (!link->freed)
         want_turn(link);
+    return true;
 }
 
-static void out_ready(dx__watch *watch, uint32_t events) {
+static bool out_ready(dx__watch *watch, uint32_t events) {
     dx_link *link = DX__OWNER(watch, dx_link, out);
     /* Nobody reads any more. That is no fault as long as there is nothing to say. */
     if (events & (EPOLLERR | EPOLLHUP) && dx_peer_output(link->peer).len)
@@ -372,6 +391,7 @@ static void out_ready(dx__watch *watch, uint32_t events) {
     else if (events & (EPOLLERR | EPOLLHUP))
         dx__watch_mute(watch);
     want_turn(link);
+    return true;
 }
 
 /* Birth and death. */
@@ -443,7 +463,7 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
         return DX_ERR_NOMEM;
     *link = (dx_link){.config = *config, .give_up_at = DX_NEVER, .unread_at = DX_NEVER};
     link->thing = (dx__thing){.loop = loop, .release = release, .kill = kill_link};
-    link->in = (dx__watch){.fd = -1, .ready = in_ready};
+    link->in = (dx__watch){.fd = -1, .may_be_hot = true, .ready = in_ready};
     link->out = (dx__watch){.fd = -1, .ready = out_ready};
     link->turn.take = on_turn;
     if (owner)

@@ -8,10 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS = 64, ROUNDS = 16 };
+/* Events that are taken at once; how often before times are looked at; every so many looks at the
+ * hot one, one at all. */
+enum { EVENTS = 64, ROUNDS = 16, ALL = 8 };
 
 static uint64_t clock_us(void) {
     struct timespec time;
@@ -23,8 +27,21 @@ uint64_t dx__clock_ms(void) {
     return clock_us() / 1000;
 }
 
+/* Asking for our number would be a system call each time. */
+static char *make_mark(void) {
+    void *page = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return NULL;
+    if (madvise(page, 1, MADV_WIPEONFORK) < 0) {
+        munmap(page, 1);
+        return NULL;
+    }
+    *(char *)page = 1;
+    return page;
+}
+
 bool dx__loop_is_ours(const dx_loop *loop) {
-    return loop->process == getpid();
+    return *loop->ours;
 }
 
 uint64_t dx__loop_later(dx_loop *loop, uint64_t ms) {
@@ -87,6 +104,8 @@ void dx__watch_set(dx__watch *watch, uint32_t events) {
 }
 
 void dx__watch_stop(dx__watch *watch) {
+    if (watch->fd >= 0 && watch->loop->hot == watch)
+        watch->loop->hot = NULL;
     if (watch->fd >= 0 && !watch->always_ready && dx__loop_is_ours(watch->loop))
         epoll_ctl(watch->loop->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
     watch->fd = -1;
@@ -188,17 +207,41 @@ static void bury(dx_loop *loop) {
     }
 }
 
-static void woken(dx__watch *watch, uint32_t events) {
+static bool woken(dx__watch *watch, uint32_t events) {
     uint64_t count;
     (void)events;
     (void)!read(watch->fd, &count, sizeof count);
     watch->loop->woken = false;
+    return true;
+}
+
+static bool clock_rang(dx__watch *watch, uint32_t events) {
+    uint64_t count;
+    (void)events;
+    (void)!read(watch->fd, &count, sizeof count);
+    watch->loop->set_to = DX_NEVER;
+    return true;
+}
+
+/* What is set stays if it is earlier: it rings once for nothing, and then right. */
+static void set_clock(dx_loop *loop) {
+    uint64_t when = dx_loop_deadline(loop);
+    if (when >= loop->set_to)
+        return;
+    struct itimerspec spec = {.it_value = {(time_t)(when / 1000), (long)(when % 1000) * 1000000}};
+    if (!when)
+        spec.it_value.tv_nsec = 1;
+    if (timerfd_settime(loop->clock.fd, TFD_TIMER_ABSTIME, &spec, NULL) == 0)
+        loop->set_to = when;
 }
 
 static void run_posts(dx_loop *loop) {
+    /* One that comes just now wakes us up again. */
+    if (!__atomic_load_n(&loop->posts, __ATOMIC_RELAXED))
+        return;
     pthread_mutex_lock(&loop->lock);
     struct dx__post *post = loop->posts;
-    loop->posts = NULL;
+    __atomic_store_n(&loop->posts, NULL, __ATOMIC_RELAXED);
     loop->posts_end = &loop->posts;
     pthread_mutex_unlock(&loop->lock);
     while (post) {
@@ -220,28 +263,49 @@ static void run_turns(dx_loop *loop) {
     }
 }
 
+static bool watch_new(dx_loop *loop, dx__watch *watch, int fd) {
+    if (fd < 0 || dx__watch_start(loop, watch, fd, EPOLLIN) == DX_OK)
+        return fd >= 0;
+    int number = errno;
+    close(fd);
+    errno = number;
+    return false;
+}
+
+static bool open_loop(dx_loop *loop) {
+    loop->ours = make_mark();
+    loop->epoll = loop->ours ? dx__high_fd(epoll_create1(EPOLL_CLOEXEC)) : -1;
+    return loop->epoll >= 0 &&
+           watch_new(loop, &loop->wake, dx__high_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) &&
+           watch_new(loop, &loop->clock,
+                     dx__high_fd(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)));
+}
+
+static void close_loop(dx_loop *loop) {
+    dx__watch_close(&loop->wake);
+    dx__watch_close(&loop->clock);
+    if (loop->epoll >= 0)
+        close(loop->epoll);
+    if (loop->ours)
+        munmap(loop->ours, 1);
+}
+
 dx_status dx_loop_new(const dx_allocator *allocator, dx_loop **ret_loop, dx_error *reterr) {
     dx_allocator alloc = dx__allocator(allocator);
     dx_loop *loop = dx__malloc(&alloc, sizeof *loop);
     if (!loop)
         return DX_ERR_NOMEM;
-    *loop = (dx_loop){.alloc = alloc, .process = getpid(), .guardian = -1, .guardian_other = -1};
+    *loop = (dx_loop){.alloc = alloc, .guardian = -1, .guardian_other = -1, .set_to = DX_NEVER};
     loop->guarded.fd = -1;
     loop->turns_end = &loop->turns;
     loop->posts_end = &loop->posts;
     loop->now = dx__clock_ms();
     loop->wake = (dx__watch){.fd = -1, .ready = woken};
+    loop->clock = (dx__watch){.fd = -1, .ready = clock_rang};
     dx__heap_init(&loop->heap, &alloc);
-    int event = -1;
-    loop->epoll = dx__high_fd(epoll_create1(EPOLL_CLOEXEC));
-    if (loop->epoll >= 0)
-        event = dx__high_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (event < 0 || dx__watch_start(loop, &loop->wake, event, EPOLLIN) != DX_OK) {
+    if (!open_loop(loop)) {
         dx_status status = dx__system_error(reterr, DX_FAULT_SYSTEM, "make a loop", NULL, errno);
-        if (event >= 0)
-            close(event);
-        if (loop->epoll >= 0)
-            close(loop->epoll);
+        close_loop(loop);
         dx__free(&alloc, loop);
         return status;
     }
@@ -272,8 +336,7 @@ dx_loop *dx_loop_free(dx_loop *loop) {
         loop->posts = post->next;
         free(post);
     }
-    dx__watch_close(&loop->wake);
-    close(loop->epoll);
+    close_loop(loop);
     dx__heap_done(&loop->heap);
     pthread_mutex_destroy(&loop->lock);
     dx_allocator alloc = loop->alloc;
@@ -305,22 +368,8 @@ int dx_loop_wait_ms(const dx_loop *loop) {
     return left > 3600000 ? 3600000 : (int)left;
 }
 
-/* Everything that can be read is read before a deadline counts: who was late because we were gets
- * the benefit. */
-static void dispatch(dx_loop *loop, struct epoll_event *events, int count) {
-    loop->dispatching = true;
-    loop->now = dx__clock_ms();
-    for (int round = 0; !loop->freed; round++) {
-        for (int i = 0; i < count && !loop->freed; i++) {
-            dx__watch *watch = events[i].data.ptr;
-            if (watch->fd >= 0) /* it may have been stopped by one before it */
-                watch->ready(watch, events[i].events);
-        }
-        run_turns(loop);
-        if (count < EVENTS || round == ROUNDS)
-            break;
-        count = epoll_wait(loop->epoll, events, EVENTS, 0);
-    }
+/* Behind what came: posts, times, turns, graves. */
+static void finish_dispatch(dx_loop *loop) {
     run_posts(loop);
     for (dx__timer *timer; !loop->freed && (timer = dx__heap_due(&loop->heap, loop->now));) {
         dx__due *due = (dx__due *)timer;
@@ -331,6 +380,27 @@ static void dispatch(dx_loop *loop, struct epoll_event *events, int count) {
     loop->dispatching = false;
 }
 
+/* Everything that can be read is read before a deadline counts: who was late because we were gets
+ * the benefit. */
+static void dispatch(dx_loop *loop, struct epoll_event *events, int count) {
+    loop->dispatching = true;
+    loop->now = dx__clock_ms();
+    for (int round = 0; !loop->freed; round++) {
+        for (int i = 0; i < count && !loop->freed; i++) {
+            dx__watch *watch = events[i].data.ptr;
+            if (watch->fd < 0) /* it was stopped by one before it */
+                continue;
+            if (watch->may_be_hot)
+                loop->hot = watch;
+            watch->ready(watch, events[i].events);
+        }
+        run_turns(loop);
+        if (count < EVENTS || round == ROUNDS)
+            break;
+        count = epoll_wait(loop->epoll, events, EVENTS, 0);
+    }
+    finish_dispatch(loop);
+}
 void dx_loop_dispatch(dx_loop *loop) {
     struct epoll_event events[EVENTS];
     if (loop->dispatching || !dx__loop_is_ours(loop))
@@ -344,26 +414,59 @@ void dx_loop_set_busy_poll(dx_loop *loop, uint64_t us) {
     loop->busy_us = us;
 }
 
-/* Who runs on the same processor must be able to answer in the meantime: so others go first. */
-static int look_busily(dx_loop *loop, struct epoll_event *events) {
+/* Reading right away costs less than asking whether there is something to read. */
+static bool look_hot(dx_loop *loop) {
+    if (!loop->hot || !(loop->hot->events & EPOLLIN))
+        return false;
+    loop->dispatching = true;
+    loop->now = dx__clock_ms();
+    bool came = loop->hot->ready(loop->hot, EPOLLIN);
+    if (came) {
+        run_turns(loop);
+        finish_dispatch(loop);
+    }
+    loop->dispatching = false;
+    return came;
+}
+
+/* True if something came and was dealt with. Who runs on the same processor must be able to answer
+ * in the meantime: so others go first. And now and then all are asked, not only the one from which
+ * most comes. */
+static bool look_busily(dx_loop *loop, struct epoll_event *events) {
     uint64_t end = clock_us() + loop->busy_us;
-    int count;
-    while (!(count = epoll_wait(loop->epoll, events, EVENTS, 0)) && clock_us() < end)
+    do {
+        if (++loop->looks % ALL && look_hot(loop))
+            return true;
+        int count = loop->looks % ALL && loop->hot ? 0 : epoll_wait(loop->epoll, events, EVENTS, 0);
+        if (count > 0) {
+            dispatch(loop, events, count);
+            return true;
+        }
         sched_yield();
-    return count;
+    } while (clock_us() < end);
+    return false;
+}
+
+/* What was said before we run goes out first, without asking for more. */
+static void take_turns(dx_loop *loop) {
+    loop->dispatching = true;
+    run_turns(loop);
+    loop->dispatching = false;
 }
 
 dx_status dx_loop_run(dx_loop *loop) {
     loop->stopped = !dx__loop_is_ours(loop);
     while (!loop->stopped) {
         struct epoll_event events[EVENTS];
-        int ms = loop->turns ? 0 : dx_loop_wait_ms(loop);
-        int count = loop->busy_us && ms ? look_busily(loop, events) : 0;
-        if (!count && !loop->turns) /* what was said before goes first */
-            count = epoll_wait(loop->epoll, events, EVENTS, ms);
-        if (count < 0 && errno != EINTR)
-            return DX_ERR_SYSTEM;
-        dispatch(loop, events, count);
+        if (loop->turns)
+            take_turns(loop);
+        set_clock(loop);
+        if (!loop->busy_us || loop->stopped || !look_busily(loop, events)) {
+            int count = loop->stopped ? 0 : epoll_wait(loop->epoll, events, EVENTS, -1);
+            if (count < 0 && errno != EINTR)
+                return DX_ERR_SYSTEM;
+            dispatch(loop, events, count);
+        }
         if (loop->freed) {
             dx_loop_free(loop);
             return DX_OK;
@@ -383,7 +486,7 @@ dx_status dx_loop_post(dx_loop *loop, void (*function)(void *user), void *user) 
         return DX_ERR_NOMEM;
     *post = (struct dx__post){.function = function, .user = user};
     pthread_mutex_lock(&loop->lock);
-    *loop->posts_end = post;
+    __atomic_store_n(loop->posts_end, post, __ATOMIC_RELAXED);
     loop->posts_end = &post->next;
     wake(loop);
     pthread_mutex_unlock(&loop->lock);

@@ -112,7 +112,7 @@ dx_status dx_link_connect(dx_loop *loop, const char *text, const dx_link_config 
     return status;
 }
 
-static void ready(dx__watch *watch, uint32_t events) {
+static bool ready(dx__watch *watch, uint32_t events) {
     dx_listener *listener = DX__OWNER(watch, dx_listener, watch);
     (void)events;
     for (int most = 64; most-- > 0 && !listener->freed;) {
@@ -128,11 +128,12 @@ static void ready(dx__watch *watch, uint32_t events) {
                 dx__watch_set(watch, 0);
                 dx__due_set(watch->loop, &listener->due, dx__loop_later(watch->loop, FULL_MS));
             }
-            return;
+            break;
         }
         set_nodelay(fd, &address);
         listener->on_connect(listener, fd, listener->user);
     }
+    return true;
 }
 
 static void look_again(dx__due *due) {

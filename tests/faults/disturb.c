@@ -51,6 +51,7 @@ static const struct {
     {"F86_host_", "kills a host, which may lack a guardian here: its grandchildren may stay"},
     {"F86_group_killed", "the same"},
     {"F86_guardian_misses_", "the same"},
+    {"F86_guardian_newborn", "the same"},
     {"F86_guardian_full", "starts hundreds of children to measure time"},
     {"F86_guardian_full_", "the same"},
     {"F88_reused_", "lives in a namespace of its own, in forks, where it can't be cut short"},

@@ -103,7 +103,7 @@ FAULT(F83_cannot_be_killed, 20, "a child that no signal reaches is given up, in 
         ask(family_link(&family), "hello", NULL, &family.calls);
         calls = 0;
         wrap = (struct wrap){
-            .fail = WRAP_SIGNAL, .fail_at = 1, .for_ever = 1, .error = EPERM, .calls = &calls};
+            .fail = WRAP_ANY_SIGNAL, .fail_at = 1, .for_ever = 1, .error = EPERM, .calls = &calls};
         uint64_t begin = now_ms();
         if (i == 0) {
             call(family_link(&family), "last", NULL, &family.calls);

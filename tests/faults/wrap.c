@@ -28,6 +28,7 @@ WRAPPED(ssize_t, readv, int, const struct iovec *, int);
 WRAPPED(ssize_t, recv, int, void *, size_t, int);
 WRAPPED(ssize_t, write, int, const void *, size_t);
 WRAPPED(ssize_t, writev, int, const struct iovec *, int);
+WRAPPED(ssize_t, pwritev2, int, const struct iovec *, int, off_t, int);
 WRAPPED(ssize_t, send, int, const void *, size_t, int);
 WRAPPED(ssize_t, sendmsg, int, const struct msghdr *, int);
 WRAPPED(int, pipe2, int[2], int);
@@ -127,6 +128,13 @@ ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count) {
     return __wrap_write(fd, pieces[0].iov_base, pieces[0].iov_len);
 }
 
+ssize_t __wrap_pwritev2(int fd, const struct iovec *pieces, int count, off_t offset, int flags) {
+    struct iovec piece = {pieces[0].iov_base, cut(pieces[0].iov_len)};
+    if (fails(WRAP_WRITE) || interrupted(pieces[0].iov_len))
+        return -1;
+    return __real_pwritev2(fd, &piece, count, offset, flags);
+}
+
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags) {
     if (!wrap.on || !message->msg_iovlen || message->msg_controllen)
         return fails(WRAP_WRITE) ? -1 : __real_sendmsg(fd, message, flags);
@@ -169,7 +177,7 @@ int __wrap_dup2(int fd, int as) {
 }
 
 int __wrap_kill(pid_t pid, int number) {
-    return fails(WRAP_SIGNAL) ? -1 : __real_kill(pid, number);
+    return fails(WRAP_ANY_SIGNAL) ? -1 : __real_kill(pid, number);
 }
 
 int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options) {
@@ -225,5 +233,7 @@ static enum wrapped kind_of(long number) {
 /* Never WRAP_NONE: that is no kind that fails. Whoever gives fewer than six arguments has something
  * in the other registers, which nobody reads. */
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
-    return fails(kind_of(number)) ? -1 : __real_syscall(number, a, b, c, d, e, f);
+    if (fails(kind_of(number)) || (number == SYS_pidfd_send_signal && fails(WRAP_ANY_SIGNAL)))
+        return -1;
+    return __real_syscall(number, a, b, c, d, e, f);
 }

@@ -27,7 +27,8 @@ enum wrapped {
     WRAP_CHMOD,
     WRAP_CLONE,
     WRAP_PIDFD_OPEN,
-    WRAP_SIGNAL, /* pidfd_send_signal, kill */
+    WRAP_SIGNAL,     /* pidfd_send_signal */
+    WRAP_ANY_SIGNAL, /* that, and kill */
     WRAP_CLOSE_RANGE
 };
 

@@ -1,7 +1,6 @@
 #include "base/alloc.h"
 #include "base/line.h"
 #include "base/map.h"
-#include "base/pool.h"
 #include "host/host.h"
 #include "peer/peer.h"
 
@@ -16,7 +15,7 @@
 
 /* One read; how many reads before others have their turn; how much output before it is written in
  * the middle of a turn; how many reads at the end, for what is still on its way. */
-enum { PIECE = 64 << 10, READS = 16, GATHER = 6 << 10, REST = 1 << 10 };
+enum { PIECE = 64 << 10, READS = 16, GATHER = 8 << 10, REST = 1 << 10, LUCKY = 0, UNLUCKY = -32 };
 
 struct dx_link {
     dx__thing thing;
@@ -27,7 +26,6 @@ struct dx_link {
     dx__due due;
     dx__turn turn;
     dx__map handlers;
-    dx__pool calls;
     struct dx__link_owner owner;
     uint64_t give_up_at; /* when what can't be sent is given up, or DX_NEVER */
     uint64_t unread_at;  /* when it is told that the peer does not read, or DX_NEVER */
@@ -39,12 +37,12 @@ struct dx_link {
     bool told;        /* … and so have we */
     bool freed;
     bool unread_told;
+    int luck; /* with reading again at once: below 0, it is not tried for so many times */
     dx_error why;
 };
 
 /* What a call of ours comes back to. */
 struct link_call {
-    dx__pooled pooled;
     void (*on_done)(dx_link *link, const dx_event *event, void *user);
     void (*on_progress)(dx_link *link, const dx_event *event, void *user);
     void *user;
@@ -166,13 +164,11 @@ static const dx_handler *find_handler(const dx_link *link, dx_text method) {
     return NULL;
 }
 
+/* A call that is done has been given back, and the next one may take its place: hence the copy. */
 static void on_call_event(dx_link *link, const dx_event *event) {
-    struct link_call *call = event->user;
-    struct link_call was = *call;
+    struct link_call was = *(struct link_call *)event->user;
     /* The user shall see what the user gave. */
     ((dx_event *)(uintptr_t)event)->user = was.user;
-    if (event->kind == DX_EVENT_DONE)
-        dx__pool_give(&link->calls, call);
     if (event->kind == DX_EVENT_DONE && was.on_done)
         was.on_done(link, event, was.user);
     if (event->kind == DX_EVENT_PROGRESS && was.on_progress)
@@ -348,6 +344,7 @@ static void input_ended(dx_link *link, int number) {
  * nothing came. */
 static bool read_all(dx_link *link, int most) {
     bool came = false;
+    bool again = false; /* there may well be nothing */
     while (most-- > 0 && link->in.fd >= 0) {
         void *room;
         size_t len;
@@ -356,19 +353,26 @@ static bool read_all(dx_link *link, int most) {
         ssize_t n = read(link->in.fd, room, len);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0 && errno == EAGAIN)
+        if (n < 0 && errno == EAGAIN) {
+            link->luck = again ? UNLUCKY : link->luck;
             return came;
+        }
         came = true;
         if (n <= 0) {
             input_ended(link, n < 0 ? errno : 0);
             break;
         }
+        link->luck = again ? LUCKY : link->luck;
+        uint64_t before = link->peer->stats.messages_in;
         dx_peer_commit(link->peer, (size_t)n, link->thing.loop->now);
         if (!hand_out(link))
             break;
         flush(link);
-        if ((size_t)n < len)
-            break; /* that was all; if not, we are told again */
+        /* That was all, and if not, we are told again. But where several come at once, the next are
+         * often here already, and looking is cheaper than being told. */
+        again = (size_t)n < len;
+        if (again && (link->peer->stats.messages_in - before < 2 || ++link->luck < 0))
+            break;
     }
     return came;
 }
@@ -401,7 +405,6 @@ static void release(dx__thing *thing) {
     dx_allocator alloc = thing->loop->alloc;
     dx_peer_free(link->peer);
     dx__map_done(&link->handlers);
-    dx__pool_done(&link->calls);
     dx__free(&alloc, link);
 }
 
@@ -469,7 +472,6 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
     if (owner)
         link->owner = *owner;
     dx__map_init(&link->handlers, &loop->alloc);
-    dx__pool_init(&link->calls, sizeof(struct link_call), &loop->alloc);
     dx_status status = dx__due_init(loop, &link->due, on_due);
     if (status != DX_OK) {
         dx__free(&loop->alloc, link);
@@ -487,8 +489,10 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
     status = second < 0
                  ? dx__system_error(reterr, DX_FAULT_SYSTEM, "copy a descriptor", NULL, errno)
                  : dx_peer_new(&peer, &link->peer);
-    if (status == DX_OK)
+    if (status == DX_OK) {
+        dx__calls_carry(link->peer, sizeof(struct link_call));
         status = add_handlers(link);
+    }
     if (status == DX_OK)
         status = start(link, in, second, reterr);
     if (status == DX_ERR_INVALID || status == DX_ERR_NOMEM)
@@ -620,21 +624,18 @@ dx_status dx_link_call(dx_link *link, dx_text method, dx_json params,
                        const dx_link_call_options *options, dx_call *ret_call) {
     if (link->closing || link->half_closed)
         return DX_CLOSED;
-    struct link_call *call = dx__pool_take(&link->calls);
-    if (!call)
-        return DX_ERR_NOMEM;
-    dx_call_options peer = options ? options->peer : (dx_call_options){0};
-    if (options) {
-        call->on_done = options->on_done;
-        call->on_progress = options->on_progress;
-    }
-    call->user = peer.user;
-    peer.user = call;
-    dx_status status = dx_peer_call(link->peer, method, params, &peer,
-                                    dx__loop_later(link->thing.loop, 0), ret_call);
+    dx_call handle;
+    dx_status status = dx_peer_call(link->peer, method, params, options ? &options->peer : NULL,
+                                    dx__loop_later(link->thing.loop, 0), &handle);
     if (status != DX_OK)
-        dx__pool_give(&link->calls, call);
-    return turned(link, status);
+        return status;
+    if (options)
+        *(struct link_call *)dx__call_load(link->peer, handle) =
+            (struct link_call){options->on_done, options->on_progress, options->peer.user};
+    if (ret_call)
+        *ret_call = handle;
+    want_turn(link);
+    return DX_OK;
 }
 
 dx_status dx_link_notify(dx_link *link, dx_text method, dx_json params) {

@@ -155,6 +155,14 @@ static dx_status prepare(dx_peer *peer, dx__call *call, const dx_call_options *o
     return status;
 }
 
+void dx__calls_carry(dx_peer *peer, size_t bytes) {
+    peer->calls.size = sizeof(dx__call) + bytes;
+}
+
+void *dx__call_load(const dx_peer *peer, dx_call call) {
+    return (dx__call *)dx__pool_find(&peer->calls, call) + 1;
+}
+
 dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
                        const dx_call_options *options, uint64_t now_ms, dx_call *ret_call) {
     static const dx_call_options plain = {0};
@@ -176,7 +184,7 @@ dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
     if (now_ms > peer->now)
         peer->now = now_ms;
     peer->last_use = peer->now;
-    call->user = options->user;
+    call->user = peer->calls.size > sizeof *call ? call + 1 : options->user;
     call->reset = options->reset;
     call->no_cancel = options->no_cancel;
     call->timeout_ms = options->timeout_ms ? options->timeout_ms : peer->config.timeout_ms;

@@ -81,8 +81,10 @@ bool dx__parse_ahead(dx_peer *peer, dx_text text, dx_message *ret_message, yyjso
         yyjson_read_opts((char *)(uintptr_t)body, len, YYJSON_READ_STOP_WHEN_DONE, &alc, NULL);
     if (!doc || !dx__rpc_usual_end(text, body, body + yyjson_doc_get_read_size(doc), ret_message))
         return false;
+    /* The values lie behind the document; more room was taken than they needed. */
+    char *end = (char *)(yyjson_doc_get_root(doc) + yyjson_doc_get_val_count(doc));
     *ret_doc = doc;
-    *ret_end = (size_t)(bump.at - peer->trees);
+    *ret_end = (size_t)(end - peer->trees);
     return true;
 }
 

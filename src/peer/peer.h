@@ -233,6 +233,12 @@ dx_status dx__intake(dx_peer *peer);
 uint64_t dx__needed_from(const dx_peer *peer);
 void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected);
 
+/* calls.c: every call carries so many bytes for whoever drives the peer; `user` points to them. To be
+ * said before the first call. */
+void dx__calls_carry(dx_peer *peer, size_t bytes);
+/* What a call carries. */
+void *dx__call_load(const dx_peer *peer, dx_call call);
+
 /* peer.c: everything that is empty gives its memory back. */
 void dx__trim(dx_peer *peer);
 /* Does so much wait that nothing more should be read? */

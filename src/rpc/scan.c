@@ -253,7 +253,7 @@ const char *dx__rpc_usual(dx_text text, dx_message *ret) {
     const char *at = text.at;
     const char *end = text.at + text.len;
     const char *from;
-    if (text.len >= UINT32_MAX || !TAKE(at, end, "{\"jsonrpc\":\"2.0\","))
+    if (text.len >= UINT32_MAX || !TAKE(at, end, "{\"jsonrpc\":\"2.0\"") || *at++ != ',')
         return NULL;
     *ret = (dx_message){.kind = DX_KIND_NOTIFICATION, .body = {0, (uint32_t)text.len}};
     if (TAKE(at, end, "\"id\":")) {

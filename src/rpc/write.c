@@ -165,7 +165,7 @@ static void integer(struct writer *writer, int64_t number) {
     raw(writer, text + at, sizeof text - at);
 }
 
-static inline struct writer begin(dx_buf *buf) {
+static struct writer begin(dx_buf *buf) {
     struct writer writer = {buf, buf->len, DX_OK};
     RAW(&writer, "{\"jsonrpc\":\"2.0\"");
     return writer;
@@ -178,46 +178,55 @@ static inline dx_status end(struct writer *writer) {
     return writer->status;
 }
 
-/* Ids are short, and shorter than a call of memcpy(). */
-static inline void short_text(struct writer *writer, dx_text text) {
-    dx_buf *buf = writer->buf;
-    if (text.len > 16 || text.len > buf->cap - buf->len || writer->status != DX_OK) {
-        raw(writer, text.at, text.len);
-        return;
-    }
+/* Ids and methods are short, and shorter than a call of memcpy(). */
+static inline char *put_short(char *to, dx_text text) {
     for (size_t i = 0; i < text.len; i++)
-        buf->data[buf->len + i] = text.at[i];
-    buf->len += text.len;
+        to[i] = text.at[i];
+    return to + text.len;
 }
 
-static inline void id_member(struct writer *writer, dx_text id) {
+#define PUT(to, literal) (memcpy(to, literal, sizeof(literal) - 1), (to) + sizeof(literal) - 1)
+
+/* What all that is sent begins with; the room is made in one go. Returns where it goes on. */
+static inline char *begin_short(dx_buf *buf, dx_text id, size_t more) {
+    enum { MOST = 32 };
+    if (id.len > MOST || more > MOST || dx__buf_room(buf, 4 * MOST) != DX_OK)
+        return NULL;
+    char *to = PUT(buf->data + buf->len, "{\"jsonrpc\":\"2.0\"");
+    if (id.at) {
+        to = PUT(to, ",\"id\":");
+        to = put_short(to, id);
+    }
+    return to;
+}
+
+static void id_member(struct writer *writer, dx_text id) {
     RAW(writer, ",\"id\":");
     if (id.at)
-        short_text(writer, id);
+        raw(writer, id.at, id.len);
     else
         RAW(writer, "null");
 }
 
-/* Most are plain letters. */
-static inline void method_member(struct writer *writer, dx_text method) {
+static void method_members(struct writer *writer, dx_text method, dx_json params) {
     RAW(writer, ",\"method\":");
-    if (!method.len || dx__json_plain(method.at, method.at + method.len) < method.at + method.len) {
-        string(writer, method);
-        return;
-    }
-    RAW(writer, "\"");
-    raw(writer, method.at, method.len);
-    RAW(writer, "\"");
-}
-
-static inline void method_members(struct writer *writer, dx_text method, dx_json params) {
-    method_member(writer, method);
+    string(writer, method);
     if (params.form == NONE)
         return;
     if (!dx__json_is_params(params))
         writer->status = DX_ERR_INVALID;
     RAW(writer, ",\"params\":");
     json(writer, params);
+}
+
+/* Plain letters, as nearly all methods are? */
+static inline int is_plain(dx_text method) {
+    for (size_t i = 0; i < method.len; i++) {
+        unsigned char c = (unsigned char)method.at[i];
+        if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
+            return 0;
+    }
+    return method.len > 0;
 }
 
 /* Is it the text of an id, and nothing else? */
@@ -230,10 +239,29 @@ static int is_id(dx_text id) {
     return (id.at[0] == '-' || (id.at[0] >= '0' && id.at[0] <= '9')) && last >= '0' && last <= '9';
 }
 
+/* The usual request or notification, with as few steps as possible; false: it is none. */
+static inline int put_usual(struct writer *writer, dx_text id, dx_text method, dx_json params) {
+    dx_buf *buf = writer->buf;
+    if (params.form == NONE || !is_plain(method) || !dx__json_is_params(params))
+        return 0;
+    char *to = begin_short(buf, id, method.len);
+    if (!to)
+        return 0;
+    to = PUT(to, ",\"method\":\"");
+    to = put_short(to, method);
+    to = PUT(to, "\",\"params\":");
+    buf->len = (size_t)(to - buf->data);
+    json(writer, params);
+    return 1;
+}
+
 dx_status dx__rpc_put_request(dx_buf *buf, dx_text id, dx_text method, dx_json params) {
-    struct writer writer = begin(buf);
-    id_member(&writer, id);
-    method_members(&writer, method, params);
+    struct writer writer = {buf, buf->len, DX_OK};
+    if (!put_usual(&writer, id, method, params)) {
+        writer = begin(buf);
+        id_member(&writer, id);
+        method_members(&writer, method, params);
+    }
     return end(&writer);
 }
 
@@ -244,8 +272,14 @@ dx_status dx_rpc_write_notification(dx_buf *buf, dx_text method, dx_json params)
 }
 
 dx_status dx__rpc_put_result(dx_buf *buf, dx_text id, dx_json result) {
-    struct writer writer = begin(buf);
-    id_member(&writer, id);
+    struct writer writer = {buf, buf->len, DX_OK};
+    char *to = id.at ? begin_short(buf, id, 0) : NULL;
+    if (to) {
+        buf->len = (size_t)(to - buf->data);
+    } else {
+        writer = begin(buf);
+        id_member(&writer, id);
+    }
     RAW(&writer, ",\"result\":");
     if (result.form == NONE)
         RAW(&writer, "null");

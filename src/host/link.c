@@ -16,6 +16,8 @@
 /* One read; how many reads before others have their turn; how much output before it is written in
  * the middle of a turn; how many reads at the end, for what is still on its way. */
 enum { PIECE = 64 << 10, READS = 16, GATHER = 8 << 10, REST = 1 << 10, LUCKY = 0, UNLUCKY = -32 };
+/* From when on a message is large, and how wide its pipe then is. */
+enum { LARGE = 256 << 10, WIDE = 1 << 20 };
 
 struct dx_link {
     dx__thing thing;
@@ -30,6 +32,8 @@ struct dx_link {
     uint64_t give_up_at; /* when what can't be sent is given up, or DX_NEVER */
     uint64_t unread_at;  /* when it is told that the peer does not read, or DX_NEVER */
     bool out_is_socket;
+    bool in_is_wide;
+    bool out_is_wide;
     bool masked;      /* the kernel can't write without SIGPIPE: see write_masked() */
     bool half_closed; /* the output goes when it is empty */
     bool closing;     /* so does the conversation */
@@ -124,7 +128,17 @@ static void output_broke(dx_link *link, int number) {
     link->give_up_at = later(link, 0);
 }
 
+/* Large messages go faster through larger pipes. What is no pipe, or may not be larger, stays as it
+ * is. */
+static void widen(int fd, bool *is_wide) {
+    if (!*is_wide)
+        (void)fcntl(fd, F_SETPIPE_SZ, WIDE);
+    *is_wide = true;
+}
+
 static void flush(dx_link *link) {
+    if (dx__out_waiting(link->peer) > LARGE)
+        widen(link->out.fd, &link->out_is_wide);
     while (dx__out_waiting(link->peer)) {
         dx_text bytes = dx_peer_output(link->peer);
         if (link->out.fd < 0) {
@@ -348,7 +362,10 @@ static bool read_all(dx_link *link, int most) {
     while (most-- > 0 && link->in.fd >= 0) {
         void *room;
         size_t len;
-        if (dx_peer_reserve(link->peer, PIECE, &room, &len) != DX_OK)
+        size_t missing = dx__peer_missing(link->peer);
+        if (missing > LARGE)
+            widen(link->in.fd, &link->in_is_wide);
+        if (dx_peer_reserve(link->peer, missing > PIECE ? missing : PIECE, &room, &len) != DX_OK)
             return came;
         ssize_t n = read(link->in.fd, room, len);
         if (n < 0 && errno == EINTR)

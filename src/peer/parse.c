@@ -88,8 +88,63 @@ bool dx__parse_ahead(dx_peer *peer, dx_text text, dx_message *ret_message, yyjso
     return true;
 }
 
-static yyjson_alc yyjson_allocator(const dx_allocator *alloc) {
-    return (yyjson_alc){alloc->malloc, alloc->realloc, alloc->free, alloc->ctx};
+/* The trees of large messages. Their blocks, one for the text and one for the values, are kept for
+ * the next one: getting so much memory from the system costs as much as filling it. */
+struct block {
+    size_t size;
+    size_t unused; /* what follows is aligned for anything */
+};
+
+static void *spare_malloc(void *ctx, size_t size) {
+    dx_peer *peer = ctx;
+    for (size_t i = 0; i < DX__SPARES; i++) {
+        struct block *spare = peer->spares[i];
+        if (spare && spare->size >= size && spare->size / 4 <= size) {
+            peer->spares[i] = NULL;
+            return spare + 1;
+        }
+    }
+    struct block *block = dx__malloc(&peer->alloc, sizeof *block + size);
+    if (!block)
+        return NULL;
+    block->size = size;
+    return block + 1;
+}
+
+static void *spare_realloc(void *ctx, void *ptr, size_t old_size, size_t size) {
+    dx_peer *peer = ctx;
+    struct block *block = (struct block *)ptr - 1;
+    (void)old_size;
+    if (size <= block->size)
+        return ptr;
+    block = dx__realloc(&peer->alloc, block, sizeof *block + block->size, sizeof *block + size);
+    if (!block)
+        return NULL;
+    block->size = size;
+    return block + 1;
+}
+
+static void spare_free(void *ctx, void *ptr) {
+    dx_peer *peer = ctx;
+    struct block *block = (struct block *)ptr - 1;
+    size_t at = 0;
+    while (at < DX__SPARES - 1 && peer->spares[at])
+        at++;
+    dx__free(&peer->alloc, peer->spares[at]);
+    peer->spares[at] = block;
+}
+
+void dx__parse_trim(dx_peer *peer) {
+    for (size_t i = 0; i < DX__SPARES; i++) {
+        dx__free(&peer->alloc, peer->spares[i]);
+        peer->spares[i] = NULL;
+    }
+}
+
+/* A tree that was kept may outlive the peer. */
+static void kept_free(void *ctx, void *ptr) {
+    dx_allocator *alloc = ctx;
+    dx__free(alloc, (struct block *)ptr - 1);
 }
 
 static dx_status parse_in_arena(const dx_allocator *alloc, void **arena, size_t *cap, dx_text text,
@@ -126,7 +181,7 @@ dx_status dx__parse(dx_peer *peer, dx_event *ev) {
         if (status != DX_OK)
             return status;
     } else {
-        yyjson_alc alc = yyjson_allocator(&peer->alloc);
+        yyjson_alc alc = {spare_malloc, spare_realloc, spare_free, peer};
         peer->doc = yyjson_read_opts((char *)(uintptr_t)ev->body.at, ev->body.len,
                                      YYJSON_READ_NOFLAG, &alc, &error);
     }
@@ -167,6 +222,8 @@ dx_status dx__parse_keep(dx_peer *peer, dx__kept *kept) {
         kept->arena = peer->arena;
         peer->arena = NULL;
         peer->arena_cap = 0;
+    } else {
+        kept->doc->alc = (yyjson_alc){NULL, NULL, kept_free, &kept->alloc};
     }
     return DX_OK;
 }

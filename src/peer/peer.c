@@ -116,6 +116,7 @@ dx_peer *dx_peer_free(dx_peer *peer) {
     dx__framer_done(&peer->framer);
     dx_buf_done(&peer->out);
     dx__free(&peer->alloc, peer->queue.ring);
+    dx__parse_trim(peer);
     dx__free(&peer->alloc, peer->arena);
     dx__free(&peer->alloc, peer->trees);
     dx__free(&peer->alloc, peer->room);
@@ -251,6 +252,7 @@ void dx__trim(dx_peer *peer) {
         peer->trees = NULL;
         peer->trees_cap = peer->trees_used = 0;
     }
+    dx__parse_trim(peer);
     dx__free(&peer->alloc, peer->arena);
     dx__free(&peer->alloc, peer->room);
     peer->arena = NULL;

@@ -114,6 +114,7 @@ typedef struct dx__kept {
 
 /* Where a tree lives: in memory of its own, in the arena, among the trees. */
 enum dx__home { DX__HOME_OWN, DX__HOME_ARENA, DX__HOME_TREES };
+enum { DX__SPARES = 2 };
 
 enum { TIMER_CALL, TIMER_REQUEST };
 enum { TOMBSTONES = 128 };
@@ -148,7 +149,8 @@ struct dx_peer {
     enum dx__home home;
     void *arena; /* for the tree of one event */
     size_t arena_cap;
-    char *trees; /* for those of short messages, one behind the other */
+    void *spares[DX__SPARES]; /* of the trees of large messages */
+    char *trees;              /* for those of short messages, one behind the other */
     size_t trees_cap;
     size_t trees_used;
     char *room; /* for a method that was written with escapes */
@@ -233,14 +235,20 @@ dx_status dx__intake(dx_peer *peer);
 uint64_t dx__needed_from(const dx_peer *peer);
 void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected);
 
-/* calls.c: every call carries so many bytes for whoever drives the peer; `user` points to them. To be
- * said before the first call. */
+/* calls.c: every call carries so many bytes for whoever drives the peer; `user` points to them. To
+ * be said before the first call. */
 void dx__calls_carry(dx_peer *peer, size_t bytes);
 /* What a call carries. */
 void *dx__call_load(const dx_peer *peer, dx_call call);
 
 /* peer.c: everything that is empty gives its memory back. */
 void dx__trim(dx_peer *peer);
+/* How many bytes of the message under way are known to be missing. */
+static inline size_t dx__peer_missing(const dx_peer *peer) {
+    const dx_framer *framer = &peer->framer;
+    size_t have = framer->in.len - framer->pos;
+    return framer->in_body && framer->need > have ? framer->need - have : 0;
+}
 /* Does so much wait that nothing more should be read? */
 bool dx__peer_is_full(const dx_peer *peer);
 
@@ -280,6 +288,8 @@ dx_status dx__parse(dx_peer *peer, dx_event *ev);
 /* The tree of the event at hand goes along with it. */
 dx_status dx__parse_keep(dx_peer *peer, dx__kept *kept);
 void dx__parse_free(dx_peer *peer);
+/* Gives back what was kept for the next one. */
+void dx__parse_trim(dx_peer *peer);
 
 /* events.c */
 void dx__event_done(dx_peer *peer);

@@ -97,7 +97,7 @@ FAULT(F69_never_reads, 10, "a child that never reads makes calls BUSY, and memor
     EXPECT(memory.peak, <, 10 * MIB);
     /* The pipe takes a little more, and then no more. */
     turn_for(loop, 100);
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 24; i++)
         status = call_with(family_link(&family), "big", big_params(), &family.calls, 0);
     EXPECT(status, ==, DX_BUSY);
     family_end(&family, 3000 * slow);
@@ -126,7 +126,7 @@ FAULT(F69_told, 10, "that a child does not read is told, once, and not while it 
         family.config.link.peer.stall_ms = 100;
         family.config.ladder.close_ms = 100;
         family_start(&family);
-        for (int n = 0; n < 8; n++)
+        for (int n = 0; n < 32; n++)
             call(family_link(&family), "big", big_params(), &family.calls);
         turn_for(loop, 400 * slow);
         EXPECT(unread, ==, !i);

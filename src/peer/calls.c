@@ -75,7 +75,7 @@ bool dx__call_is_tombstone(const dx_peer *peer, uint64_t id) {
 /* At most half of the slots are taken, so that an id whose slot is free is never far. */
 static dx_status reserve_id(dx_peer *peer) {
     size_t old = peer->by_id_cap;
-    if (peer->pending.count < old / 2)
+    if (dx_peer_pending(peer) < old / 2)
         return DX_OK;
     size_t cap = old ? old * 2 : SLOTS_MIN;
     dx__call **slots = dx__malloc(&peer->alloc, cap * sizeof *slots);
@@ -168,7 +168,7 @@ dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
     static const dx_call_options plain = {0};
     if (dx__is_over(peer))
         return DX_CLOSED;
-    if (peer->pending.count >= peer->config.calls_max)
+    if (dx_peer_pending(peer) >= peer->config.calls_max)
         return DX_BUSY;
     if (!options)
         options = &plain;
@@ -192,11 +192,14 @@ dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
     call->total_at = dx__later(peer->now, call->total_ms);
     call->timer.tag = TIMER_CALL;
     uint64_t at = dx__later(peer->now, call->timeout_ms);
-    dx__heap_add(&peer->heap, &call->timer, at < call->total_at ? at : call->total_at);
+    call->timer.when = at < call->total_at ? at : call->total_at;
+    call->steady = !options->timeout_ms && !options->total_ms && !options->reset;
+    if (!call->steady)
+        dx__heap_add(&peer->heap, &call->timer, call->timer.when);
     *slot_of(peer, call->id) = call;
     if (call->token)
         dx__map_put(&peer->by_token, call->token_hash, call);
-    append(&peer->pending, call);
+    append(call->steady ? &peer->steady : &peer->pending, call);
     peer->stats.calls++;
     if (ret_call)
         *ret_call = dx__pool_handle(&call->pooled);
@@ -204,7 +207,13 @@ dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
 }
 
 size_t dx_peer_pending(const dx_peer *peer) {
-    return peer->pending.count;
+    return peer->pending.count + peer->steady.count;
+}
+
+dx__call *dx__calls_first(const dx_peer *peer) {
+    dx__call *one = peer->pending.first;
+    dx__call *other = peer->steady.first;
+    return !one || (other && other->id < one->id) ? other : one;
 }
 
 static void count(dx_peer_stats *stats, dx_outcome outcome) {
@@ -232,7 +241,7 @@ static void count(dx_peer_stats *stats, dx_outcome outcome) {
 
 void dx__call_end(dx_peer *peer, dx__call *call, dx_outcome outcome, dx_fault fault,
                   bool by_answer) {
-    unlink_call(&peer->pending, call);
+    unlink_call(call->steady ? &peer->steady : &peer->pending, call);
     peer->warm = true;
     peer->last_use = peer->now;
     dx__heap_drop(&peer->heap, &call->timer);
@@ -320,6 +329,11 @@ dx_status dx_peer_cancel(dx_peer *peer, dx_call handle, dx_text reason, uint64_t
     }
     uint64_t grace = dx__later(peer->now, style->grace_ms);
     call->state = CALL_CANCELLING;
+    if (call->steady) { /* its time is now its own */
+        unlink_call(&peer->steady, call);
+        append(&peer->pending, call);
+        call->steady = false;
+    }
     dx__heap_move(&peer->heap, &call->timer, grace < call->total_at ? grace : call->total_at);
     return DX_OK;
 }

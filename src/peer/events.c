@@ -249,8 +249,9 @@ static void hand_ended(dx_peer *peer, dx_event *ev) {
 static dx_status hand_end(dx_peer *peer, dx_event *ev) {
     if (!peer->ending || peer->closed)
         return DX_AGAIN;
-    if (peer->pending.first) {
-        dx__call_end(peer, peer->pending.first, DX_OUTCOME_LOST, DX_FAULT_ENDED, false);
+    dx__call *call = dx__calls_first(peer);
+    if (call) {
+        dx__call_end(peer, call, DX_OUTCOME_LOST, DX_FAULT_ENDED, false);
         hand_ended(peer, ev);
         return DX_OK;
     }

@@ -260,7 +260,7 @@ void dx__trim(dx_peer *peer) {
     peer->arena_cap = peer->room_cap = 0;
     dx__pool_trim(&peer->calls);
     dx__pool_trim(&peer->requests);
-    if (!peer->pending.count) {
+    if (!dx_peer_pending(peer)) {
         dx__free(&peer->alloc, peer->by_id);
         peer->by_id = NULL;
         peer->by_id_cap = 0;
@@ -312,11 +312,17 @@ void dx_peer_tick(dx_peer *peer, uint64_t now_ms) {
         (void)dx__intake(peer); /* an answer that is here already is not late */
     /* No more than there are now: one that can't be dealt with comes back at once. */
     size_t most = peer->heap.count;
-    for (dx__timer *timer; most && (timer = dx__heap_due(&peer->heap, peer->now)); most--) {
-        if (timer->tag == TIMER_CALL)
-            dx__call_due(peer, OWNER(timer, dx__call));
-        else
+    for (;;) {
+        dx__call *call = peer->steady.first;
+        uint64_t next = call && call->timer.when < peer->now ? call->timer.when : peer->now;
+        dx__timer *timer = most ? dx__heap_due(&peer->heap, next) : NULL;
+        if (!timer && (!call || call->timer.when > peer->now))
+            break;
+        most -= timer != NULL;
+        if (timer && timer->tag == TIMER_REQUEST)
             dx__request_due(peer, OWNER(timer, dx__request));
+        else
+            dx__call_due(peer, timer ? OWNER(timer, dx__call) : call);
     }
     if (stall_at(peer) <= peer->now)
         tell_stall(peer);
@@ -326,6 +332,8 @@ void dx_peer_tick(dx_peer *peer, uint64_t now_ms) {
 
 uint64_t dx_peer_deadline(const dx_peer *peer) {
     uint64_t when = dx__heap_next(&peer->heap);
+    if (peer->steady.first && peer->steady.first->timer.when < when)
+        when = peer->steady.first->timer.when;
     uint64_t stall = stall_at(peer);
     uint64_t idle = idle_at(peer);
     if (stall < when)

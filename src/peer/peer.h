@@ -45,6 +45,7 @@ typedef struct dx__call {
     dx_fault fault;
     bool reset;
     bool no_cancel;
+    bool steady; /* in the list of these */
 } dx__call;
 
 typedef struct dx__calls {
@@ -161,7 +162,8 @@ struct dx_peer {
 
     /* calls */
     dx__pool calls;
-    dx__calls pending;
+    dx__calls pending; /* whose times are in the heap */
+    dx__calls steady;  /* with the peer's own times: the first of them is due first */
     dx__calls ended;
     dx__call **by_id; /* slot id % cap: we choose the ids, so that no two meet in one */
     size_t by_id_cap; /* 0 or a power of two */
@@ -307,6 +309,8 @@ void dx__call_end(dx_peer *peer, dx__call *call, dx_outcome outcome, dx_fault fa
                   bool by_answer);
 void dx__call_progress(dx_peer *peer, dx__call *call);
 void dx__call_due(dx_peer *peer, dx__call *call);
+/* The one of our calls that was made first and has not ended; NULL if there is none. */
+dx__call *dx__calls_first(const dx_peer *peer);
 dx__call *dx__calls_take(dx__calls *list);
 
 /* requests.c */

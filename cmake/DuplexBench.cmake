@@ -1,0 +1,17 @@
+# The programs of bench/peers in C: all linked alike, as an embedder would link the library.
+foreach(peer raw plain duplex)
+    file(GLOB sources CONFIGURE_DEPENDS bench/peers/${peer}/*.c)
+    list(FILTER sources EXCLUDE REGEX "/(host|echo)\\.c$")
+    foreach(side host echo)
+        add_executable(bench_${peer}_${side} bench/peers/${peer}/${side}.c ${sources} bench/peers/c/bench.c)
+        set_target_properties(bench_${peer}_${side} PROPERTIES
+            OUTPUT_NAME ${peer}-${side}
+            RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+        target_compile_definitions(bench_${peer}_${side} PRIVATE _GNU_SOURCE)
+        if(peer STREQUAL duplex)
+            target_link_libraries(bench_${peer}_${side} PRIVATE duplex_static)
+        elseif(peer STREQUAL plain)
+            target_link_libraries(bench_${peer}_${side} PRIVATE Yyjson::Yyjson)
+        endif()
+    endforeach()
+endforeach()

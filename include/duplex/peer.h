@@ -208,7 +208,8 @@ typedef struct dx_event {
     dx_text id;        /* REQUEST, DONE: the id as it stands on the wire */
     dx_text method;    /* its characters */
     dx_text body;      /* params, result or error as JSON text; may be absent */
-    yyjson_val *value; /* the same, parsed; NULL when absent or under DX_PEER_TEXT */
+    yyjson_val *value; /* the same, parsed, to be read only (who answers with it sends the body as
+                          it came); NULL when absent or under DX_PEER_TEXT */
     dx_text message;   /* the whole message as it came; absent if nothing came */
     int64_t code;      /* OUTCOME_ERROR: its code, 0 if it has no usable one */
     dx_error error;    /* set (fault is not NONE) where the kind or outcome names it */

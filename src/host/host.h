@@ -101,11 +101,10 @@ uint64_t dx__loop_later(dx_loop *loop, uint64_t ms);
 int dx__high_fd(int fd);
 
 dx_status dx__watch_start(dx_loop *loop, dx__watch *watch, int fd, uint32_t events);
-void dx__watch_set(dx__watch *watch, uint32_t events);
+/* False if that failed, and it is as before. */
+bool dx__watch_set(dx__watch *watch, uint32_t events);
 void dx__watch_stop(dx__watch *watch); /* the descriptor stays open */
 void dx__watch_close(dx__watch *watch);
-/* Tells nothing more of it; it can still be written to and closed. */
-void dx__watch_mute(dx__watch *watch);
 
 /* Timers: room is made when a thing is born, so that setting one can't fail. */
 dx_status dx__due_init(dx_loop *loop, dx__due *due, void (*fire)(dx__due *due));

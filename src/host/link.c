@@ -18,6 +18,8 @@
 enum { PIECE = 64 << 10, READS = 16, GATHER = 8 << 10, REST = 1 << 10, LUCKY = 0, UNLUCKY = -32 };
 /* From when on a message is large, and how wide its pipe then is. */
 enum { LARGE = 256 << 10, WIDE = 1 << 20 };
+/* When what failed for lack of memory is tried again. */
+enum { RETRY_MS = 10 };
 
 struct dx_link {
     dx__thing thing;
@@ -41,7 +43,8 @@ struct dx_link {
     bool told;        /* … and so have we */
     bool freed;
     bool unread_told;
-    int luck; /* with reading again at once: below 0, it is not tried for so many times */
+    bool unwatched; /* there was no memory for being told when more can be written */
+    int luck;       /* with reading again at once: below 0, it is not tried for so many times */
     dx_error why;
 };
 
@@ -161,7 +164,7 @@ static void flush(dx_link *link) {
     bool waits = dx__out_waiting(link->peer) != 0;
     if (waits && link->unread_at == DX_NEVER && !link->unread_told)
         link->unread_at = later(link, link->config.peer.stall_ms);
-    dx__watch_set(&link->out, waits ? EPOLLOUT : 0);
+    link->unwatched = !dx__watch_set(&link->out, waits ? EPOLLOUT : 0);
     if (!waits && link->half_closed)
         close_output(link);
 }
@@ -228,7 +231,7 @@ static bool hand_out(dx_link *link) {
             flush(link);
     }
     if (status == DX_ERR_NOMEM) /* again in a moment, when there may be some */
-        dx__due_set(link->thing.loop, &link->due, link->thing.loop->now + 10);
+        dx__due_set(link->thing.loop, &link->due, link->thing.loop->now + RETRY_MS);
     return true;
 }
 
@@ -271,10 +274,12 @@ static void take_turn(dx_link *link) {
     }
     if (link->over || link->closing)
         give_up_after(link, link->config.drain_ms);
-    dx__watch_set(&link->in, dx__peer_is_full(link->peer) ? 0 : EPOLLIN);
+    bool watched = dx__watch_set(&link->in, dx__peer_is_full(link->peer) ? 0 : EPOLLIN);
     uint64_t deadline = dx_peer_deadline(link->peer);
     if (is_file_to_read(link) && loop->now < deadline)
         deadline = loop->now + 1;
+    if ((!watched || link->unwatched) && loop->now + RETRY_MS < deadline)
+        deadline = loop->now + RETRY_MS;
     if (link->give_up_at < deadline)
         deadline = link->give_up_at;
     dx__due_set(loop, &link->due, link->unread_at < deadline ? link->unread_at : deadline);
@@ -406,11 +411,8 @@ static bool in_ready(dx__watch *watch, uint32_t events) {
 
 static bool out_ready(dx__watch *watch, uint32_t events) {
     dx_link *link = DX__OWNER(watch, dx_link, out);
-    /* Nobody reads any more. That is no fault as long as there is nothing to say. */
-    if (events & (EPOLLERR | EPOLLHUP) && dx_peer_output(link->peer).len)
-        output_broke(link, EPIPE);
-    else if (events & (EPOLLERR | EPOLLHUP))
-        dx__watch_mute(watch);
+    if (events & (EPOLLERR | EPOLLHUP) && dx__out_waiting(link->peer))
+        output_broke(link, EPIPE); /* nobody reads any more */
     want_turn(link);
     return true;
 }

@@ -77,44 +77,39 @@ dx_status dx__system_error(dx_error *error, dx_fault fault, const char *what, co
     return DX_ERR_SYSTEM;
 }
 
-dx_status dx__watch_start(dx_loop *loop, dx__watch *watch, int fd, uint32_t events) {
+/* What is waited for nothing is not in the epoll at all: being there costs something each time the
+ * other side reads or writes. */
+bool dx__watch_set(dx__watch *watch, uint32_t events) {
+    if (watch->fd < 0 || watch->events == events)
+        return true;
     struct epoll_event event = {.events = events, .data.ptr = watch};
-    watch->always_ready = false;
-    if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
+    int what = !watch->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+    if (!watch->always_ready && epoll_ctl(watch->loop->epoll, what, watch->fd, &event) < 0) {
         if (errno != EPERM)
-            return DX_ERR_SYSTEM;
+            return false;
         watch->always_ready = true;
     }
-    watch->loop = loop;
-    watch->fd = fd;
     watch->events = events;
-    return DX_OK;
+    return true;
 }
 
-void dx__watch_set(dx__watch *watch, uint32_t events) {
-    if (watch->fd < 0 || watch->events == events)
-        return;
-    if (watch->always_ready) {
-        watch->events = events;
-        return;
-    }
-    struct epoll_event event = {.events = events, .data.ptr = watch};
-    if (epoll_ctl(watch->loop->epoll, EPOLL_CTL_MOD, watch->fd, &event) == 0)
-        watch->events = events;
+dx_status dx__watch_start(dx_loop *loop, dx__watch *watch, int fd, uint32_t events) {
+    watch->loop = loop;
+    watch->fd = fd;
+    watch->events = 0;
+    watch->always_ready = false;
+    if (dx__watch_set(watch, events))
+        return DX_OK;
+    watch->fd = -1;
+    return DX_ERR_SYSTEM;
 }
 
 void dx__watch_stop(dx__watch *watch) {
     if (watch->fd >= 0 && watch->loop->hot == watch)
         watch->loop->hot = NULL;
-    if (watch->fd >= 0 && !watch->always_ready && dx__loop_is_ours(watch->loop))
-        epoll_ctl(watch->loop->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    if (watch->fd >= 0 && dx__loop_is_ours(watch->loop))
+        (void)dx__watch_set(watch, 0);
     watch->fd = -1;
-}
-
-void dx__watch_mute(dx__watch *watch) {
-    if (watch->fd >= 0 && !watch->always_ready)
-        epoll_ctl(watch->loop->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
-    watch->always_ready = true;
 }
 
 void dx__watch_close(dx__watch *watch) {

@@ -125,7 +125,7 @@ static bool ready(dx__watch *watch, uint32_t events) {
         if (fd < 0) {
             /* Who waits there is told of again and again, so we must not look. */
             if (errno != EAGAIN) {
-                dx__watch_set(watch, 0);
+                (void)dx__watch_set(watch, 0);
                 dx__due_set(watch->loop, &listener->due, dx__loop_later(watch->loop, FULL_MS));
             }
             break;
@@ -138,7 +138,8 @@ static bool ready(dx__watch *watch, uint32_t events) {
 
 static void look_again(dx__due *due) {
     dx_listener *listener = DX__OWNER(due, dx_listener, due);
-    dx__watch_set(&listener->watch, EPOLLIN);
+    if (!dx__watch_set(&listener->watch, EPOLLIN))
+        dx__due_set(listener->thing.loop, due, dx__loop_later(listener->thing.loop, FULL_MS));
 }
 
 static void release(dx__thing *thing) {

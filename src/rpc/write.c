@@ -31,6 +31,10 @@ size_t dx__json_size(dx_json value) {
     return value.form == TEXT || value.form == CHECKED ? value.len : 0;
 }
 
+dx_json dx__json_as_it_came(dx_json value, const yyjson_val *tree, dx_text text) {
+    return value.form == VALUE && value.at == tree ? dx_json_checked(text) : value;
+}
+
 int dx__json_is_params(dx_json value) {
     switch ((enum form)value.form) {
     case NONE:

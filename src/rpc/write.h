@@ -10,6 +10,8 @@ dx_status dx__rpc_put_error(dx_buf *buf, dx_text id, int64_t code, dx_text messa
 
 /* How long the value will be if it is text, which is sent as it is; else 0. */
 size_t dx__json_size(dx_json value);
+/* The text that a tree was read from, if `value` is that tree; else `value`. */
+dx_json dx__json_as_it_came(dx_json value, const yyjson_val *tree, dx_text text);
 /* Is it something that can stand as params? */
 int dx__json_is_params(dx_json value);
 

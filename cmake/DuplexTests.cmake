@@ -72,7 +72,7 @@ endif()
 # other functions go through __wrap_FUNCTION, too.
 function(duplex_wrap name)
     foreach(call read readv recv write writev pwritev2 send sendmsg pipe2 epoll_create1 epoll_ctl epoll_wait
-            eventfd fcntl dup2 kill waitid execve socket bind listen accept4 connect getsockopt chmod
+            eventfd fcntl dup2 kill clone waitid execve socket bind listen accept4 connect getsockopt chmod
             syscall ${ARGN})
         target_link_options(${name} PRIVATE LINKER:--wrap=${call})
     endforeach()

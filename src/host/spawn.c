@@ -5,9 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <linux/sched.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -15,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the child side needs, all of it made before: between fork and exec only the kernel is
- * called. */
+/* What the child side needs, all of it made before: until it becomes another program it runs in our
+ * memory, and calls nothing but the kernel. */
 struct plan {
     const char *path;
     const char *cwd;
@@ -29,13 +30,13 @@ struct plan {
     int in;
     int out;
     int errors;
-    int report; /* where the reason goes if it fails */
+    volatile int failure; /* the reason why it failed, or 0 … */
+    volatile bool in_cwd; /* … and whether it was the working directory that did */
 };
 
-struct failure {
-    int number;
-    int in_cwd; /* it was the working directory that failed */
-};
+/* It runs on a stack that the address sanitizer knows nothing of. */
+#define UNCHECKED __attribute__((no_sanitize("address")))
+enum { STACK = 64 << 10 };
 
 static bool is_small_env(const char *variable) {
     static const char *const names[] = {
@@ -113,19 +114,20 @@ static int find_program(const char *name, const char *path, char *room, size_t l
     return number;
 }
 
-static _Noreturn void fail(const struct plan *plan, int number, int in_cwd) {
-    struct failure failure = {number, in_cwd};
-    (void)!write(plan->report, &failure, sizeof failure);
+UNCHECKED static _Noreturn void fail(struct plan *plan, int number, bool in_cwd) {
+    plan->in_cwd = in_cwd;
+    plan->failure = number;
     _exit(127);
 }
 
-static void set_limit(const struct plan *plan, int resource, uint64_t value) {
+UNCHECKED static void set_limit(struct plan *plan, int resource, uint64_t value) {
     struct rlimit limit = {value, value};
     if (value && setrlimit((__rlimit_resource_t)resource, &limit) < 0)
-        fail(plan, errno, 0);
+        fail(plan, errno, false);
 }
 
-static _Noreturn void become(struct plan *plan) {
+UNCHECKED static int become(void *user) {
+    struct plan *plan = user;
     sigset_t none;
     /* A handler of ours must not run in there, and what we ignore is not ours to decide for it. */
     for (int number = 1; number < NSIG; number++)
@@ -142,19 +144,16 @@ static _Noreturn void become(struct plan *plan) {
     int in = fcntl(plan->in, F_DUPFD, 3);
     int out = fcntl(plan->out, F_DUPFD, 3);
     int errors = fcntl(plan->errors, F_DUPFD, 3);
-    int report = fcntl(plan->report, F_DUPFD_CLOEXEC, 3);
-    if (report >= 0)
-        plan->report = report;
     if (in < 0 || out < 0 || errors < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 ||
         dup2(errors, 2) < 0)
-        fail(plan, errno, 0);
+        fail(plan, errno, false);
     syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
     if (plan->cwd && chdir(plan->cwd) < 0)
-        fail(plan, errno, 1);
+        fail(plan, errno, true);
     set_limit(plan, RLIMIT_AS, plan->memory_max);
     set_limit(plan, RLIMIT_NOFILE, plan->files_max);
     execve(plan->path, plan->argv, plan->env);
-    fail(plan, errno, 0);
+    fail(plan, errno, false);
 }
 
 static void close_all(int *fds, size_t count) {
@@ -163,36 +162,43 @@ static void close_all(int *fds, size_t count) {
             close(fds[i]);
 }
 
-/* The report is closed by a successful exec; what comes before that is the reason. */
-static bool has_failed(int report, struct failure *ret) {
-    ssize_t n;
-    while ((n = read(report, ret, sizeof *ret)) < 0 && errno == EINTR)
-        ;
-    return n == (ssize_t)sizeof *ret;
+/* We wait until it has become another program or has failed, so that it can use our memory:
+ * starting one costs the same however large we are. No signal of ours may run a handler in it.
+ * Returns its number, or -1. */
+static pid_t start_in_our_memory(struct plan *plan, int *ret_pidfd) {
+    sigset_t all;
+    sigset_t before;
+    char *stack =
+        mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED)
+        return -1;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t pid = clone(become, stack + STACK, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, plan,
+                      ret_pidfd);
+    int number = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    munmap(stack, STACK);
+    errno = number;
+    return pid;
 }
 
-static dx_status start(struct plan *plan, int report, struct dx__process *ret, dx_error *reterr) {
+static dx_status start(struct plan *plan, struct dx__process *ret, dx_error *reterr) {
     int pidfd = -1;
     plan->parent = getpid();
-    long pid = syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, &pidfd, NULL, NULL);
-    if (pid == 0)
-        become(plan);
+    pid_t pid = start_in_our_memory(plan, &pidfd);
     if (pid < 0)
         return dx__system_error(reterr, DX_FAULT_START, "start", plan->path, errno);
-    setpgid((pid_t)pid, (pid_t)pid); /* whoever of the two is first */
-    close(plan->report);
-    plan->report = -1;
-    struct failure failure;
-    if (has_failed(report, &failure)) {
+    if (plan->failure) {
         siginfo_t info;
         while (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 && errno == EINTR)
             ;
         close(pidfd);
-        if (failure.in_cwd)
-            return dx__system_error(reterr, DX_FAULT_START, "change to", plan->cwd, failure.number);
-        return dx__system_error(reterr, DX_FAULT_START, "start", plan->path, failure.number);
+        if (plan->in_cwd)
+            return dx__system_error(reterr, DX_FAULT_START, "change to", plan->cwd, plan->failure);
+        return dx__system_error(reterr, DX_FAULT_START, "start", plan->path, plan->failure);
     }
-    ret->pid = (pid_t)pid;
+    ret->pid = pid;
     ret->pidfd = pidfd;
     return DX_OK;
 }
@@ -201,7 +207,7 @@ dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, struct dx__pro
                     dx_error *reterr) {
     char path[4096];
     int in[2] = {-1, -1};
-    int rest[6] = {-1, -1, -1, -1, -1, -1}; /* output, errors, report */
+    int rest[4] = {-1, -1, -1, -1}; /* output, errors */
     char **env = make_env(loop, config);
     if (!env)
         return DX_ERR_NOMEM;
@@ -211,7 +217,7 @@ dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, struct dx__pro
     if (number)
         status = dx__system_error(reterr, DX_FAULT_START, "start", name, number);
     else if (pipe2(in, O_CLOEXEC) < 0 || pipe2(rest, O_CLOEXEC) < 0 ||
-             pipe2(rest + 2, O_CLOEXEC) < 0 || pipe2(rest + 4, O_CLOEXEC) < 0)
+             pipe2(rest + 2, O_CLOEXEC) < 0)
         status = dx__system_error(reterr, DX_FAULT_START, "make pipes for", name, errno);
     struct plan plan = {
         .path = path,
@@ -226,21 +232,17 @@ dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, struct dx__pro
         .in = in[0],
         .out = rest[1],
         .errors = rest[3],
-        .report = rest[5],
     };
-    if (status == DX_OK) {
-        status = start(&plan, rest[4], ret, reterr);
-        rest[5] = plan.report;
-    }
+    if (status == DX_OK)
+        status = start(&plan, ret, reterr);
     dx__free(&loop->alloc, env);
     if (status != DX_OK) {
         close_all(in, 2);
-        close_all(rest, 6);
+        close_all(rest, 4);
         return status;
     }
     close(rest[1]);
     close(rest[3]);
-    close(rest[4]);
     ret->in = in[1];
     ret->in_other = in[0];
     ret->out = rest[0];

@@ -73,8 +73,8 @@ dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing
         status = DX_ERR_LIMIT;
     size_t body = peer->out.len - mark.body;
     if (status == DX_OK)
-        status =
-            dx__frame_close(&peer->out, config->framing, &mark, dx__json_size(outgoing->body) != 0);
+        status = dx__frame_close(&peer->out, config->framing, &mark,
+                                 dx__json_size(outgoing->body) != 0 && !outgoing->is_line);
     if (status == DX_OK && before && beyond != SIZE_MAX && dx__out_waiting(peer) > beyond)
         status = DX_BUSY;
     if (status != DX_OK) {

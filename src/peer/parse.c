@@ -46,7 +46,7 @@ static void bump_free(void *ctx, void *ptr) {
 static bool has_room(dx_peer *peer, size_t need) {
     if (!peer->queue.count && !peer->lent) {
         if (peer->trees_used > peer->trees_cap / 2 && peer->trees_cap < TREES_MAX)
-            need = 2 * peer->trees_cap;
+            need = 4 * peer->trees_cap < TREES_MAX ? 4 * peer->trees_cap : TREES_MAX;
         peer->trees_used = 0;
     }
     if (need <= peer->trees_cap - peer->trees_used)

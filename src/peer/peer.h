@@ -217,6 +217,7 @@ typedef struct dx__outgoing {
     dx_text message;
     int64_t code;
     dx_json body; /* params, result or data */
+    bool is_line; /* it came as part of a line, so that no line ends in it */
 } dx__outgoing;
 dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing, size_t beyond);
 /* An error of our own, with the phrase of the fault as its data. */

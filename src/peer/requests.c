@@ -121,8 +121,10 @@ dx_status dx_peer_reply(dx_peer *peer, dx_request handle, dx_json result) {
     if (!request)
         return DX_GONE;
     dx__outgoing answer = {.what = DX__RESULT, .body = result};
-    if (peer->lent)
+    if (peer->lent) {
         answer.body = dx__json_as_it_came(result, peer->event.value, peer->event.body);
+        answer.is_line = answer.body.at == peer->event.body.at;
+    }
     dx_status status = dx__request_end(peer, request, &answer, reply_room(peer));
     if (status == DX_OK)
         peer->stats.replies++;

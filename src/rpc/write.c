@@ -193,8 +193,8 @@ static inline char *put_short(char *to, dx_text text) {
 
 /* What all that is sent begins with; the room is made in one go. Returns where it goes on. */
 static inline char *begin_short(dx_buf *buf, dx_text id, size_t more) {
-    enum { MOST = 32 };
-    if (id.len > MOST || more > MOST || dx__buf_room(buf, 4 * MOST) != DX_OK)
+    enum { MOST = 32, ALL = 4 * MOST };
+    if (id.len > MOST || more > MOST || dx__buf_room(buf, ALL) != DX_OK)
         return NULL;
     char *to = PUT(buf->data + buf->len, "{\"jsonrpc\":\"2.0\"");
     if (id.at) {

@@ -1,6 +1,6 @@
-# Sourced by the checks of cost: builds tests/cost/cost.c against the library, counts instructions by
-# callgrind, and holds them against the limits. Only what happens inside the library counts, not the
-# loop of the test.
+# Sourced by the checks of cost: builds a program of this folder against the library; for cost.c, counts
+# instructions by callgrind, and holds them against the limits. Only what happens inside the library
+# counts, not the loop of the test.
 # shellcheck shell=bash
 
 command -v valgrind >/dev/null || { echo "valgrind is not installed"; exit 77; }
@@ -12,12 +12,17 @@ from_cache() {
     sed -nE "s/^$1:[A-Z]+=(.*)$/\1/p" "$BUILD/CMakeCache.txt"
 }
 
-build_cost() {
-    local library
-    library=$(from_cache Yyjson_LIBRARY)
+# build_program NAME LIBRARY: tests/cost/NAME.c with libduplex.a or libduplex.so, into the work folder.
+build_program() {
+    local yyjson
+    yyjson=$(from_cache Yyjson_LIBRARY)
     cc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$SOURCE/include" -I"$(from_cache Yyjson_INCLUDE_DIR)" \
-        "$SOURCE/tests/cost/cost.c" "$BUILD/libduplex.a" "$library" \
-        -Wl,-rpath,"$(dirname "$library")" -o "$work/cost"
+        "$SOURCE/tests/cost/$1.c" "$BUILD/$2" "$yyjson" \
+        -Wl,-rpath,"$BUILD:$(dirname "$yyjson")" -o "$work/$1"
+}
+
+build_cost() {
+    build_program cost libduplex.a
 }
 
 # count FRAMING SHAPE PIECE BYTES: prints the bytes of the stream and the instructions it cost.

@@ -39,6 +39,7 @@ WRAPPED(int, eventfd, unsigned, int);
 WRAPPED(int, fcntl, int, int, ...);
 WRAPPED(int, dup2, int, int);
 WRAPPED(int, kill, pid_t, int);
+WRAPPED(int, clone, int (*)(void *), void *, int, void *, int *);
 WRAPPED(int, waitid, idtype_t, id_t, siginfo_t *, int);
 WRAPPED(int, execve, const char *, char *const *, char *const *);
 WRAPPED(int, socket, int, int, int);
@@ -174,6 +175,10 @@ int __wrap_fcntl(int fd, int command, ...) {
 
 int __wrap_dup2(int fd, int as) {
     return fails(WRAP_DUP2) ? -1 : __real_dup2(fd, as);
+}
+
+int __wrap_clone(int (*run)(void *), void *stack, int flags, void *user, int *ret_pidfd) {
+    return fails(WRAP_CLONE) ? -1 : __real_clone(run, stack, flags, user, ret_pidfd);
 }
 
 int __wrap_kill(pid_t pid, int number) {

@@ -194,7 +194,7 @@ static dx_status hand_queued(dx_peer *peer, dx_event *ev) {
         ev->message = whole.len ? dx__part(text, whole) : text;
         if (queued->doc) {
             peer->doc = queued->doc;
-            peer->home = DX__HOME_TREES;
+            peer->home = dx__parse_home(peer, queued->doc);
         }
     }
     dx_status status = DX_OK;

@@ -408,9 +408,14 @@ static dx_status take_text(dx_peer *peer, struct intake *in) {
     if (peer->reading)
         return read_batch(peer, in);
     if (dx__parse_ahead(peer, in->text, &in->message, &in->doc, &in->trees)) {
+        dx_status status = DX_AGAIN;
         peer->stray_bytes = 0;
         if (peer->frame.fault == DX_FAULT_NONE)
-            return take_message(peer, in);
+            status = take_message(peer, in);
+        if (!dx__queue_has(&peer->queue, in->doc))
+            dx__parse_drop(peer, in->doc);
+        if (status != DX_AGAIN)
+            return status;
         in->doc = NULL;
     }
     dx_rpc_scan(in->text, peer->config.depth_max, peer->config.lenient, &in->message);

@@ -63,31 +63,6 @@ static bool has_room(dx_peer *peer, size_t need) {
     return true;
 }
 
-/* Every level takes two bytes, so that a text this short can't be too deep. */
-bool dx__parse_ahead(dx_peer *peer, dx_text text, dx_message *ret_message, yyjson_doc **ret_doc,
-                     size_t *ret_end) {
-    if (text.len > AHEAD_TEXT || text.len / 2 > peer->config.depth_max ||
-        peer->config.flags & DX_PEER_TEXT)
-        return false;
-    const char *body = dx__rpc_usual(text, ret_message);
-    if (!body)
-        return false;
-    size_t len = (size_t)(text.at + text.len - body);
-    if (!has_room(peer, yyjson_read_max_memory_usage(len, YYJSON_READ_NOFLAG) + 32))
-        return false;
-    struct bump bump = {.at = peer->trees + peer->trees_used, .end = peer->trees + peer->trees_cap};
-    yyjson_alc alc = {bump_malloc, bump_realloc, bump_free, &bump};
-    yyjson_doc *doc =
-        yyjson_read_opts((char *)(uintptr_t)body, len, YYJSON_READ_STOP_WHEN_DONE, &alc, NULL);
-    if (!doc || !dx__rpc_usual_end(text, body, body + yyjson_doc_get_read_size(doc), ret_message))
-        return false;
-    /* The values lie behind the document; more room was taken than they needed. */
-    char *end = (char *)(yyjson_doc_get_root(doc) + yyjson_doc_get_val_count(doc));
-    *ret_doc = doc;
-    *ret_end = (size_t)(end - peer->trees);
-    return true;
-}
-
 /* The trees of large messages. Their blocks, one for the text and one for the values, are kept for
  * the next one: getting so much memory from the system costs as much as filling it. */
 struct block {
@@ -145,6 +120,84 @@ void dx__parse_trim(dx_peer *peer) {
 static void kept_free(void *ctx, void *ptr) {
     dx_allocator *alloc = ctx;
     dx__free(alloc, (struct block *)ptr - 1);
+}
+
+/* Every level takes two bytes, so that a text this short can't be too deep. */
+static yyjson_doc *parse_short(dx_peer *peer, const char *body, size_t len, size_t *ret_end) {
+    if (len / 2 >= peer->config.depth_max ||
+        !has_room(peer, yyjson_read_max_memory_usage(len, YYJSON_READ_NOFLAG) + 32))
+        return NULL;
+    struct bump bump = {.at = peer->trees + peer->trees_used, .end = peer->trees + peer->trees_cap};
+    yyjson_alc alc = {bump_malloc, bump_realloc, bump_free, &bump};
+    yyjson_doc *doc =
+        yyjson_read_opts((char *)(uintptr_t)body, len, YYJSON_READ_STOP_WHEN_DONE, &alc, NULL);
+    /* The values lie behind the document; more room was taken than they needed. */
+    if (doc)
+        *ret_end = (size_t)((char *)(yyjson_doc_get_root(doc) + yyjson_doc_get_val_count(doc)) -
+                            peer->trees);
+    return doc;
+}
+
+static bool is_deeper(yyjson_doc *doc, unsigned max) {
+    yyjson_val *ends[DX_DEPTH_MAX]; /* of the containers that are open */
+    unsigned level = 0;
+    yyjson_val *val = yyjson_doc_get_root(doc);
+    for (yyjson_val *end = val + yyjson_doc_get_val_count(doc); val < end; val++) {
+        while (level && val >= ends[level - 1])
+            level--;
+        if (!yyjson_is_ctn(val))
+            continue;
+        if (level == max)
+            return true;
+        ends[level++] = unsafe_yyjson_get_next(val);
+    }
+    return false;
+}
+
+/* One at a time: a tree takes several times the memory of its text. */
+static yyjson_doc *parse_large(dx_peer *peer, const char *body, size_t len) {
+    yyjson_alc alc = {spare_malloc, spare_realloc, spare_free, peer};
+    if (peer->queue.count || !peer->config.depth_max)
+        return NULL;
+    yyjson_doc *doc =
+        yyjson_read_opts((char *)(uintptr_t)body, len, YYJSON_READ_STOP_WHEN_DONE, &alc, NULL);
+    if (doc && is_deeper(doc, peer->config.depth_max - 1)) {
+        yyjson_doc_free(doc);
+        return NULL;
+    }
+    return doc;
+}
+
+enum dx__home dx__parse_home(const dx_peer *peer, const yyjson_doc *doc) {
+    const char *at = (const char *)doc;
+    bool inside = peer->trees && at >= peer->trees && at < peer->trees + peer->trees_cap;
+    return inside ? DX__HOME_TREES : DX__HOME_OWN;
+}
+
+void dx__parse_drop(const dx_peer *peer, yyjson_doc *doc) {
+    if (doc && dx__parse_home(peer, doc) == DX__HOME_OWN)
+        yyjson_doc_free(doc);
+}
+
+bool dx__parse_ahead(dx_peer *peer, dx_text text, dx_message *ret_message, yyjson_doc **ret_doc,
+                     size_t *ret_end) {
+    bool large = text.len > ARENA_TEXT;
+    if ((text.len > AHEAD_TEXT && !large) || peer->config.flags & DX_PEER_TEXT)
+        return false;
+    const char *body = dx__rpc_usual(text, ret_message);
+    if (!body)
+        return false;
+    size_t len = (size_t)(text.at + text.len - body);
+    *ret_end = peer->trees_used;
+    yyjson_doc *doc = large ? parse_large(peer, body, len) : parse_short(peer, body, len, ret_end);
+    if (!doc)
+        return false;
+    if (!dx__rpc_usual_end(text, body, body + yyjson_doc_get_read_size(doc), ret_message)) {
+        dx__parse_drop(peer, doc);
+        return false;
+    }
+    *ret_doc = doc;
+    return true;
 }
 
 static dx_status parse_in_arena(const dx_allocator *alloc, void **arena, size_t *cap, dx_text text,

@@ -112,6 +112,8 @@ dx_peer *dx_peer_free(dx_peer *peer) {
     for (dx__kept *kept = peer->kept; kept; kept = kept->next)
         kept->peer = NULL;
     dx__event_done(peer);
+    for (; peer->queue.count; dx__queue_pop(peer))
+        dx__parse_drop(peer, dx__queue_head(&peer->queue)->doc);
     free_books(peer);
     dx__framer_done(&peer->framer);
     dx_buf_done(&peer->out);

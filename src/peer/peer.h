@@ -90,7 +90,7 @@ typedef struct dx__queued {
     dx__call *call;
     dx__request *request;
     dx_request handle; /* CANCEL: the request may be gone by then */
-    yyjson_doc *doc;   /* in `trees`, if it was parsed already */
+    yyjson_doc *doc;   /* if it was parsed already */
 } dx__queued;
 
 typedef struct dx__queue {
@@ -274,6 +274,11 @@ static inline dx__queued *dx__queue_place(dx_peer *peer, size_t len) {
 static inline void dx__queue_push(dx_peer *peer, const dx__queued *queued) {
     *dx__queue_place(peer, queued->len) = *queued;
 }
+/* Is this the tree of the event that was put in last? */
+static inline bool dx__queue_has(const dx__queue *queue, const yyjson_doc *doc) {
+    return queue->count &&
+           queue->ring[(queue->head + queue->count - 1) & (queue->cap - 1)].doc == doc;
+}
 static inline void dx__queue_pop(dx_peer *peer) {
     dx__queue *queue = &peer->queue;
     queue->bytes -= queue->ring[queue->head].len + sizeof *queue->ring;
@@ -282,8 +287,9 @@ static inline void dx__queue_pop(dx_peer *peer) {
 }
 
 /* parse.c */
-/* A short message of the usual form is scanned and parsed in one go, when it is taken in; its tree
- * counts once *ret_end goes to trees_used. False: nothing was done, see dx_rpc_scan(). */
+/* A message of the usual form that is short, or large and alone, is scanned and parsed in one go,
+ * when it is taken in; its tree counts once *ret_end goes to trees_used. False: nothing was done,
+ * see dx_rpc_scan(). */
 bool dx__parse_ahead(dx_peer *peer, dx_text text, dx_message *ret_message, yyjson_doc **ret_doc,
                      size_t *ret_end);
 /* Parses the body of the event at hand. DX_ERR_INVALID: the library can't hold it, error set. */
@@ -291,6 +297,9 @@ dx_status dx__parse(dx_peer *peer, dx_event *ev);
 /* The tree of the event at hand goes along with it. */
 dx_status dx__parse_keep(dx_peer *peer, dx__kept *kept);
 void dx__parse_free(dx_peer *peer);
+/* Where the tree of an event that waits lives; and its end, if nobody wants it any more. */
+enum dx__home dx__parse_home(const dx_peer *peer, const yyjson_doc *doc);
+void dx__parse_drop(const dx_peer *peer, yyjson_doc *doc);
 /* Gives back what was kept for the next one. */
 void dx__parse_trim(dx_peer *peer);
 

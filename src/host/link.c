@@ -33,6 +33,7 @@ struct dx_link {
     struct dx__link_owner owner;
     uint64_t give_up_at; /* when what can't be sent is given up, or DX_NEVER */
     uint64_t unread_at;  /* when it is told that the peer does not read, or DX_NEVER */
+    bool reading;
     bool out_is_socket;
     bool in_is_wide;
     bool out_is_wide;
@@ -289,8 +290,10 @@ static void on_turn(dx__turn *turn) {
     take_turn(DX__OWNER(turn, dx_link, turn));
 }
 
+/* While input is read, what follows from it is done on the spot: see in_ready(). */
 static void want_turn(dx_link *link) {
-    dx__turn_want(link->thing.loop, &link->turn);
+    if (!link->reading)
+        dx__turn_want(link->thing.loop, &link->turn);
 }
 
 /* Once for each time it stops. False if the link was freed. */
@@ -399,14 +402,24 @@ static bool read_all(dx_link *link, int most) {
     return came;
 }
 
+/* Most often everything was handed out, answered and sent; and a time that is set too early does no
+ * harm. */
+static bool has_more_to_do(const dx_link *link) {
+    return link->closing || link->half_closed || link->over || link->in.fd < 0 ||
+           link->give_up_at != DX_NEVER || dx__out_waiting(link->peer) ||
+           dx__peer_is_full(link->peer) || dx_peer_deadline(link->peer) < link->due.timer.when ||
+           !link->due.timer.place;
+}
+
 static bool in_ready(dx__watch *watch, uint32_t events) {
     dx_link *link = DX__OWNER(watch, dx_link, in);
     (void)events;
-    if (!read_all(link, READS))
-        return false;
-    if (!link->freed)
+    link->reading = true;
+    bool came = read_all(link, READS);
+    link->reading = false;
+    if (!link->freed && came && has_more_to_do(link))
         want_turn(link);
-    return true;
+    return came;
 }
 
 static bool out_ready(dx__watch *watch, uint32_t events) {

@@ -3,6 +3,7 @@
  *
  *   loop.c      epoll, timers, posts, turns, and the end of things
  *   link.c      a peer on descriptors
+ *   plugin.c    … on the standard input and output of this process
  *   socket.c    listening and connecting
  *   spawn.c     from a configuration to a running process
  *   guardian.c  the process that outlives us for a moment
@@ -125,7 +126,7 @@ void dx__thing_end(dx__thing *thing);
 dx_status dx__system_error(dx_error *error, dx_fault fault, const char *what, const char *object,
                            int number);
 
-/* link.c, for child.c */
+/* link.c, for child.c and plugin.c */
 struct dx__link_owner {
     void (*closed)(void *owner, const dx_error *why); /* after on_closed */
     void (*input_ended)(void *owner); /* instead of the end: the owner will say why, and when */

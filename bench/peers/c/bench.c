@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,7 +58,7 @@ static const struct {
 } workloads[] = {{"latency", "CS"},    {"flood", "CIS"}, {"document", "FC"},
                  {"children", "NCIS"}, {"start", "C"},   {"both", "CIS"}};
 
-static void take(struct job *job, const char *arguments, char **argv) {
+static void take_words(struct job *job, const char *arguments, char **argv) {
     for (; *arguments; arguments++, argv++) {
         if (*arguments == 'F')
             job->file = *argv;
@@ -78,7 +79,7 @@ struct job job_of(char **argv) {
         if (strcmp(*argv, workloads[i].name) == 0) {
             job.workload = (enum workload)i;
             job.echo = after_dashes(argv);
-            take(&job, workloads[i].arguments, argv + 1);
+            take_words(&job, workloads[i].arguments, argv + 1);
             return job;
         }
     die("unknown workload '%s'", *argv ? *argv : "");
@@ -87,7 +88,7 @@ struct job job_of(char **argv) {
 struct job echo_job_of(char **argv) {
     struct job job = {0};
     if (*argv && strcmp(*argv, "both") == 0)
-        take(&job, "CIS", argv + 1);
+        take_words(&job, "CIS", argv + 1);
     return job;
 }
 
@@ -210,7 +211,38 @@ void report_children(uint64_t ns, long rss) {
     printf("{\"seconds\":%.6f,\"rss_kib\":%ld}\n", (double)ns / 1e9, rss);
 }
 
-void report_start(uint64_t *samples, size_t count, long idle) {
-    double ms = (double)percentile(samples, count, 50) / 1e6;
+int watch_new(void) {
+    return epoll_create1(EPOLL_CLOEXEC);
+}
+
+void watch_add(int watch, int fd, void *line) {
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = line};
+    need(epoll_ctl(watch, EPOLL_CTL_ADD, fd, &event) == 0, "a pipe can't be watched");
+}
+
+void watch_until_done(int watch, size_t lines, bool (*take)(void *line)) {
+    while (lines) {
+        struct epoll_event events[64];
+        int ready = epoll_wait(watch, events, 64, -1);
+        for (int i = 0; i < ready; i++)
+            lines -= take(events[i].data.ptr);
+    }
+}
+
+void time_starts(const struct job *job, pid_t (*begin)(void *user), void (*end)(void *user),
+                 void *user) {
+    uint64_t *samples = room(job->count * sizeof *samples);
+    long idle = 0;
+    for (size_t i = 0; i < job->count; i++) {
+        uint64_t start = now_ns();
+        pid_t pid = begin(user);
+        samples[i] = now_ns() - start;
+        if (i == job->count - 1) {
+            usleep(100000);
+            idle = rss_kib(pid);
+        }
+        end(user);
+    }
+    double ms = (double)percentile(samples, job->count, 50) / 1e6;
     printf("{\"ms\":%.3f,\"idle_kib\":%ld}\n", ms, idle);
 }

@@ -57,10 +57,19 @@ void set_nonblocking(int fd);
 /* Samples of nanoseconds, sorted in place. */
 uint64_t percentile(uint64_t *samples, size_t count, unsigned percent);
 
+/* Several children at once: `take` reads from the one that has something and says whether it is
+ * done with it; until all are. */
+int watch_new(void);
+void watch_add(int watch, int fd, void *line);
+void watch_until_done(int watch, size_t lines, bool (*take)(void *line));
+
+/* The workload `start`: `begin` starts an echo program, calls it once and says its number. */
+void time_starts(const struct job *job, pid_t (*begin)(void *user), void (*end)(void *user),
+                 void *user);
+
 void report_seconds(uint64_t ns);
 void report_latency(uint64_t ns, uint64_t *samples, size_t count);
 void report_document(uint64_t ns, uint64_t *samples, size_t count);
 void report_children(uint64_t ns, long rss);
-void report_start(uint64_t *samples, size_t count, long idle);
 
 #endif

@@ -175,23 +175,22 @@ static void children(void) {
     report_children(took, rss);
 }
 
+static pid_t begin_one(void *user) {
+    struct line *line = user;
+    *line = (struct line){0};
+    start(line);
+    ask(line, 1);
+    run(1);
+    return dx_child_pid(line->child);
+}
+
+static void end_one(void *user) {
+    end(user);
+}
+
 static void starts(void) {
-    uint64_t *samples = room(job.count * sizeof *samples);
-    long idle = 0;
-    for (size_t i = 0; i < job.count; i++) {
-        struct line line = {0};
-        uint64_t begin = now_ns();
-        start(&line);
-        ask(&line, 1);
-        run(1);
-        samples[i] = now_ns() - begin;
-        if (i == job.count - 1) {
-            usleep(100000);
-            idle = rss_kib(dx_child_pid(line.child));
-        }
-        end(&line);
-    }
-    report_start(samples, job.count, idle);
+    struct line line;
+    time_starts(&job, begin_one, end_one, &line);
 }
 
 static void both(void) {

@@ -160,21 +160,26 @@ static void children(const struct job *job) {
     report_children(took, rss);
 }
 
+struct one {
+    const struct job *job;
+    struct side side;
+};
+
+static pid_t begin_one(void *user) {
+    struct one *one = user;
+    one->side = start(one->job);
+    ask_once(&one->side, one->job->size);
+    return (pid_t)atoi(g_subprocess_get_identifier(one->side.process));
+}
+
+static void end_one(void *user) {
+    struct one *one = user;
+    end(&one->side);
+}
+
 static void starts(const struct job *job) {
-    uint64_t *samples = room(job->count * sizeof *samples);
-    long idle = 0;
-    for (size_t i = 0; i < job->count; i++) {
-        uint64_t begin = now_ns();
-        struct side side = start(job);
-        ask_once(&side, job->size);
-        samples[i] = now_ns() - begin;
-        if (i == job->count - 1) {
-            g_usleep(100000);
-            idle = rss_kib((pid_t)atoi(g_subprocess_get_identifier(side.process)));
-        }
-        end(&side);
-    }
-    report_start(samples, job->count, idle);
+    struct one one = {.job = job};
+    time_starts(job, begin_one, end_one, &one);
 }
 
 static void replied(GObject *source, GAsyncResult *result, gpointer data) {

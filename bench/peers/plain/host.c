@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 struct line {
@@ -123,27 +122,24 @@ static void document(const struct plain *form, const struct job *job) {
     report_document(took, samples, job->count);
 }
 
+static bool take(void *user) {
+    struct line *line = user;
+    read_some(line);
+    return line->answered == line->count;
+}
+
 static void children(const struct plain *form, const struct job *job) {
     struct line *lines = room(job->children * sizeof *lines);
-    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    int watch = watch_new();
     for (size_t i = 0; i < job->children; i++) {
         lines[i] = start(form, job, job->count / job->children);
-        struct epoll_event event = {.events = EPOLLIN, .data.ptr = &lines[i]};
-        epoll_ctl(epoll, EPOLL_CTL_ADD, lines[i].child.out, &event);
         ask_once(&lines[i]);
+        watch_add(watch, lines[i].child.out, &lines[i]);
     }
     uint64_t begin = now_ns();
     for (size_t i = 0; i < job->children; i++)
         send_some(&lines[i]);
-    for (size_t busy = job->children; busy;) {
-        struct epoll_event events[64];
-        int ready = epoll_wait(epoll, events, 64, -1);
-        for (int i = 0; i < ready; i++) {
-            struct line *line = events[i].data.ptr;
-            read_some(line);
-            busy -= line->answered == line->count;
-        }
-    }
+    watch_until_done(watch, job->children, take);
     uint64_t took = now_ns() - begin;
     long rss = rss_kib(getpid());
     for (size_t i = 0; i < job->children; i++)
@@ -151,21 +147,27 @@ static void children(const struct plain *form, const struct job *job) {
     report_children(took, rss);
 }
 
+struct one {
+    const struct plain *form;
+    const struct job *job;
+    struct line line;
+};
+
+static pid_t begin_one(void *user) {
+    struct one *one = user;
+    one->line = start(one->form, one->job, 1);
+    work(&one->line);
+    return one->line.child.pid;
+}
+
+static void end_one(void *user) {
+    struct one *one = user;
+    end(&one->line);
+}
+
 static void starts(const struct plain *form, const struct job *job) {
-    uint64_t *samples = room(job->count * sizeof *samples);
-    long idle = 0;
-    for (size_t i = 0; i < job->count; i++) {
-        uint64_t begin = now_ns();
-        struct line line = start(form, job, 1);
-        work(&line);
-        samples[i] = now_ns() - begin;
-        if (i == job->count - 1) {
-            usleep(100000);
-            idle = rss_kib(line.child.pid);
-        }
-        end(&line);
-    }
-    report_start(samples, job->count, idle);
+    struct one one = {.form = form, .job = job};
+    time_starts(job, begin_one, end_one, &one);
 }
 
 static void both(const struct plain *form, const struct job *job) {
@@ -183,6 +185,9 @@ static void both(const struct plain *form, const struct job *job) {
 }
 
 int main(int argc, char **argv) {
+    static void (*const workloads[])(const struct plain *, const struct job *) = {
+        [LATENCY] = latency,   [FLOOD] = flood,  [DOCUMENT] = document,
+        [CHILDREN] = children, [START] = starts, [BOTH] = both};
     (void)argc;
     argv++;
     struct plain form = plain_new(&argv);
@@ -191,26 +196,7 @@ int main(int argc, char **argv) {
     yyjson_doc *doc = yyjson_read(text.at, text.len, YYJSON_READ_NOFLAG);
     params = (struct body){yyjson_doc_get_root(doc), text};
     filling = filling_of(job.size);
-    switch (job.workload) {
-    case LATENCY:
-        latency(&form, &job);
-        break;
-    case FLOOD:
-        flood(&form, &job);
-        break;
-    case DOCUMENT:
-        document(&form, &job);
-        break;
-    case CHILDREN:
-        children(&form, &job);
-        break;
-    case START:
-        starts(&form, &job);
-        break;
-    case BOTH:
-        both(&form, &job);
-        break;
-    }
+    workloads[job.workload](&form, &job);
     yyjson_doc_free(doc);
     return 0;
 }

@@ -1,7 +1,6 @@
 #include "raw.h"
 
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 /* A child, and what is under way with it. */
@@ -92,9 +91,8 @@ static void flood(const struct job *job) {
     report_seconds(took);
 }
 
-static void document(struct job *job) {
+static void document(const struct job *job) {
     struct text text = read_file(job->file);
-    job->size = text.len;
     struct child child = start_child(job->echo);
     uint64_t size = text.len;
     write_all(child.in, (char *)&size, sizeof size);
@@ -117,28 +115,25 @@ static void document(struct job *job) {
     report_document(took, samples, job->count);
 }
 
+static bool take(void *user) {
+    struct line *line = user;
+    read_some(line);
+    send_some(line);
+    return line->answered == line->count;
+}
+
 static void children(const struct job *job) {
     struct line *lines = room(job->children * sizeof *lines);
-    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    int watch = watch_new();
     for (size_t i = 0; i < job->children; i++) {
         lines[i] = start(job, job->count / job->children);
-        struct epoll_event event = {.events = EPOLLIN, .data.ptr = &lines[i]};
-        epoll_ctl(epoll, EPOLL_CTL_ADD, lines[i].child.out, &event);
         ask_once(&lines[i]);
+        watch_add(watch, lines[i].child.out, &lines[i]);
     }
     uint64_t begin = now_ns();
     for (size_t i = 0; i < job->children; i++)
         send_some(&lines[i]);
-    for (size_t busy = job->children; busy;) {
-        struct epoll_event events[64];
-        int ready = epoll_wait(epoll, events, 64, -1);
-        for (int i = 0; i < ready; i++) {
-            struct line *line = events[i].data.ptr;
-            read_some(line);
-            send_some(line);
-            busy -= line->answered == line->count;
-        }
-    }
+    watch_until_done(watch, job->children, take);
     uint64_t took = now_ns() - begin;
     long rss = rss_kib(getpid());
     for (size_t i = 0; i < job->children; i++)
@@ -146,21 +141,26 @@ static void children(const struct job *job) {
     report_children(took, rss);
 }
 
+struct one {
+    const struct job *job;
+    struct line line;
+};
+
+static pid_t begin_one(void *user) {
+    struct one *one = user;
+    one->line = start(one->job, 1);
+    work(&one->line);
+    return one->line.child.pid;
+}
+
+static void end_one(void *user) {
+    struct one *one = user;
+    end(&one->line);
+}
+
 static void starts(const struct job *job) {
-    uint64_t *samples = room(job->count * sizeof *samples);
-    long idle = 0;
-    for (size_t i = 0; i < job->count; i++) {
-        uint64_t begin = now_ns();
-        struct line line = start(job, 1);
-        work(&line);
-        samples[i] = now_ns() - begin;
-        if (i == job->count - 1) {
-            usleep(100000);
-            idle = rss_kib(line.child.pid);
-        }
-        end(&line);
-    }
-    report_start(samples, job->count, idle);
+    struct one one = {.job = job};
+    time_starts(job, begin_one, end_one, &one);
 }
 
 static void both(const struct job *job) {
@@ -177,27 +177,11 @@ static void both(const struct job *job) {
 }
 
 int main(int argc, char **argv) {
+    static void (*const workloads[])(const struct job *) = {
+        [LATENCY] = latency,   [FLOOD] = flood,  [DOCUMENT] = document,
+        [CHILDREN] = children, [START] = starts, [BOTH] = both};
     (void)argc;
     struct job job = job_of(argv + 1);
-    switch (job.workload) {
-    case LATENCY:
-        latency(&job);
-        break;
-    case FLOOD:
-        flood(&job);
-        break;
-    case DOCUMENT:
-        document(&job);
-        break;
-    case CHILDREN:
-        children(&job);
-        break;
-    case START:
-        starts(&job);
-        break;
-    case BOTH:
-        both(&job);
-        break;
-    }
+    workloads[job.workload](&job);
     return 0;
 }

@@ -134,10 +134,12 @@ static dx_status other_framing(dx_framer *framer, dx_frame *ret) {
 static bool usual_block(dx_framer *framer) {
     static const char start[] = "Content-Length: ";
     enum { START = sizeof start - 1, MOST = START + 9 + 4 };
-    const char *at = framer->in.data + framer->pos;
     size_t number = 0;
     size_t i = START;
-    if (framer->block || framer->in.len - framer->pos < MOST || memcmp(at, start, START) != 0)
+    if (framer->block || framer->in.len - framer->pos < MOST)
+        return false;
+    const char *at = framer->in.data + framer->pos;
+    if (memcmp(at, start, START) != 0)
         return false;
     for (; i < MOST - 4 && at[i] >= '0' && at[i] <= '9'; i++)
         number = number * 10 + (size_t)(at[i] - '0');

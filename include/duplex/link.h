@@ -93,7 +93,8 @@ typedef struct dx_link_call_options {
 
 /* These are the functions of duplex/peer.h of the same names; what they produce is written when the
  * turn ends. on_done comes exactly once for each call that was accepted, unless the link is freed.
- */
+ * Calling or notifying a link that is not there (dx_child_link() of a child that is gone, say) is
+ * DX_CLOSED. */
 DX_API dx_status dx_link_call(dx_link *link, dx_text method, dx_json params,
                               const dx_link_call_options *options, dx_call *ret_call);
 DX_API dx_status dx_link_notify(dx_link *link, dx_text method, dx_json params);

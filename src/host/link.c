@@ -599,7 +599,7 @@ static dx_status turned(dx_link *link, dx_status status) {
 
 dx_status dx_link_call(dx_link *link, dx_text method, dx_json params,
                        const dx_link_call_options *options, dx_call *ret_call) {
-    if (link->closing || link->half_closed)
+    if (!link || link->closing || link->half_closed)
         return DX_CLOSED;
     dx_call handle;
     dx_status status = dx_peer_call(link->peer, method, params, options ? &options->peer : NULL,
@@ -616,7 +616,7 @@ dx_status dx_link_call(dx_link *link, dx_text method, dx_json params,
 }
 
 dx_status dx_link_notify(dx_link *link, dx_text method, dx_json params) {
-    if (link->closing || link->half_closed)
+    if (!link || link->closing || link->half_closed)
         return DX_CLOSED;
     return turned(link, dx_peer_notify(link->peer, method, params));
 }

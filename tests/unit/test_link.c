@@ -248,8 +248,15 @@ static void no_memory(void **state) {
     assert_int_equal(memory.blocks, 0);
 }
 
+static void nobody_to_talk_to(void **state) {
+    (void)state;
+    assert_int_equal(dx_link_call(NULL, dx_str("m"), dx_json_none(), NULL, NULL), DX_CLOSED);
+    assert_int_equal(dx_link_notify(NULL, dx_str("m"), dx_json_none()), DX_CLOSED);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_to_talk_to),
         pair_test(answers),
         pair_test(both_ways),
         pair_test(keeps_a_request),

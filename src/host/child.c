@@ -69,14 +69,13 @@ static void set_due(dx_child *child) {
  * else in this process may have done it since we last looked. Linux 6.9 knows the group by the
  * leader's pidfd, whoever reaped it. */
 static void signal_group(const dx_child *child, int number) {
-    enum { PROCESS_GROUP = 1 << 2 };
     int pidfd = child->process.pidfd;
     siginfo_t info;
     if (child->is_gone || !dx__loop_is_ours(child->thing.loop))
         return;
     if (!child->exited)
         syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0);
-    if (syscall(SYS_pidfd_send_signal, pidfd, number, NULL, PROCESS_GROUP) == 0 || errno == ESRCH)
+    if (dx__pidfd_signal_group(pidfd, number))
         return;
     if (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD)
         kill(-child->process.pid, number);

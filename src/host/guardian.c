@@ -24,9 +24,6 @@
  * how long we wait for it to read. */
 enum { GROUPS_MAX = 1 << 18, PIPE_SIZE = 4096, PATIENCE_MS = 50 };
 
-/* PIDFD_SIGNAL_PROCESS_GROUP of Linux 6.9, which older headers don't have. */
-enum { TO_GROUP = 1 << 2 };
-
 struct note {
     int32_t group;
     int32_t add;
@@ -60,11 +57,8 @@ static bool take_notes(int pipe, struct group *groups, size_t *count) {
 }
 
 static void kill_group(const struct group *group) {
-    if (group->leader >= 0 &&
-        (syscall(SYS_pidfd_send_signal, group->leader, SIGKILL, NULL, TO_GROUP) == 0 ||
-         errno == ESRCH))
-        return;
-    kill(-group->number, SIGKILL);
+    if (group->leader < 0 || !dx__pidfd_signal_group(group->leader, SIGKILL))
+        kill(-group->number, SIGKILL);
 }
 
 /* Until the pipe ends, or the process that we guard for: somebody it has forked may hold a copy of

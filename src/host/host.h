@@ -18,9 +18,12 @@
 
 #include <duplex/child.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* A descriptor that the loop watches. */
 typedef struct dx__watch {
@@ -92,6 +95,7 @@ struct dx_loop {
     struct dx__post **posts_end;
 };
 
+uint64_t dx__clock_us(void);
 uint64_t dx__clock_ms(void);
 /* False in a forked copy of the process that made the loop: the descriptors and children are the
  * original's. */
@@ -145,6 +149,14 @@ bool dx__link_has_spoken(const dx_link *link);
 /* child.c, for supervisor.c: SIGKILL to its group, at once; everything else comes as it always
  * does. */
 void dx__child_kill(dx_child *child);
+
+/* A signal to the group that a process leads, known by its pidfd: never another one that got its
+ * number. False if the kernel can't do that (before Linux 6.9). */
+static inline bool dx__pidfd_signal_group(int pidfd, int number) {
+    enum { PROCESS_GROUP = 1 << 2 }; /* PIDFD_SIGNAL_…, which older headers don't have */
+    return syscall(SYS_pidfd_send_signal, pidfd, number, NULL, PROCESS_GROUP) == 0 ||
+           errno == ESRCH;
+}
 
 /* spawn.c */
 struct dx__process {

@@ -15,7 +15,9 @@
 
 /* One read; how many reads before others have their turn; how much output before it is written in
  * the middle of a turn; how many reads at the end, for what is still on its way. */
-enum { PIECE = 64 << 10, READS = 16, GATHER = 8 << 10, REST = 1 << 10, LUCKY = 0, UNLUCKY = -32 };
+enum { PIECE = 64 << 10, READS = 16, GATHER = 8 << 10, REST = 1 << 10 };
+/* How often reading again at once is not tried after it was in vain. */
+enum { HOLD_OFF = 31 };
 /* From when on a message is large, and how wide its pipe then is. */
 enum { LARGE = 256 << 10, WIDE = 1 << 20 };
 /* When what failed for lack of memory is tried again. */
@@ -44,8 +46,8 @@ struct dx_link {
     bool told;        /* … and so have we */
     bool freed;
     bool unread_told;
-    bool unwatched; /* there was no memory for being told when more can be written */
-    int luck;       /* with reading again at once: below 0, it is not tried for so many times */
+    bool unwatched;    /* there was no memory for being told when more can be written */
+    unsigned hold_off; /* so many times more, reading again at once is not tried */
     dx_error why;
 };
 
@@ -379,7 +381,7 @@ static bool read_all(dx_link *link, int most) {
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN) {
-            link->luck = again ? UNLUCKY : link->luck;
+            link->hold_off = again ? HOLD_OFF : link->hold_off;
             return came;
         }
         came = true;
@@ -387,7 +389,6 @@ static bool read_all(dx_link *link, int most) {
             input_ended(link, n < 0 ? errno : 0);
             break;
         }
-        link->luck = again ? LUCKY : link->luck;
         uint64_t before = link->peer->stats.messages_in;
         dx_peer_commit(link->peer, (size_t)n, link->thing.loop->now);
         if (!hand_out(link))
@@ -396,8 +397,12 @@ static bool read_all(dx_link *link, int most) {
         /* That was all, and if not, we are told again. But where several come at once, the next are
          * often here already, and looking is cheaper than being told. */
         again = (size_t)n < len;
-        if (again && (link->peer->stats.messages_in - before < 2 || ++link->luck < 0))
+        if (again && link->peer->stats.messages_in - before < 2)
             break;
+        if (again && link->hold_off) {
+            link->hold_off--;
+            break;
+        }
     }
     return came;
 }

@@ -17,14 +17,14 @@
  * hot one, one at all. */
 enum { EVENTS = 64, ROUNDS = 16, ALL = 8 };
 
-static uint64_t clock_us(void) {
+uint64_t dx__clock_us(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
 }
 
 uint64_t dx__clock_ms(void) {
-    return clock_us() / 1000;
+    return dx__clock_us() / 1000;
 }
 
 /* Asking for our number would be a system call each time. */
@@ -202,18 +202,22 @@ static void bury(dx_loop *loop) {
     }
 }
 
-static bool woken(dx__watch *watch, uint32_t events) {
+/* Of an eventfd or a timerfd: it is readable no more. */
+static void empty(const dx__watch *watch) {
     uint64_t count;
-    (void)events;
     (void)!read(watch->fd, &count, sizeof count);
+}
+
+static bool woken(dx__watch *watch, uint32_t events) {
+    (void)events;
+    empty(watch);
     watch->loop->woken = false;
     return true;
 }
 
 static bool clock_rang(dx__watch *watch, uint32_t events) {
-    uint64_t count;
     (void)events;
-    (void)!read(watch->fd, &count, sizeof count);
+    empty(watch);
     watch->loop->set_to = DX_NEVER;
     return true;
 }
@@ -396,6 +400,7 @@ static void dispatch(dx_loop *loop, struct epoll_event *events, int count) {
     }
     finish_dispatch(loop);
 }
+
 void dx_loop_dispatch(dx_loop *loop) {
     struct epoll_event events[EVENTS];
     if (loop->dispatching || !dx__loop_is_ours(loop))
@@ -428,7 +433,7 @@ static bool look_hot(dx_loop *loop) {
  * in the meantime: so others go first. And now and then all are asked, not only the one from which
  * most comes. */
 static bool look_busily(dx_loop *loop, struct epoll_event *events) {
-    uint64_t end = clock_us() + loop->busy_us;
+    uint64_t end = dx__clock_us() + loop->busy_us;
     do {
         if (++loop->looks % ALL && look_hot(loop))
             return true;
@@ -438,7 +443,7 @@ static bool look_busily(dx_loop *loop, struct epoll_event *events) {
             return true;
         }
         sched_yield();
-    } while (clock_us() < end);
+    } while (dx__clock_us() < end);
     return false;
 }
 

@@ -36,9 +36,7 @@ dx_recorder_config dx_recorder_defaults(const char *path) {
 }
 
 uint64_t dx_recorder_now_us(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
+    return dx__clock_us();
 }
 
 static int open_file(const char *path) {

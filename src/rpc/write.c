@@ -191,17 +191,14 @@ static inline char *put_short(char *to, dx_text text) {
 
 #define PUT(to, literal) (memcpy(to, literal, sizeof(literal) - 1), (to) + sizeof(literal) - 1)
 
-/* What all that is sent begins with; the room is made in one go. Returns where it goes on. */
-static inline char *begin_short(dx_buf *buf, dx_text id, size_t more) {
+/* What requests and results begin with; the room is made in one go, with some for a method. Returns
+ * where it goes on, or NULL if one of them is long. */
+static inline char *begin_short(dx_buf *buf, dx_text id, size_t method_len) {
     enum { MOST = 32, ALL = 4 * MOST };
-    if (id.len > MOST || more > MOST || dx__buf_room(buf, ALL) != DX_OK)
+    if (id.len > MOST || method_len > MOST || dx__buf_room(buf, ALL) != DX_OK)
         return NULL;
-    char *to = PUT(buf->data + buf->len, "{\"jsonrpc\":\"2.0\"");
-    if (id.at) {
-        to = PUT(to, ",\"id\":");
-        to = put_short(to, id);
-    }
-    return to;
+    char *to = PUT(buf->data + buf->len, "{\"jsonrpc\":\"2.0\",\"id\":");
+    return put_short(to, id);
 }
 
 static void id_member(struct writer *writer, dx_text id) {
@@ -223,14 +220,8 @@ static void method_members(struct writer *writer, dx_text method, dx_json params
     json(writer, params);
 }
 
-/* Plain letters, as nearly all methods are? */
-static inline int is_plain(dx_text method) {
-    for (size_t i = 0; i < method.len; i++) {
-        unsigned char c = (unsigned char)method.at[i];
-        if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
-            return 0;
-    }
-    return method.len > 0;
+static inline int is_plain(dx_text text) {
+    return text.len && dx__json_plain(text.at, text.at + text.len) == text.at + text.len;
 }
 
 /* Is it the text of an id, and nothing else? */
@@ -243,7 +234,7 @@ static int is_id(dx_text id) {
     return (id.at[0] == '-' || (id.at[0] >= '0' && id.at[0] <= '9')) && last >= '0' && last <= '9';
 }
 
-/* The usual request or notification, with as few steps as possible; false: it is none. */
+/* The usual request, with as few steps as possible; false: it is none. */
 static inline int put_usual(struct writer *writer, dx_text id, dx_text method, dx_json params) {
     dx_buf *buf = writer->buf;
     if (params.form == NONE || !is_plain(method) || !dx__json_is_params(params))

@@ -84,6 +84,11 @@ DX_API void dx_supervisor_ready(dx_supervisor *supervisor);
  * ready(), it is heard only while it is starting. */
 DX_API void dx_supervisor_fail(dx_supervisor *supervisor, const dx_error *why);
 
+/* The whole of a host that does nothing else: a loop with this one child, started, until it is
+ * stopped, has failed or is freed. An exit code: 0 after a stop, 1 if it failed, 2 if the loop
+ * could not begin or was stopped by another. */
+DX_API int dx_supervisor_run(const dx_supervisor_config *config);
+
 DX_API dx_state dx_supervisor_state(const dx_supervisor *supervisor);
 /* How often it was started. */
 DX_API unsigned dx_supervisor_incarnation(const dx_supervisor *supervisor);

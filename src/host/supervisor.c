@@ -27,6 +27,7 @@ struct dx_supervisor {
     bool pinging;
     bool again; /* it was told to start while it was stopping */
     bool freed;
+    int *exit_code;   /* of dx_supervisor_run(), which ends with it; else NULL */
     dx_error why;     /* the reason for its death that is known before it */
     dx_error failure; /* what dx_supervisor_fail() was told */
 };
@@ -57,6 +58,19 @@ static uint64_t later(const dx_supervisor *supervisor, uint64_t ms) {
     return dx__loop_later(supervisor->thing.loop, ms);
 }
 
+/* It is at an end, and nobody has asked for another beginning. */
+static bool is_over(const dx_supervisor *supervisor) {
+    return (supervisor->state == DX_STATE_STOPPED || supervisor->state == DX_STATE_FAILED) &&
+           !supervisor->again && !(supervisor->wishes & WISH_START);
+}
+
+static void end_run(dx_supervisor *supervisor, int code) {
+    if (supervisor->exit_code) {
+        *supervisor->exit_code = code;
+        dx_loop_stop(supervisor->thing.loop);
+    }
+}
+
 /* False if the supervisor was freed by whoever was told. */
 static bool enter(dx_supervisor *supervisor, dx_state state, const dx_error *why) {
     static const dx_error nothing = {.fault = DX_FAULT_NONE};
@@ -73,7 +87,11 @@ static bool enter(dx_supervisor *supervisor, dx_state state, const dx_error *why
     if (supervisor->config.on_state)
         supervisor->config.on_state(supervisor, state, why ? why : &nothing,
                                     supervisor->config.user);
-    return !supervisor->freed;
+    if (supervisor->freed)
+        return false;
+    if (is_over(supervisor))
+        end_run(supervisor, state == DX_STATE_FAILED);
+    return true;
 }
 
 /* Too many deaths in the window? The one of now is entered. */
@@ -296,6 +314,7 @@ static void release(dx__thing *thing) {
 dx_supervisor *dx_supervisor_free(dx_supervisor *supervisor) {
     if (supervisor && !supervisor->freed) {
         supervisor->freed = true;
+        end_run(supervisor, 0);
         dx_child_free(supervisor->child);
         supervisor->child = NULL;
         dx__turn_drop(supervisor->thing.loop, &supervisor->turn);
@@ -325,6 +344,22 @@ dx_status dx_supervisor_new(dx_loop *loop, const dx_supervisor_config *config,
     dx__thing_add(loop, &supervisor->thing);
     *ret_supervisor = supervisor;
     return DX_OK;
+}
+
+int dx_supervisor_run(const dx_supervisor_config *config) {
+    dx_loop *loop;
+    dx_supervisor *supervisor;
+    int told = 2;
+    if (dx_loop_new(config->child.link.peer.allocator, &loop, NULL) != DX_OK)
+        return told;
+    if (dx_supervisor_new(loop, config, &supervisor) == DX_OK) {
+        supervisor->exit_code = &told;
+        dx_supervisor_start(supervisor);
+        dx_loop_run(loop);
+    }
+    int code = told; /* the loop frees what is left, which would tell once more */
+    dx_loop_free(loop);
+    return code;
 }
 
 dx_state dx_supervisor_state(const dx_supervisor *supervisor) {

@@ -67,6 +67,54 @@ static void starts_and_stops(void **state) {
     alarm(0);
 }
 
+enum what { STOP, STOP_THEN_START, FREE, STOP_LOOP };
+
+struct lone {
+    enum what what;
+    unsigned starts;
+};
+
+static void on_lone_state(dx_supervisor *supervisor, dx_state state, const dx_error *why,
+                          void *user) {
+    struct lone *lone = user;
+    (void)why;
+    lone->starts += state == DX_STATE_STARTING;
+    if (state == DX_STATE_READY && lone->what == FREE)
+        dx_supervisor_free(supervisor);
+    else if (state == DX_STATE_READY && lone->what == STOP_LOOP)
+        dx_loop_stop(dx_link_loop(dx_supervisor_link(supervisor)));
+    else if (state == DX_STATE_READY)
+        dx_supervisor_stop(supervisor);
+    else if (state == DX_STATE_STOPPED && lone->what == STOP_THEN_START && lone->starts == 1)
+        dx_supervisor_start(supervisor);
+}
+
+static void runs_alone(void **state) {
+    (void)state;
+    static const struct {
+        enum what what;
+        const char *program;
+        int code;
+        unsigned starts;
+    } rows[] = {{STOP, echo_path, 0, 1},
+                {STOP_THEN_START, echo_path, 0, 2},
+                {FREE, echo_path, 0, 1},
+                {STOP_LOOP, echo_path, 2, 1},
+                {STOP, "/nonexistent/program", 1, 1}};
+    alarm(20);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *argv[] = {rows[i].program, "line", NULL};
+        dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
+        struct lone lone = {.what = rows[i].what};
+        config.on_state = on_lone_state;
+        config.user = &lone;
+        config.restart = DX_RESTART_NEVER;
+        assert_int_equal(dx_supervisor_run(&config), rows[i].code);
+        assert_int_equal(lone.starts, rows[i].starts);
+    }
+    alarm(0);
+}
+
 static void states_have_names(void **state) {
     (void)state;
     assert_string_equal(dx_state_name(DX_STATE_STOPPED), "stopped");
@@ -79,6 +127,7 @@ int main(void) {
     snprintf(echo_path, sizeof echo_path, "%s/examples/echo", build ? build : ".");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(starts_and_stops),
+        cmocka_unit_test(runs_alone),
         cmocka_unit_test(states_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

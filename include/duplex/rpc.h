@@ -61,6 +61,7 @@ typedef struct dx_message {
     uint32_t fault_at; /* byte offset into the text */
     dx_slice body;     /* the JSON text without white space around it */
     dx_slice id;       /* as it stands; a string with its quotes */
+    uint64_t number;   /* the id, if the scan saw that it is a plain positive integer; else 0 */
     dx_slice method;   /* as it stands, with its quotes; see dx_rpc_string() */
     int escaped;       /* … which is needed only if this is not 0 */
     dx_slice params;

@@ -14,6 +14,23 @@ static inline dx_status dx__buf_room(dx_buf *buf, size_t more) {
     return more <= buf->cap - buf->len ? DX_OK : dx_buf_reserve(buf, more);
 }
 
+/* memcpy() that needs no call for what is short, and returns where it ends. */
+static inline char *dx__copy(char *to, const char *from, size_t len) {
+    if (len > 16) {
+        memcpy(to, from, len);
+    } else if (len >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + len - 8, from + len - 8, 8);
+    } else if (len >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + len - 4, from + len - 4, 4);
+    } else {
+        for (size_t i = 0; i < len; i++)
+            to[i] = from[i];
+    }
+    return to + len;
+}
+
 /* dx_buf_append() for short pieces, without a call as long as there is room. */
 static inline dx_status dx__buf_put(dx_buf *buf, const char *bytes, size_t len) {
     if (len > buf->cap - buf->len)

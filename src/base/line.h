@@ -18,9 +18,9 @@ void dx__line_num(dx__line *line, uint64_t number);
 
 static inline size_t dx__digits_count(uint64_t number) {
     size_t count = 1;
-    for (; number >= 10000; number /= 10000)
-        count += 4;
-    return count + (number >= 10) + (number >= 100) + (number >= 1000);
+    for (; number >= 1000; number /= 1000)
+        count += 3;
+    return number < 10 ? count : number < 100 ? count + 1 : count + 2;
 }
 
 extern const char dx__two_digits[200];

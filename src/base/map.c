@@ -95,27 +95,7 @@ static inline void sip_round(uint64_t v[4]) {
     v[2] = rotl(v[2], 32);
 }
 
-/* The ids and methods of most peers are short: up to eight bytes make a word (both ends of them, so
- * that all are in it), which is mixed with the length and the seed. */
-static uint64_t hash_word(uint64_t seed, dx_text text) {
-    uint32_t ends[2] = {0, 0};
-    if (text.len >= 4) {
-        memcpy(&ends[0], text.at, 4);
-        memcpy(&ends[1], text.at + text.len - 4, 4);
-    } else {
-        for (size_t i = 0; i < text.len; i++)
-            ends[0] = ends[0] << 8 | (unsigned char)text.at[i];
-    }
-    uint64_t word = ((uint64_t)ends[1] << 32 | ends[0]) ^ seed;
-    word += text.len * UINT64_C(0x9e3779b97f4a7c15);
-    word = (word ^ word >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    word = (word ^ word >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return word ^ word >> 33;
-}
-
-uint64_t dx__hash(uint64_t seed, dx_text text) {
-    if (text.len <= 8)
-        return hash_word(seed, text);
+uint64_t dx__hash_long(uint64_t seed, dx_text text) {
     uint64_t k1 = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     uint64_t v[4] = {seed ^ UINT64_C(0x736f6d6570736575), k1 ^ UINT64_C(0x646f72616e646f6d),
                      seed ^ UINT64_C(0x6c7967656e657261), k1 ^ UINT64_C(0x7465646279746573)};

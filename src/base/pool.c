@@ -68,7 +68,6 @@ void *dx__pool_take(dx__pool *pool) {
     pool->free_first = object->free_next;
     object->generation++;
     pool->live++;
-    memset((char *)object + sizeof *object, 0, pool->size - sizeof *object);
     return object;
 }
 

@@ -31,7 +31,7 @@ typedef struct dx__pooled {
 void dx__pool_init(dx__pool *pool, size_t size, const dx_allocator *allocator);
 void dx__pool_done(dx__pool *pool);
 
-/* A new object, zeroed behind its dx__pooled; NULL without memory (or with 2^24 objects). */
+/* A new object, of which only the dx__pooled is set; NULL without memory (or with 2^24 objects). */
 void *dx__pool_take(dx__pool *pool);
 void dx__pool_give(dx__pool *pool, void *taken);
 enum { DX__POOL_CHUNK = 16 };

@@ -10,6 +10,8 @@
 #ifndef DX_FRAME_FRAMER_H
 #define DX_FRAME_FRAMER_H
 
+#include "base/buf.h"
+
 #include <duplex/frame.h>
 
 #include <stdbool.h>
@@ -94,9 +96,28 @@ typedef struct dx__frame_mark {
     size_t digits;
     size_t body;
 } dx__frame_mark;
-dx_status dx__frame_open(dx_buf *buf, dx_framing framing, const char *content_type, size_t guess,
-                         dx__frame_mark *ret_mark);
+dx_status dx__frame_open_header(dx_buf *buf, const char *content_type, size_t guess,
+                                dx__frame_mark *ret_mark);
+dx_status dx__frame_close_header(dx_buf *buf, const dx__frame_mark *mark);
+/* Between the tokens of a JSON text a line break means no more than a space. */
+void dx__frame_flatten(char *at, const char *end);
+
+static inline dx_status dx__frame_open(dx_buf *buf, dx_framing framing, const char *content_type,
+                                       size_t guess, dx__frame_mark *ret_mark) {
+    if (framing == DX_FRAMING_HEADER)
+        return dx__frame_open_header(buf, content_type, guess, ret_mark);
+    ret_mark->start = ret_mark->body = buf->len;
+    return DX_OK;
+}
+
 /* `broken`: the body may have line breaks in it. */
-dx_status dx__frame_close(dx_buf *buf, dx_framing framing, const dx__frame_mark *mark, bool broken);
+static inline dx_status dx__frame_close(dx_buf *buf, dx_framing framing, const dx__frame_mark *mark,
+                                        bool broken) {
+    if (framing == DX_FRAMING_HEADER)
+        return dx__frame_close_header(buf, mark);
+    if (broken)
+        dx__frame_flatten(buf->data + mark->body, buf->data + buf->len);
+    return dx__buf_put(buf, "\n", 1);
+}
 
 #endif

@@ -18,7 +18,7 @@ static dx_status too_long(dx_framer *framer, dx_frame *ret) {
 /* A line of `len` bytes at `pos`, which was already passed. */
 static dx_status line(dx_framer *framer, dx_frame *ret, size_t at, size_t len) {
     dx_text text = {framer->in.data + at, len};
-    if (dx__frame_begins(text, "content-length:")) {
+    if (text.at[0] != '{' && dx__frame_begins(text, "content-length:")) {
         bool first = !framer->started;
         framer->started = true;
         return (first ? dx__frame_fatal : dx__frame_fault)(framer, ret, DX_FAULT_OTHER_FRAMING, 0,

@@ -9,28 +9,24 @@ static inline dx_status put(dx_buf *buf, const char *string) {
 }
 
 /* The number of digits is guessed so that the body, written next, seldom has to move. */
-dx_status dx__frame_open(dx_buf *buf, dx_framing framing, const char *content_type, size_t guess,
-                         dx__frame_mark *ret_mark) {
-    dx__frame_mark mark = {.start = buf->len};
-    dx_status status = DX_OK;
-    if (framing == DX_FRAMING_HEADER) {
-        static const char field[] = "Content-Length: 00000000000000000000\r\n\r\n";
-        enum { NAME = 16, MOST = sizeof field - 1 };
-        mark.digits = dx__digits_count(guess);
-        mark.digits_at = buf->len + NAME;
-        status = dx__buf_room(buf, MOST);
-        if (status == DX_OK) {
-            memcpy(buf->data + buf->len, field, MOST);
-            buf->len += NAME + mark.digits;
-        }
-        if (status == DX_OK && content_type) {
-            status = put(buf, "\r\nContent-Type: ");
-            if (status == DX_OK)
-                status = put(buf, content_type);
-        }
-        if (status == DX_OK)
-            status = dx__buf_put(buf, "\r\n\r\n", 4);
+dx_status dx__frame_open_header(dx_buf *buf, const char *content_type, size_t guess,
+                                dx__frame_mark *ret_mark) {
+    static const char field[] = "Content-Length: 00000000000000000000\r\n\r\n";
+    enum { NAME = 16, MOST = sizeof field - 1 };
+    dx__frame_mark mark = {.start = buf->len, .digits_at = buf->len + NAME};
+    mark.digits = dx__digits_count(guess);
+    dx_status status = dx__buf_room(buf, MOST);
+    if (status == DX_OK) {
+        memcpy(buf->data + buf->len, field, MOST);
+        buf->len += NAME + mark.digits;
     }
+    if (status == DX_OK && content_type) {
+        status = put(buf, "\r\nContent-Type: ");
+        if (status == DX_OK)
+            status = put(buf, content_type);
+    }
+    if (status == DX_OK)
+        status = dx__buf_put(buf, "\r\n\r\n", 4);
     if (status != DX_OK) {
         buf->len = mark.start;
         return status;
@@ -40,21 +36,7 @@ dx_status dx__frame_open(dx_buf *buf, dx_framing framing, const char *content_ty
     return DX_OK;
 }
 
-/* Between the tokens of a JSON text a line break means no more than a space. */
-static void flatten(char *at, const char *end) {
-    for (char *lf = at; (lf = memchr(lf, '\n', (size_t)(end - lf)));)
-        *lf = ' ';
-    for (char *cr = at; (cr = memchr(cr, '\r', (size_t)(end - cr)));)
-        *cr = ' ';
-}
-
-dx_status dx__frame_close(dx_buf *buf, dx_framing framing, const dx__frame_mark *mark,
-                          bool broken) {
-    if (framing == DX_FRAMING_LINE) {
-        if (broken)
-            flatten(buf->data + mark->body, buf->data + buf->len);
-        return dx__buf_put(buf, "\n", 1);
-    }
+dx_status dx__frame_close_header(dx_buf *buf, const dx__frame_mark *mark) {
     size_t len = buf->len - mark->body;
     size_t count = dx__digits_count(len);
     if (count != mark->digits) {
@@ -69,6 +51,13 @@ dx_status dx__frame_close(dx_buf *buf, dx_framing framing, const dx__frame_mark 
     }
     dx__digits_put(len, buf->data + mark->digits_at, count);
     return DX_OK;
+}
+
+void dx__frame_flatten(char *at, const char *end) {
+    for (char *lf = at; (lf = memchr(lf, '\n', (size_t)(end - lf)));)
+        *lf = ' ';
+    for (char *cr = at; (cr = memchr(cr, '\r', (size_t)(end - cr)));)
+        *cr = ' ';
 }
 
 dx_status dx_frame_write(dx_buf *buf, dx_framing framing, const char *content_type, dx_text body) {

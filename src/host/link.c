@@ -15,7 +15,7 @@
 
 /* One read; how many reads before others have their turn; how much output before it is written in
  * the middle of a turn; how many reads at the end, for what is still on its way. */
-enum { PIECE = 64 << 10, READS = 16, GATHER = 8 << 10, REST = 1 << 10 };
+enum { PIECE = 64 << 10, READS = 16, GATHER = 6 << 10, REST = 1 << 10 };
 /* How often reading again at once is not tried after it was in vain. */
 enum { HOLD_OFF = 31 };
 /* From when on a message is large, and how wide its pipe then is. */
@@ -32,6 +32,8 @@ struct dx_link {
     dx__due due;
     dx__turn turn;
     dx__map handlers;
+    const dx_handler *usual; /* the last one, whose method has so many bytes */
+    size_t usual_len;
     struct dx__link_owner owner;
     uint64_t give_up_at; /* when what can't be sent is given up, or DX_NEVER */
     uint64_t unread_at;  /* when it is told that the peer does not read, or DX_NEVER */
@@ -174,13 +176,19 @@ static void flush(dx_link *link) {
 
 /* Handing out. */
 
-static const dx_handler *find_handler(const dx_link *link, dx_text method) {
+static const dx_handler *find_handler(dx_link *link, dx_text method) {
+    if (link->usual && link->usual_len == method.len &&
+        memcmp(link->usual->method, method.at, method.len) == 0)
+        return link->usual;
     uint64_t hash = dx__hash(link->config.peer.seed, method);
     size_t cursor = 0;
     const dx_handler *handler;
     while ((handler = dx__map_find(&link->handlers, hash, &cursor)))
-        if (strncmp(handler->method, method.at, method.len) == 0 && !handler->method[method.len])
+        if (strncmp(handler->method, method.at, method.len) == 0 && !handler->method[method.len]) {
+            link->usual = handler;
+            link->usual_len = method.len;
             return handler;
+        }
     return NULL;
 }
 
@@ -606,16 +614,16 @@ dx_status dx_link_call(dx_link *link, dx_text method, dx_json params,
                        const dx_link_call_options *options, dx_call *ret_call) {
     if (!link || link->closing || link->half_closed)
         return DX_CLOSED;
-    dx_call handle;
-    dx_status status = dx_peer_call(link->peer, method, params, options ? &options->peer : NULL,
-                                    dx__loop_later(link->thing.loop, 0), &handle);
+    dx__call *call;
+    dx_status status = dx__call_new(link->peer, method, params, options ? &options->peer : NULL,
+                                    dx__loop_later(link->thing.loop, 0), &call);
     if (status != DX_OK)
         return status;
-    if (options)
-        *(struct link_call *)dx__call_load(link->peer, handle) =
-            (struct link_call){options->on_done, options->on_progress, options->peer.user};
+    *(struct link_call *)call->user =
+        options ? (struct link_call){options->on_done, options->on_progress, options->peer.user}
+                : (struct link_call){NULL, NULL, NULL};
     if (ret_call)
-        *ret_call = handle;
+        *ret_call = dx__pool_handle(&call->pooled);
     want_turn(link);
     return DX_OK;
 }

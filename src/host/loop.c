@@ -419,7 +419,6 @@ static bool look_hot(dx_loop *loop) {
     if (!loop->hot || !(loop->hot->events & EPOLLIN))
         return false;
     loop->dispatching = true;
-    loop->now = dx__clock_ms();
     bool came = loop->hot->ready(loop->hot, EPOLLIN);
     if (came) {
         run_turns(loop);
@@ -433,8 +432,13 @@ static bool look_hot(dx_loop *loop) {
  * in the meantime: so others go first. And now and then all are asked, not only the one from which
  * most comes. */
 static bool look_busily(dx_loop *loop, struct epoll_event *events) {
-    uint64_t end = dx__clock_us() + loop->busy_us;
+    uint64_t end = 0;
+    uint64_t now;
     do {
+        sched_yield();
+        now = dx__clock_us();
+        end = end ? end : now + loop->busy_us;
+        loop->now = now / 1000;
         if (++loop->looks % ALL && look_hot(loop))
             return true;
         int count = loop->looks % ALL && loop->hot ? 0 : epoll_wait(loop->epoll, events, EVENTS, 0);
@@ -442,8 +446,7 @@ static bool look_busily(dx_loop *loop, struct epoll_event *events) {
             dispatch(loop, events, count);
             return true;
         }
-        sched_yield();
-    } while (dx__clock_us() < end);
+    } while (now < end);
     return false;
 }
 

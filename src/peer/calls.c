@@ -95,6 +95,21 @@ static dx__call **slot_of(const dx_peer *peer, uint64_t id) {
     return &peer->by_id[id & (peer->by_id_cap - 1)];
 }
 
+/* The text of an id: most often it is that of the last one, counted up by one. */
+static dx_text write_id(dx_peer *peer, uint64_t id) {
+    char *digits = peer->sent_digits;
+    size_t at = peer->sent_len;
+    if (id == peer->sent_id + 1)
+        for (; at && digits[at - 1] == '9'; at--)
+            digits[at - 1] = '0';
+    if (id == peer->sent_id + 1 && at)
+        digits[at - 1]++;
+    else
+        peer->sent_len = dx__digits(id, digits);
+    peer->sent_id = id;
+    return (dx_text){digits, peer->sent_len};
+}
+
 static uint64_t take_id(dx_peer *peer) {
     uint64_t id;
     do {
@@ -107,8 +122,6 @@ static uint64_t take_id(dx_peer *peer) {
 static dx_status set_token(dx_peer *peer, dx__call *call, dx_text token) {
     char room[TOKEN_MAX];
     dx_text key;
-    if (!token.at)
-        return DX_OK;
     if (dx_json_check(token, 1, NULL) != DX_FAULT_NONE || !canonical(token, room, &key) ||
         (key.at[0] != '"' && (memchr(key.at, '.', key.len) || memchr(key.at, 'e', key.len) ||
                               memchr(key.at, 'E', key.len))))
@@ -129,7 +142,7 @@ static dx_status set_token(dx_peer *peer, dx__call *call, dx_text token) {
 static dx_status prepare(dx_peer *peer, dx__call *call, const dx_call_options *options,
                          dx_text method, dx_json params) {
     uint64_t before = peer->next_id;
-    dx_status status = set_token(peer, call, options->token);
+    dx_status status = options->token.at ? set_token(peer, call, options->token) : DX_OK;
     if (status == DX_OK)
         status = reserve_id(peer);
     if (status == DX_OK)
@@ -144,11 +157,8 @@ static dx_status prepare(dx_peer *peer, dx__call *call, const dx_call_options *o
     if (status != DX_OK)
         return status;
     call->id = take_id(peer);
-    char digits[20];
-    dx__outgoing outgoing = {.what = DX__REQUEST,
-                             .id = {digits, dx__digits(call->id, digits)},
-                             .method = method,
-                             .body = params};
+    dx__outgoing outgoing = {
+        .what = DX__REQUEST, .id = write_id(peer, call->id), .method = method, .body = params};
     status = dx__send(peer, NULL, &outgoing, peer->config.out_max);
     if (status != DX_OK)
         peer->next_id = before;
@@ -159,12 +169,17 @@ void dx__calls_carry(dx_peer *peer, size_t bytes) {
     peer->calls.size = sizeof(dx__call) + bytes;
 }
 
-void *dx__call_load(const dx_peer *peer, dx_call call) {
-    return (dx__call *)dx__pool_find(&peer->calls, call) + 1;
-}
-
 dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
                        const dx_call_options *options, uint64_t now_ms, dx_call *ret_call) {
+    dx__call *call;
+    dx_status status = dx__call_new(peer, method, params, options, now_ms, &call);
+    if (status == DX_OK && ret_call)
+        *ret_call = dx__pool_handle(&call->pooled);
+    return status;
+}
+
+dx_status dx__call_new(dx_peer *peer, dx_text method, dx_json params,
+                       const dx_call_options *options, uint64_t now_ms, dx__call **ret_call) {
     static const dx_call_options plain = {0};
     if (dx__is_over(peer))
         return DX_CLOSED;
@@ -175,6 +190,7 @@ dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
     dx__call *call = dx__pool_take(&peer->calls);
     if (!call)
         return DX_ERR_NOMEM;
+    *call = (dx__call){.pooled = call->pooled, .timer = {.tag = TIMER_CALL}};
     dx_status status = prepare(peer, call, options, method, params);
     if (status != DX_OK) {
         dx__free(&peer->alloc, call->token);
@@ -190,7 +206,6 @@ dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
     call->timeout_ms = options->timeout_ms ? options->timeout_ms : peer->config.timeout_ms;
     call->total_ms = options->total_ms ? options->total_ms : peer->config.total_ms;
     call->total_at = dx__later(peer->now, call->total_ms);
-    call->timer.tag = TIMER_CALL;
     uint64_t at = dx__later(peer->now, call->timeout_ms);
     call->timer.when = at < call->total_at ? at : call->total_at;
     call->steady = !options->timeout_ms && !options->total_ms && !options->reset;
@@ -201,8 +216,7 @@ dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
         dx__map_put(&peer->by_token, call->token_hash, call);
     append(call->steady ? &peer->steady : &peer->pending, call);
     peer->stats.calls++;
-    if (ret_call)
-        *ret_call = dx__pool_handle(&call->pooled);
+    *ret_call = call;
     return DX_OK;
 }
 

@@ -83,7 +83,8 @@ static dx_status hand_done(dx_peer *peer, const dx__queued *queued, dx_event *ev
     dx__call *call = queued->call;
     tell_end(peer, ev, call);
     ev->id = dx__part(text, queued->message.id);
-    if (ev->id.len != dx__digits_count(call->id)) /* it came in another form than we sent it */
+    if (queued->message.number != call->id && ev->id.len != dx__digits_count(call->id))
+        /* it came in another form than we sent it */
         ev->id = own_id(peer, call);
     ev->body =
         dx__part(text, queued->message.error.len ? queued->message.error : queued->message.result);

@@ -235,11 +235,12 @@ static bool whole_of(dx_text text, uint64_t *ret) {
     return digits_of((dx_text){text.at, len}, ret);
 }
 
-/* The call that an id answers. NULL with *ret_fault: NONE if the answer is late. */
-static dx__call *find_call(dx_peer *peer, dx_text id, dx_fault *ret_fault, uint64_t *ret_number) {
-    uint64_t number = 0;
+/* The call that an id answers. NULL with *ret_fault: NONE if the answer is late. `number` is the id
+ * if the scan knows it as one. */
+static dx__call *find_call(dx_peer *peer, dx_text id, uint64_t number, dx_fault *ret_fault,
+                           uint64_t *ret_number) {
     unsigned leniency = 0;
-    bool known = digits_of(id, &number);
+    bool known = number || digits_of(id, &number);
     if (!known && id.len > 2 && id.at[0] == '"') {
         known = digits_of((dx_text){id.at + 1, id.len - 2}, &number);
         leniency = DX_LENIENT_ID_STRING;
@@ -274,7 +275,8 @@ static dx_status take_response(dx_peer *peer, const struct intake *in) {
     if (fault == DX_FAULT_NONE && id.at[0] == 'n')
         fault = DX_FAULT_ID_NULL;
     else if (id.at && ends_call(fault))
-        call = find_call(peer, id, fault == DX_FAULT_NONE ? &fault : &(dx_fault){0}, &number);
+        call = find_call(peer, id, in->message.number,
+                         fault == DX_FAULT_NONE ? &fault : &(dx_fault){0}, &number);
     if (!call && fault == DX_FAULT_NONE) {
         peer->stats.late++;
         return DX_OK;
@@ -459,7 +461,12 @@ static dx_status take_fault(dx_peer *peer, const struct intake *in) {
 
 static dx_status take_frame(dx_peer *peer) {
     const dx_frame *frame = &peer->frame;
-    struct intake in = {.text = {"", frame->text.len}};
+    struct intake in;
+    in.text = (dx_text){"", frame->text.len};
+    in.batch = NULL;
+    in.doc = NULL;
+    if (frame->kind != DX_FRAME_MESSAGE) /* else it is scanned */
+        in.message = (dx_message){0};
     if (frame->text.len)
         in.text.at = peer->framer.in.data + (frame->offset - peer->framer.base);
     bool was_short = peer->may_be_short;

@@ -169,6 +169,9 @@ struct dx_peer {
     size_t by_id_cap; /* 0 or a power of two */
     dx__map by_token;
     uint64_t next_id;
+    uint64_t sent_id; /* the last one, and its text */
+    char sent_digits[20];
+    size_t sent_len;
     uint64_t *tombstones;
     unsigned tombstone;
 
@@ -241,8 +244,9 @@ void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected);
 /* calls.c: every call carries so many bytes for whoever drives the peer; `user` points to them. To
  * be said before the first call. */
 void dx__calls_carry(dx_peer *peer, size_t bytes);
-/* What a call carries. */
-void *dx__call_load(const dx_peer *peer, dx_call call);
+/* dx_peer_call() for who fills what the call carries. */
+dx_status dx__call_new(dx_peer *peer, dx_text method, dx_json params,
+                       const dx_call_options *options, uint64_t now_ms, dx__call **ret_call);
 
 /* peer.c: everything that is empty gives its memory back. */
 void dx__trim(dx_peer *peer);

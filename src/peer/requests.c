@@ -20,6 +20,7 @@ dx__request *dx__request_add(dx_peer *peer, dx_text id, uint64_t hash, dx__batch
     dx__request *request = dx__pool_take(&peer->requests);
     if (!request)
         return NULL;
+    *request = (dx__request){.pooled = request->pooled, .timer = {.tag = TIMER_REQUEST}};
     request->id =
         id.len <= sizeof request->id_room ? request->id_room : dx__malloc(&peer->alloc, id.len);
     if (!request->id) {
@@ -32,7 +33,6 @@ dx__request *dx__request_add(dx_peer *peer, dx_text id, uint64_t hash, dx__batch
     request->batch = batch;
     if (batch)
         batch->waiting++;
-    request->timer.tag = TIMER_REQUEST;
     dx__heap_add(&peer->heap, &request->timer, dx__later(peer->now, peer->config.handle_ms));
     dx__map_put(&peer->by_request_id, request->id_hash, request);
     return request;

@@ -1,5 +1,6 @@
 #include "rpc/json.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 void dx__json_fail(dx__json *json, dx_fault fault, const char *at) {
@@ -258,6 +259,63 @@ void dx__json_skip(dx__json *json) {
             at = name(json, at);
         if (json->fault != DX_FAULT_NONE)
             return;
+    }
+}
+
+/* A name and its colon, or NULL. */
+static inline const char *quick_name(const char *at, const char *end) {
+    if (*at != '"')
+        return NULL;
+    at = dx__json_plain(at + 1, end);
+    return at[0] == '"' && at[1] == ':' ? at + 2 : NULL;
+}
+
+/* A value that holds no other, or NULL. */
+static inline const char *quick_scalar(const char *at, const char *end) {
+    const char *from = at;
+    if (*at == '"') {
+        at = dx__json_plain(at + 1, end);
+        return *at == '"' ? at + 1 : NULL;
+    }
+    while (is_digit(*at))
+        at++;
+    if (at > from)
+        return (*from == '0' && at > from + 1) || *at == '.' || (*at | 0x20) == 'e' ? NULL : at;
+    if (end - at < 4)
+        return NULL;
+    if (memcmp(at, "true", 4) == 0 || memcmp(at, "null", 4) == 0)
+        return at + 4;
+    return memcmp(at, "fals", 4) == 0 && at[4] == 'e' ? at + 5 : NULL;
+}
+
+const char *dx__json_quick(const char *at, const char *end, unsigned depth) {
+    uint64_t levels = 0; /* the lowest bit is the innermost: 1 for an object */
+    unsigned level = 0;
+    end--; /* the brace, which ends everything that could run on; it closes no level of the value */
+    for (;;) {
+        if (*at == '{' || *at == '[') {
+            bool in_object = *at++ == '{';
+            if (level == depth || level == 64 || at == end)
+                return NULL;
+            if (*at != (in_object ? '}' : ']')) {
+                levels = levels << 1 | in_object;
+                level++;
+                if (in_object && !(at = quick_name(at, end)))
+                    return NULL;
+                continue;
+            }
+            at++;
+        } else if (!(at = quick_scalar(at, end))) {
+            return NULL;
+        }
+        for (; level && *at != ','; level--, levels >>= 1)
+            if (at == end || *at++ != (levels & 1 ? '}' : ']'))
+                return NULL;
+        if (!level)
+            return at;
+        at++;
+        if (levels & 1 && !(at = quick_name(at, end)))
+            return NULL;
     }
 }
 

@@ -5,46 +5,40 @@
 
 #include <string.h>
 
-enum form { NONE, VALUE, BUILT, TEXT, CHECKED };
-
 dx_json dx_json_none(void) {
-    return (dx_json){NONE, NULL, 0};
+    return (dx_json){DX__NONE, NULL, 0};
 }
 
 dx_json dx_json_value(const yyjson_val *value) {
-    return (dx_json){value ? VALUE : NONE, value, 0};
+    return (dx_json){value ? DX__VALUE : DX__NONE, value, 0};
 }
 
 dx_json dx_json_built(const yyjson_mut_val *value) {
-    return (dx_json){value ? BUILT : NONE, value, 0};
+    return (dx_json){value ? DX__BUILT : DX__NONE, value, 0};
 }
 
 dx_json dx_json_text(const char *text, size_t len) {
-    return (dx_json){text ? TEXT : NONE, text, len};
+    return (dx_json){text ? DX__TEXT : DX__NONE, text, len};
 }
 
 dx_json dx_json_checked(dx_text text) {
-    return (dx_json){text.at ? CHECKED : NONE, text.at, text.len};
-}
-
-size_t dx__json_size(dx_json value) {
-    return value.form == TEXT || value.form == CHECKED ? value.len : 0;
+    return (dx_json){text.at ? DX__CHECKED : DX__NONE, text.at, text.len};
 }
 
 dx_json dx__json_as_it_came(dx_json value, const yyjson_val *tree, dx_text text) {
-    return value.form == VALUE && value.at == tree ? dx_json_checked(text) : value;
+    return value.form == DX__VALUE && value.at == tree ? dx_json_checked(text) : value;
 }
 
-int dx__json_is_params(dx_json value) {
-    switch ((enum form)value.form) {
-    case NONE:
+int dx__json_is_params_other(dx_json value) {
+    switch ((enum dx__form)value.form) {
+    case DX__NONE:
         return 1;
-    case VALUE:
-        return yyjson_is_ctn((yyjson_val *)(uintptr_t)value.at);
-    case BUILT:
+    case DX__VALUE:
+        break; /* see dx__json_is_params() */
+    case DX__BUILT:
         return yyjson_mut_is_ctn((yyjson_mut_val *)(uintptr_t)value.at);
-    case TEXT:
-    case CHECKED:
+    case DX__TEXT:
+    case DX__CHECKED:
         for (const char *at = value.at, *end = at + value.len; at < end; at++) {
             if (*at == '{' || *at == '[')
                 return 1;
@@ -102,11 +96,16 @@ static void tail_free(void *ctx, void *ptr) {
 }
 
 static dx_status write_tree(dx_buf *buf, dx_json value) {
+    dx_status status = value.form == DX__VALUE
+                           ? dx__json_put_plain(buf, (yyjson_val *)(uintptr_t)value.at)
+                           : DX_AGAIN;
+    if (status != DX_AGAIN)
+        return status;
     struct tail tail = {.buf = buf, .status = DX_OK};
     yyjson_alc alc = {tail_malloc, tail_realloc, tail_free, &tail};
     size_t len = 0;
     const char *text =
-        value.form == VALUE
+        value.form == DX__VALUE
             ? yyjson_val_write_opts(value.at, YYJSON_WRITE_NOFLAG, &alc, &len, NULL)
             : yyjson_mut_val_write_opts(value.at, YYJSON_WRITE_NOFLAG, &alc, &len, NULL);
     if (!text)
@@ -117,17 +116,17 @@ static dx_status write_tree(dx_buf *buf, dx_json value) {
 }
 
 dx_status dx_json_write(dx_buf *buf, dx_json value) {
-    switch ((enum form)value.form) {
-    case NONE:
+    switch ((enum dx__form)value.form) {
+    case DX__NONE:
         return DX_OK;
-    case VALUE:
-    case BUILT:
+    case DX__VALUE:
+    case DX__BUILT:
         return write_tree(buf, value);
-    case TEXT:
+    case DX__TEXT:
         if (dx_json_check((dx_text){value.at, value.len}, DX_DEPTH_MAX, NULL) != DX_FAULT_NONE)
             return DX_ERR_INVALID;
         return dx_buf_append(buf, value.at, value.len);
-    case CHECKED:
+    case DX__CHECKED:
         return dx_buf_append(buf, value.at, value.len);
     }
     return DX_ERR_INVALID;
@@ -182,13 +181,6 @@ static inline dx_status end(struct writer *writer) {
     return writer->status;
 }
 
-/* Ids and methods are short, and shorter than a call of memcpy(). */
-static inline char *put_short(char *to, dx_text text) {
-    for (size_t i = 0; i < text.len; i++)
-        to[i] = text.at[i];
-    return to + text.len;
-}
-
 #define PUT(to, literal) (memcpy(to, literal, sizeof(literal) - 1), (to) + sizeof(literal) - 1)
 
 /* What requests and results begin with; the room is made in one go, with some for a method. Returns
@@ -198,7 +190,7 @@ static inline char *begin_short(dx_buf *buf, dx_text id, size_t method_len) {
     if (id.len > MOST || method_len > MOST || dx__buf_room(buf, ALL) != DX_OK)
         return NULL;
     char *to = PUT(buf->data + buf->len, "{\"jsonrpc\":\"2.0\",\"id\":");
-    return put_short(to, id);
+    return dx__copy(to, id.at, id.len);
 }
 
 static void id_member(struct writer *writer, dx_text id) {
@@ -212,7 +204,7 @@ static void id_member(struct writer *writer, dx_text id) {
 static void method_members(struct writer *writer, dx_text method, dx_json params) {
     RAW(writer, ",\"method\":");
     string(writer, method);
-    if (params.form == NONE)
+    if (params.form == DX__NONE)
         return;
     if (!dx__json_is_params(params))
         writer->status = DX_ERR_INVALID;
@@ -237,13 +229,13 @@ static int is_id(dx_text id) {
 /* The usual request, with as few steps as possible; false: it is none. */
 static inline int put_usual(struct writer *writer, dx_text id, dx_text method, dx_json params) {
     dx_buf *buf = writer->buf;
-    if (params.form == NONE || !is_plain(method) || !dx__json_is_params(params))
+    if (params.form == DX__NONE || !is_plain(method) || !dx__json_is_params(params))
         return 0;
     char *to = begin_short(buf, id, method.len);
     if (!to)
         return 0;
     to = PUT(to, ",\"method\":\"");
-    to = put_short(to, method);
+    to = dx__copy(to, method.at, method.len);
     to = PUT(to, "\",\"params\":");
     buf->len = (size_t)(to - buf->data);
     json(writer, params);
@@ -276,7 +268,7 @@ dx_status dx__rpc_put_result(dx_buf *buf, dx_text id, dx_json result) {
         id_member(&writer, id);
     }
     RAW(&writer, ",\"result\":");
-    if (result.form == NONE)
+    if (result.form == DX__NONE)
         RAW(&writer, "null");
     else
         json(&writer, result);
@@ -309,7 +301,7 @@ dx_status dx__rpc_put_error(dx_buf *buf, dx_text id, int64_t code, dx_text messa
     integer(&writer, code);
     RAW(&writer, ",\"message\":");
     string(&writer, message.at ? message : dx_str(words_of(code)));
-    if (data.form != NONE) {
+    if (data.form != DX__NONE) {
         RAW(&writer, ",\"data\":");
         json(&writer, data);
     }

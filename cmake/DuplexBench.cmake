@@ -6,6 +6,7 @@ foreach(peer raw plain duplex)
         add_executable(bench_${peer}_${side} bench/peers/${peer}/${side}.c ${sources} bench/peers/c/bench.c)
         set_target_properties(bench_${peer}_${side} PROPERTIES
             OUTPUT_NAME ${peer}-${side}
+            INTERPROCEDURAL_OPTIMIZATION "${whole_program}"
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
         target_compile_definitions(bench_${peer}_${side} PRIVATE _GNU_SOURCE)
         if(peer STREQUAL duplex)

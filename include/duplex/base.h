@@ -54,6 +54,9 @@ DX_API const char *dx_status_name(dx_status status);
  * are milliseconds of any clock that does not jump back; the caller reads it. */
 #define DX_NEVER UINT64_MAX
 
+/* The two sides of a conversation: the host starts the plugin. */
+typedef enum dx_side { DX_SIDE_HOST = 1, DX_SIDE_PLUGIN = 2 } dx_side;
+
 /* Text */
 
 /* Bytes that somebody else owns, with their length; may contain NUL. `at` is NULL for "absent",
@@ -169,6 +172,7 @@ enum {
     DX_LENIENT_NO_VERSION = 1 << 4,  /* "jsonrpc" may be missing or of another value */
     DX_LENIENT_ID_STRING = 1 << 5,   /* a response's id "7" counts as 7 */
     DX_LENIENT_ID_VALUE = 1 << 6,    /* a response's id 7.0 or 7e0 counts as 7 */
+    DX_LENIENT_NULL_PARAMS = 1 << 7, /* "params": null counts as no params */
     DX_LENIENT_DEFAULT = DX_LENIENT_LF | DX_LENIENT_STRAY
 };
 

@@ -57,10 +57,6 @@ typedef uint64_t dx_request;
 
 /* Configuration */
 
-/* Which side of the conversation we are. The two sides differ in one thing only: a plugin answers
- * what it can't read at all with an error of id null, a host does not. */
-typedef enum dx_side { DX_SIDE_HOST = 1, DX_SIDE_PLUGIN = 2 } dx_side;
-
 enum {
     DX_PEER_TEXT = 1 << 0, /* don't parse: events carry text only (proxies) */
     DX_PEER_BATCH = 1 << 1 /* take batches; without it they are refused as one invalid request */
@@ -95,9 +91,10 @@ typedef struct dx_progress_style {
 
 typedef struct dx_peer_config {
     dx_framing framing;
-    dx_side side;
-    unsigned flags;           /* DX_PEER_… */
-    unsigned lenient;         /* DX_LENIENT_… */
+    dx_side side;     /* a plugin answers what it can't read at all with an error of id null, a host
+                         does not; in all else the two are alike */
+    unsigned flags;   /* DX_PEER_… */
+    unsigned lenient; /* DX_LENIENT_… */
     const char *content_type; /* sent as a Content-Type field when not NULL (header framing) */
     dx_cancel_style cancel;
     dx_progress_style progress;

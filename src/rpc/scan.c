@@ -151,7 +151,8 @@ static void check_id(dx_text text, dx_message *message) {
         blame(message, DX_FAULT_ID_TYPE, message->id.at);
 }
 
-static void classify_asking(dx_text text, const struct envelope *envelope, dx_message *message) {
+static void classify_asking(dx_text text, const struct envelope *envelope, unsigned lenient,
+                            dx_message *message) {
     message->kind = envelope->seen & ID ? DX_KIND_REQUEST : DX_KIND_NOTIFICATION;
     if (envelope->seen & (RESULT | ERROR)) {
         blame(message, DX_FAULT_METHOD_AND_RESULT, message->method.at);
@@ -160,8 +161,10 @@ static void classify_asking(dx_text text, const struct envelope *envelope, dx_me
     dx_text method = part(text, message->method);
     if (method.at[0] != '"' || (message->escaped && !is_unicode(method)))
         blame(message, DX_FAULT_METHOD_TYPE, message->method.at);
-    if (envelope->seen & PARAMS && text.at[message->params.at] != '{' &&
-        text.at[message->params.at] != '[')
+    char params = envelope->seen & PARAMS ? text.at[message->params.at] : '{';
+    if (params == 'n' && lenient & DX_LENIENT_NULL_PARAMS)
+        message->params = (dx_slice){0, 0};
+    else if (params != '{' && params != '[')
         blame(message, DX_FAULT_PARAMS_TYPE, message->params.at);
     if (envelope->seen & ID)
         check_id(text, message);
@@ -197,7 +200,7 @@ static void classify(dx_text text, const struct envelope *envelope, unsigned len
         !is_version(part(text, envelope->version)))
         blame(message, DX_FAULT_VERSION, envelope->version.at);
     if (envelope->seen & METHOD)
-        classify_asking(text, envelope, message);
+        classify_asking(text, envelope, lenient, message);
     else if (envelope->seen & (RESULT | ERROR | ID))
         classify_answering(text, envelope, message);
     else

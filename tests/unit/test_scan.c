@@ -231,6 +231,22 @@ static void version_may_be_missing_by_leniency(void **state) {
     }
 }
 
+static void null_params_are_none_by_leniency(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":null}",
+        "{\"method\":\"m\",\"params\" : null , \"jsonrpc\":\"2.0\"}"};
+    for (size_t i = 0; i < LENGTH(texts); i++) {
+        dx_message message;
+        dx_rpc_scan(dx_str(texts[i]), 1000, 0, &message);
+        assert_int_equal(message.fault, DX_FAULT_PARAMS_TYPE);
+        dx_rpc_scan(dx_str(texts[i]), 1000, DX_LENIENT_NULL_PARAMS, &message);
+        assert_int_equal(message.fault, DX_FAULT_NONE);
+        assert_int_equal(message.params.len, 0);
+        assert_int_equal(message.kind, i ? DX_KIND_NOTIFICATION : DX_KIND_REQUEST);
+    }
+}
+
 static void escaped_names_count(void **state) {
     (void)state;
     static const char text[] = "{\"\\u006a\\u0073\\u006f\\u006e\\u0072\\u0070\\u0063\":\"2.0\","
@@ -272,6 +288,7 @@ int main(void) {
         cmocka_unit_test(what_is_no_json_has_no_parts),
         cmocka_unit_test(depth_of_an_envelope),
         cmocka_unit_test(version_may_be_missing_by_leniency),
+        cmocka_unit_test(null_params_are_none_by_leniency),
         cmocka_unit_test(escaped_names_count),
         cmocka_unit_test(escaped_names_collide),
         cmocka_unit_test(an_escaped_version_is_the_version),

@@ -125,8 +125,10 @@ typedef struct dx_peer_config {
     void (*observe)(void *user, int out, dx_text text, size_t framed);
     void *observe_user;
 
+    dx_ids ids;        /* how they look (counter) */
     uint64_t first_id; /* id of the first call (1); ids count up to 2^53-1, then start at 1 again */
-    uint64_t seed;     /* any number the other side can't guess: keeps its ids from colliding */
+    uint64_t seed;     /* any number the other side can't guess: keeps its ids from colliding, and
+                          makes random ones of ours; a link takes one from the system for 0 */
     const dx_allocator *allocator; /* copied; NULL: malloc */
 } dx_peer_config;
 

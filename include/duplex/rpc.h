@@ -89,6 +89,13 @@ DX_API dx_text dx_rpc_member(dx_text object, dx_text name);
 
 /* Writing */
 
+/* How the ids of calls look. */
+typedef enum dx_ids {
+    DX_IDS_COUNTER = 0, /* 1, 2, 3, … */
+    DX_IDS_RANDOM,      /* "req_" and random letters */
+    DX_IDS_UUID
+} dx_ids;
+
 /*
  * A JSON value to be sent, in the form you have it in. Made by one of the functions below and
  * valid as long as what it was made of.

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -522,7 +523,9 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
         dx__free(&loop->alloc, link);
         return status;
     }
-    dx_peer_config peer = config->peer;
+    if (!link->config.peer.seed && getrandom(&link->config.peer.seed, 8, 0) != 8)
+        link->config.peer.seed = dx__clock_us() ^ (uintptr_t)link;
+    dx_peer_config peer = link->config.peer;
     if (!peer.allocator)
         peer.allocator = &loop->alloc;
     if (config->recorder) {

@@ -97,17 +97,17 @@ static dx__call **slot_of(const dx_peer *peer, uint64_t id) {
 
 /* The text of an id: most often it is that of the last one, counted up by one. */
 static dx_text write_id(dx_peer *peer, uint64_t id) {
-    char *digits = peer->sent_digits;
-    size_t at = peer->sent_len;
-    if (id == peer->sent_id + 1)
-        for (; at && digits[at - 1] == '9'; at--)
-            digits[at - 1] = '0';
-    if (id == peer->sent_id + 1 && at)
-        digits[at - 1]++;
+    char *text = peer->sent_text;
+    bool counts = peer->config.ids == DX_IDS_COUNTER && id == peer->sent_id + 1;
+    size_t at = counts ? peer->sent_len : 0;
+    for (; at && text[at - 1] == '9'; at--)
+        text[at - 1] = '0';
+    if (at)
+        text[at - 1]++;
     else
-        peer->sent_len = dx__digits(id, digits);
+        peer->sent_len = dx__id_write(peer, id, text);
     peer->sent_id = id;
-    return (dx_text){digits, peer->sent_len};
+    return (dx_text){text, peer->sent_len};
 }
 
 static uint64_t take_id(dx_peer *peer) {
@@ -285,17 +285,17 @@ void dx__call_progress(dx_peer *peer, dx__call *call) {
 }
 
 /* Writes {"id":7,"reason":"…"} with the style's own names. */
-static dx_status write_params(const dx_cancel_style *style, uint64_t id, dx_text reason,
-                              dx_buf *buf) {
-    char digits[20];
-    size_t len = dx__digits(id, digits);
+static dx_status write_params(const dx_peer *peer, uint64_t id, dx_text reason, dx_buf *buf) {
+    const dx_cancel_style *style = &peer->config.cancel;
+    char text[DX__ID_ROOM];
+    size_t len = dx__id_write(peer, id, text);
     dx_status status = dx_buf_append(buf, "{", 1);
     if (status == DX_OK)
         status = dx_json_write_string(buf, dx_str(style->id_member));
     if (status == DX_OK)
         status = dx_buf_append(buf, ":", 1);
     if (status == DX_OK)
-        status = dx_buf_append(buf, digits, len);
+        status = dx_buf_append(buf, text, len);
     if (status == DX_OK && reason.at && style->reason_member) {
         status = dx_buf_append(buf, ",", 1);
         if (status == DX_OK)
@@ -314,7 +314,7 @@ static dx_status tell_cancelled(dx_peer *peer, const dx__call *call, dx_text rea
         return DX_OK;
     dx_buf params;
     dx_buf_init(&params, peer->config.message_max, &peer->alloc);
-    dx_status status = write_params(style, call->id, reason, &params);
+    dx_status status = write_params(peer, call->id, reason, &params);
     dx__outgoing outgoing = {.what = DX__NOTIFICATION,
                              .method = dx_str(style->method),
                              .body = dx_json_checked((dx_text){params.data, params.len})};

@@ -44,7 +44,7 @@ void dx__event_done(dx_peer *peer) {
 }
 
 static dx_text own_id(dx_peer *peer, const dx__call *call) {
-    return (dx_text){peer->id_text, dx__digits(call->id, peer->id_text)};
+    return (dx_text){peer->id_text, dx__id_write(peer, call->id, peer->id_text)};
 }
 
 static void tell_end(const dx_peer *peer, dx_event *ev, const dx__call *call) {
@@ -83,9 +83,8 @@ static dx_status hand_done(dx_peer *peer, const dx__queued *queued, dx_event *ev
     dx__call *call = queued->call;
     tell_end(peer, ev, call);
     ev->id = dx__part(text, queued->message.id);
-    if (queued->message.number != call->id && ev->id.len != dx__digits_count(call->id))
-        /* it came in another form than we sent it */
-        ev->id = own_id(peer, call);
+    if (queued->message.number != call->id)
+        ev->id = own_id(peer, call); /* it may have come in another form than we sent it */
     ev->body =
         dx__part(text, queued->message.error.len ? queued->message.error : queued->message.result);
     if (ev->outcome == DX_OUTCOME_INVALID)

@@ -240,11 +240,12 @@ static bool whole_of(dx_text text, uint64_t *ret) {
 static dx__call *find_call(dx_peer *peer, dx_text id, uint64_t number, dx_fault *ret_fault,
                            uint64_t *ret_number) {
     unsigned leniency = 0;
-    bool known = number || digits_of(id, &number);
-    if (!known && id.len > 2 && id.at[0] == '"') {
+    bool counts = peer->config.ids == DX_IDS_COUNTER;
+    bool known = counts ? number || digits_of(id, &number) : dx__id_read(peer, id, &number);
+    if (counts && !known && id.len > 2 && id.at[0] == '"') {
         known = digits_of((dx_text){id.at + 1, id.len - 2}, &number);
         leniency = DX_LENIENT_ID_STRING;
-    } else if (!known) {
+    } else if (counts && !known) {
         known = whole_of(id, &number);
         leniency = DX_LENIENT_ID_VALUE;
     }

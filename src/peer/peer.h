@@ -7,6 +7,7 @@
  *   queue.c     events that wait to be taken
  *   events.c    next() and keep()
  *   calls.c     our calls: one function ends each of them
+ *   ids.c       their ids
  *   requests.c  the other side's requests: one function answers each of them
  *   output.c    messages -> bytes
  *
@@ -118,6 +119,7 @@ enum dx__home { DX__HOME_OWN, DX__HOME_ARENA, DX__HOME_TREES };
 enum { DX__SPARES = 2 };
 
 enum { TIMER_CALL, TIMER_REQUEST };
+enum { DX__ID_ROOM = 40 }; /* for an id of ours as JSON text */
 enum { TOMBSTONES = 128 };
 
 struct dx_peer {
@@ -156,7 +158,7 @@ struct dx_peer {
     size_t trees_used;
     char *room; /* for a method that was written with escapes */
     size_t room_cap;
-    char id_text[24];
+    char id_text[DX__ID_ROOM];
     bool lent;
     bool silent; /* next() had nothing, and nothing came since */
 
@@ -170,7 +172,7 @@ struct dx_peer {
     dx__map by_token;
     uint64_t next_id;
     uint64_t sent_id; /* the last one, and its text */
-    char sent_digits[20];
+    char sent_text[DX__ID_ROOM];
     size_t sent_len;
     uint64_t *tombstones;
     unsigned tombstone;
@@ -326,6 +328,10 @@ void dx__call_due(dx_peer *peer, dx__call *call);
 /* The one of our calls that was made first and has not ended; NULL if there is none. */
 dx__call *dx__calls_first(const dx_peer *peer);
 dx__call *dx__calls_take(dx__calls *list);
+
+/* ids.c: the JSON text of an id of ours, and the id of such a text, if it is none of digits. */
+size_t dx__id_write(const dx_peer *peer, uint64_t id, char room[DX__ID_ROOM]);
+bool dx__id_read(const dx_peer *peer, dx_text text, uint64_t *ret_id);
 
 /* requests.c */
 dx__request *dx__request_by_id(const dx_peer *peer, dx_text id, uint64_t hash);

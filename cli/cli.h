@@ -2,7 +2,9 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
-/* Each takes the words behind its name, and returns the exit code of the command. */
+/* Each takes its name and the words behind it, as main() does, and returns the exit code of the
+ * command. */
 int cli_demo(int argc, char **argv);
+int cli_schema(int argc, char **argv);
 
 #endif

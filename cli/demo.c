@@ -157,14 +157,14 @@ static int play(const struct scene *scene, struct talk *talk) {
 int cli_demo(int argc, char **argv) {
     struct talk talk = {.colour = isatty(1) && !getenv("NO_COLOR")};
     size_t count = sizeof scenes / sizeof scenes[0];
-    if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         printf(
             "Usage: duplex demo\n\nStarts the example plugins, lets each side call the other, and"
             " shows the traffic:\n-> what the host sends, <- what the plugin sends.\n");
         return 0;
     }
-    if (argc > 0) {
-        fprintf(stderr, "duplex: demo takes no argument, found '%s'\n", argv[0]);
+    if (argc > 1) {
+        fprintf(stderr, "duplex: demo takes no argument, found '%s'\n", argv[1]);
         return EXIT_USAGE;
     }
     if (dx_loop_new(NULL, &talk.loop, NULL) != DX_OK)

@@ -11,6 +11,7 @@ static const struct verb {
     int (*run)(int argc, char **argv);
 } verbs[] = {
     {"demo", "start the example plugins, talk to them, show the traffic", cli_demo},
+    {"schema", "check JSON files against a JSON Schema", cli_schema},
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0], EXIT_USAGE = 2 };
@@ -45,7 +46,7 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; i < VERBS; i++)
         if (strcmp(word, verbs[i].name) == 0)
-            return verbs[i].run(argc - 2, argv + 2);
+            return verbs[i].run(argc - 1, argv + 1);
     fprintf(stderr, "duplex: '%s' is no verb; 'duplex --help' lists them\n", word);
     return EXIT_USAGE;
 }

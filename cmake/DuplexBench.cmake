@@ -16,3 +16,11 @@ foreach(peer raw plain duplex)
         endif()
     endforeach()
 endforeach()
+
+# Beside Ajv, see bench/schema/run.
+add_executable(bench_schema bench/schema/duplex.c)
+set_target_properties(bench_schema PROPERTIES
+    OUTPUT_NAME schema-duplex
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+target_compile_definitions(bench_schema PRIVATE _GNU_SOURCE)
+target_link_libraries(bench_schema PRIVATE duplex_static)

@@ -32,6 +32,7 @@ install(FILES
     ${PROJECT_BINARY_DIR}/DuplexConfig.cmake
     ${PROJECT_BINARY_DIR}/DuplexConfigVersion.cmake
     cmake/FindYyjson.cmake
+    cmake/FindPcre2.cmake
     DESTINATION ${package_dir})
 
 if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man)

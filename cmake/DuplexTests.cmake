@@ -47,6 +47,15 @@ foreach(source IN LISTS sources)
     duplex_test(unit.${name} 60 unit ${stem})
 endforeach()
 
+# The public suite of JSON Schema; each draft is a test of its own.
+file(GLOB sources CONFIGURE_DEPENDS tests/schema/*.c)
+if(sources)
+    duplex_program(schema_suite ${sources})
+    foreach(draft draft7 draft2020-12)
+        duplex_test(schema.suite.${draft} 120 schema schema_suite ${draft})
+    endforeach()
+endif()
+
 # A transcript is one "## NAME: sentence" in a Markdown file; each is a test of its own.
 file(GLOB documents CONFIGURE_DEPENDS tests/transcripts/*.md)
 file(GLOB sources CONFIGURE_DEPENDS tests/transcripts/*.c)

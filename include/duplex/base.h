@@ -39,6 +39,7 @@ typedef enum dx_status {
     DX_BUSY = 2,   /* a limit on what may be queued or pending is reached; try again later */
     DX_GONE = 3,   /* that call or request has ended already; nothing was done */
     DX_CLOSED = 4, /* the conversation is over; nothing was done */
+    DX_MISFIT = 5, /* it does not fit its schema, or the protocol does not allow it */
     /* Failures: the operation had no effect. */
     DX_ERR_NOMEM =
         -1, /* the allocator said no; the object is as before, the call can be repeated */
@@ -132,6 +133,12 @@ typedef enum dx_fault {
     DX_FAULT_CANCELLED,  /* cancelled here */
     DX_FAULT_ENDED,      /* the conversation ended before the answer came */
     DX_FAULT_UNREAD,     /* the peer does not read what is sent to it */
+    /* the protocol */
+    DX_FAULT_METHOD_UNKNOWN, /* a message that the protocol does not have, or not from that side */
+    DX_FAULT_METHOD_KIND,    /* a request that is a notification there, or the other way round */
+    DX_FAULT_STATE,          /* a message that may not come now */
+    DX_FAULT_PARAMS_FIT,     /* params that do not fit their schema */
+    DX_FAULT_RESULT_FIT,     /* a result that does not */
     /* the process at the other end */
     DX_FAULT_SYSTEM, /* a call of the operating system failed */
     DX_FAULT_START,  /* the program can't be started */

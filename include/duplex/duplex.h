@@ -12,6 +12,7 @@
  *   duplex/link.h        a conversation on pipes and sockets, with functions for its methods
  *   duplex/child.h       a program that this one starts, talks to and never leaves behind
  *   duplex/supervisor.h  a child that is kept running
+ *   duplex/schema.h      does a JSON value fit a JSON Schema?
  *   duplex/trace.h       what crossed a wire, one JSON object a line
  *   duplex/recorder.h    a trace in a file, which never slows the traffic
  *
@@ -29,6 +30,7 @@
 #include <duplex/peer.h>
 #include <duplex/recorder.h>
 #include <duplex/rpc.h>
+#include <duplex/schema.h>
 #include <duplex/supervisor.h>
 #include <duplex/trace.h>
 #include <duplex/version.h>

@@ -22,6 +22,8 @@ const char *dx_status_name(dx_status status) {
         return "gone";
     case DX_CLOSED:
         return "closed";
+    case DX_MISFIT:
+        return "misfit";
     case DX_ERR_NOMEM:
         return "no memory";
     case DX_ERR_LIMIT:

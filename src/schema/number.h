@@ -1,0 +1,36 @@
+/* Numbers as yyjson has them: compared by value, without loss between integers and reals. */
+#ifndef DX_SCHEMA_NUMBER_H
+#define DX_SCHEMA_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <yyjson.h>
+
+static inline bool dx__real_is_whole(double real) {
+    if (real >= 9007199254740992.0 || real <= -9007199254740992.0)
+        return real - real == 0; /* all that large are, but the infinite */
+    return (double)(int64_t)real == real;
+}
+
+/* <0, 0, >0. Both must be numbers. */
+int dx__number_compare(yyjson_val *one, yyjson_val *other);
+
+/* What a number has in decimals: mantissa * 10^exponent, sign left away. */
+typedef struct dx__decimal {
+    uint64_t mantissa;
+    int exponent;
+} dx__decimal;
+
+/* false for the infinite. */
+bool dx__decimal_of(yyjson_val *number, dx__decimal *ret_decimal);
+/* Is it `unit` times an integer? The mantissa of the unit must not be 0. */
+bool dx__decimal_is_multiple(dx__decimal number, dx__decimal unit);
+
+/* For counts in schemas: an integer that is not negative, 2.0 among them. */
+bool dx__number_count(yyjson_val *value, uint64_t *ret_count);
+
+/* Writes a number as JSON has it; returns the length. */
+enum { DX__NUMBER_ROOM = 40 };
+size_t dx__number_write(yyjson_val *number, char text[DX__NUMBER_ROOM]);
+
+#endif

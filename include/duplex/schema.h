@@ -10,16 +10,19 @@
  *     dx_check *check;
  *     dx_check_new(NULL, &check);
  *     if (dx_schema_check(schema, value, 0, check, &why) == DX_MISFIT)
- *         puts(why.phrase);                          // /patches/0/path: expected string, found
- * number
+ *         puts(why.phrase); // "/patches/0/path: expected string, found number"
  *
- * Drafts 7 and 2020-12, as "$schema" says (2020-12 without it). Documents are given; nothing is
- * ever fetched. A schema is compiled once, with all it refers to; checking then walks the compiled
- * form with memory of the check alone: it allocates nothing once that has grown to what the values
- * need, and uses the same small stack for every value.
+ * Drafts 7 and 2020-12, as "$schema" says (2020-12 without it; one that is neither, nor a document
+ * of the set, is an error). Documents are given; nothing is ever fetched. A schema is compiled
+ * once, with all it refers to; checking then walks the compiled form with memory of the check
+ * alone: it allocates nothing once that has grown to what the values need (but for what
+ * contentMediaType has it read), and uses the same small stack for every value.
  *
  * Schemas are as little trusted as values: how large they may be, how deep a check may go, how many
  * steps it may take and how long a pattern may search are limits with errors of their own.
+ *
+ * Values are those of a document that yyjson has read. Numbers are compared by value; one that was
+ * read as raw text fits nothing.
  *
  * All of this belongs to one thread at a time; a compiled schema that is only checked against may
  * be shared, with a check for each thread.
@@ -44,11 +47,12 @@ typedef struct dx_check dx_check;
  * are JSON Pointers, cut in the middle with "…" when they are too long.
  *
  *   instance  where in the value ("" is the whole of it); "" for an error in a schema
- *   schema    where in the schema: its URI without what its document was added as, and a fragment:
- *             "#/properties/path/type"
- *   keyword   the keyword that failed: "type", "required", …
+ *   schema    where in the schema, from the root of its document: "#/properties/path/type"; the
+ *             URI of that document stands before it if it is not the one that was asked for
+ *   keyword   the keyword that failed: "type", "required", …; "false" for the schema that is
+ *             false; "" if a schema is wrong as a whole
  *   phrase    one line: "INSTANCE: what was expected, what was found", without "INSTANCE: " when
- *             that is empty
+ *             that is empty; for an error in a schema "SCHEMA: what is wrong"
  */
 typedef struct dx_misfit {
     char instance[256];
@@ -68,7 +72,8 @@ typedef struct dx_schemas_config {
     size_t nodes_max;     /* subschemas that may be compiled, all together (100,000) */
     size_t pattern_max;   /* bytes of a pattern (4,096) */
     size_t memory_max;    /* bytes of all that is compiled (64 MiB) */
-    unsigned nesting_max; /* how deep schemas may lie in each other (512) */
+    unsigned nesting_max; /* how deep schemas may lie in each other, and how many references may
+                             follow each other with nothing beside them (512) */
 } dx_schemas_config;
 
 DX_API dx_schemas_config dx_schemas_defaults(void);
@@ -90,16 +95,18 @@ DX_API dx_status dx_schemas_add(dx_schemas *schemas, dx_text uri, yyjson_val *do
 /* Compiles the schema at a URI, which may have a fragment ("…#/components/schemas/Pet", "#name"),
  * or gives what was compiled from there before. It belongs to the set. DX_ERR_INVALID with reterr:
  * there is no such place, a keyword has a value it can't have, a reference leads nowhere, a pattern
- * is none; DX_ERR_LIMIT with reterr; DX_ERR_NOMEM. reterr may be NULL. */
+ * is none; DX_ERR_LIMIT with reterr, also if following the references takes too long; DX_ERR_NOMEM.
+ * reterr may be NULL. */
 DX_API dx_status dx_schemas_compile(dx_schemas *schemas, dx_text uri, dx_schema **ret_schema,
                                     dx_misfit *reterr);
 
 typedef struct dx_check_config {
     const dx_allocator *allocator; /* NULL: malloc */
     unsigned depth_max;            /* of values in values and schemas in schemas (10,000) */
-    uint64_t steps_max;            /* keywords looked at for one value (50,000,000) */
-    uint32_t match_max;            /* effort of one pattern on one string (1,000,000) */
-    size_t memory_max;             /* bytes (16 MiB) */
+    uint64_t steps_max; /* members, items, branches and the like looked at for one value; a failure
+                           that is told of many counts 500 (50,000,000) */
+    uint32_t match_max; /* effort of one pattern on one string (1,000,000) */
+    size_t memory_max;  /* bytes (16 MiB) */
 } dx_check_config;
 
 DX_API dx_check_config dx_check_defaults(void);
@@ -113,13 +120,15 @@ enum {
 };
 
 /* Does the value fit? DX_OK; DX_MISFIT with the first failure in *reterr; DX_ERR_LIMIT with reterr
- * (too deep, too many steps, a pattern that takes too long); DX_ERR_NOMEM. reterr may be NULL, and
- * then a misfit costs nothing more than a fit. */
+ * (too deep, too many steps, too much memory, a pattern that takes too long); DX_ERR_NOMEM with
+ * reterr; DX_ERR_INVALID: no schema or no value. reterr may be NULL, and then a misfit costs
+ * nothing more than a fit. */
 DX_API dx_status dx_schema_check(const dx_schema *schema, yyjson_val *value, unsigned flags,
                                  dx_check *check, dx_misfit *reterr);
 
-/* The same, but every failure is told, in the order of the value: those that make it not fit, not
- * what was tried in vain inside an anyOf, oneOf, not or if. on_misfit returns 0 to hear no more. */
+/* The same, but every failure is told, in the order of the value as far as one schema sees it (what
+ * is missing comes last): those that make it not fit, not what was tried in vain inside an anyOf,
+ * oneOf, not or if. on_misfit returns 0 to hear no more. reterr is for limits only. */
 DX_API dx_status dx_schema_check_all(const dx_schema *schema, yyjson_val *value, unsigned flags,
                                      dx_check *check,
                                      int (*on_misfit)(const dx_misfit *misfit, void *user),

@@ -1,7 +1,10 @@
 #include "base/alloc.h"
 #include "schema/machine.h"
 
-enum { FIRST_WORDS = 64 };
+enum {
+    FIRST_CELLS = 64,
+    TELLING = 500, /* what it costs to tell a misfit, in steps */
+};
 
 dx_check_config dx_check_defaults(void) {
     return (dx_check_config){.depth_max = 10000,
@@ -34,7 +37,7 @@ dx_check *dx_check_free(dx_check *check) {
     dx__inners_drop(check, 0);
     dx__free(&check->alloc, check->inners);
     dx__free(&check->alloc, check->frames);
-    dx__free(&check->alloc, check->words);
+    dx__free(&check->alloc, check->cells);
     dx__pattern_room_free(check->room);
     dx_allocator alloc = check->budget.base;
     dx__free(&alloc, check);
@@ -55,25 +58,25 @@ dx__out dx__stop_steps(dx_check *check) {
     return dx__stop(check, DX_ERR_LIMIT);
 }
 
-bool dx__words_push(dx_check *check, size_t count, size_t *ret_at) {
-    size_t need = check->word_count + count;
+bool dx__cells_push(dx_check *check, size_t count, size_t *ret_at) {
+    size_t need = check->cell_count + count;
     if (need > UINT32_MAX / 2 || count > UINT32_MAX / 2) {
         check->budget.refused = true;
         return false;
     }
-    if (need > check->word_cap) {
-        size_t cap = check->word_cap ? check->word_cap : FIRST_WORDS;
+    if (need > check->cell_cap) {
+        size_t cap = check->cell_cap ? check->cell_cap : FIRST_CELLS;
         while (cap < need)
             cap *= 2;
-        uint64_t *words = dx__realloc(&check->alloc, check->words, check->word_cap * sizeof *words,
-                                      cap * sizeof *words);
-        if (!words)
+        uint64_t *cells = dx__realloc(&check->alloc, check->cells, check->cell_cap * sizeof *cells,
+                                      cap * sizeof *cells);
+        if (!cells)
             return false;
-        check->words = words;
-        check->word_cap = cap;
+        check->cells = cells;
+        check->cell_cap = cap;
     }
-    *ret_at = check->word_count;
-    check->word_count = need;
+    *ret_at = check->cell_count;
+    check->cell_count = need;
     return true;
 }
 dx__out dx__misfit(dx_check *check, const dx__node *node, yyjson_val *value, dx__word word,
@@ -87,6 +90,8 @@ dx__out dx__misfit(dx_check *check, const dx__node *node, yyjson_val *value, dx_
         return DX__FAILS;
     }
     dx_misfit misfit;
+    if (!dx__step(check, TELLING))
+        return dx__stop_steps(check);
     dx__misfit_write(check, node, value, word, detail, &misfit);
     return check->on_misfit(&misfit, check->user) ? DX__FITS : dx__stop(check, DX_MISFIT);
 }
@@ -109,7 +114,7 @@ static bool next_phase(dx__frame *frame) {
 }
 
 static void pop_to(dx_check *check, uint32_t frame_count) {
-    check->word_count = check->frames[frame_count].floor;
+    check->cell_count = check->frames[frame_count].floor;
     check->frame_count = frame_count;
     if (check->inner_count)
         dx__inners_drop(check, frame_count);
@@ -163,7 +168,7 @@ static dx__out run(dx_check *check, yyjson_val *value) {
 
 static dx_status finish(dx_check *check, dx__out out) {
     check->frame_count = 0;
-    check->word_count = 0;
+    check->cell_count = 0;
     if (check->inner_count)
         dx__inners_drop(check, 0);
     if (out == DX__STOPPED)
@@ -173,6 +178,8 @@ static dx_status finish(dx_check *check, dx__out out) {
 
 static dx_status start(const dx_schema *schema, yyjson_val *value, unsigned flags,
                        dx_check *check) {
+    if (!schema || !value)
+        return DX_ERR_INVALID;
     check->schema = schema;
     check->flags = flags;
     check->steps = check->config.steps_max;

@@ -1,6 +1,6 @@
 /*
  * The machine that checks values: a stack of frames, one for each schema that is in the middle of a
- * value, and a stack of words for what a frame has to remember beyond its size.
+ * value, and a stack of cells for what a frame has to remember beyond its size.
  */
 #ifndef DX_SCHEMA_CHECK_H
 #define DX_SCHEMA_CHECK_H
@@ -29,7 +29,7 @@ typedef struct dx__frame {
     const dx__node *node;
     yyjson_val *value;
     yyjson_val *at; /* the member's key, or the item, that is looked at */
-    uint64_t seen;  /* which names were there: bits, or where in the words the bits are */
+    uint64_t seen;  /* which names were there: bits, or where in the cells the bits are */
     const dx__branches *branches;
     uint32_t index;
     uint32_t count;
@@ -37,8 +37,8 @@ typedef struct dx__frame {
     uint32_t branch;
     uint32_t hits;    /* branches or items that fit */
     uint32_t catcher; /* who took failures before this frame did */
-    uint32_t floor;   /* height of the words when it began */
-    uint32_t marks;   /* where in the words is marked what of the value was evaluated, + 1 */
+    uint32_t floor;   /* height of the cells when it began */
+    uint32_t marks;   /* where in the cells is marked what of the value was evaluated, + 1 */
     uint32_t outer;   /* the marks of who applied this schema in place */
     uint32_t saved;   /* where they are kept while a branch is tried */
     uint8_t phase;
@@ -58,9 +58,9 @@ struct dx_check {
     uint32_t frame_cap;
     uint32_t frame_count;
     uint32_t straight_max; /* frames that can be taken without a question */
-    uint64_t *words;
-    size_t word_cap;
-    size_t word_count;
+    uint64_t *cells;
+    size_t cell_cap;
+    size_t cell_count;
     dx__pattern_room *room;
     /* documents inside of strings, with the frame that reads them */
     struct dx__inner {
@@ -112,9 +112,9 @@ static inline bool dx__step(dx_check *check, uint64_t count) {
     return true;
 }
 
-/* Room for that many words on the stack of words; their place is handed out. They are not zeroed.
+/* Room for that many cells, of 64 bits; their place is handed out. They are not zeroed.
  */
-bool dx__words_push(dx_check *check, size_t count, size_t *ret_at);
+bool dx__cells_push(dx_check *check, size_t count, size_t *ret_at);
 
 /* Are two values the same, numbers by value, members in any order? *ret_same is set for DX__FITS;
  * else DX__STOPPED. */

@@ -29,12 +29,17 @@ static const dx__anchor *outermost(const dx_schemas *set, const dx__scope *scope
     return found;
 }
 
-static bool brings_something(const dx_schemas *set, const dx__scope *scope,
-                             const dx__resource *resource) {
-    for (const dx__anchor *anchor = resource->dynamic; anchor; anchor = anchor->next)
-        if (!outermost(set, scope, anchor->name))
-            return true;
-    return false;
+static dx_status brings_something(dx_schemas *set, const dx__scope *scope,
+                                  const dx__resource *resource, bool *ret_does) {
+    *ret_does = false;
+    for (const dx__anchor *anchor = resource->dynamic; anchor && !*ret_does;
+         anchor = anchor->next) {
+        dx_status status = dx__effort(set, scope ? scope->depth : 1);
+        if (status != DX_OK)
+            return status;
+        *ret_does = !outermost(set, scope, anchor->name);
+    }
+    return DX_OK;
 }
 
 /* The scope in a resource that was reached from another scope. */
@@ -57,7 +62,11 @@ static dx_status enter(dx_schemas *set, dx__place place, const dx__scope *outer,
     scope->outer = outer;
     scope->resource = resource;
     scope->depth = outer ? outer->depth + 1 : 1;
-    scope->whole = brings_something(set, outer, resource) ? scope : outer;
+    bool does;
+    dx_status status = brings_something(set, outer, resource, &does);
+    if (status != DX_OK)
+        return status;
+    scope->whole = does ? scope : outer;
     if (scope->depth > set->config.nesting_max)
         return dx__blame_limit(set, place, DX__WORD__COUNT,
                                "dynamic scopes lie too deep in each other");
@@ -146,7 +155,8 @@ static dx_status step(dx_schemas *set, dx__place *place, const dx__scope **scope
 
 dx_status dx__declare(dx_schemas *set, dx__place place, const dx__scope *scope,
                       const dx__node **ret_node) {
-    dx_status status = DX_OK;
+    dx__place start = place;
+    const dx__scope *start_scope = scope;
     for (unsigned hops = 0;; hops++) {
         if (yyjson_is_true(place.value)) {
             *ret_node = &dx__node_true;
@@ -159,17 +169,24 @@ dx_status dx__declare(dx_schemas *set, dx__place place, const dx__scope *scope,
         }
         dx__word word;
         yyjson_val *reference;
-        status = is_reference(set, place, &word, &reference);
+        dx_status status = is_reference(set, place, &word, &reference);
         if (status != DX_OK)
             return status;
         if (!reference)
             return new_node(set, place, scope, ret_node);
         if (hops > set->config.nesting_max)
-            return dx__blame(set, place, word, "leads to itself, or through too many others:",
-                             yyjson_is_str(reference) ? dx__text_of(reference) : (dx_text){0});
+            return dx__blame_limit(set, start, word, "leads through too many others");
         status = step(set, &place, &scope, word, reference);
         if (status != DX_OK)
             return status;
+        /* From a place that lies on a loop the way comes back; others see it at the limit, or one
+         * of those that lie on it is compiled for itself. */
+        if (place.value == start.value && scope == start_scope)
+            return dx__blame(set, start, word, "leads to itself", (dx_text){0});
+        if ((hops & (hops - 1)) == 0) {
+            start = place;
+            start_scope = scope;
+        }
     }
 }
 
@@ -254,6 +271,7 @@ dx_status dx_schemas_compile(dx_schemas *set, dx_text uri, dx_schema **ret_schem
     dx__mark mark = dx__store_mark(&set->store);
     size_t node_count = set->node_count;
     set->why = reterr;
+    set->effort = DX__EFFORT_MAX;
     set->home = NULL;
     dx_status status = compile(set, uri, mark, ret_schema);
     if (status != DX_OK) {

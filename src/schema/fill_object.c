@@ -145,6 +145,7 @@ static dx_status fill_presence(struct work *work, const dx__words *words) {
     if (words->at[DX__WORD_REQUIRED])
         status = add_bits(work, DX__WORD_REQUIRED, words->at[DX__WORD_REQUIRED], &rules->required,
                           &rules->required_count);
+    rules->required_bits = rules->bit_count;
     static const dx__word dependents[] = {DX__WORD_DEPENDENT_REQUIRED, DX__WORD_DEPENDENT_SCHEMAS,
                                           DX__WORD_DEPENDENCIES};
     for (int i = 0; status == DX_OK && i < 3; i++)

@@ -180,76 +180,117 @@ static const dx__names *strings_of(const dx__node *branch, dx_text member) {
     const dx__object_rules *rules = branch->object;
     const dx__name *name = dx__names_find(&rules->names, member.at, member.len);
     const dx__node *node = name ? name->node : NULL;
-    if (!node || name->bit == DX__NO_BIT || !node->values || node->values->other_count ||
+    if (!node || name->bit >= rules->required_bits || !node->values || node->values->other_count ||
         !node->values->strings.count)
         return NULL;
-    for (uint32_t i = 0; i < rules->required_count; i++)
-        if (rules->required[i] == name->bit)
-            return &node->values->strings;
-    return NULL;
+    return &node->values->strings;
 }
 
-enum { NAMES_TRIED = 32, BRANCHES_TRIED = 4, LARGEST = 1 << 16 };
+/* Which members are tried, and how much may be looked at in all: in proportion to the branches. */
+enum { NAMES_TRIED = 32, BRANCHES_TRIED = 4, WORK_MIN = 1024, WORK_EACH = 64 };
+
+static uint64_t work_for(const dx__op *op) {
+    return WORK_MIN + (uint64_t)op->count * WORK_EACH;
+}
 
 /* All strings that the branches want in a member, each once; how many there are says how well the
  * member tells them apart. */
-static dx_status gather_strings(const dx__op *op, dx_text member, dx__names_draft *draft) {
+static dx_status gather_strings(const dx__op *op, dx_text member, uint64_t *work,
+                                dx__names_draft *draft) {
     for (uint32_t i = 0; i < op->count; i++) {
         const dx__names *strings = strings_of(op->nodes[i], member);
-        for (uint32_t j = 0; strings && j < strings->count && draft->count < LARGEST; j++)
+        uint32_t count = strings ? strings->count : 0;
+        if (count >= *work)
+            return DX_ERR_LIMIT;
+        *work -= count + 1;
+        for (uint32_t j = 0; j < count; j++)
             if (!dx__names_add(draft, (dx_text){strings->list[j].at, strings->list[j].len}))
                 return DX_ERR_NOMEM;
     }
     return DX_OK;
 }
 
+/* Looks at one member of one branch. */
+static dx_status try_member(dx_schemas *set, const dx__op *op, dx_text member, uint64_t *work,
+                            size_t *best, dx_text *ret_member) {
+    dx__names_draft draft;
+    dx__names_begin(&draft, &set->store);
+    dx_status status = gather_strings(op, member, work, &draft);
+    size_t count = draft.count;
+    dx__names_drop(&draft);
+    if (status == DX_OK && count > *best) {
+        *best = count;
+        *ret_member = member;
+    }
+    return status == DX_ERR_NOMEM ? dx__blame_memory(set) : DX_OK;
+}
+
 static dx_status best_member(dx_schemas *set, const dx__op *op, dx_text *ret_member) {
     size_t best = 1;
+    uint64_t work = work_for(op);
     for (uint32_t i = 0; i < op->count && i < BRANCHES_TRIED; i++) {
         const dx__object_rules *rules = op->nodes[i]->object;
         for (uint32_t j = 0; rules && j < rules->names.count && j < NAMES_TRIED; j++) {
             dx_text member = {rules->names.list[j].at, rules->names.list[j].len};
             if (!strings_of(op->nodes[i], member))
                 continue;
-            dx__names_draft draft;
-            dx__names_begin(&draft, &set->store);
-            dx_status status = gather_strings(op, member, &draft);
-            size_t count = draft.count;
-            dx__names_drop(&draft);
+            dx_status status = try_member(set, op, member, &work, &best, ret_member);
             if (status != DX_OK)
-                return dx__blame_memory(set);
-            if (count > best) {
-                best = count;
-                *ret_member = member;
-            }
+                return status;
         }
     }
     return DX_OK;
 }
 
-/* The branches that a string in that member leaves; absent: those that don't ask for it. */
-static dx__branches *branches_for(dx_schemas *set, const dx__op *op, dx_text member,
-                                  dx_text string) {
-    uint32_t count = 0;
-    dx__branches *branches = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < op->count; i++) {
-            const dx__names *strings = strings_of(op->nodes[i], member);
-            if (strings && !(string.at && dx__names_find(strings, string.at, string.len)))
-                continue;
-            if (pass)
-                branches->at[branches->count++] = i;
-            else
-                count++;
+static void add_branch(dx__branches *branches, uint32_t branch, bool fill) {
+    if (fill)
+        branches->at[branches->count] = branch;
+    branches->count++;
+}
+
+/* Goes through the branches once: each is put where the strings that it wants are, and where none
+ * is wanted, everywhere. Without `fill` they are only counted. */
+static void sort_branches(const dx__op *op, dx__choice *choice, dx__branches *lists, bool fill) {
+    uint32_t count = choice->strings.count;
+    for (uint32_t i = 0; i <= count; i++)
+        lists[i].count = 0;
+    for (uint32_t i = 0; i < op->count; i++) {
+        const dx__names *strings = strings_of(op->nodes[i], choice->member);
+        for (uint32_t j = 0; strings && j < strings->count; j++) {
+            const dx__name *wanted = &strings->list[j];
+            const dx__name *name = dx__names_find(&choice->strings, wanted->at, wanted->len);
+            add_branch(&lists[name - choice->strings.list], i, fill);
         }
-        if (!pass) {
-            branches =
-                dx__store_take(&set->store, sizeof *branches + count * sizeof branches->at[0], 1);
-            if (!branches)
-                return NULL;
-        }
+        for (uint32_t j = 0; !strings && j <= count; j++)
+            add_branch(&lists[j], i, fill);
     }
-    return branches;
+}
+
+/* The lists of branches; the last one is for everything that no branch wants. */
+static dx_status list_branches(dx_schemas *set, const dx__op *op, dx__choice *choice) {
+    uint32_t count = choice->strings.count;
+    dx__branches *lists = dx__store_take(&set->store, sizeof *lists, (size_t)count + 1);
+    if (!lists)
+        return dx__blame_memory(set);
+    sort_branches(op, choice, lists, false);
+    for (uint32_t i = 0; i <= count; i++) {
+        lists[i].at = dx__store_take(&set->store, sizeof *lists[i].at, lists[i].count);
+        if (!lists[i].at)
+            return dx__blame_memory(set);
+    }
+    sort_branches(op, choice, lists, true);
+    for (uint32_t i = 0; i < count; i++)
+        choice->strings.list[i].node = &lists[i];
+    choice->rest = &lists[count];
+    return DX_OK;
+}
+
+/* How many branches want nothing of a member. */
+static uint32_t count_rest(const dx__op *op, dx_text member) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < op->count; i++)
+        count += !strings_of(op->nodes[i], member);
+    return count;
 }
 
 static dx_status make_choice(dx_schemas *set, dx__op *op) {
@@ -260,37 +301,28 @@ static dx_status make_choice(dx_schemas *set, dx__op *op) {
     dx__choice *choice = dx__store_take(&set->store, sizeof *choice, 1);
     if (!choice)
         return dx__blame_memory(set);
+    choice->member = member;
+    uint64_t work = work_for(op);
     dx__names_draft draft;
     dx__names_begin(&draft, &set->store);
-    if (gather_strings(op, member, &draft) != DX_OK) {
+    status = gather_strings(op, member, &work, &draft);
+    bool small = (uint64_t)draft.count * count_rest(op, member) <= work_for(op);
+    if (status != DX_OK || !small) {
         dx__names_drop(&draft);
-        return dx__blame_memory(set);
-    }
-    if ((uint64_t)draft.count * op->count > LARGEST) {
-        dx__names_drop(&draft);
-        return DX_OK;
+        return status == DX_ERR_NOMEM ? dx__blame_memory(set) : DX_OK;
     }
     if (dx__names_make(&draft, &choice->strings) != DX_OK)
         return dx__blame_memory(set);
-    for (uint32_t i = 0; i < choice->strings.count; i++) {
-        dx__name *name = &choice->strings.list[i];
-        name->node = branches_for(set, op, member, (dx_text){name->at, name->len});
-        if (!name->node)
-            return dx__blame_memory(set);
-    }
-    choice->rest = branches_for(set, op, member, (dx_text){0});
-    if (!choice->rest)
-        return dx__blame_memory(set);
-    choice->member = member;
-    choice->spelling = dx__spell(member.at, member.len);
-    op->choice = choice;
-    return DX_OK;
+    status = list_branches(set, op, choice);
+    if (status == DX_OK)
+        op->choice = choice;
+    return status;
 }
 
 static dx_status make_choices(dx_schemas *set, dx__node *node) {
     for (uint32_t i = 0; i < node->op_count; i++) {
         dx__op *op = (dx__op *)(uintptr_t)&node->ops[i];
-        if ((op->kind != DX__OP_ANY && op->kind != DX__OP_ONE) || op->count > LARGEST)
+        if (op->kind != DX__OP_ANY && op->kind != DX__OP_ONE)
             continue;
         dx_status status = make_choice(set, op);
         if (status != DX_OK)

@@ -1,7 +1,7 @@
 #include "schema/machine.h"
 
 static void mark_all(const dx_check *check, uint32_t marks, uint32_t count) {
-    memset(check->words + marks - 1, 0xff, dx__marks_for(count) * sizeof(uint64_t));
+    memset(check->cells + marks - 1, 0xff, dx__marks_for(count) * sizeof(uint64_t));
 }
 
 static const dx__node *item_node(const dx__array_rules *rules, uint32_t index) {
@@ -90,7 +90,7 @@ dx__out dx__left(dx_check *check, dx__frame *frame) {
             return dx__stop_steps(check);
         uint32_t index = frame->index;
         frame->stage = 1;
-        if (check->words[frame->marks - 1 + index / 64] >> (index % 64) & 1)
+        if (check->cells[frame->marks - 1 + index / 64] >> (index % 64) & 1)
             continue;
         dx__out out = DX__FITS;
         if (!node->never)

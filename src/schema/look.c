@@ -15,14 +15,14 @@ static bool grow_frames(dx_check *check) {
 }
 
 static bool push_zeros(dx_check *check, size_t count, size_t *ret_at) {
-    if (!dx__words_push(check, count, ret_at))
+    if (!dx__cells_push(check, count, ret_at))
         return false;
-    memset(check->words + *ret_at, 0, count * sizeof(uint64_t));
+    memset(check->cells + *ret_at, 0, count * sizeof(uint64_t));
     return true;
 }
 
-/* The words that a frame needs for a container. */
-static bool push_words(dx_check *check, dx__frame *frame, bool tracks, bool names) {
+/* The cells that a frame needs for a container. */
+static bool push_cells(dx_check *check, dx__frame *frame, bool tracks, bool names) {
     size_t at;
     if (tracks) {
         if (!push_zeros(check, dx__marks_for(frame->count), &at))
@@ -51,7 +51,7 @@ static dx__out push(dx_check *check, const dx__node *node, yyjson_val *value, ui
                          .value = value,
                          .marks = marks,
                          .outer = marks,
-                         .floor = (uint32_t)check->word_count,
+                         .floor = (uint32_t)check->cell_count,
                          .phase = DX__PHASE_OPS};
     if (type & (DX__TYPE_OBJECT | DX__TYPE_ARRAY)) {
         bool object = type == DX__TYPE_OBJECT;
@@ -68,7 +68,7 @@ static dx__out push(dx_check *check, const dx__node *node, yyjson_val *value, ui
             frame->phase = DX__PHASE_ITEMS;
         if (!marks && (node->straight & type))
             frame->phase = DX__PHASE_STRAIGHT;
-        if ((tracks || names) && !push_words(check, frame, tracks, names))
+        if ((tracks || names) && !push_cells(check, frame, tracks, names))
             return dx__stop_memory(check);
     }
     check->frame_count++;
@@ -89,7 +89,7 @@ static dx__out push_straight(dx_check *check, const dx__node *node, yyjson_val *
     frame->seen = 0;
     frame->index = 0;
     frame->count = 0; /* they are paid for */
-    frame->floor = (uint32_t)check->word_count;
+    frame->floor = (uint32_t)check->cell_count;
     frame->marks = frame->outer = 0;
     frame->phase = DX__PHASE_STRAIGHT;
     frame->stage = 0;

@@ -37,13 +37,13 @@ dx__out dx__enter_additional(dx_check *check, dx__frame *frame);
 dx__out dx__presence(dx_check *check, const dx__frame *frame);
 bool dx__has_seen(const dx_check *check, const dx__frame *frame, uint32_t bit);
 
-/* Words for a bit of each of so many things. */
+/* Cells for a bit of each of so many things. */
 static inline size_t dx__marks_for(uint32_t count) {
     return (size_t)count / 64 + 1;
 }
 
 static inline void dx__evaluated(const dx_check *check, const dx__frame *frame, uint32_t index) {
-    check->words[frame->marks - 1 + index / 64] |= UINT64_C(1) << (index % 64);
+    check->cells[frame->marks - 1 + index / 64] |= UINT64_C(1) << (index % 64);
 }
 
 /* Takes failures from here on, until dx__release(). */

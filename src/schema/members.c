@@ -2,7 +2,7 @@
 
 bool dx__has_seen(const dx_check *check, const dx__frame *frame, uint32_t bit) {
     const dx__object_rules *rules = frame->node->object;
-    uint64_t word = rules->bit_count <= 64 ? frame->seen : check->words[frame->seen + bit / 64];
+    uint64_t word = rules->bit_count <= 64 ? frame->seen : check->cells[frame->seen + bit / 64];
     return word >> (bit % 64) & 1;
 }
 
@@ -11,7 +11,7 @@ static inline void see(const dx_check *check, dx__frame *frame, const dx__object
     if (rules->bit_count <= 64)
         frame->seen |= UINT64_C(1) << bit;
     else
-        check->words[frame->seen + bit / 64] |= UINT64_C(1) << (bit % 64);
+        check->cells[frame->seen + bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
 static dx__out miss(dx_check *check, const dx__frame *frame, dx__word word, uint32_t bit,
@@ -36,11 +36,13 @@ dx__out dx__presence(dx_check *check, const dx__frame *frame) {
                     return out;
             }
     }
+    if (!dx__step(check, rules->need_count))
+        return dx__stop_steps(check);
     for (uint32_t i = 0; i < rules->need_count; i++) {
         const dx__need *need = &rules->needs[i];
         if (!dx__has_seen(check, frame, need->bit))
             continue;
-        if (!dx__step(check, need->count + 1))
+        if (!dx__step(check, need->count))
             return dx__stop_steps(check);
         for (uint32_t j = 0; j < need->count; j++)
             if (!dx__has_seen(check, frame, need->needs[j])) {
@@ -115,6 +117,8 @@ static dx__out plain_members(dx_check *check, dx__frame *frame, const dx__object
 enum { STAGE_NAME, STAGE_PROPERTY, STAGE_PATTERNS, STAGE_ADDITIONAL, STAGE_DONE };
 
 static dx__out one_pattern(dx_check *check, dx__frame *frame, const dx__pattern_rule *rule) {
+    if (!dx__step(check, unsafe_yyjson_get_len(frame->at) + 16))
+        return dx__stop_steps(check);
     dx_status status = dx__pattern_find(rule->pattern, check->room, dx__text_of(frame->at));
     if (status == DX_AGAIN)
         return DX__FITS;

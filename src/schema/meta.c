@@ -2,172 +2,139 @@
 
 #include <string.h>
 
-/* The metaschemas, each as what it asks; titles and defaults are nobody's business here. */
+/*
+ * The metaschemas, each as what it asks; titles and defaults are nobody's business here. The names
+ * of their definitions are the published ones, as others may refer to them. Quotes are single ones
+ * until they are read, so that people can read them, too.
+ */
 #define DRAFT "https://json-schema.org/draft/2020-12/"
-#define HEAD(name) "{\"$schema\":\"" DRAFT "schema\",\"$id\":\"" DRAFT name "\","
-#define VOCABULARY(name) "\"$vocabulary\":{\"" DRAFT "vocab/" name "\":true},"
-#define META(name)     \
-    HEAD("meta/" name) \
-    VOCABULARY(name) "\"$dynamicAnchor\":\"meta\",\"type\":[\"object\",\"boolean\"],"
-#define SELF "{\"$dynamicRef\":\"#meta\"}"
-#define MAP_OF(what) "{\"type\":\"object\",\"additionalProperties\":" what "}"
-#define LIST "{\"$ref\":\"#/$defs/list\"}"
-#define NATURAL "{\"$ref\":\"#/$defs/natural\"}"
-#define STRINGS "{\"$ref\":\"#/$defs/strings\"}"
-#define IS(type) "{\"type\":\"" type "\"}"
+
+/* How each part of 2020-12 ends: with what it is. */
+#define PART(name)                                                                      \
+    "'$schema':'" DRAFT "schema','$id':'" DRAFT "meta/" name "','$vocabulary':{'" DRAFT \
+    "vocab/" name "':true},'$dynamicAnchor':'meta','type':['object','boolean']}"
 
 static const char schema[] =
-    HEAD("schema") "\"$vocabulary\":{\"" DRAFT "vocab/core\":true,\"" DRAFT
-                   "vocab/applicator\":true,\"" DRAFT "vocab/unevaluated\":true,\"" DRAFT
-                   "vocab/validation\":true,\"" DRAFT "vocab/meta-data\":true,\"" DRAFT
-                   "vocab/format-annotation\":true,\"" DRAFT
-                   "vocab/content\":true},\"$dynamicAnchor\":\"meta\",\"allOf\":["
-                   "{\"$ref\":\"meta/core\"},{\"$ref\":\"meta/applicator\"},{\"$ref\":\"meta/"
-                   "unevaluated\"},"
-                   "{\"$ref\":\"meta/validation\"},{\"$ref\":\"meta/meta-data\"},"
-                   "{\"$ref\":\"meta/format-annotation\"},{\"$ref\":\"meta/content\"}],"
-                   "\"type\":[\"object\",\"boolean\"],\"properties\":{"
-                   "\"definitions\":" MAP_OF(
-                       SELF) ","
-                             "\"dependencies\":" MAP_OF(
-                                 "{\"anyOf\":[" SELF ",{\"$ref\":\"meta/validation#/$defs/"
-                                 "strings\"}]}") ","
-                                                 "\"$recursiveAnchor\":{\"$ref\":"
-                                                 "\"meta/core#/$defs/anchor\"},"
-                                                 "\"$recursiveRef\":{\"$ref\":"
-                                                 "\"meta/core#/$defs/"
-                                                 "reference\"}}}";
+    "{'$schema':'" DRAFT "schema','$id':'" DRAFT "schema','$vocabulary':{"
+    "'" DRAFT "vocab/core':true,'" DRAFT "vocab/applicator':true,"
+    "'" DRAFT "vocab/unevaluated':true,'" DRAFT "vocab/validation':true,"
+    "'" DRAFT "vocab/meta-data':true,'" DRAFT "vocab/format-annotation':true,"
+    "'" DRAFT "vocab/content':true},"
+    "'$dynamicAnchor':'meta','type':['object','boolean'],"
+    "'allOf':[{'$ref':'meta/core'},{'$ref':'meta/applicator'},{'$ref':'meta/unevaluated'},"
+    "{'$ref':'meta/validation'},{'$ref':'meta/meta-data'},{'$ref':'meta/format-annotation'},"
+    "{'$ref':'meta/content'}],"
+    "'properties':{'definitions':{'type':'object','additionalProperties':{'$dynamicRef':'#meta'}},"
+    "'dependencies':{'type':'object','additionalProperties':{'anyOf':[{'$dynamicRef':'#meta'},"
+    "{'$ref':'meta/validation#/$defs/stringArray'}]}},"
+    "'$recursiveAnchor':{'$ref':'meta/core#/$defs/anchorString'},"
+    "'$recursiveRef':{'$ref':'meta/core#/$defs/uriReferenceString'}}}";
 
-static const char core[] = META(
-    "core") "\"properties\":{"
-            "\"$id\":{\"$ref\":\"#/$defs/reference\",\"pattern\":\"^[^#]*#?$\"},"
-            "\"$schema\":{\"$ref\":\"#/$defs/uri\"},"
-            "\"$ref\":{\"$ref\":\"#/$defs/reference\"},\"$anchor\":{\"$ref\":\"#/$defs/anchor\"},"
-            "\"$dynamicRef\":{\"$ref\":\"#/$defs/reference\"},"
-            "\"$dynamicAnchor\":{\"$ref\":\"#/$defs/anchor\"},"
-            "\"$vocabulary\":{\"type\":\"object\",\"propertyNames\":{\"$ref\":\"#/$defs/uri\"},"
-            "\"additionalProperties\":" IS(
-                "boolean") "},"
-                           "\"$comment\":" IS("string") ",\"$defs\":" MAP_OF(
-                               SELF) "},"
-                                     "\"$defs\":{\"anchor\":{\"type\":\"string\",\"pattern\":\"^[A-"
-                                     "Za-z_][-A-Za-z0-9._]*$\"},"
-                                     "\"uri\":{\"type\":\"string\",\"format\":\"uri\"},"
-                                     "\"reference\":{\"type\":\"string\",\"format\":\"uri-"
-                                     "reference\"}}}";
+static const char core[] =
+    "{'properties':{'$id':{'$ref':'#/$defs/uriReferenceString','pattern':'^[^#]*#?$'},"
+    "'$schema':{'$ref':'#/$defs/uriString'},'$ref':{'$ref':'#/$defs/uriReferenceString'},"
+    "'$anchor':{'$ref':'#/$defs/anchorString'},"
+    "'$dynamicRef':{'$ref':'#/$defs/uriReferenceString'},"
+    "'$dynamicAnchor':{'$ref':'#/$defs/anchorString'},'$vocabulary':{'type':'object',"
+    "'propertyNames':{'$ref':'#/$defs/uriString'},"
+    "'additionalProperties':{'type':'boolean'}},'$comment':{'type':'string'},"
+    "'$defs':{'type':'object','additionalProperties':{'$dynamicRef':'#meta'}}},"
+    "'$defs':{'anchorString':{'type':'string','pattern':'^[A-Za-z_][-A-Za-z0-9._]*$'},"
+    "'uriString':{'type':'string','format':'uri'},'uriReferenceString':{'type':'string',"
+    "'format':'uri-reference'}}," PART("core");
 
 static const char applicator[] =
-    META("applicator") "\"properties\":{\"prefixItems\":" LIST ",\"items\":" SELF
-                       ",\"contains\":" SELF ",\"additionalProperties\":" SELF
-                       ",\"properties\":" MAP_OF(
-                           SELF) ",\"patternProperties\":{\"type\":\"object\","
-                                 "\"additionalProperties\":" SELF
-                                 ",\"propertyNames\":{\"format\":\"regex\"}},"
-                                 "\"dependentSchemas\":" MAP_OF(
-                                     SELF) ",\"propertyNames\":" SELF ",\"if\":" SELF
-                                           ",\"then\":" SELF ",\"else\":" SELF ",\"allOf\":" LIST
-                                           ",\"anyOf\":" LIST ",\"oneOf\":" LIST ",\"not\":" SELF
-                                           "},"
-                                           "\"$defs\":{\"list\":{\"type\":\"array\",\"minItems\":1,"
-                                           "\"items\":" SELF "}}}";
+    "{'properties':{'prefixItems':{'$ref':'#/$defs/schemaArray'},"
+    "'items':{'$dynamicRef':'#meta'},'contains':{'$dynamicRef':'#meta'},"
+    "'additionalProperties':{'$dynamicRef':'#meta'},'properties':{'type':'object',"
+    "'additionalProperties':{'$dynamicRef':'#meta'}},"
+    "'patternProperties':{'type':'object','additionalProperties':{'$dynamicRef':'#meta'},"
+    "'propertyNames':{'format':'regex'}},'dependentSchemas':{'type':'object',"
+    "'additionalProperties':{'$dynamicRef':'#meta'}},"
+    "'propertyNames':{'$dynamicRef':'#meta'},'if':{'$dynamicRef':'#meta'},"
+    "'then':{'$dynamicRef':'#meta'},'else':{'$dynamicRef':'#meta'},"
+    "'allOf':{'$ref':'#/$defs/schemaArray'},'anyOf':{'$ref':'#/$defs/schemaArray'},"
+    "'oneOf':{'$ref':'#/$defs/schemaArray'},'not':{'$dynamicRef':'#meta'}},"
+    "'$defs':{'schemaArray':{'type':'array','minItems':1,"
+    "'items':{'$dynamicRef':'#meta'}}}," PART("applicator");
 
-static const char unevaluated[] = META("unevaluated") "\"properties\":{\"unevaluatedItems\":" SELF
-                                                      ",\"unevaluatedProperties\":" SELF "}}";
+static const char unevaluated[] =
+    "{'properties':{'unevaluatedItems':{'$dynamicRef':'#meta'},"
+    "'unevaluatedProperties':{'$dynamicRef':'#meta'}}," PART("unevaluated");
 
-#define VALIDATION_COMMON                                                                                                                                                                            \
-    "\"multipleOf\":{\"type\":\"number\",\"exclusiveMinimum\":0},\"maximum\":" IS(                                                                                                                   \
-        "number") ",\"exclusiveMaximum\":" IS("number") ",\"minimum\":" IS("number") ",\"exclusiv"                                                                                                   \
-                                                                                     "eMinimum\""                                                                                                    \
-                                                                                     ":" IS(                                                                                                         \
-                                                                                         "numb"                                                                                                      \
-                                                                                         "er") ","                                                                                                   \
-                                                                                               "\"maxLength\":" NATURAL                                                                              \
-                                                                                               ","                                                                                                   \
-                                                                                               "\"minLength\":" NATURAL                                                                              \
-                                                                                               ","                                                                                                   \
-                                                                                               "\"pattern\":{\"type\":\"string\",\"format\":\"regex\"},\"maxItems\":" NATURAL                        \
-                                                                                               ","                                                                                                   \
-                                                                                               "\"minItems\":" NATURAL                                                                               \
-                                                                                               ","                                                                                                   \
-                                                                                               "\"uniqueItems\":" IS(                                                                                \
-                                                                                                   "boolean") ",\"maxProperties\":" NATURAL                                                          \
-                                                                                                              ",\"minProperties\":" NATURAL                                                          \
-                                                                                                              ",\"required\":" STRINGS                                                               \
-                                                                                                              ",\"const\":true,"                                                                     \
-                                                                                                              "\"enum\":{\"type\":\"array\"},"                                                       \
-                                                                                                              "\"type\":{\"anyOf\":[{\"$ref\":\"#/$defs/type\"},{\"type\":\"array\",\"minItems\":1," \
-                                                                                                              "\"uniqueItems\":true,\"items\":{\"$ref\":\"#/$defs/type\"}}]}"
-#define VALIDATION_DEFS                                                                      \
-    "\"natural\":{\"type\":\"integer\",\"minimum\":0},"                                      \
-    "\"strings\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"uniqueItems\":true}," \
-    "\"type\":{\"enum\":[\"array\",\"boolean\",\"integer\",\"null\",\"number\",\"object\","  \
-    "\"string\"]}"
+/* What both drafts ask of a value; `defs` is where their definitions lie. */
+#define VALIDATION(defs)                                                               \
+    "'type':{'anyOf':[{'$ref':'#/" defs "/simpleTypes'},{'type':'array','minItems':1," \
+    "'uniqueItems':true,'items':{'$ref':'#/" defs "/simpleTypes'}}]},"                 \
+    "'const':true,'enum':{'type':'array'},"                                            \
+    "'multipleOf':{'type':'number','exclusiveMinimum':0},"                             \
+    "'maximum':{'type':'number'},'exclusiveMaximum':{'type':'number'},"                \
+    "'minimum':{'type':'number'},'exclusiveMinimum':{'type':'number'},"                \
+    "'maxLength':{'$ref':'#/" defs "/nonNegativeInteger'},"                            \
+    "'minLength':{'$ref':'#/" defs "/nonNegativeInteger'},"                            \
+    "'pattern':{'type':'string','format':'regex'},"                                    \
+    "'maxItems':{'$ref':'#/" defs "/nonNegativeInteger'},"                             \
+    "'minItems':{'$ref':'#/" defs "/nonNegativeInteger'},"                             \
+    "'uniqueItems':{'type':'boolean'},"                                                \
+    "'maxProperties':{'$ref':'#/" defs "/nonNegativeInteger'},"                        \
+    "'minProperties':{'$ref':'#/" defs "/nonNegativeInteger'},"                        \
+    "'required':{'$ref':'#/" defs "/stringArray'}"
+
+#define VALIDATION_DEFINITIONS                                                                \
+    "'nonNegativeInteger':{'type':'integer','minimum':0},"                                    \
+    "'nonNegativeIntegerDefault0':{'type':'integer','minimum':0},"                            \
+    "'simpleTypes':{'enum':['array','boolean','integer','null','number','object','string']}," \
+    "'stringArray':{'type':'array','items':{'type':'string'},'uniqueItems':true}"
 
 static const char validation[] =
-    META("validation") "\"properties\":{" VALIDATION_COMMON ",\"maxContains\":" NATURAL
-                       ",\"minContains\":" NATURAL
-                       ",\"dependentRequired\":" MAP_OF(STRINGS) "},\"$defs\":{" VALIDATION_DEFS
-                                                                 "}}";
+    "{'properties':{" VALIDATION("$defs") ",'maxContains':{'$ref':'#/$defs/nonNegativeInteger'},"
+                                          "'minContains':{'$ref':'#/$defs/nonNegativeInteger'},"
+                                          "'dependentRequired':{'type':'object',"
+                                          "'additionalProperties':{'$ref':'#/$defs/"
+                                          "stringArray'}}},'$defs':{" VALIDATION_DEFINITIONS
+                                          "}," PART("validation");
 
-#define META_DATA_COMMON                                              \
-    "\"title\":" IS("string") ",\"description\":" IS(                 \
-        "string") ",\"default\":true,"                                \
-                  "\"readOnly\":" IS("boolean") ",\"writeOnly\":" IS( \
-                      "boolean") ",\"examples\":" IS("array")
+#define META_DATA                                                               \
+    "'title':{'type':'string'},'description':{'type':'string'},'default':true," \
+    "'readOnly':{'type':'boolean'},'writeOnly':{'type':'boolean'},'examples':{'type':'array'}"
 
 static const char meta_data[] =
-    META("meta-data") "\"properties\":{" META_DATA_COMMON ",\"deprecated\":" IS("boolean") "}}";
+    "{'properties':{" META_DATA ",'deprecated':{'type':'boolean'}}," PART("meta-data");
 
 static const char format_annotation[] =
-    META("format-annotation") "\"properties\":{\"format\":" IS("string") "}}";
+    "{'properties':{'format':{'type':'string'}}," PART("format-annotation");
 
 static const char format_assertion[] =
-    META("format-assertion") "\"properties\":{\"format\":" IS("string") "}}";
+    "{'properties':{'format':{'type':'string'}}," PART("format-assertion");
 
-static const char content[] = META("content") "\"properties\":{\"contentEncoding\":" IS(
-    "string") ",\"contentMediaType\":" IS("string") ",\"contentSchema\":" SELF "}}";
+static const char content[] =
+    "{'properties':{'contentEncoding':{'type':'string'},"
+    "'contentMediaType':{'type':'string'},'contentSchema':{'$dynamicRef':'#meta'}}," PART(
+        "content");
 
-#define ROOT "{\"$ref\":\"#\"}"
-
-/* The names of the definitions are as in the published one, as others may refer to them. */
 static const char draft7[] =
-    "{\"$schema\":\"http://json-schema.org/draft-07/schema#\","
-    "\"$id\":\"http://json-schema.org/draft-07/schema#\",\"definitions\":{"
-    "\"schemaArray\":{\"type\":\"array\",\"minItems\":1,\"items\":" ROOT "},"
-    "\"nonNegativeInteger\":{\"type\":\"integer\",\"minimum\":0},"
-    "\"nonNegativeIntegerDefault0\":{\"$ref\":\"#/definitions/nonNegativeInteger\"},"
-    "\"simpleTypes\":{\"$ref\":\"#/$defs/type\"},\"stringArray\":" STRINGS "},"
-    "\"$defs\":{\"list\":{\"$ref\":\"#/definitions/schemaArray\"}," VALIDATION_DEFS "},"
-    "\"type\":[\"object\",\"boolean\"],\"properties\":{"
-    "\"$id\":{\"type\":\"string\",\"format\":\"uri-reference\"},"
-    "\"$schema\":{\"type\":\"string\",\"format\":\"uri\"},"
-    "\"$ref\":{\"type\":\"string\",\"format\":\"uri-reference\"},"
-    "\"$comment\":" IS(
-        "string") "," META_DATA_COMMON "," VALIDATION_COMMON ",\"additionalItems\":" ROOT
-                  ",\"items\":{\"anyOf\":[" ROOT "," LIST "]},\"contains\":" ROOT
-                  ",\"additionalProperties\":" ROOT
-                  ",\"definitions\":" MAP_OF(ROOT) ",\"properties\":" MAP_OF(
-                      ROOT) ",\"patternProperties\":{\"type\":\"object\","
-                            "\"additionalProperties\":" ROOT
-                            ",\"propertyNames\":{\"format\":\"regex\"}},\"dependencies\":" MAP_OF(
-                                "{\"anyOf\":[" ROOT "," STRINGS
-                                "]}") ",\"propertyNames\":" ROOT
-                                      ",\"format\":" IS("string") ",\"contentMediaType\":" IS(
-                                          "string") ",\"contentEncoding\":" IS("string") ",\"if\""
-                                                                                         ":" ROOT
-                                                                                         ",\"then\""
-                                                                                         ":" ROOT
-                                                                                         ",\"else\""
-                                                                                         ":" ROOT
-                                                                                         ",\"allOf"
-                                                                                         "\":" LIST
-                                                                                         ",\"anyOf"
-                                                                                         "\":" LIST
-                                                                                         ",\"oneOf"
-                                                                                         "\":" LIST
-                                                                                         ",\"not\""
-                                                                                         ":" ROOT
-                                                                                         "}}";
+    "{'$schema':'http://json-schema.org/draft-07/schema#',"
+    "'$id':'http://json-schema.org/draft-07/schema#',"
+    "'definitions':{'schemaArray':{'type':'array','minItems':1,'items':{'$ref':'#'}}"
+    "," VALIDATION_DEFINITIONS "},'type':['object','boolean'],'properties':{'$id':{'type':'string',"
+    "'format':'uri-reference'},'$schema':{'type':'string','format':'uri'},"
+    "'$ref':{'type':'string','format':'uri-reference'},'$comment':{'type':'string'}," META_DATA
+    "," VALIDATION(
+        "definitions") ",'additionalItems':{'$ref':'#'},'contains':{'$ref':'#'},"
+                       "'items':{'anyOf':[{'$ref':'#'},{'$ref':'#/definitions/schemaArray'}]},"
+                       "'additionalProperties':{'$ref':'#'},'propertyNames':{'$ref':'#'},"
+                       "'definitions':{'type':'object','additionalProperties':{'$ref':'#'}},"
+                       "'properties':{'type':'object','additionalProperties':{'$ref':'#'}},"
+                       "'patternProperties':{'type':'object','additionalProperties':{'$ref':'#'},"
+                       "'propertyNames':{'format':'regex'}},'dependencies':{'type':'object',"
+                       "'additionalProperties':{'anyOf':[{'$ref':'#'},"
+                       "{'$ref':'#/definitions/stringArray'}]}},'format':{'type':'string'},"
+                       "'contentMediaType':{'type':'string'},'contentEncoding':{'type':'string'},"
+                       "'if':{'$ref':'#'},'then':{'$ref':'#'},'else':{'$ref':'#'},'not':{'$ref':'#'"
+                       "},"
+                       "'allOf':{'$ref':'#/definitions/schemaArray'},"
+                       "'anyOf':{'$ref':'#/definitions/schemaArray'},"
+                       "'oneOf':{'$ref':'#/definitions/schemaArray'}}}";
 
 dx_text dx__metaschema(dx_text uri) {
     static const struct {

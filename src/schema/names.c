@@ -1,8 +1,7 @@
 #include "schema/names.h"
 #include "base/alloc.h"
 
-/* A hash has 24 bits to choose a slot by; larger tables have their names in rows, or sorted. */
-enum { REACH = 8, TRIES = 6, FEW = 12, SMALL = 24, SMALL_TRIES = 40 };
+enum { NEAR = 8, REACH = 64, TRIES = 6, FEW = 12, SMALL = 24, SMALL_TRIES = 40 };
 
 static const uint64_t seed_of_drafts = UINT64_C(0x2545f4914f6cdd1d);
 
@@ -18,10 +17,12 @@ static uint64_t hash_middle(const char *at, size_t len) {
     return hash;
 }
 
-static uint32_t hash_of(uint64_t seed, dx__spelling spelling, const char *at, size_t len) {
+/* The slot where a name is looked for first. */
+static uint32_t first_slot(const dx__names *names, dx__spelling spelling, const char *at,
+                           size_t len) {
     if (len > 16)
         spelling.tail ^= hash_middle(at, len);
-    return dx__names_hash(seed, spelling, len);
+    return (uint32_t)(dx__names_hash(names->seed, spelling, len) >> names->shift);
 }
 
 static int compare(const dx__name *name, const char *at, size_t len) {
@@ -50,9 +51,9 @@ const dx__name *dx__names_search(const dx__names *names, dx__spelling spelling, 
                                  size_t len) {
     if (!names->slots)
         return halve(names, at, len);
-    uint32_t hash = hash_of(names->seed, spelling, at, len);
+    uint32_t first = first_slot(names, spelling, at, len);
     for (uint32_t i = 0; i <= names->reach; i++) {
-        uint32_t slot = names->slots[(hash + i) & names->mask];
+        uint32_t slot = names->slots[(first + i) & names->mask];
         if (!slot)
             return NULL;
         const dx__name *name = &names->list[slot - 1];
@@ -145,12 +146,12 @@ static int fill(dx__names *names, uint32_t reach) {
     names->reach = 0;
     for (uint32_t i = 0; i < names->count; i++) {
         const dx__name *name = &names->list[i];
-        uint32_t hash = hash_of(names->seed, name->spelling, name->at, name->len);
+        uint32_t first = first_slot(names, name->spelling, name->at, name->len);
         uint32_t far = 0;
-        while (names->slots[(hash + far) & names->mask])
+        while (names->slots[(first + far) & names->mask])
             if (++far > reach)
                 return 0;
-        names->slots[(hash + far) & names->mask] = i + 1;
+        names->slots[(first + far) & names->mask] = i + 1;
         if (far > names->reach)
             names->reach = far;
     }
@@ -198,7 +199,8 @@ dx_status dx__names_make(dx__names_draft *draft, dx__names *ret_names) {
         return DX_OK;
     }
     names.mask = 3;
-    while (names.mask < names.count * 2)
+    names.shift = 62;
+    for (; names.mask < names.count * 2; names.shift--)
         names.mask = names.mask * 2 + 1;
     names.list = dx__store_take(store, sizeof *names.list, names.count);
     names.slots = dx__store_take(store, sizeof *names.slots, (size_t)names.mask + 1);
@@ -208,7 +210,7 @@ dx_status dx__names_make(dx__names_draft *draft, dx__names *ret_names) {
     if (!names.list || !names.slots)
         return dx__store_status(store);
     if (!find_seed(&names, names.count <= SMALL ? SMALL_TRIES : 0, 0) &&
-        !find_seed(&names, TRIES, REACH)) {
+        !find_seed(&names, TRIES, NEAR) && !find_seed(&names, TRIES, REACH)) {
         sort(names.list, names.count);
         names.slots = NULL;
     }

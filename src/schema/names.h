@@ -32,6 +32,7 @@ typedef struct dx__names {
     uint32_t mask;
     uint32_t count;
     uint32_t reach; /* how far from its slot a name may lie */
+    uint32_t shift; /* from a hash to a slot */
 } dx__names;
 
 static inline dx__spelling dx__spell(const char *at, size_t len) {
@@ -51,10 +52,13 @@ static inline dx__spelling dx__spell(const char *at, size_t len) {
     return spelling;
 }
 
-static inline uint32_t dx__names_hash(uint64_t seed, dx__spelling spelling, size_t len) {
+/* The slot is made of its upper bits, which all lower ones have a part in. The last bytes of a name
+ * are turned into the lower ones, as names often differ just there. */
+static inline uint64_t dx__names_hash(uint64_t seed, dx__spelling spelling, size_t len) {
     uint64_t hash = (spelling.head ^ seed) * UINT64_C(0x9e3779b97f4a7c15);
-    hash += (spelling.tail + len) * UINT64_C(0xc2b2ae3d27d4eb4f);
-    return (uint32_t)(hash >> 40);
+    uint64_t tail = spelling.tail + len;
+    hash ^= hash >> 32;
+    return (hash + (tail << 32 | tail >> 32)) * UINT64_C(0xc2b2ae3d27d4eb4f);
 }
 
 /* As far as the spelling tells, which is all for up to 16 bytes. */
@@ -73,7 +77,7 @@ dx__names_find(const dx__names *names, const char *at, size_t len) {
     dx__spelling spelling = dx__spell(at, len);
     if (__builtin_expect(len > 16 || !names->slots, 0))
         return dx__names_search(names, spelling, at, len);
-    uint32_t slot = names->slots[dx__names_hash(names->seed, spelling, len) & names->mask];
+    uint32_t slot = names->slots[dx__names_hash(names->seed, spelling, len) >> names->shift];
     if (!slot)
         return NULL;
     const dx__name *name = &names->list[slot - 1];

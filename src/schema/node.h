@@ -92,6 +92,7 @@ typedef struct dx__object_rules {
     dx__names names;
     uint32_t bit_count; /* names whose presence matters */
     uint32_t required_count;
+    uint32_t required_bits; /* those below are of names that are required */
     uint64_t required_mask; /* where 64 bits are enough */
     uint32_t *required;     /* bits, in the order of the schema */
     dx_text *bit_names;
@@ -121,14 +122,13 @@ typedef enum dx__op_kind {
 /* Branches of an anyOf or oneOf that can fit at all, by the string that a member has. */
 typedef struct dx__choice {
     dx_text member;
-    dx__spelling spelling;
     dx__names strings;               /* their node is a dx__branches */
     const struct dx__branches *rest; /* for everything else */
 } dx__choice;
 
 typedef struct dx__branches {
     uint32_t count;
-    uint32_t at[];
+    uint32_t *at;
 } dx__branches;
 
 typedef struct dx__op {

@@ -6,9 +6,9 @@ static bool save_marks(dx_check *check, dx__frame *frame) {
         return true;
     size_t at;
     size_t count = dx__marks_for(frame->count);
-    if (!dx__words_push(check, count, &at))
+    if (!dx__cells_push(check, count, &at))
         return false;
-    memcpy(check->words + at, check->words + frame->marks - 1, count * sizeof(uint64_t));
+    memcpy(check->cells + at, check->cells + frame->marks - 1, count * sizeof(uint64_t));
     frame->saved = (uint32_t)at;
     return true;
 }
@@ -17,9 +17,9 @@ static void drop_marks(dx_check *check, const dx__frame *frame, bool restore) {
     if (!frame->marks)
         return;
     if (restore)
-        memcpy(check->words + frame->marks - 1, check->words + frame->saved,
+        memcpy(check->cells + frame->marks - 1, check->cells + frame->saved,
                dx__marks_for(frame->count) * sizeof(uint64_t));
-    check->word_count = frame->saved;
+    check->cell_count = frame->saved;
 }
 
 /* The branches that can fit at all; NULL for all of them. */
@@ -158,6 +158,8 @@ static dx__out sub(dx_check *check, dx__frame *frame, const dx__op *op) {
         frame->stage = STAGE_TRY;
     }
     while (frame->branch < op->count) {
+        if (!dx__step(check, 1))
+            return dx__stop_steps(check);
         dx__out out = dx__enter(check, op->nodes[frame->branch++], frame->value, frame->marks);
         if (out != DX__FITS)
             return out;
@@ -166,6 +168,8 @@ static dx__out sub(dx_check *check, dx__frame *frame, const dx__op *op) {
 }
 
 static dx__out when(dx_check *check, dx__frame *frame, const dx__op *op) {
+    if (!dx__step(check, 1))
+        return dx__stop_steps(check);
     if (frame->stage != STAGE_BEGIN || !yyjson_is_obj(frame->value) ||
         !dx__has_seen(check, frame, op->bit))
         return DX__FITS;

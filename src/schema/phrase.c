@@ -229,12 +229,10 @@ static void write_container(dx__line *line, const dx__node *node, yyjson_val *va
         write_count(line, false, node->object->max, "member", unsafe_yyjson_get_len(value));
         break;
     case DX__WORD_CONTAINS:
-        write_count(line, true, node->array->contains_min, "item of a certain form",
-                    detail->number);
+        write_count(line, true, node->array->contains_min, "fitting item", detail->number);
         break;
     case DX__WORD_MAX_CONTAINS:
-        write_count(line, false, node->array->contains_max, "item of a certain form",
-                    detail->number);
+        write_count(line, false, node->array->contains_max, "fitting item", detail->number);
         break;
     case DX__WORD_UNIQUE_ITEMS:
         write_unique(line, detail);
@@ -243,6 +241,12 @@ static void write_container(dx__line *line, const dx__node *node, yyjson_val *va
         dx__line_str(line, "unexpected item");
         break;
     }
+}
+
+/* They are told of an item, which may be anything. */
+static bool is_of_items(dx__word word) {
+    return word == DX__WORD_ITEMS || word == DX__WORD_ADDITIONAL_ITEMS ||
+           word == DX__WORD_UNEVALUATED_ITEMS;
 }
 
 static void write_phrase(dx__line *line, const dx__node *node, yyjson_val *value, dx__word word,
@@ -281,29 +285,16 @@ static void write_phrase(dx__line *line, const dx__node *node, yyjson_val *value
         write_branches(line, detail);
         break;
     default:
-        if (node->string && dx__type_of(value) == DX__TYPE_STRING)
-            write_scalar(line, node, value, word, detail);
-        else if (node->number && !yyjson_is_ctn(value))
-            write_scalar(line, node, value, word, detail);
-        else
+        if (yyjson_is_ctn(value) || is_of_items(word))
             write_container(line, node, value, word, detail);
+        else
+            write_scalar(line, node, value, word, detail);
         break;
     }
 }
 
-/* A straight way does not count. */
-static uint64_t index_of(const dx__frame *frame) {
-    if (frame->phase != DX__PHASE_STRAIGHT)
-        return frame->index;
-    uint64_t index = 0;
-    for (yyjson_val *at = unsafe_yyjson_get_first(frame->value); at != frame->at;
-         at = unsafe_yyjson_get_next(at))
-        index++;
-    return index;
-}
-
 /* The pointer to the value, from what the frames stand at. */
-static void write_path(dx__line *line, const dx_check *check, yyjson_val *value,
+static void write_path(dx__path *path, const dx_check *check, yyjson_val *value,
                        dx_text *ret_name) {
     for (uint32_t i = 0; i < check->frame_count; i++) {
         const dx__frame *frame = &check->frames[i];
@@ -312,11 +303,11 @@ static void write_path(dx__line *line, const dx_check *check, yyjson_val *value,
             frame->phase == DX__PHASE_OPS)
             continue;
         if (!yyjson_is_obj(frame->value))
-            dx__line_index(line, index_of(frame));
+            dx__path_index(path, frame->index);
         else if (next == frame->at)
             *ret_name = dx__text_of(frame->at);
         else
-            dx__line_token(line, dx__text_of(frame->at));
+            dx__path_token(path, dx__text_of(frame->at));
     }
 }
 
@@ -339,16 +330,16 @@ void dx__misfit_write(const dx_check *check, const dx__node *node, yyjson_val *v
     if (node->never && word == DX__WORD_TYPE)
         word = DX__WORD__COUNT;
     yyjson_val *culprit = find_culprit(value, word, detail);
-    char path[DX__PATH_ROOM];
-    dx__line line = dx__line_on(path, sizeof path);
+    dx__path path;
+    path.len = 0;
     dx_text name = {0};
-    write_path(&line, check, value, &name);
+    write_path(&path, check, value, &name);
     if (culprit && culprit != value)
-        dx__line_token(&line, detail->op->choice->member);
-    dx__path_cut(path, line.len, ret_misfit->instance, sizeof ret_misfit->instance);
-    dx__place_write(dx__place_of(node), word, (dx_text){0}, check->schema->document,
-                    ret_misfit->schema, sizeof ret_misfit->schema);
-    line = dx__line_on(ret_misfit->keyword, sizeof ret_misfit->keyword);
+        dx__path_token(&path, detail->op->choice->member);
+    dx__path_write(&path, ret_misfit->instance, sizeof ret_misfit->instance);
+    dx__place_write(dx__place_of(node), word, check->schema->document, ret_misfit->schema,
+                    sizeof ret_misfit->schema);
+    dx__line line = dx__line_on(ret_misfit->keyword, sizeof ret_misfit->keyword);
     dx__line_str(&line, word != DX__WORD__COUNT ? dx__word_name(word) : "false");
     line = dx__line_on(ret_misfit->phrase, sizeof ret_misfit->phrase);
     dx__line_str(&line, ret_misfit->instance);
@@ -366,6 +357,7 @@ void dx__misfit_write(const dx_check *check, const dx__node *node, yyjson_val *v
         write_choice(&line, detail->op->choice, culprit);
     else
         write_phrase(&line, node, value, word, detail);
+    dx__line_whole(&line);
 }
 
 void dx__stop_write(const dx_check *check, dx_misfit *ret_misfit) {

@@ -48,43 +48,78 @@ void dx__line_quote(dx__line *line, dx_text text, size_t most) {
     dx__line_str(line, len < text.len ? "…\"" : "\"");
 }
 
-void dx__line_token(dx__line *line, dx_text token) {
-    put_char(line, '/');
-    for (size_t i = 0; i < token.len && line->len + 1 < line->room; i++) {
+void dx__line_whole(dx__line *line) {
+    size_t len = line->len;
+    if (len + 1 < line->room)
+        return;
+    /* Back over the last character, if not all of its bytes are there. */
+    size_t last = len;
+    while (last && ((unsigned char)line->at[last - 1] & 0xc0) == 0x80)
+        last--;
+    unsigned char first = last ? (unsigned char)line->at[last - 1] : 0;
+    size_t need = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+    if (last && len - (last - 1) < need)
+        len = last - 1;
+    line->len = len;
+    line->at[len] = '\0';
+}
+
+enum { PATH_END = 512 }; /* what is kept of either end, at least */
+
+/* What does not fit goes from the middle, which is left out in the end. */
+static void path_char(dx__path *path, char c) {
+    if (path->len == sizeof path->at) {
+        memmove(path->at + PATH_END, path->at + path->len - PATH_END, PATH_END);
+        path->len = (size_t)2 * PATH_END;
+    }
+    path->at[path->len++] = c;
+}
+
+void dx__path_text(dx__path *path, dx_text text) {
+    for (size_t i = 0; i < text.len; i++)
+        path_char(path, text.at[i]);
+}
+
+void dx__path_token(dx__path *path, dx_text token) {
+    path_char(path, '/');
+    for (size_t i = 0; i < token.len; i++) {
         char c = token.at[i];
-        if (c == '~' || c == '/')
-            dx__line_str(line, c == '~' ? "~0" : "~1");
-        else
-            put_char(line, c);
+        if (c == '~' || c == '/') {
+            path_char(path, '~');
+            c = c == '~' ? '0' : '1';
+        }
+        path_char(path, c);
     }
 }
 
-void dx__line_index(dx__line *line, uint64_t index) {
-    put_char(line, '/');
-    dx__line_num(line, index);
+void dx__path_index(dx__path *path, uint64_t index) {
+    char digits[20];
+    path_char(path, '/');
+    dx__path_text(path, (dx_text){digits, dx__digits(index, digits)});
 }
 
-void dx__path_cut(const char *path, size_t len, char *to, size_t room) {
+void dx__path_write(const dx__path *path, char *to, size_t room) {
     static const char gap[] = "…";
+    size_t len = path->len;
     if (len < room) {
-        memcpy(to, path, len);
+        memcpy(to, path->at, len);
         to[len] = '\0';
         return;
     }
     size_t half = (room - sizeof gap) / 2;
-    size_t head = cut((dx_text){path, len}, half);
+    size_t head = cut((dx_text){path->at, len}, half);
     size_t tail = len - half;
-    while (tail < len && ((unsigned char)path[tail] & 0xc0) == 0x80)
+    while (tail < len && ((unsigned char)path->at[tail] & 0xc0) == 0x80)
         tail++;
-    memcpy(to, path, head);
+    memcpy(to, path->at, head);
     memcpy(to + head, gap, sizeof gap - 1);
-    memcpy(to + head + sizeof gap - 1, path + tail, len - tail);
+    memcpy(to + head + sizeof gap - 1, path->at + tail, len - tail);
     to[head + sizeof gap - 1 + len - tail] = '\0';
 }
 
 /* A value lies in a container if it lies between it and what follows: values of a document are in
  * one row. So the way down is found without having been kept. */
-static void write_pointer(dx__line *line, yyjson_val *root, yyjson_val *target) {
+static void write_pointer(dx__path *path, yyjson_val *root, yyjson_val *target) {
     yyjson_val *at = root;
     while (at != target && yyjson_is_ctn(at)) {
         bool map = yyjson_is_obj(at);
@@ -103,28 +138,26 @@ static void write_pointer(dx__line *line, yyjson_val *root, yyjson_val *target) 
         if (index == left || target < next)
             return; /* not in this document */
         if (map)
-            dx__line_token(line, dx__text_of(key));
+            dx__path_token(path, dx__text_of(key));
         else
-            dx__line_index(line, index);
+            dx__path_index(path, index);
         at = next;
     }
 }
 
-void dx__place_write(dx__place place, dx__word word, dx_text token, const dx__document *home,
-                     char *to, size_t room) {
-    char path[DX__PATH_ROOM];
-    dx__line line = dx__line_on(path, sizeof path);
+void dx__place_write(dx__place place, dx__word word, const dx__document *home, char *to,
+                     size_t room) {
+    dx__path path;
+    path.len = 0;
     const dx__document *document = place.resource ? place.resource->document : NULL;
     if (document && home && document != home)
-        dx__line_text(&line, document->uri);
-    dx__line_str(&line, "#");
+        dx__path_text(&path, document->uri);
+    dx__path_text(&path, dx_str("#"));
     if (document)
-        write_pointer(&line, document->root, place.value);
+        write_pointer(&path, document->root, place.value);
     if (word != DX__WORD__COUNT)
-        dx__line_token(&line, dx_str(dx__word_name(word)));
-    if (token.at)
-        dx__line_token(&line, token);
-    dx__path_cut(path, line.len, to, room);
+        dx__path_token(&path, dx_str(dx__word_name(word)));
+    dx__path_write(&path, to, room);
 }
 
 static void blame(dx_schemas *set, dx__place place, dx__word word, const char *what,
@@ -133,7 +166,7 @@ static void blame(dx_schemas *set, dx__place place, dx__word word, const char *w
     if (!why)
         return;
     why->instance[0] = '\0';
-    dx__place_write(place, word, (dx_text){0}, set->home, why->schema, sizeof why->schema);
+    dx__place_write(place, word, set->home, why->schema, sizeof why->schema);
     dx__line line = dx__line_on(why->keyword, sizeof why->keyword);
     if (word != DX__WORD__COUNT)
         dx__line_str(&line, dx__word_name(word));
@@ -145,6 +178,7 @@ static void blame(dx_schemas *set, dx__place place, dx__word word, const char *w
         dx__line_str(&line, " ");
         dx__line_quote(&line, detail, QUOTE_MAX);
     }
+    dx__line_whole(&line);
 }
 
 dx_status dx__blame(dx_schemas *set, dx__place place, dx__word word, const char *what,
@@ -156,6 +190,14 @@ dx_status dx__blame(dx_schemas *set, dx__place place, dx__word word, const char 
 dx_status dx__blame_limit(dx_schemas *set, dx__place place, dx__word word, const char *what) {
     blame(set, place, word, what, (dx_text){0});
     return DX_ERR_LIMIT;
+}
+
+dx_status dx__effort(dx_schemas *set, uint64_t cost) {
+    static const dx__place nowhere = {NULL, NULL};
+    if (cost > set->effort)
+        return dx__blame_limit(set, nowhere, DX__WORD__COUNT, "references take too long to follow");
+    set->effort -= cost;
+    return DX_OK;
 }
 
 dx_status dx__blame_memory(dx_schemas *set) {

@@ -69,16 +69,21 @@ static dx_status find_member(dx_schemas *set, yyjson_val *object, dx_text name,
     return status;
 }
 
-static yyjson_val *find_item(yyjson_val *array, dx_text token) {
+static dx_status find_item(dx_schemas *set, yyjson_val *array, dx_text token,
+                           yyjson_val **ret_value) {
     size_t index = 0;
+    *ret_value = NULL;
     if (!token.len || token.len > 9 || (token.len > 1 && token.at[0] == '0'))
-        return NULL;
+        return DX_OK;
     for (size_t i = 0; i < token.len; i++) {
         if (token.at[i] < '0' || token.at[i] > '9')
-            return NULL;
+            return DX_OK;
         index = index * 10 + (size_t)(token.at[i] - '0');
     }
-    return yyjson_arr_get(array, index);
+    if (index >= unsafe_yyjson_get_len(array))
+        return DX_OK;
+    *ret_value = yyjson_arr_get(array, index);
+    return dx__effort(set, index);
 }
 
 /* Cuts the next token off a pointer, in place: what is unescaped is never longer. */
@@ -169,13 +174,13 @@ static dx_status follow(dx_schemas *set, dx__place *place, bool *ret_found) {
         dx_text token = next_token(&at, end);
         here = below(here, place, token);
         yyjson_val *next = NULL;
-        if (yyjson_is_obj(place->value)) {
-            dx_status status = find_member(set, place->value, token, &next);
-            if (status != DX_OK)
-                return status;
-        } else if (yyjson_is_arr(place->value)) {
-            next = find_item(place->value, token);
-        }
+        dx_status status = DX_OK;
+        if (yyjson_is_obj(place->value))
+            status = find_member(set, place->value, token, &next);
+        else if (yyjson_is_arr(place->value))
+            status = find_item(set, place->value, token, &next);
+        if (status != DX_OK)
+            return status;
         if (!next) {
             *ret_found = false;
             return DX_OK;
@@ -189,24 +194,44 @@ static dx_status follow(dx_schemas *set, dx__place *place, bool *ret_found) {
     return known || !yyjson_is_obj(place->value) ? DX_OK : scan_once(set, place);
 }
 
+/* A fragment alone is of the same document. A resource that only has a draft of its own is none. */
+static dx__resource *same_document(dx__resource *resource) {
+    while (resource->parent && resource->uri.at == resource->parent->uri.at)
+        resource = resource->parent;
+    return resource;
+}
+
+static dx_status find_document(dx_schemas *set, const dx__uri *parts, dx__place from, dx__word word,
+                               dx__resource **ret_resource) {
+    static const dx_text no_base = {"", 0};
+    dx_text base = from.resource ? from.resource->uri : no_base;
+    dx_status status = dx__effort(set, (base.len + parts->path.len) / 8 + 1);
+    if (status != DX_OK)
+        return status;
+    if (dx__uri_resolve(base, parts, &set->uri) != DX_OK)
+        return dx__blame_memory(set);
+    dx_text uri = {set->uri.data, set->uri.len};
+    *ret_resource = dx__resource_named(set, uri, &status);
+    if (status == DX_OK && !*ret_resource)
+        return dx__blame(set, from, word, "no document has the URI", uri);
+    return status;
+}
+
 dx_status dx__reference(dx_schemas *set, dx_text reference, dx__place from, dx__word word,
                         dx__place *ret_place, const dx__anchor **ret_anchor) {
     dx__uri parts = dx__uri_split(reference);
-    static const dx_text no_base = {"", 0};
-    dx_text base = from.resource ? from.resource->uri : no_base;
-    if (dx__uri_resolve(base, &parts, &set->uri) != DX_OK)
-        return dx__blame_memory(set);
+    dx__resource *resource = NULL;
     dx_status status = dx__uri_decode(parts.fragment, &set->fragment);
     if (status == DX_ERR_INVALID)
         return dx__blame(set, from, word, "a % that two hex digits must follow in", reference);
     if (status != DX_OK)
         return dx__blame_memory(set);
-    dx_text uri = {set->uri.data, set->uri.len};
-    dx__resource *resource = dx__resource_named(set, uri, &status);
-    if (status != DX_OK)
+    if (from.resource && parts.fragment.at && reference.len == parts.fragment.len + 1)
+        resource = same_document(from.resource);
+    else
+        status = find_document(set, &parts, from, word, &resource);
+    if (status != DX_OK || !resource)
         return status;
-    if (!resource)
-        return dx__blame(set, from, word, "no document has the URI", uri);
     *ret_place = (dx__place){resource->root, resource};
     *ret_anchor = NULL;
     bool found = true;

@@ -38,6 +38,9 @@ static dx__out check_pattern(dx_check *check, const dx__node *node, yyjson_val *
 dx__out dx__check_string(dx_check *check, const dx__node *node, yyjson_val *string) {
     const dx__string_rules *rules = node->string;
     dx_text text = dx__text_of(string);
+    /* What a string costs is in proportion to its length, a pattern's search more than others. */
+    if (!dx__step(check, rules->pattern ? text.len + 16 : text.len / 16))
+        return dx__stop_steps(check);
     dx__out out = check_length(check, node, string, text);
     if (out == DX__FITS && rules->pattern)
         out = check_pattern(check, node, string, text);
@@ -119,7 +122,7 @@ void dx__inners_drop(dx_check *check, uint32_t frame_count) {
         yyjson_doc_free(check->inners[--check->inner_count].doc);
 }
 
-/* The text is in the words, or in the string itself. */
+/* The text is in the cells, or in the string itself. */
 static dx__out read_json(dx_check *check, const dx__node *node, yyjson_val *string, dx_text text,
                          yyjson_val **ret_root) {
     yyjson_alc alc = {check->alloc.malloc, check->alloc.realloc, check->alloc.free,
@@ -150,20 +153,20 @@ dx__out dx__check_content(dx_check *check, const dx__node *node, yyjson_val *str
     *ret_root = NULL;
     if (!dx__step(check, text.len / 16))
         return dx__stop_steps(check);
-    size_t floor = check->word_count;
+    size_t floor = check->cell_count;
     if (rules->base64) {
         size_t at;
-        if (!dx__words_push(check, text.len / 8 + 1, &at))
+        if (!dx__cells_push(check, text.len / 8 + 1, &at))
             return dx__stop_memory(check);
-        char *room = (char *)(check->words + at);
+        char *room = (char *)(check->cells + at);
         size_t len;
         if (!decode(text, room, &len)) {
-            check->word_count = floor;
+            check->cell_count = floor;
             return dx__misfit(check, node, string, DX__WORD_CONTENT_ENCODING, NULL);
         }
         text = (dx_text){room, len};
     }
     dx__out out = rules->json ? read_json(check, node, string, text, ret_root) : DX__FITS;
-    check->word_count = floor;
+    check->cell_count = floor;
     return out;
 }

@@ -94,10 +94,14 @@ static dx_status read_metaschema(dx_schemas *set, dx_text uri, dx_text text) {
     dx__entry *entry = dx__store_take(&set->store, sizeof *entry, 1);
     if (!entry)
         return dx__blame_memory(set);
+    char *copy = dx__store_copy(&set->store, text);
+    if (!copy)
+        return dx__blame_memory(set);
+    for (size_t i = 0; i < text.len; i++)
+        copy[i] = copy[i] == '\'' ? '"' : copy[i];
     yyjson_alc alc = {set->store.alloc.malloc, set->store.alloc.realloc, set->store.alloc.free,
                       set->store.alloc.ctx};
-    entry->owned =
-        yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NOFLAG, &alc, NULL);
+    entry->owned = yyjson_read_opts(copy, text.len, YYJSON_READ_NOFLAG, &alc, NULL);
     if (!entry->owned)
         return dx__blame_memory(set);
     yyjson_val *root = yyjson_doc_get_root(entry->owned);
@@ -216,6 +220,7 @@ void dx__set_undo(dx_schemas *set, dx__mark mark) {
 dx_status dx_schemas_add(dx_schemas *set, dx_text uri, yyjson_val *document, dx_misfit *reterr) {
     dx__mark mark = dx__store_mark(&set->store);
     set->why = reterr;
+    set->effort = DX__EFFORT_MAX;
     set->home = NULL;
     dx_status status = add(set, uri, document);
     if (status != DX_OK)

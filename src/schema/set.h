@@ -81,6 +81,7 @@ struct dx_schemas {
     dx_buf stack;    /* of the walk through a document */
     size_t node_count;
     dx__node *waiting; /* nodes that are not compiled yet */
+    uint64_t effort;   /* what one call may still cost, beyond what it makes */
     dx_misfit *why;    /* where to say what is wrong; NULL: nowhere */
     const dx__document *home;
 };
@@ -113,7 +114,7 @@ dx_status dx__reference(dx_schemas *set, dx_text reference, dx__place from, dx__
 
 /* The dialect that "$schema" asks for, or that of the parent. */
 dx_status dx__dialect_of(dx_schemas *set, dx__resource *resource, dx__dialect *ret_dialect);
-/* The text of a metaschema; absent if it is none. */
+/* The text of a metaschema, with ' for every "; absent if it is none. */
 dx_text dx__metaschema(dx_text uri);
 
 /* Says what is wrong in a schema: DX_ERR_INVALID. The detail is quoted where it is given, and may
@@ -122,6 +123,9 @@ dx_status dx__blame(dx_schemas *set, dx__place place, dx__word word, const char 
                     dx_text detail);
 /* The same, but DX_ERR_LIMIT. */
 dx_status dx__blame_limit(dx_schemas *set, dx__place place, dx__word word, const char *what);
+/* Takes from the effort of a call: DX_OK, or DX_ERR_LIMIT if there is none left. */
+dx_status dx__effort(dx_schemas *set, uint64_t cost);
+enum { DX__EFFORT_MAX = 50000000 };
 /* Says why there is no memory. */
 dx_status dx__blame_memory(dx_schemas *set);
 

@@ -11,7 +11,7 @@ struct way {
     yyjson_val *at;  /* the key or the item */
     yyjson_val *end; /* of the container */
     uint64_t seen;
-    uint32_t index; /* of the guess */
+    uint32_t index; /* of the item, or of the guess */
     bool object;
 };
 
@@ -51,7 +51,7 @@ static inline bool descend(dx_check *check, struct way *way, const dx__node *nod
     frame->value = value;
     frame->seen = 0;
     frame->index = 0;
-    frame->floor = (uint32_t)check->word_count;
+    frame->floor = (uint32_t)check->cell_count;
     frame->marks = frame->outer = 0;
     frame->phase = DX__PHASE_STRAIGHT;
     take_up(way, unsafe_yyjson_get_first(value));
@@ -133,7 +133,7 @@ static inline dx__out straight_items(dx_check *check, struct way *way) {
     const dx__array_rules *rules = way->node->array;
     const dx__node *node = rules->items;
     uint8_t type;
-    for (; way->at != way->end; way->at = behind(way->at, type)) {
+    for (; way->at != way->end; way->at = behind(way->at, type), way->index++) {
         type = dx__type_of(way->at);
         dx__out out = shortly(check, way, node, way->at, type);
         if (out == DX__FAILS) {
@@ -156,6 +156,7 @@ dx__out dx__straight(dx_check *check) {
     else if (!dx__step(check, way.frame->count))
         return dx__stop_steps(check);
     take_up(&way, at);
+    way.index += !way.object && way.frame->stage;
     check->straight_max =
         check->frame_cap < check->config.depth_max ? check->frame_cap : check->config.depth_max;
     for (;;) {
@@ -167,5 +168,6 @@ dx__out dx__straight(dx_check *check) {
         check->frame_count--;
         way.frame--;
         take_up(&way, way.end);
+        way.index += !way.object;
     }
 }

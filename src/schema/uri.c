@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-/* How far a text goes before one of the characters that end it. */
-static size_t span(dx_text text, const char *ends) {
+/* How far a text goes before one of the characters that end it, of which there are up to four. */
+static size_t span(dx_text text, const char ends[4]) {
     size_t len = 0;
-    while (len < text.len && (!text.at[len] || !memchr(ends, text.at[len], strlen(ends))))
+    while (len < text.len && text.at[len] != ends[0] && text.at[len] != ends[1] &&
+           text.at[len] != ends[2] && text.at[len] != ends[3])
         len++;
     return len;
 }
@@ -41,14 +42,14 @@ dx__uri dx__uri_split(dx_text text) {
     }
     if (text.len >= 2 && text.at[0] == '/' && text.at[1] == '/') {
         text = skip(text, 2);
-        uri.authority = (dx_text){text.at, span(text, "/?#")};
+        uri.authority = (dx_text){text.at, span(text, "//?#")};
         text = skip(text, uri.authority.len);
     }
-    uri.path = (dx_text){text.at, span(text, "?#")};
+    uri.path = (dx_text){text.at, span(text, "??##")};
     text = skip(text, uri.path.len);
     if (text.len && text.at[0] == '?') {
         text = skip(text, 1);
-        uri.query = (dx_text){text.at, span(text, "#")};
+        uri.query = (dx_text){text.at, span(text, "####")};
         text = skip(text, uri.query.len);
     }
     if (text.len)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The walk through two values side by side: items of this many words on the stack of words. */
+/* The walk through two values side by side: items of this many cells. */
 typedef struct pair {
     yyjson_val *one;   /* the next key or item */
     yyjson_val *other; /* where the search for its like begins */
@@ -10,7 +10,7 @@ typedef struct pair {
     size_t left;
 } pair;
 
-enum { PAIR_WORDS = sizeof(pair) / sizeof(uint64_t) };
+enum { PAIR_CELLS = sizeof(pair) / sizeof(uint64_t) };
 
 enum likeness { SAME, DIFFERENT, DEEPER };
 
@@ -44,11 +44,11 @@ static enum likeness compare(yyjson_val *one, yyjson_val *other) {
 
 static bool push_pair(dx_check *check, yyjson_val *one, yyjson_val *other) {
     size_t at;
-    if (!dx__words_push(check, PAIR_WORDS, &at))
+    if (!dx__cells_push(check, PAIR_CELLS, &at))
         return false;
     pair next = {unsafe_yyjson_get_first(one), unsafe_yyjson_get_first(other), other,
                  unsafe_yyjson_get_len(one)};
-    memcpy(check->words + at, &next, sizeof next);
+    memcpy(check->cells + at, &next, sizeof next);
     return true;
 }
 
@@ -73,11 +73,11 @@ static yyjson_val *find_like(dx_check *check, const pair *at, bool *ret_stopped)
 
 static dx__out walk(dx_check *check, size_t floor, bool *ret_same) {
     *ret_same = true;
-    while (check->word_count > floor) {
+    while (check->cell_count > floor) {
         pair at;
-        memcpy(&at, check->words + check->word_count - PAIR_WORDS, sizeof at);
+        memcpy(&at, check->cells + check->cell_count - PAIR_CELLS, sizeof at);
         if (!at.left) {
-            check->word_count -= PAIR_WORDS;
+            check->cell_count -= PAIR_CELLS;
             continue;
         }
         bool stopped = !dx__step(check, 1);
@@ -94,7 +94,7 @@ static dx__out walk(dx_check *check, size_t floor, bool *ret_same) {
         at.left--;
         at.one = unsafe_yyjson_get_next(one);
         at.other = unsafe_yyjson_get_next(other);
-        memcpy(check->words + check->word_count - PAIR_WORDS, &at, sizeof at);
+        memcpy(check->cells + check->cell_count - PAIR_CELLS, &at, sizeof at);
         enum likeness likeness = compare(one, other);
         if (likeness == DIFFERENT) {
             *ret_same = false;
@@ -111,11 +111,11 @@ dx__out dx__same(dx_check *check, yyjson_val *one, yyjson_val *other, bool *ret_
     *ret_same = likeness == SAME;
     if (likeness != DEEPER)
         return DX__FITS;
-    size_t floor = check->word_count;
+    size_t floor = check->cell_count;
     if (!push_pair(check, one, other))
         return dx__stop_memory(check);
     dx__out out = walk(check, floor, ret_same);
-    check->word_count = floor;
+    check->cell_count = floor;
     return out;
 }
 
@@ -175,29 +175,29 @@ typedef struct visit {
     uint64_t object;
 } visit;
 
-enum { VISIT_WORDS = sizeof(visit) / sizeof(uint64_t) };
+enum { VISIT_CELLS = sizeof(visit) / sizeof(uint64_t) };
 
 static bool push_visit(dx_check *check, yyjson_val *value, uint64_t path) {
     size_t at;
-    if (!dx__words_push(check, VISIT_WORDS, &at))
+    if (!dx__cells_push(check, VISIT_CELLS, &at))
         return false;
     visit next = {unsafe_yyjson_get_first(value), path, unsafe_yyjson_get_len(value),
                   yyjson_is_obj(value)};
-    memcpy(check->words + at, &next, sizeof next);
+    memcpy(check->cells + at, &next, sizeof next);
     return true;
 }
 
 /* The sum of what all leaves give with the way to each: members may come in any order. */
 static dx__out hash_value(dx_check *check, yyjson_val *value, uint64_t *ret_hash) {
     uint64_t sum = hash_scalar(value);
-    size_t floor = check->word_count;
+    size_t floor = check->cell_count;
     if (is_container(value) && !push_visit(check, value, sum))
         return dx__stop_memory(check);
-    while (check->word_count > floor) {
+    while (check->cell_count > floor) {
         visit at;
-        memcpy(&at, check->words + check->word_count - VISIT_WORDS, sizeof at);
+        memcpy(&at, check->cells + check->cell_count - VISIT_CELLS, sizeof at);
         if (!at.left) {
-            check->word_count -= VISIT_WORDS;
+            check->cell_count -= VISIT_CELLS;
             continue;
         }
         if (!dx__step(check, 1))
@@ -206,7 +206,7 @@ static dx__out hash_value(dx_check *check, yyjson_val *value, uint64_t *ret_hash
         yyjson_val *child = at.at + at.object;
         at.left--;
         at.at = unsafe_yyjson_get_next(child);
-        memcpy(check->words + check->word_count - VISIT_WORDS, &at, sizeof at);
+        memcpy(check->cells + check->cell_count - VISIT_CELLS, &at, sizeof at);
         uint64_t path = mix(at.path, token);
         sum += mix(path, hash_scalar(child));
         if (is_container(child) && !push_visit(check, child, path))
@@ -216,15 +216,14 @@ static dx__out hash_value(dx_check *check, yyjson_val *value, uint64_t *ret_hash
     return DX__FITS;
 }
 
-/* A table of items by their hash, two words each: the hash, and the item's number + 1 with where it
- * is known by its value. */
+/* A place in the table of items by their hash. */
 typedef struct slot {
     uint64_t hash;
     yyjson_val *item;
     uint64_t index;
 } slot;
 
-enum { SLOT_WORDS = sizeof(slot) / sizeof(uint64_t), FEW = 8 };
+enum { SLOT_CELLS = sizeof(slot) / sizeof(uint64_t), FEW = 8 };
 
 static dx__out unique_few(dx_check *check, yyjson_val *array, bool *ret_unique,
                           uint64_t ret_pair[2]) {
@@ -254,11 +253,11 @@ static dx__out put_item(dx_check *check, size_t table, size_t mask, slot item, b
                         uint64_t ret_pair[2]) {
     for (size_t at = item.hash & mask;; at = (at + 1) & mask) {
         slot here;
-        memcpy(&here, check->words + table + at * SLOT_WORDS, sizeof here);
+        memcpy(&here, check->cells + table + at * SLOT_CELLS, sizeof here);
         if (!dx__step(check, 1))
             return dx__stop_steps(check);
         if (!here.item) {
-            memcpy(check->words + table + at * SLOT_WORDS, &item, sizeof item);
+            memcpy(check->cells + table + at * SLOT_CELLS, &item, sizeof item);
             return DX__FITS;
         }
         if (here.hash != item.hash)
@@ -283,9 +282,9 @@ static dx__out unique_many(dx_check *check, yyjson_val *array, bool *ret_unique,
     while (cap < count * 2)
         cap *= 2;
     size_t table;
-    if (!dx__words_push(check, cap * SLOT_WORDS, &table))
+    if (!dx__cells_push(check, cap * SLOT_CELLS, &table))
         return dx__stop_memory(check);
-    memset(check->words + table, 0, cap * SLOT_WORDS * sizeof(uint64_t));
+    memset(check->cells + table, 0, cap * SLOT_CELLS * sizeof(uint64_t));
     yyjson_val *at = unsafe_yyjson_get_first(array);
     for (size_t i = 0; i < count && *ret_unique; i++, at = unsafe_yyjson_get_next(at)) {
         slot item = {0, at, i};
@@ -299,11 +298,11 @@ static dx__out unique_many(dx_check *check, yyjson_val *array, bool *ret_unique,
 }
 
 dx__out dx__unique(dx_check *check, yyjson_val *array, bool *ret_unique, uint64_t ret_pair[2]) {
-    size_t floor = check->word_count;
+    size_t floor = check->cell_count;
     *ret_unique = true;
     dx__out out = unsafe_yyjson_get_len(array) <= FEW
                       ? unique_few(check, array, ret_unique, ret_pair)
                       : unique_many(check, array, ret_unique, ret_pair);
-    check->word_count = floor;
+    check->cell_count = floor;
     return out;
 }

@@ -7,7 +7,7 @@ static const struct row {
     unsigned char len;
     unsigned char holds;
 } rows[] = {
-#define X(name, text, holds) {text, sizeof text - 1, DX__HOLDS_##holds},
+#define X(name, text, holds) {(text), sizeof(text) - 1, DX__HOLDS_##holds},
     DX__WORDS(X)
 #undef X
 };

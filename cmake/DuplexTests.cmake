@@ -77,6 +77,24 @@ if(sources)
     endforeach()
 endif()
 
+# Protocols: each program looks at all the documents, or at all the files of its folder.
+file(GLOB sources CONFIGURE_DEPENDS tests/protocol/*.c)
+list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/tests/protocol/files.c)
+foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    duplex_program(protocol_${name} ${source} tests/protocol/files.c)
+    # One is a tool of tests/interop; the others are tests.
+    if(NOT name STREQUAL fits)
+        duplex_test(protocol.${name} 60 "unit;protocol" protocol_${name})
+    endif()
+endforeach()
+
+# A protocol that only the tests know. The library's own table of documents is left out of this
+# program: it has one with that document in it.
+duplex_program(sixth tests/sixth/sixth.c)
+duplex_embed(sixth systems/* tests/sixth)
+duplex_test(protocol.sixth 30 "unit;protocol" sixth ${PROJECT_SOURCE_DIR}/tests/sixth/sixth.md)
+
 # duplex_wrap(NAME FUNCTION...): its system calls can be made to fail, see tests/faults/wrap.h; and
 # other functions go through __wrap_FUNCTION, too.
 function(duplex_wrap name)

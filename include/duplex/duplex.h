@@ -13,6 +13,7 @@
  *   duplex/child.h       a program that this one starts, talks to and never leaves behind
  *   duplex/supervisor.h  a child that is kept running
  *   duplex/schema.h      does a JSON value fit a JSON Schema?
+ *   duplex/protocol.h    a protocol is a document; this reads it
  *   duplex/trace.h       what crossed a wire, one JSON object a line
  *   duplex/recorder.h    a trace in a file, which never slows the traffic
  *
@@ -28,6 +29,7 @@
 #include <duplex/link.h>
 #include <duplex/loop.h>
 #include <duplex/peer.h>
+#include <duplex/protocol.h>
 #include <duplex/recorder.h>
 #include <duplex/rpc.h>
 #include <duplex/schema.h>

@@ -67,6 +67,7 @@ PEERS_TABLE = (
     Peer("duplex", "c", "duplex"),
     Peer("duplex-line", "c", "duplex", words=("line",), only=FLOODS),
     Peer("duplex-text", "c", "duplex", words=("text",), only=(*FLOODS, "W3")),
+    Peer("duplex-checked", "c", "duplex", words=("check",), only=("W2",)),
     Peer("duplex-busy", "c", "duplex", words=(f"busy={BUSY_US}",), only=("W1-one", "W1-two")),
     Peer("vscode-jsonrpc", "node", "vscode-jsonrpc", rounds=SLOW_ROUNDS),
     Peer("mcp-sdk", "node", "mcp-sdk", rounds=SLOW_ROUNDS),

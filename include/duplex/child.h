@@ -53,7 +53,8 @@ typedef struct dx_gone {
 /*
  * How a child is asked to leave, step by step; each step is left out if the one before sufficed.
  *
- *   farewell_call    this request is sent (if the child ever answered anything) and its answer
+ *   farewell_call    this request is sent with farewell_params, which are JSON text or NULL (if the
+ *                    child ever answered anything, and the protocol allows it now), and its answer
  *                    awaited for farewell_ms
  *   farewell_notify  this notification is sent
  *   close            its standard input is closed; it has close_ms to leave
@@ -63,6 +64,7 @@ typedef struct dx_gone {
  */
 typedef struct dx_ladder {
     const char *farewell_call;
+    const char *farewell_params;
     const char *farewell_notify;
     uint64_t farewell_ms; /* 2 s */
     uint64_t close_ms;    /* 2 s */
@@ -87,6 +89,8 @@ typedef struct dx_child_config {
 } dx_child_config;
 
 DX_API dx_child_config dx_child_defaults(dx_framing framing, const char *const *argv);
+/* The same for one that speaks a protocol, which says how it is talked to and asked to leave. */
+DX_API dx_child_config dx_child_for(dx_protocol *protocol, const char *const *argv);
 
 /* Starts it. DX_ERR_SYSTEM with the errno, the path and what was tried in *reterr (which may be
  * NULL); DX_ERR_INVALID, DX_ERR_NOMEM. */

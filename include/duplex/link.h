@@ -55,6 +55,8 @@ typedef struct dx_link_config {
 } dx_link_config;
 
 DX_API dx_link_config dx_link_defaults(dx_framing framing, dx_side side);
+/* The same for one that speaks a protocol. */
+DX_API dx_link_config dx_link_for(dx_protocol *protocol, dx_side side);
 
 /* A link on a pair of file descriptors (the same one twice for a socket), which are its own from
  * then on, made non-blocking, and closed by it. DX_ERR_INVALID, DX_ERR_NOMEM, DX_ERR_SYSTEM: the

@@ -42,6 +42,7 @@
 
 #include <duplex/base.h>
 #include <duplex/frame.h>
+#include <duplex/protocol.h>
 #include <duplex/rpc.h>
 
 #ifdef __cplusplus
@@ -89,6 +90,13 @@ typedef struct dx_progress_style {
     int pass_unknown;
 } dx_progress_style;
 
+/* How much of what the protocol says is checked. */
+typedef enum dx_checking {
+    DX_CHECKING_OFF = 0,
+    DX_CHECKING_INCOMING, /* what comes */
+    DX_CHECKING_BOTH      /* and what is sent */
+} dx_checking;
+
 typedef struct dx_peer_config {
     dx_framing framing;
     dx_side side;     /* a plugin answers what it can't read at all with an error of id null, a host
@@ -98,6 +106,14 @@ typedef struct dx_peer_config {
     const char *content_type; /* sent as a Content-Type field when not NULL (header framing) */
     dx_cancel_style cancel;
     dx_progress_style progress;
+    /* The protocol that is spoken; NULL: any. What comes and does not fit it is a violation, and a
+     * request is answered for you: DX_CODE_METHOD for one that the protocol does not have,
+     * DX_CODE_PARAMS with {"pointer", "reason"} as its data, or the code of the state it may not
+     * come in. A result that does not fit ends its call as DX_OUTCOME_INVALID, with the body and
+     * value still there. What you send and does not fit is DX_MISFIT, and dx_peer_why() says why.
+     */
+    dx_protocol *protocol;
+    dx_checking checking;
 
     /* limits: what goes beyond is refused, never stored */
     size_t message_max;  /* bytes of one message, in and out (64 MiB) */
@@ -135,6 +151,10 @@ typedef struct dx_peer_config {
 /* The values in brackets above, no cancel style, no progress style. Strings that you put in must
  * outlive the peer. */
 DX_API dx_peer_config dx_peer_defaults(dx_framing framing, dx_side side);
+
+/* The same, and all that the protocol says: framing, leniencies, limits, ids, deadlines,
+ * cancellation and progress; everything is checked. */
+DX_API dx_peer_config dx_peer_for(dx_protocol *protocol, dx_side side);
 
 /* DX_ERR_INVALID for values that can't work, DX_ERR_NOMEM. The configuration is copied. */
 DX_API dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer);
@@ -211,7 +231,8 @@ typedef struct dx_event {
                           it came); NULL when absent or under DX_PEER_TEXT */
     dx_text message;   /* the whole message as it came; absent if nothing came */
     int64_t code;      /* OUTCOME_ERROR: its code, 0 if it has no usable one */
-    dx_error error;    /* set (fault is not NONE) where the kind or outcome names it */
+    const dx_method *rule; /* what the protocol says about it; NULL without one */
+    dx_error error;        /* set (fault is not NONE) where the kind or outcome names it */
 } dx_event;
 
 /* The next event; DX_AGAIN when there is none now; DX_ERR_NOMEM (repeat it). */
@@ -236,11 +257,16 @@ typedef struct dx_call_options {
 /*
  * Asks. options may be NULL. DX_BUSY: calls_max calls are pending or out_max bytes wait; DX_CLOSED;
  * DX_ERR_LIMIT: longer than message_max; DX_ERR_INVALID: a method that is not UTF-8, params that
- * are neither object, array nor none, a token that is no string or integer or is in use.
+ * are neither object, array nor none, a token that is no string or integer or is in use; DX_MISFIT:
+ * the protocol does not allow it.
  */
 DX_API dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
                               const dx_call_options *options, uint64_t now_ms, dx_call *ret_call);
 DX_API dx_status dx_peer_notify(dx_peer *peer, dx_text method, dx_json params);
+/* What was wrong with what DX_MISFIT was last said of, or what last came and did not fit. */
+DX_API const dx_misfit *dx_peer_why(const dx_peer *peer);
+/* Where the conversation is in the protocol's lifecycle: the name of a state; NULL without one. */
+DX_API const char *dx_peer_state(const dx_peer *peer);
 
 /* No longer wanted. The call still ends with one DX_EVENT_DONE. reason may be absent. DX_GONE: it
  * has ended, or its answer is here already. */
@@ -268,6 +294,7 @@ typedef struct dx_peer_stats {
     uint64_t dropped, overdue, cancelled_by_peer, busy; /* … or that ended otherwise */
     uint64_t violations, stray_lines, stray_bytes, lf_lines;
     uint64_t unknown_ids, late, progress, progress_dropped;
+    uint64_t early; /* messages that the protocol's state lets through all the same */
 } dx_peer_stats;
 
 DX_API dx_peer_stats dx_peer_statistics(const dx_peer *peer);

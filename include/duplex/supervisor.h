@@ -66,6 +66,8 @@ typedef struct dx_supervisor_config {
 } dx_supervisor_config;
 
 DX_API dx_supervisor_config dx_supervisor_defaults(dx_framing framing, const char *const *argv);
+/* The same for one that speaks a protocol. */
+DX_API dx_supervisor_config dx_supervisor_for(dx_protocol *protocol, const char *const *argv);
 
 /* Makes one that is stopped. What the configuration points to must outlive it. DX_ERR_NOMEM. */
 DX_API dx_status dx_supervisor_new(dx_loop *loop, const dx_supervisor_config *config,

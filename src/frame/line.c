@@ -18,7 +18,7 @@ static dx_status too_long(dx_framer *framer, dx_frame *ret) {
 /* A line of `len` bytes at `pos`, which was already passed. */
 static dx_status line(dx_framer *framer, dx_frame *ret, size_t at, size_t len) {
     dx_text text = {framer->in.data + at, len};
-    if (text.at[0] != '{' && dx__frame_begins(text, "content-length:")) {
+    if (dx__frame_begins(text, "content-length:")) {
         bool first = !framer->started;
         framer->started = true;
         return (first ? dx__frame_fatal : dx__frame_fault)(framer, ret, DX_FAULT_OTHER_FRAMING, 0,
@@ -28,6 +28,19 @@ static dx_status line(dx_framer *framer, dx_frame *ret, size_t at, size_t len) {
     return dx__frame_text(framer, ret, DX_FRAME_MESSAGE, at, len);
 }
 
+/* A message as most are: from a brace to a newline. False: nothing was done. */
+static bool usual_line(dx_framer *framer, dx_frame *ret, const char *start) {
+    size_t at = framer->pos;
+    const char *newline = dx__frame_newline(framer);
+    size_t len = newline ? (size_t)(newline - start) : SIZE_MAX;
+    if (len > framer->config.message_max || newline[-1] == '\r')
+        return false;
+    framer->pos = framer->scan = at + len + 1;
+    framer->started = true;
+    dx__frame_text(framer, ret, DX_FRAME_MESSAGE, at, len);
+    return true;
+}
+
 dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret) {
     static const char bom[3] = "\xef\xbb\xbf";
     for (;;) {
@@ -35,6 +48,8 @@ dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret) {
         if (!have)
             return framer->finished ? dx__frame_end(framer, ret) : DX_AGAIN;
         const char *start = framer->in.data + framer->pos;
+        if (*start == '{' && usual_line(framer, ret, start))
+            return DX_OK;
         if (framer->base + framer->pos == 0 && have >= 3 && memcmp(start, bom, 3) == 0) {
             framer->pos += 3;
             framer->scan = framer->pos;

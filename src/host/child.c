@@ -56,6 +56,22 @@ dx_child_config dx_child_defaults(dx_framing framing, const char *const *argv) {
     };
 }
 
+dx_child_config dx_child_for(dx_protocol *protocol, const char *const *argv) {
+    const dx_protocol_facts *facts = dx_protocol_facts_of(protocol);
+    dx_child_config config = dx_child_defaults(facts->framing, argv);
+    config.link = dx_link_for(protocol, DX_SIDE_HOST);
+    config.ladder.farewell_call = facts->stop_call;
+    config.ladder.farewell_params = facts->stop_params;
+    config.ladder.farewell_notify = facts->stop_notify;
+    if (facts->stop_call_ms != DX_NEVER)
+        config.ladder.farewell_ms = facts->stop_call_ms;
+    if (facts->stop_close_ms != DX_NEVER)
+        config.ladder.close_ms = facts->stop_close_ms;
+    if (facts->stop_term_ms != DX_NEVER)
+        config.ladder.term_ms = facts->stop_term_ms;
+    return config;
+}
+
 static uint64_t later(const dx_child *child, uint64_t ms) {
     return dx__loop_later(child->thing.loop, ms);
 }
@@ -290,8 +306,9 @@ static bool say_farewell(dx_child *child) {
     options.peer.timeout_ms = ladder->farewell_ms;
     options.peer.no_cancel = 1;
     options.peer.user = child;
-    return dx_link_call(child->link, dx_str(ladder->farewell_call), dx_json_none(), &options,
-                        NULL) == DX_OK;
+    dx_text params = dx_str(ladder->farewell_params);
+    return dx_link_call(child->link, dx_str(ladder->farewell_call),
+                        dx_json_text(params.at, params.len), &options, NULL) == DX_OK;
 }
 
 /* Each step follows when the time of the one before is over. */
@@ -393,6 +410,10 @@ void dx_child_stop(dx_child *child) {
 }
 
 /* The conversation ended by itself: without it the child is of no use. */
+static void too_late(void *owner) {
+    dx__child_kill(owner);
+}
+
 static void link_closed(void *owner, const dx_error *why) {
     dx_child *child = owner;
     (void)why;
@@ -444,7 +465,13 @@ static void guard(dx__thing *thing) {
 static dx_status watch_process(dx_child *child, dx_error *reterr) {
     dx_loop *loop = child->thing.loop;
     struct dx__process *process = &child->process;
-    struct dx__link_owner owner = {link_closed, output_ended, child, true};
+    struct dx__link_owner owner = {
+        .closed = link_closed,
+        .input_ended = output_ended,
+        .too_late = too_late,
+        .owner = child,
+        .never_breaks = true,
+    };
     child->config.link.on_closed = NULL; /* the end that counts is on_gone */
     if (fcntl(process->errors, F_SETFL, O_NONBLOCK) < 0)
         return dx__system_error(reterr, DX_FAULT_START, "watch", child->config.argv[0], errno);

@@ -133,6 +133,7 @@ dx_status dx__system_error(dx_error *error, dx_fault fault, const char *what, co
 /* link.c, for child.c and plugin.c */
 struct dx__link_owner {
     void (*closed)(void *owner, const dx_error *why); /* after on_closed */
+    void (*too_late)(void *owner);    /* it did not answer what it must answer in time */
     void (*input_ended)(void *owner); /* instead of the end: the owner will say why, and when */
     void *owner;
     bool never_breaks; /* the other end of the output is held open by us: no SIGPIPE possible */

@@ -65,6 +65,10 @@ dx_link_config dx_link_defaults(dx_framing framing, dx_side side) {
     return (dx_link_config){.peer = dx_peer_defaults(framing, side), .drain_ms = 2000};
 }
 
+dx_link_config dx_link_for(dx_protocol *protocol, dx_side side) {
+    return (dx_link_config){.peer = dx_peer_for(protocol, side), .drain_ms = 2000};
+}
+
 /* Writing. */
 
 /* A pipe whose reader is gone raises SIGPIPE, and whether that is fatal is not ours to change.
@@ -204,12 +208,29 @@ static void on_call_event(dx_link *link, const dx_event *event) {
         was.on_progress(link, event, was.user);
 }
 
+/* Some answers are so important to a protocol that who does not give them is ended. */
+static bool is_too_late(const dx_link *link, const dx_event *event) {
+    return event->kind == DX_EVENT_DONE && event->outcome == DX_OUTCOME_TIMED_OUT && event->rule &&
+           event->rule->late[link->config.peer.side] == DX_LATE_KILL;
+}
+
+static void on_too_late(dx_link *link) {
+    if (link->owner.too_late)
+        link->owner.too_late(link->owner.owner);
+    else
+        link->give_up_at = later(link, 0);
+}
+
 static void on_event(dx_link *link, const dx_event *event) {
     const dx_handler *handler = NULL;
+    bool late;
     switch (event->kind) {
     case DX_EVENT_DONE:
     case DX_EVENT_PROGRESS:
+        late = is_too_late(link, event);
         on_call_event(link, event);
+        if (late && !link->freed)
+            on_too_late(link);
         return;
     case DX_EVENT_CLOSED:
         link->over = true;

@@ -54,6 +54,13 @@ dx_supervisor_config dx_supervisor_defaults(dx_framing framing, const char *cons
     };
 }
 
+dx_supervisor_config dx_supervisor_for(dx_protocol *protocol, const char *const *argv) {
+    const dx_protocol_facts *facts = dx_protocol_facts_of(protocol);
+    dx_supervisor_config config = dx_supervisor_defaults(facts->framing, argv);
+    config.child = dx_child_for(protocol, argv);
+    return config;
+}
+
 static uint64_t later(const dx_supervisor *supervisor, uint64_t ms) {
     return dx__loop_later(supervisor->thing.loop, ms);
 }

@@ -142,6 +142,11 @@ static dx_status set_token(dx_peer *peer, dx__call *call, dx_text token) {
 static dx_status prepare(dx_peer *peer, dx__call *call, const dx_call_options *options,
                          dx_text method, dx_json params) {
     uint64_t before = peer->next_id;
+    if (peer->config.protocol) {
+        dx_status fits = dx__rules_say(peer, method, true, params, &call->rule);
+        if (fits != DX_OK)
+            return fits;
+    }
     dx_status status = options->token.at ? set_token(peer, call, options->token) : DX_OK;
     if (status == DX_OK)
         status = reserve_id(peer);
@@ -190,7 +195,10 @@ dx_status dx__call_new(dx_peer *peer, dx_text method, dx_json params,
     dx__call *call = dx__pool_take(&peer->calls);
     if (!call)
         return DX_ERR_NOMEM;
-    *call = (dx__call){.pooled = call->pooled, .timer = {.tag = TIMER_CALL}};
+    call->timer = (dx__timer){.tag = TIMER_CALL};
+    call->state = CALL_PENDING;
+    call->rule = NULL;
+    call->token = NULL;
     dx_status status = prepare(peer, call, options, method, params);
     if (status != DX_OK) {
         dx__free(&peer->alloc, call->token);
@@ -203,12 +211,16 @@ dx_status dx__call_new(dx_peer *peer, dx_text method, dx_json params,
     call->user = peer->calls.size > sizeof *call ? call + 1 : options->user;
     call->reset = options->reset;
     call->no_cancel = options->no_cancel;
-    call->timeout_ms = options->timeout_ms ? options->timeout_ms : peer->config.timeout_ms;
+    uint64_t deadline = call->rule ? call->rule->deadline_ms[peer->config.side] : 0;
+    call->timeout_ms = options->timeout_ms ? options->timeout_ms
+                       : deadline          ? deadline
+                                           : peer->config.timeout_ms;
     call->total_ms = options->total_ms ? options->total_ms : peer->config.total_ms;
     call->total_at = dx__later(peer->now, call->total_ms);
     uint64_t at = dx__later(peer->now, call->timeout_ms);
     call->timer.when = at < call->total_at ? at : call->total_at;
-    call->steady = !options->timeout_ms && !options->total_ms && !options->reset;
+    call->steady =
+        call->timeout_ms == peer->config.timeout_ms && !options->total_ms && !options->reset;
     if (!call->steady)
         dx__heap_add(&peer->heap, &call->timer, call->timer.when);
     *slot_of(peer, call->id) = call;
@@ -216,6 +228,8 @@ dx_status dx__call_new(dx_peer *peer, dx_text method, dx_json params,
         dx__map_put(&peer->by_token, call->token_hash, call);
     append(call->steady ? &peer->steady : &peer->pending, call);
     peer->stats.calls++;
+    if (peer->config.protocol)
+        dx__rules_said(peer, call->rule);
     *ret_call = call;
     return DX_OK;
 }
@@ -358,7 +372,8 @@ void dx__call_due(dx_peer *peer, dx__call *call) {
         return;
     }
     /* That we no longer want it is told as well as memory allows; the call ends in any case. */
-    if (!dx__is_over(peer))
+    bool tell = !call->rule || call->rule->late[peer->config.side] == DX_LATE_CANCEL;
+    if (tell && !dx__is_over(peer))
         (void)tell_cancelled(peer, call, dx_str("timed out"));
     bool total = call->timer.when >= call->total_at;
     dx__call_end(peer, call, DX_OUTCOME_TIMED_OUT, total ? DX_FAULT_TOTAL : DX_FAULT_TIMEOUT,

@@ -52,6 +52,7 @@ static void tell_end(const dx_peer *peer, dx_event *ev, const dx__call *call) {
     ev->outcome = call->outcome;
     ev->call = dx__pool_handle(&call->pooled);
     ev->user = call->user;
+    ev->rule = call->rule;
     if (call->outcome == DX_OUTCOME_LOST && peer->why.fault != DX_FAULT_NONE)
         ev->error = peer->why;
     else if (call->fault != DX_FAULT_NONE)
@@ -79,6 +80,14 @@ static int64_t code_of(dx_event *ev) {
     return negative ? (int64_t)(0 - number) : (int64_t)number;
 }
 
+/* What looked like a result is none. */
+static void end_as_invalid(dx_peer *peer, dx_event *ev) {
+    ev->outcome = DX_OUTCOME_INVALID;
+    peer->stats.results--;
+    peer->stats.invalid++;
+    peer->stats.violations++;
+}
+
 static dx_status hand_done(dx_peer *peer, const dx__queued *queued, dx_event *ev, dx_text text) {
     dx__call *call = queued->call;
     tell_end(peer, ev, call);
@@ -96,14 +105,47 @@ static dx_status hand_done(dx_peer *peer, const dx__queued *queued, dx_event *ev
         return status;
     if (status == DX_ERR_INVALID && ev->outcome == DX_OUTCOME_CANCELLED)
         dx__error_set(&ev->error, DX_FAULT_CANCELLED, 0, 0, 0); /* that is what matters of it */
-    if (status == DX_ERR_INVALID && ev->outcome == DX_OUTCOME_RESULT) {
-        ev->outcome = DX_OUTCOME_INVALID;
-        peer->stats.results--;
-        peer->stats.invalid++;
-        peer->stats.violations++;
+    if (status == DX_ERR_INVALID && ev->outcome == DX_OUTCOME_RESULT)
+        end_as_invalid(peer, ev);
+    if (status == DX_OK && peer->config.protocol) {
+        status = dx__rules_answered(peer, call, ev);
+        if (status == DX_ERR_NOMEM)
+            return status;
+        if (status == DX_MISFIT) {
+            dx__rules_explain(peer, dx_str(call->rule->name), DX_FAULT_RESULT_FIT, &ev->error);
+            end_as_invalid(peer, ev);
+        }
     }
     dx__pool_give(&peer->calls, call);
     return DX_OK;
+}
+
+/* The event at hand is not handed out: in its place comes what is wrong with it. */
+static void become_violation(dx_peer *peer, dx_event *ev, const dx_error *error) {
+    dx_error why = *error;
+    *ev = (dx_event){.kind = DX_EVENT_VIOLATION, .message = ev->message, .error = why};
+    peer->stats.violations++;
+}
+
+/* A request that the protocol does not allow is answered with what it says about that. */
+static dx_status refuse_request(dx_peer *peer, dx__request *request, dx_event *ev,
+                                const dx__refusal *refusal) {
+    dx_error error;
+    dx_buf data;
+    dx__rules_explain(peer, ev->method, refusal->fault, &error);
+    dx_buf_init(&data, SIZE_MAX / 4, &peer->alloc);
+    dx_status status = dx__rules_data(peer, refusal->fault, &data);
+    dx__outgoing answer = {.what = DX__ERROR, .code = refusal->code, .body = dx_json_none()};
+    if (refusal->message)
+        answer.message = dx_str(refusal->message);
+    if (status == DX_OK)
+        answer.body = dx_json_checked((dx_text){data.data, data.len});
+    if (status != DX_ERR_NOMEM) /* without its data, if that can't be written as JSON */
+        status = dx__request_end(peer, request, &answer, SIZE_MAX);
+    dx_buf_done(&data);
+    if (status == DX_OK)
+        become_violation(peer, ev, &error);
+    return status;
 }
 
 /* A request whose turn has come. DX_AGAIN: it is none any more. */
@@ -144,9 +186,17 @@ static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event 
         if (status != DX_OK)
             return status;
         dx__request_end(peer, request, NULL, 0);
-        peer->stats.violations++;
-        *ev = (dx_event){.kind = DX_EVENT_VIOLATION, .message = ev->message, .error = error};
+        become_violation(peer, ev, &error);
         return DX_OK;
+    }
+    if (peer->config.protocol) {
+        dx__refusal refusal;
+        status = dx__rules_came(peer, ev, true, &ev->rule, &refusal);
+        if (status == DX_MISFIT)
+            return refuse_request(peer, request, ev, &refusal);
+        if (status != DX_OK)
+            return status;
+        request->rule = ev->rule;
     }
     request->state = REQUEST_GIVEN;
     peer->given++;
@@ -175,11 +225,22 @@ static dx_status hand_notification(dx_peer *peer, const dx__queued *queued, dx_e
         set_method(peer, ev, dx__part(text, queued->message.method), queued->message.escaped);
     if (status == DX_OK)
         status = dx__parse(peer, ev);
+    if (status == DX_OK && queued->kind == DX_EVENT_NOTIFICATION && peer->config.protocol) {
+        dx__refusal refusal;
+        status = dx__rules_came(peer, ev, false, &ev->rule, &refusal);
+        if (status == DX_MISFIT) {
+            dx_error error;
+            dx__rules_explain(peer, ev->method, refusal.fault, &error);
+            become_violation(peer, ev, &error);
+            return DX_OK;
+        }
+    }
     if (status != DX_ERR_INVALID)
         return status;
-    peer->stats.violations++;
-    if (queued->kind != DX_EVENT_CANCEL) /* which is understood all the same */
-        *ev = (dx_event){.kind = DX_EVENT_VIOLATION, .message = ev->message, .error = ev->error};
+    if (queued->kind == DX_EVENT_CANCEL) /* which is understood all the same */
+        peer->stats.violations++;
+    else
+        become_violation(peer, ev, &ev->error);
     return DX_OK;
 }
 

@@ -182,5 +182,12 @@ dx_status dx_peer_notify(dx_peer *peer, dx_text method, dx_json params) {
     if (dx__is_over(peer))
         return DX_CLOSED;
     dx__outgoing outgoing = {.what = DX__NOTIFICATION, .method = method, .body = params};
-    return dx__send(peer, NULL, &outgoing, peer->config.out_max);
+    const dx_method *rule = NULL;
+    dx_status status =
+        peer->config.protocol ? dx__rules_say(peer, method, false, params, &rule) : DX_OK;
+    if (status == DX_OK)
+        status = dx__send(peer, NULL, &outgoing, peer->config.out_max);
+    if (status == DX_OK && peer->config.protocol)
+        dx__rules_said(peer, rule);
+    return status;
 }

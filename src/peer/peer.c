@@ -46,7 +46,46 @@ static bool is_sensible(const dx_peer_config *config) {
            config->requests_max < pool_max && config->in_max > 0 && config->first_id > 0 &&
            config->first_id < UINT64_C(1) << 53 &&
            (!config->cancel.method || config->cancel.id_member) &&
-           (!config->progress.method || config->progress.token_member);
+           (!config->progress.method || config->progress.token_member) &&
+           !(config->protocol && config->checking && config->flags & DX_PEER_TEXT);
+}
+
+dx_peer_config dx_peer_for(dx_protocol *protocol, dx_side side) {
+    const dx_protocol_facts *facts = dx_protocol_facts_of(protocol);
+    dx_peer_config config = dx_peer_defaults(facts->framing, side);
+    config.protocol = protocol;
+    config.checking = DX_CHECKING_BOTH;
+    config.lenient = facts->lenient;
+    config.flags = facts->batch ? DX_PEER_BATCH : 0;
+    config.content_type = facts->content_type;
+    config.message_max = facts->message_max;
+    config.ids = facts->ids;
+    config.timeout_ms = facts->deadline_ms;
+    config.total_ms = DX_NEVER; /* what a method may take is its own */
+    config.cancel = (dx_cancel_style){
+        .method = facts->cancel_method,
+        .id_member = facts->cancel_id,
+        .reason_member = facts->cancel_reason,
+        .answered = facts->cancel_answered,
+        .code = facts->cancel_code,
+        .grace_ms = facts->cancel_grace_ms,
+    };
+    config.progress = (dx_progress_style){
+        .method = facts->progress_method,
+        .token_member = facts->progress_token,
+        .pass_unknown = facts->progress_pass_unknown,
+    };
+    return config;
+}
+
+const dx_misfit *dx_peer_why(const dx_peer *peer) {
+    static const dx_misfit nothing = {{0}, {0}, {0}, {0}};
+    return peer->why_not ? peer->why_not : &nothing;
+}
+
+const char *dx_peer_state(const dx_peer *peer) {
+    return peer->config.protocol ? dx_protocol_state_name(peer->config.protocol, peer->state)
+                                 : NULL;
 }
 
 dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer) {
@@ -57,6 +96,14 @@ dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer) {
     if (!peer)
         return DX_ERR_NOMEM;
     memset(peer, 0, sizeof *peer);
+    if (config->protocol) {
+        peer->why_not = dx__malloc(&alloc, sizeof *peer->why_not);
+        if (!peer->why_not) {
+            dx__free(&alloc, peer);
+            return DX_ERR_NOMEM;
+        }
+        memset(peer->why_not, 0, sizeof *peer->why_not);
+    }
     peer->config = *config;
     peer->config.allocator = NULL;
     peer->alloc = alloc;
@@ -104,6 +151,7 @@ static void free_books(dx_peer *peer) {
     dx__map_done(&peer->by_request_id);
     dx__heap_done(&peer->heap);
     dx__free(&peer->alloc, peer->tombstones);
+    dx__free(&peer->alloc, peer->why_not);
 }
 
 dx_peer *dx_peer_free(dx_peer *peer) {

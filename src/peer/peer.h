@@ -9,6 +9,7 @@
  *   calls.c     our calls: one function ends each of them
  *   ids.c       their ids
  *   requests.c  the other side's requests: one function answers each of them
+ *   rules.c     what the protocol says about them
  *   output.c    messages -> bytes
  *
  * Memory can run out at any allocation. So every step first makes sure of all the room it needs,
@@ -38,6 +39,7 @@ typedef struct dx__call {
     uint64_t total_ms;
     uint64_t total_at;
     void *user;
+    const dx_method *rule;
     char *token; /* canonical text, or NULL */
     size_t token_len;
     uint64_t token_hash;
@@ -71,6 +73,7 @@ typedef struct dx__request {
     dx__pooled pooled;
     dx__timer timer;
     dx__batch *batch;
+    const dx_method *rule;
     char *id;
     size_t id_len;
     uint64_t id_hash;
@@ -188,6 +191,11 @@ struct dx_peer {
     dx_buf out;
     size_t out_sent;
 
+    unsigned state;     /* of the protocol's lifecycle */
+    dx_misfit *why_not; /* only with a protocol */
+    const dx_method *last_rule;
+    size_t last_rule_len;
+
     uint64_t last_byte;
     uint64_t last_use;
     bool stall_told;
@@ -235,6 +243,28 @@ dx_status dx__send_last(dx_peer *peer, dx__batch *batch, const dx__outgoing *out
  * it waits to be flushed. */
 void dx__batch_complete(dx_peer *peer, dx__batch *batch);
 void dx__flush_batches(dx_peer *peer);
+
+/* rules.c, all of it only with a protocol. Why something is not allowed stands in why_not. */
+typedef struct dx__refusal {
+    dx_fault fault;
+    int64_t code; /* what a request is answered with */
+    const char *message;
+} dx__refusal;
+/* A request or notification whose turn has come: DX_MISFIT with *ret, DX_ERR_NOMEM. */
+dx_status dx__rules_came(dx_peer *peer, const dx_event *ev, bool is_request,
+                         const dx_method **ret_rule, dx__refusal *ret);
+/* The answer to a call, when it is handed out: DX_MISFIT, DX_ERR_NOMEM. */
+dx_status dx__rules_answered(dx_peer *peer, const dx__call *call, const dx_event *ev);
+/* Before something is sent: DX_MISFIT, DX_ERR_INVALID, DX_ERR_NOMEM; and when it was. */
+dx_status dx__rules_say(dx_peer *peer, dx_text method, bool is_request, dx_json params,
+                        const dx_method **ret_rule);
+void dx__rules_said(dx_peer *peer, const dx_method *rule);
+/* The same for an answer. */
+dx_status dx__rules_answer(dx_peer *peer, const dx__request *request, dx_json result);
+void dx__rules_gave(dx_peer *peer, const dx_method *rule, bool is_result);
+/* why_not as an error, and as the data of an error answer. */
+void dx__rules_explain(const dx_peer *peer, dx_text method, dx_fault fault, dx_error *error);
+dx_status dx__rules_data(const dx_peer *peer, dx_fault fault, dx_buf *buf);
 
 /* intake.c: takes in all frames that are there. */
 dx_status dx__intake(dx_peer *peer);

@@ -47,6 +47,8 @@ dx_status dx__request_end(dx_peer *peer, dx__request *request, const dx__outgoin
                                           : dx__send(peer, NULL, &outgoing, beyond);
         if (status != DX_OK)
             return status;
+        if (request->rule)
+            dx__rules_gave(peer, request->rule, answer->what == DX__RESULT);
     }
     peer->given -= request->state != REQUEST_QUEUED && request->state != REQUEST_OVERDUE;
     peer->warm = true;
@@ -125,7 +127,9 @@ dx_status dx_peer_reply(dx_peer *peer, dx_request handle, dx_json result) {
         answer.body = dx__json_as_it_came(result, peer->event.value, peer->event.body);
         answer.is_line = answer.body.at == peer->event.body.at;
     }
-    dx_status status = dx__request_end(peer, request, &answer, reply_room(peer));
+    dx_status status = request->rule ? dx__rules_answer(peer, request, result) : DX_OK;
+    if (status == DX_OK)
+        status = dx__request_end(peer, request, &answer, reply_room(peer));
     if (status == DX_OK)
         peer->stats.replies++;
     return status;

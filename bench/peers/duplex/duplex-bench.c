@@ -3,6 +3,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With `check`, both sides speak this protocol, and check all that it says. */
+static const char document[] =
+    "{\"openrpc\":\"1.3.2\",\"info\":{\"title\":\"Echo\",\"version\":\"1\"},\"methods\":[{"
+    "\"name\":\"echo\",\"summary\":\"Answers with its params.\",\"params\":["
+    "{\"name\":\"line\",\"required\":true,\"schema\":{}},"
+    "{\"name\":\"ok\",\"required\":true,\"schema\":{}},"
+    "{\"name\":\"text\",\"required\":true,\"schema\":{}}],"
+    "\"result\":{\"name\":\"same\",\"schema\":{\"$ref\":\"#/components/schemas/Text\"}},"
+    "\"x-duplex\":{\"from\":\"both\",\"params\":{\"$ref\":\"#/components/schemas/Text\"}}}],"
+    "\"components\":{\"schemas\":{\"Text\":{\"type\":\"object\","
+    "\"required\":[\"line\",\"ok\",\"text\"],\"additionalProperties\":false,\"properties\":{"
+    "\"line\":{\"type\":\"integer\",\"minimum\":0},\"ok\":{\"type\":\"boolean\"},"
+    "\"text\":{\"type\":\"string\",\"maxLength\":1000000}}}}},"
+    "\"x-duplex\":{\"name\":\"echo\",\"framing\":\"header\",\"deadline\":30000}}";
+
+static dx_protocol *protocol(void) {
+    static dx_protocol *loaded;
+    dx_misfit why;
+    if (!loaded && dx_protocol_read((dx_text){document, sizeof document - 1}, dx_str("echo"), NULL,
+                                    &loaded, &why) != DX_OK)
+        die("%s", why.phrase);
+    return loaded;
+}
+
 struct form take_form(char ***argv) {
     struct form form = {.framing = DX_FRAMING_HEADER};
     for (; **argv; (*argv)++) {
@@ -10,6 +34,8 @@ struct form take_form(char ***argv) {
             form.framing = DX_FRAMING_LINE;
         else if (strcmp(**argv, "text") == 0)
             form.text = true;
+        else if (strcmp(**argv, "check") == 0)
+            form.check = true;
         else if (strncmp(**argv, "busy=", 5) == 0)
             form.busy = strtoull(**argv + 5, NULL, 10);
         else
@@ -19,7 +45,9 @@ struct form take_form(char ***argv) {
 }
 
 dx_link_config link_config(const struct form *form, dx_side side) {
-    dx_link_config config = dx_link_defaults(form->framing, side);
+    dx_link_config config =
+        form->check ? dx_link_for(protocol(), side) : dx_link_defaults(form->framing, side);
+    config.peer.framing = form->framing;
     if (form->text)
         config.peer.flags |= DX_PEER_TEXT;
     return config;

@@ -9,10 +9,11 @@
 struct form {
     dx_framing framing;
     bool text;     /* params as text instead of as a tree */
+    bool check;    /* all messages against a protocol */
     uint64_t busy; /* µs */
 };
 
-/* Takes the words `line`, `text` and `busy=US` from *argv. */
+/* Takes the words `line`, `text`, `check` and `busy=US` from *argv. */
 struct form take_form(char ***argv);
 dx_link_config link_config(const struct form *form, dx_side side);
 

@@ -83,21 +83,28 @@ static inline const char *dx__json_plain(const char *at, const char *end) {
         }
         at += 8;
     }
-    if (end - at >= 4) { /* two words that overlap */
-        uint64_t low = 0;
-        uint64_t high = 0;
-        memcpy(&low, at, 4);
-        memcpy(&high, end - 4, 4);
-        uint64_t word = low | high << 32;
-        uint64_t quote = word ^ (ones * '"');
-        uint64_t slash = word ^ (ones * '\\');
-        if (!(((quote - ones) | (slash - ones) | (word - ones * 0x20) | word) & tops))
-            return end;
-    }
     while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' &&
            *at != '\\')
         at++;
     return at;
+}
+
+/* Are all of them like that? Short texts, which most names are, in one go. */
+static inline int dx__json_is_plain(const char *at, size_t len) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t tops = UINT64_C(0x8080808080808080);
+    if (len >= 4 && len <= 8) { /* as two words that overlap */
+        uint64_t low = 0;
+        uint64_t high = 0;
+        memcpy(&low, at, 4);
+        memcpy(&high, at + len - 4, 4);
+        uint64_t word = low | high << 32;
+        uint64_t quote = word ^ (ones * '"');
+        uint64_t slash = word ^ (ones * '\\');
+        if (!(((quote - ones) | (slash - ones) | (word - ones * 0x20) | word) & tops))
+            return 1;
+    }
+    return dx__json_plain(at, at + len) == at + len;
 }
 
 /* The rest of a string from something on that is not plain. Apart, so that plain strings, which

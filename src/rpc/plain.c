@@ -80,7 +80,7 @@ dx_status dx__json_put_plain(dx_buf *buf, yyjson_val *val) {
         if (type == YYJSON_TYPE_STR) {
             const char *at = unsafe_yyjson_get_str(val);
             if (unsafe_yyjson_get_subtype(val) != YYJSON_SUBTYPE_NOESC &&
-                dx__json_plain(at, at + len) != at + len)
+                !dx__json_is_plain(at, len))
                 return DX_AGAIN;
             to = put_string(to, at, len);
         } else if (len && type >= YYJSON_TYPE_ARR) {

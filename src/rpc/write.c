@@ -213,7 +213,7 @@ static void method_members(struct writer *writer, dx_text method, dx_json params
 }
 
 static inline int is_plain(dx_text text) {
-    return text.len && dx__json_plain(text.at, text.at + text.len) == text.at + text.len;
+    return text.len && dx__json_is_plain(text.at, text.len);
 }
 
 /* Is it the text of an id, and nothing else? */

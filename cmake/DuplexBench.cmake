@@ -1,4 +1,12 @@
-# The programs of bench/peers in C: all linked alike, as an embedder would link the library.
+# The programs of bench/peers in C: all linked alike. Duplex is in them as it is in its shared library,
+# optimised as a whole.
+function(duplex_whole name)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:duplex_objects>)
+    target_include_directories(${name} PRIVATE include)
+    target_link_libraries(${name} PRIVATE Yyjson::Yyjson Pcre2::Pcre2)
+    set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION "${whole_program}")
+endfunction()
+
 foreach(peer raw plain duplex)
     file(GLOB sources CONFIGURE_DEPENDS bench/peers/${peer}/*.c)
     list(FILTER sources EXCLUDE REGEX "/(host|echo)\\.c$")
@@ -10,7 +18,7 @@ foreach(peer raw plain duplex)
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
         target_compile_definitions(bench_${peer}_${side} PRIVATE _GNU_SOURCE)
         if(peer STREQUAL duplex)
-            target_link_libraries(bench_${peer}_${side} PRIVATE duplex_static)
+            duplex_whole(bench_${peer}_${side})
         elseif(peer STREQUAL plain)
             target_link_libraries(bench_${peer}_${side} PRIVATE Yyjson::Yyjson)
         endif()
@@ -23,4 +31,4 @@ set_target_properties(bench_schema PROPERTIES
     OUTPUT_NAME schema-duplex
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_compile_definitions(bench_schema PRIVATE _GNU_SOURCE)
-target_link_libraries(bench_schema PRIVATE duplex_static)
+duplex_whole(bench_schema)

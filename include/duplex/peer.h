@@ -114,6 +114,7 @@ typedef struct dx_peer_config {
      */
     dx_protocol *protocol;
     dx_checking checking;
+    dx_ids ids; /* how the ids of calls look (counter) */
 
     /* limits: what goes beyond is refused, never stored */
     size_t message_max;  /* bytes of one message, in and out (64 MiB) */
@@ -141,7 +142,6 @@ typedef struct dx_peer_config {
     void (*observe)(void *user, int out, dx_text text, size_t framed);
     void *observe_user;
 
-    dx_ids ids;        /* how they look (counter) */
     uint64_t first_id; /* id of the first call (1); ids count up to 2^53-1, then start at 1 again */
     uint64_t seed;     /* any number the other side can't guess: keeps its ids from colliding, and
                           makes random ones of ours; a link takes one from the system for 0 */

@@ -87,8 +87,8 @@ static dx_status add_states(dx__load *load, yyjson_val *lifecycle) {
 static dx_status make_cells(dx__load *load) {
     dx_protocol *protocol = load->protocol;
     size_t row = protocol->name_count + 1;
-    protocol->cells =
-        dx__malloc(&load->alloc, protocol->state_count * DX__SIDES * row * sizeof(dx__cell));
+    size_t rows = (size_t)protocol->state_count * DX__SIDES;
+    protocol->cells = dx__malloc(&load->alloc, rows * row * sizeof(dx__cell));
     if (!protocol->cells)
         return DX_ERR_NOMEM;
     for (unsigned state = 0; state < protocol->state_count; state++)

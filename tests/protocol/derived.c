@@ -186,13 +186,15 @@ static void check_part(const struct subject *subject) {
     dx_status status =
         dx__sample_write(dx_protocol_document(subject->protocol), schema, params, &text);
     yyjson_doc *doc = status == DX_OK ? yyjson_read(text.data, text.len, 0) : NULL;
+    if (dx_buf_append(&text, "", 1) != DX_OK)
+        abort();
     yyjson_val *value = yyjson_doc_get_root(doc);
     dx_misfit why = {.phrase = ""};
     if (!value)
         tell(subject, "sample", "none");
     else if (check(subject, value, 0, &why) != DX_OK ||
              check(subject, value, DX_CHECK_OPEN, &why) != DX_OK)
-        tell(subject, why.phrase, yyjson_val_write(value, 0, NULL));
+        tell(subject, why.phrase, text.data);
     else
         check_places(subject, schema, value);
     kinds[0]++;

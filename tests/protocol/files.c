@@ -1,17 +1,12 @@
 #include "protocol/files.h"
 
 #include <dirent.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 static size_t failures;
 
-void failed(const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    vfprintf(stdout, format, args);
-    va_end(args);
+void count_failure(void) {
     putchar('\n');
     failures++;
 }

@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Counts and prints a failure; a line of its own. */
-void failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints a line, and counts it as a failure. */
+#define failed(...) (printf(__VA_ARGS__), count_failure())
+void count_failure(void);
 /* What main() returns: 0 if nothing failed. Says how many of what were looked at. */
 int verdict(const char *what, size_t count);
 

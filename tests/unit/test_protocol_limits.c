@@ -147,6 +147,58 @@ static void long_names_leave_room_for_what_is_wrong(void **state) {
     assert_string_equal(why.phrase, ":1:1: no JSON");
 }
 
+/* A document of `count` schemas, the first of which refers to another that often. */
+static char *references(size_t count, size_t often, const char *name) {
+    size_t room = count * 16 + often * (strlen(name) + 40) + 600 + strlen(name);
+    char *document = malloc(room);
+    assert_non_null(document);
+    size_t len = (size_t)snprintf(document, room, "%s",
+                                  HEAD PLAIN
+                                  "\"methods\":[],\"components\":{\"schemas\":{\"A\":{\"anyOf\":[");
+    for (size_t i = 0; i < often; i++)
+        len += (size_t)snprintf(document + len, room - len,
+                                "%s{\"$ref\":\"#/components/schemas/%s\"}", i ? "," : "", name);
+    len += (size_t)snprintf(document + len, room - len, "]}");
+    for (size_t i = 2; i < count; i++)
+        len += (size_t)snprintf(document + len, room - len, ",\"b%zu\":true", i);
+    snprintf(document + len, room - len, ",\"%s\":true}}}", name);
+    return document;
+}
+
+/* Finding what a reference leads to takes as many steps as there are members on the way. */
+static void references_have_a_largest_effort(void **state) {
+    (void)state;
+    enum { EFFORT = 100000000, SCHEMAS = 19994, EACH = SCHEMAS + 5 + 1 };
+    for (size_t more = 0; more <= 1; more++) {
+        char *document = references(SCHEMAS, EFFORT / EACH + more, "C");
+        expect(document, NULL, more ? DX_ERR_LIMIT : DX_OK,
+               more ? "file: /components/schemas/A/anyOf/0/$ref: too many references, or too large "
+                      "what they lead to"
+                    : "");
+        free(document);
+    }
+}
+
+static void names_in_references_have_a_longest_length(void **state) {
+    (void)state;
+    enum { LONGEST = 512 };
+    char name[LONGEST + 2];
+    memset(name, 'n', sizeof name);
+    name[LONGEST] = '\0';
+    char *document = references(3, 1, name);
+    expect(document, NULL, DX_OK, "");
+    free(document);
+    name[LONGEST] = 'n';
+    name[LONGEST + 1] = '\0';
+    document = references(3, 1, name);
+    dx_protocol *protocol = NULL;
+    dx_misfit why = {.phrase = ""};
+    assert_int_equal(dx_protocol_read(dx_str(document), TEXT("file"), NULL, &protocol, &why),
+                     DX_ERR_INVALID);
+    assert_non_null(strstr(why.phrase, "nn…\" leads nowhere"));
+    free(document);
+}
+
 /* References that lead in a circle, or far away, end. */
 static void references_end(void **state) {
     (void)state;
@@ -278,6 +330,8 @@ int main(void) {
         cmocka_unit_test(errors_have_a_largest_count),
         cmocka_unit_test(documents_extend_each_other_so_far),
         cmocka_unit_test(long_names_leave_room_for_what_is_wrong),
+        cmocka_unit_test(references_have_a_largest_effort),
+        cmocka_unit_test(names_in_references_have_a_longest_length),
         cmocka_unit_test(references_end),
         cmocka_unit_test(nothing_leaks_without_memory),
         cmocka_unit_test(what_failed_can_be_asked_again),

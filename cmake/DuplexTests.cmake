@@ -89,6 +89,17 @@ foreach(source IN LISTS sources)
     endif()
 endforeach()
 
+# Our MCP documents against the published schemas; each revision is a test of its own. The long ones
+# leave no mutation out.
+file(GLOB sources CONFIGURE_DEPENDS tests/mcp/*.c)
+if(sources)
+    duplex_program(mcp_equal ${sources} tests/protocol/files.c)
+    foreach(revision 2024-11-05 2025-03-26 2025-06-18 2025-11-25 2026-07-28)
+        duplex_test(mcp.equal.${revision} 60 protocol mcp_equal ${revision})
+        duplex_test(mcp.equal-long.${revision} 600 protocol mcp_equal --long ${revision})
+    endforeach()
+endif()
+
 # A protocol that only the tests know. The library's own table of documents is left out of this
 # program: it has one with that document in it.
 duplex_program(sixth tests/sixth/sixth.c)

@@ -32,8 +32,10 @@ static dx_status line(dx_framer *framer, dx_frame *ret, size_t at, size_t len) {
 static bool usual_line(dx_framer *framer, dx_frame *ret, const char *start) {
     size_t at = framer->pos;
     const char *newline = dx__frame_newline(framer);
-    size_t len = newline ? (size_t)(newline - start) : SIZE_MAX;
-    if (len > framer->config.message_max || newline[-1] == '\r')
+    if (!newline || newline[-1] == '\r')
+        return false;
+    size_t len = (size_t)(newline - start);
+    if (len > framer->config.message_max)
         return false;
     framer->pos = framer->scan = at + len + 1;
     framer->started = true;

@@ -322,9 +322,13 @@ static dx_status write_params(const dx_peer *peer, uint64_t id, dx_text reason, 
     return status == DX_OK ? dx_buf_append(buf, "}", 1) : status;
 }
 
+static bool is_told(dx_peer *peer, const dx__call *call) {
+    return peer->config.cancel.method && !call->no_cancel && dx__rules_may_cancel(peer);
+}
+
 static dx_status tell_cancelled(dx_peer *peer, const dx__call *call, dx_text reason) {
     const dx_cancel_style *style = &peer->config.cancel;
-    if (!style->method || call->no_cancel)
+    if (!is_told(peer, call))
         return DX_OK;
     dx_buf params;
     dx_buf_init(&params, peer->config.message_max, &peer->alloc);
@@ -351,7 +355,7 @@ dx_status dx_peer_cancel(dx_peer *peer, dx_call handle, dx_text reason, uint64_t
     if (status != DX_OK)
         return status;
     const dx_cancel_style *style = &peer->config.cancel;
-    if (silent || !style->method || !style->answered || call->no_cancel) {
+    if (silent || !style->answered || !is_told(peer, call)) {
         dx__call_end(peer, call, DX_OUTCOME_CANCELLED, DX_FAULT_CANCELLED, false);
         return DX_OK;
     }

@@ -192,6 +192,7 @@ struct dx_peer {
     size_t out_sent;
 
     unsigned state;     /* of the protocol's lifecycle */
+    bool is_early;      /* what was judged last is let through, but early */
     dx_misfit *why_not; /* only with a protocol */
     const dx_method *last_rule;
     size_t last_rule_len;
@@ -262,6 +263,8 @@ void dx__rules_said(dx_peer *peer, const dx_method *rule);
 /* The same for an answer. */
 dx_status dx__rules_answer(dx_peer *peer, const dx__request *request, dx_json result);
 void dx__rules_gave(dx_peer *peer, const dx_method *rule, bool is_result);
+/* May this side tell the other one that a request is cancelled? Also without a protocol. */
+bool dx__rules_may_cancel(dx_peer *peer);
 /* why_not as an error, and as the data of an error answer. */
 void dx__rules_explain(const dx_peer *peer, dx_text method, dx_fault fault, dx_error *error);
 dx_status dx__rules_data(const dx_peer *peer, dx_fault fault, dx_buf *buf);

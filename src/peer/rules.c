@@ -29,10 +29,15 @@ static const dx_method *find(dx_peer *peer, dx_text method) {
     return rule;
 }
 
+/* Longer names are cut off, between two characters; a phrase stays one line, whatever the name is.
+ */
 static void line_text(dx__line *line, dx_text text) {
-    char room[120]; /* longer names are cut off */
+    char room[120];
     size_t len = text.len < sizeof room ? text.len : sizeof room - 1;
-    memcpy(room, text.at, len);
+    while (len && len < text.len && ((unsigned char)text.at[len] & 0xc0) == 0x80)
+        len--;
+    for (size_t i = 0; i < len; i++)
+        room[i] = (unsigned char)text.at[i] < 0x20 || text.at[i] == 0x7f ? '?' : text.at[i];
     room[len] = '\0';
     dx__line_str(line, room);
 }
@@ -102,6 +107,7 @@ static dx_status judge(dx_peer *peer, dx_text method, dx_side from, bool is_requ
     const dx_method *rule = find(peer, method);
     int64_t code = DX_CODE_REQUEST;
     const char *message = NULL;
+    peer->is_early = false;
     *ret_rule = rule;
     if (!rule && !dx_protocol_facts_of(protocol)->open)
         return not_listed(peer, method, ret);
@@ -113,7 +119,7 @@ static dx_status judge(dx_peer *peer, dx_text method, dx_side from, bool is_requ
                           : dx_protocol_may(protocol, peer->state, method, from, &code, &message);
     if (leave == DX_LEAVE_NO)
         return wrong_state(peer, method, code, message, ret);
-    peer->stats.early += leave == DX_LEAVE_EARLY;
+    peer->is_early = leave == DX_LEAVE_EARLY;
     return rule ? fits(peer, rule, from, DX_PART_PARAMS, params, flags, ret) : DX_OK;
 }
 
@@ -132,9 +138,11 @@ dx_status dx__rules_came(dx_peer *peer, const dx_event *ev, bool is_request,
         *ret_rule = find(peer, ev->method);
     else
         status = judge(peer, ev->method, from, is_request, ev->value, DX_CHECK_OPEN, ret_rule, ret);
-    if (status == DX_OK)
-        move(peer, *ret_rule, from, DX_MOVE_SENT);
-    return status;
+    if (status != DX_OK)
+        return status;
+    peer->stats.early += peer->config.checking != DX_CHECKING_OFF && peer->is_early;
+    move(peer, *ret_rule, from, DX_MOVE_SENT);
+    return DX_OK;
 }
 
 dx_status dx__rules_answered(dx_peer *peer, const dx__call *call, const dx_event *ev) {
@@ -144,7 +152,9 @@ dx_status dx__rules_answered(dx_peer *peer, const dx__call *call, const dx_event
     if (is_result && call->rule && peer->config.checking != DX_CHECKING_OFF)
         status = fits(peer, call->rule, peer->config.side, DX_PART_RESULT, ev->value, DX_CHECK_OPEN,
                       &refusal);
-    if (status != DX_ERR_NOMEM && (is_result || ev->outcome == DX_OUTCOME_ERROR))
+    /* A cancelled call that comes here was answered with an error, like any other. */
+    if (status != DX_ERR_NOMEM &&
+        (is_result || ev->outcome == DX_OUTCOME_ERROR || ev->outcome == DX_OUTCOME_CANCELLED))
         move(peer, call->rule, peer->config.side, is_result ? DX_MOVE_RESULT : DX_MOVE_ERROR);
     return status;
 }
@@ -211,7 +221,15 @@ dx_status dx__rules_answer(dx_peer *peer, const dx__request *request, dx_json re
 }
 
 void dx__rules_said(dx_peer *peer, const dx_method *rule) {
+    peer->stats.early += peer->config.checking == DX_CHECKING_BOTH && peer->is_early;
     move(peer, rule, peer->config.side, DX_MOVE_SENT);
+}
+
+bool dx__rules_may_cancel(dx_peer *peer) {
+    if (!peer->config.protocol || peer->config.checking != DX_CHECKING_BOTH)
+        return true;
+    const dx_method *rule = find(peer, dx_str(peer->config.cancel.method));
+    return !rule || (peer->config.side == DX_SIDE_HOST ? rule->from_host : rule->from_plugin);
 }
 
 void dx__rules_gave(dx_peer *peer, const dx_method *rule, bool is_result) {

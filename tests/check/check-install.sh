@@ -25,7 +25,7 @@ export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 warnings=(-Wall -Wextra -Werror)
 read -ra cflags < <(pkg-config --cflags duplex)
 read -ra libs < <(pkg-config --libs duplex)
-read -ra yyjson < <(pkg-config --libs yyjson)
+read -ra others < <(pkg-config --libs yyjson libpcre2-8)
 # The folder is none that the system's loader knows.
 rpath="-Wl,-rpath,$prefix/lib"
 
@@ -51,7 +51,7 @@ gcc "${warnings[@]}" "${cflags[@]}" "$consumer" -o pkg-config "${libs[@]}" "$rpa
 run "pkg-config" ./pkg-config
 readelf -d pkg-config | grep -q 'NEEDED.*libduplex\.so\.0'
 
-gcc "${warnings[@]}" "${cflags[@]}" "$consumer" -o archive "$prefix/lib/libduplex.a" "${yyjson[@]}" "$rpath"
+gcc "${warnings[@]}" "${cflags[@]}" "$consumer" -o archive "$prefix/lib/libduplex.a" "${others[@]}" "$rpath"
 run "libduplex.a" ./archive
 if readelf -d archive | grep 'NEEDED.*libduplex'; then exit 1; fi
 

@@ -17,7 +17,7 @@ build_program() {
     local yyjson
     yyjson=$(from_cache Yyjson_LIBRARY)
     cc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$SOURCE/include" -I"$(from_cache Yyjson_INCLUDE_DIR)" \
-        "$SOURCE/tests/cost/$1.c" "$BUILD/$2" "$yyjson" \
+        "$SOURCE/tests/cost/$1.c" "$BUILD/$2" "$yyjson" "$(from_cache Pcre2_LIBRARY)" \
         -Wl,-rpath,"$BUILD:$(dirname "$yyjson")" -o "$work/$1"
 }
 

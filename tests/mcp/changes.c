@@ -38,8 +38,24 @@ static const char unknown[] = "anyName2";
 struct changer {
     const char *json;
     const struct words *words;
+    struct seen *seen;
     struct listener listener;
 };
+
+/* A value in the text. */
+struct spot {
+    const struct spot *above; /* the object or array that it lies in */
+    size_t from;
+    size_t to;
+    uint64_t path;
+    bool fresh; /* it was not changed before in the same surroundings */
+};
+
+static uint64_t hash(uint64_t seed, const char *bytes, size_t len) {
+    for (size_t i = 0; i < len; i++)
+        seed = (seed ^ (unsigned char)bytes[i]) * 0x100000001b3U;
+    return seed;
+}
 
 static size_t string_end(const char *json, size_t at) {
     for (at++; json[at] != '"'; at++)
@@ -58,6 +74,31 @@ static size_t value_end(const char *json, size_t at) {
         at = c == '"' ? string_end(json, at) : at + 1;
     } while (open);
     return at;
+}
+
+/* Names and scalars; of what lies deeper, only that it is there. */
+static uint64_t hash_shallow(uint64_t seed, const char *json, size_t from, size_t to) {
+    if (json[from] != '{' && json[from] != '[')
+        return hash(seed, json + from, to - from);
+    seed = hash(seed, json + from, 1);
+    for (size_t at = from + 1; at < to - 1;) {
+        size_t end = value_end(json, at);
+        bool deep = json[at] == '{' || json[at] == '[';
+        seed = hash(seed, json + at, deep ? 1 : end - at);
+        at = end + (end < to - 1); /* a comma or a colon */
+    }
+    return seed;
+}
+
+/* Instances differ in one branch, and are alike otherwise. What decides between the branches lies
+ * in the same object as the value, or one further out. */
+static struct spot spot_at(const struct changer *changer, const struct spot *above, size_t from,
+                           size_t to, uint64_t path) {
+    uint64_t place = hash_shallow(path, changer->json, from, to);
+    const struct spot *around = above;
+    for (int i = 0; around && i < 2; i++, around = around->above)
+        place = hash_shallow(place, changer->json, around->from, around->to);
+    return (struct spot){above, from, to, path, seen_add(changer->seen, place)};
 }
 
 static bool is_same(const char *json, size_t from, size_t to, const char *text) {
@@ -80,8 +121,9 @@ static void replace(const struct changer *changer, size_t from, size_t to, const
 }
 
 /* Takes the text. */
-static void replace_made(const struct changer *changer, size_t from, size_t to, char *by) {
-    replace(changer, from, to, by, true);
+static void replace_made(const struct changer *changer, size_t from, size_t to, char *by,
+                         bool essential) {
+    replace(changer, from, to, by, essential);
     free(by);
 }
 
@@ -93,25 +135,27 @@ static bool is_constant(const struct changer *changer, size_t from, size_t to) {
     return false;
 }
 
-static void change_string(const struct changer *changer, size_t from, size_t to) {
+static void change_string(const struct changer *changer, const struct spot *spot) {
     const struct texts *constants = &changer->words->constants;
-    bool constant = is_constant(changer, from, to);
-    replace(changer, to - 1, to - 1, "x", true);
+    size_t from = spot->from;
+    size_t to = spot->to;
+    bool constant = spot->fresh && is_constant(changer, from, to);
+    replace(changer, to - 1, to - 1, "x", spot->fresh);
     char *upper = strndup(changer->json + from, to - from);
     if (!upper)
         abort();
     for (char *it = upper; *it; it++)
         *it = (char)toupper((unsigned char)*it);
-    replace_made(changer, from, to, upper);
+    replace_made(changer, from, to, upper, spot->fresh);
     for (size_t i = 0; i < constants->count; i++)
         replace(changer, from, to, constants->of[i], constant);
 }
 
-static void change_number(const struct changer *changer, size_t from, size_t to) {
-    double was = strtod(changer->json + from, NULL);
-    replace_made(changer, from, to, print("%.17g", -was));
-    replace_made(changer, from, to, print("%.17g", was + 0.25));
-    replace_made(changer, from, to, print("%.17g", was + 1000));
+static void change_number(const struct changer *changer, const struct spot *spot) {
+    double was = strtod(changer->json + spot->from, NULL);
+    const double numbers[] = {-was, was + 0.25, was + 1000};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        replace_made(changer, spot->from, spot->to, print("%.17g", numbers[i]), spot->fresh);
 }
 
 static char *repeated(const char *item, size_t len, size_t times) {
@@ -128,14 +172,22 @@ static char *repeated(const char *item, size_t len, size_t times) {
     return text;
 }
 
-static void change_value(const struct changer *changer, size_t from, size_t to);
+static void change_value(const struct changer *changer, const struct spot *spot);
 
-static void change_array(const struct changer *changer, size_t from, size_t to) {
+static void change_below(const struct changer *changer, const struct spot *above, size_t from,
+                         size_t to, uint64_t path) {
+    struct spot spot = spot_at(changer, above, from, to, path);
+    change_value(changer, &spot);
+}
+
+static void change_array(const struct changer *changer, const struct spot *spot) {
     const char *json = changer->json;
+    size_t from = spot->from;
+    size_t to = spot->to;
     bool empty = to - from == 2;
     for (size_t i = 0; i < VALUES; i++) {
         char *item = print("%s%s", empty ? "" : ",", values[i]);
-        replace_made(changer, to - 1, to - 1, item);
+        replace_made(changer, to - 1, to - 1, item, spot->fresh);
     }
     if (empty)
         return;
@@ -143,9 +195,9 @@ static void change_array(const struct changer *changer, size_t from, size_t to) 
     static const size_t times[] = {2, 100, 101};
     size_t first = value_end(json, from + 1) - from - 1;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        replace_made(changer, from, to, repeated(json + from + 1, first, times[i]));
+        replace_made(changer, from, to, repeated(json + from + 1, first, times[i]), spot->fresh);
     for (size_t at = from + 1; at < to; at = value_end(json, at) + 1)
-        change_value(changer, at, value_end(json, at));
+        change_below(changer, spot, at, value_end(json, at), hash(spot->path, "[]", 2));
 }
 
 static bool has_member(const char *json, size_t from, size_t to, const char *name) {
@@ -181,41 +233,44 @@ static void cut_of(const char *json, size_t at, size_t end, size_t *ret_from, si
     *ret_to = last ? end : end + 1;
 }
 
-static void change_object(const struct changer *changer, size_t from, size_t to) {
+static void change_object(const struct changer *changer, const struct spot *spot) {
     const char *json = changer->json;
     const struct texts *names = &changer->words->names;
+    size_t from = spot->from;
+    size_t to = spot->to;
     for (size_t at = from + 1; at < to - 1;) {
         size_t value = string_end(json, at) + 1;
         size_t end = value_end(json, value);
         size_t cut_from;
         size_t cut_to;
         cut_of(json, at, end, &cut_from, &cut_to);
-        replace(changer, cut_from, cut_to, "", true);
-        change_value(changer, value, end);
+        replace(changer, cut_from, cut_to, "", spot->fresh);
+        change_below(changer, spot, value, end, hash(spot->path, json + at, value - at));
         at = end + 1;
     }
-    add_member(changer, from, to, unknown, true);
+    add_member(changer, from, to, unknown, spot->fresh);
     for (size_t i = 0; i < names->count; i++)
         add_member(changer, from, to, names->of[i], false);
 }
 
-static void change_value(const struct changer *changer, size_t from, size_t to) {
-    char c = changer->json[from];
+static void change_value(const struct changer *changer, const struct spot *spot) {
+    char c = changer->json[spot->from];
     for (size_t i = 0; i < VALUES; i++)
-        replace(changer, from, to, values[i], true);
+        replace(changer, spot->from, spot->to, values[i], spot->fresh);
     if (c == '"')
-        change_string(changer, from, to);
+        change_string(changer, spot);
     else if (c == '-' || isdigit((unsigned char)c))
-        change_number(changer, from, to);
+        change_number(changer, spot);
     else if (c == '[')
-        change_array(changer, from, to);
+        change_array(changer, spot);
     else if (c == '{')
-        change_object(changer, from, to);
+        change_object(changer, spot);
 }
 
-void changes_each(const char *json, const struct words *words, const struct listener *listener) {
-    struct changer changer = {json, words, *listener};
-    change_value(&changer, 0, strlen(json));
+void changes_each(const char *json, const struct words *words, struct seen *seen,
+                  const struct listener *listener) {
+    struct changer changer = {json, words, seen, *listener};
+    change_below(&changer, NULL, 0, strlen(json), 0xcbf29ce484222325U);
 }
 
 static size_t random_below(uint64_t *seed, size_t limit) {

@@ -160,14 +160,16 @@ static void play(struct comparison *comparison, const struct entry *entry) {
     comparison->entry = entry;
     comparison->shown = 0;
     struct listener listener = {is_due, on_change, comparison};
+    struct seen seen = {NULL, 0, 0};
     judge_absent(comparison);
     for (size_t i = 0; i < entry->instances.count; i++) {
         comparison->json = entry->instances.of[i];
         if (!comparison->counting)
             judge_instance(comparison, i < entry->published_count);
-        changes_each(comparison->json, &comparison->words, &listener);
+        changes_each(comparison->json, &comparison->words, &seen, &listener);
         judge_pairs(comparison);
     }
+    seen_done(&seen);
 }
 
 /* Of as many as can be played, the essential ones come first. */

@@ -115,14 +115,26 @@ struct change {
 struct listener {
     /* Asked before a change is made. The essential ones are those that differ where a schema does:
      * what is there removed or of another type, and constants; others put what is known elsewhere
-     * where it is not. */
+     * where it is not, or change again what another text has in the same surroundings. */
     bool (*is_wanted)(bool essential, void *user);
     void (*on_change)(const struct change *change, void *user);
     void *user;
 };
 
-/* Every change of one place; the text is valid JSON without white space. */
-void changes_each(const char *json, const struct words *words, const struct listener *listener);
+struct seen {
+    uint64_t *of;
+    size_t room;
+    size_t count;
+};
+
+/* Returns false if it was there. */
+bool seen_add(struct seen *seen, uint64_t hash);
+void seen_done(struct seen *seen);
+
+/* Every change of one place; the text is valid JSON without white space. `seen` is shared by all
+ * the texts of the same part of a message. */
+void changes_each(const char *json, const struct words *words, struct seen *seen,
+                  const struct listener *listener);
 /* A change of a random place; the new text. */
 char *changes_random(const char *json, const struct words *words, uint64_t *seed);
 

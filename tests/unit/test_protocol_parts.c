@@ -177,9 +177,9 @@ static void the_smallest_value_fits(void **state) {
 static void what_has_no_end_is_cut(void **state) {
     (void)state;
     static const char *const schemas[] = {
-        "{\"required\":[\"a\",\"b\"],\"properties\":{\"a\":{\"$ref\":\"#/properties/b\"},"
-        "\"b\":{\"required\":[\"a\",\"b\"],\"properties\":{\"a\":{\"$ref\":\"#/properties/b\"},"
-        "\"b\":{\"$ref\":\"#/properties/b\"}}}}}",
+        ("{\"required\":[\"a\",\"b\"],\"properties\":{\"a\":{\"$ref\":\"#/properties/b\"},"
+         "\"b\":{\"required\":[\"a\",\"b\"],\"properties\":{\"a\":{\"$ref\":\"#/properties/b\"},"
+         "\"b\":{\"$ref\":\"#/properties/b\"}}}}}"),
         "{\"$ref\":\"#/not\",\"not\":{\"$ref\":\"#/not\"}}",
         "{\"type\":\"string\",\"minLength\":18446744073709551615}",
         "{\"type\":\"string\",\"minLength\":-1e300}",

@@ -66,7 +66,9 @@ dx_link_config dx_link_defaults(dx_framing framing, dx_side side) {
 }
 
 dx_link_config dx_link_for(dx_protocol *protocol, dx_side side) {
-    return (dx_link_config){.peer = dx_peer_for(protocol, side), .drain_ms = 2000};
+    dx_link_config config = dx_link_defaults(dx_protocol_facts_of(protocol)->framing, side);
+    config.peer = dx_peer_for(protocol, side);
+    return config;
 }
 
 /* Writing. */

@@ -1,5 +1,6 @@
 /* The document's own x-duplex: what holds for all messages. */
 #include "base/alloc.h"
+#include "base/words.h"
 #include "protocol/load.h"
 #include "protocol/table.h"
 
@@ -11,27 +12,12 @@ static const char *string_of(yyjson_val *object, const char *name, const char *o
 }
 
 static unsigned lenient_of(yyjson_val *list) {
-    static const struct {
-        const char *name;
-        unsigned flag;
-    } names[] = {
-        {"lf", DX_LENIENT_LF},
-        {"stray", DX_LENIENT_STRAY},
-        {"plus", DX_LENIENT_PLUS},
-        {"last-length", DX_LENIENT_LAST_LENGTH},
-        {"no-version", DX_LENIENT_NO_VERSION},
-        {"id-string", DX_LENIENT_ID_STRING},
-        {"id-value", DX_LENIENT_ID_VALUE},
-        {"null-params", DX_LENIENT_NULL_PARAMS},
-    };
     if (!list)
         return DX_LENIENT_DEFAULT;
     unsigned flags = 0;
     yyjson_arr_iter iter = yyjson_arr_iter_with(list);
     for (yyjson_val *it; (it = yyjson_arr_iter_next(&iter));)
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (yyjson_equals_str(it, names[i].name))
-                flags |= names[i].flag;
+        flags |= dx__lenient_named(dx__text_of(it));
     return flags;
 }
 

@@ -78,6 +78,16 @@ static dx__out no_branch(dx_check *check, dx__frame *frame, const dx__op *op) {
     return dx__enter(check, node, frame->value, 0);
 }
 
+/* Tries a schema on the value: what fails in it is nobody's failure yet. DX__PUSHED and
+ * DX__STOPPED are for whoever called to pass on. */
+static dx__out attempt(dx_check *check, dx__frame *frame, const dx__node *node) {
+    if (!save_marks(check, frame))
+        return dx__stop_memory(check);
+    frame->stage = STAGE_TRIED;
+    dx__catch(check, frame);
+    return dx__enter(check, node, frame->value, frame->marks);
+}
+
 static dx__out any_or_one(dx_check *check, dx__frame *frame, const dx__op *op, dx__out before) {
     bool one = op->kind == DX__OP_ONE;
     dx__out out;
@@ -103,12 +113,8 @@ static dx__out any_or_one(dx_check *check, dx__frame *frame, const dx__op *op, d
             break;
         if (!dx__step(check, 1))
             return dx__stop_steps(check);
-        if (!save_marks(check, frame))
-            return dx__stop_memory(check);
         uint32_t branch = frame->branches ? frame->branches->at[frame->branch] : frame->branch;
-        frame->stage = STAGE_TRIED;
-        dx__catch(check, frame);
-        before = dx__enter(check, op->nodes[branch], frame->value, frame->marks);
+        before = attempt(check, frame, op->nodes[branch]);
         if (before == DX__PUSHED || before == DX__STOPPED)
             return before;
     }
@@ -119,11 +125,7 @@ static dx__out any_or_one(dx_check *check, dx__frame *frame, const dx__op *op, d
 
 static dx__out negate(dx_check *check, dx__frame *frame, const dx__op *op, dx__out before) {
     if (frame->stage == STAGE_BEGIN) {
-        if (!save_marks(check, frame))
-            return dx__stop_memory(check);
-        frame->stage = STAGE_TRIED;
-        dx__catch(check, frame);
-        before = dx__enter(check, op->nodes[0], frame->value, frame->marks);
+        before = attempt(check, frame, op->nodes[0]);
         if (before == DX__PUSHED || before == DX__STOPPED)
             return before;
     }
@@ -137,11 +139,7 @@ static dx__out if_then(dx_check *check, dx__frame *frame, const dx__op *op, dx__
     if (frame->stage == STAGE_TOLD)
         return DX__FITS;
     if (frame->stage == STAGE_BEGIN) {
-        if (!save_marks(check, frame))
-            return dx__stop_memory(check);
-        frame->stage = STAGE_TRIED;
-        dx__catch(check, frame);
-        before = dx__enter(check, op->nodes[0], frame->value, frame->marks);
+        before = attempt(check, frame, op->nodes[0]);
         if (before == DX__PUSHED || before == DX__STOPPED)
             return before;
     }

@@ -1,4 +1,5 @@
 #include "base/alloc.h"
+#include "base/words.h"
 #include "schema/check.h"
 
 #include <string.h>
@@ -69,16 +70,6 @@ dx__out dx__check_number(dx_check *check, const dx__node *node, yyjson_val *numb
     return out;
 }
 
-static int sextet(char c) {
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 /* Decodes base64 (RFC 4648, with padding) into `to`, which has room for three quarters of it. */
 static bool decode(dx_text text, char *to, size_t *ret_len) {
     if (text.len % 4)
@@ -91,7 +82,7 @@ static bool decode(dx_text text, char *to, size_t *ret_len) {
                 digits--;
         uint32_t group = 0;
         for (size_t j = 0; j < 4; j++) {
-            int value = j < digits ? sextet(text.at[i + j]) : 0;
+            int value = j < digits ? dx__base64_value(text.at[i + j]) : 0;
             if (value < 0)
                 return false;
             group = group << 6 | (uint32_t)value;

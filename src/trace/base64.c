@@ -1,3 +1,4 @@
+#include "base/words.h"
 #include "trace/trace.h"
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -26,16 +27,6 @@ dx_status dx__base64_write(dx_buf *buf, dx_text bytes) {
     return DX_OK;
 }
 
-static int value(char c) {
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 size_t dx__base64_read(char *at, size_t len) {
     if (len % 4)
         return SIZE_MAX;
@@ -44,7 +35,7 @@ size_t dx__base64_read(char *at, size_t len) {
         int pad = from + 4 < end || from[3] != '=' ? 0 : from[2] == '=' ? 2 : 1;
         int part[4] = {0, 0, 0, 0};
         for (int i = 0; i < 4 - pad; i++)
-            if ((part[i] = value(from[i])) < 0)
+            if ((part[i] = dx__base64_value(from[i])) < 0)
                 return SIZE_MAX;
         unsigned group = (unsigned)part[0] << 18 | (unsigned)part[1] << 12 |
                          (unsigned)part[2] << 6 | (unsigned)part[3];

@@ -1,4 +1,5 @@
 #include "config.h"
+#include "base/words.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -36,19 +37,6 @@ static const struct {
     {"idle_ms", NUMBER_U64, offsetof(dx_peer_config, idle_ms)},
     {"first_id", NUMBER_U64, offsetof(dx_peer_config, first_id)},
     {"grace_ms", NUMBER_U64, offsetof(dx_peer_config, cancel.grace_ms)},
-};
-
-static const struct {
-    const char *name;
-    unsigned bit;
-} leniencies[] = {
-    {"lf", DX_LENIENT_LF},
-    {"stray", DX_LENIENT_STRAY},
-    {"plus", DX_LENIENT_PLUS},
-    {"last-length", DX_LENIENT_LAST_LENGTH},
-    {"no-version", DX_LENIENT_NO_VERSION},
-    {"id-string", DX_LENIENT_ID_STRING},
-    {"id-value", DX_LENIENT_ID_VALUE},
 };
 
 static const struct {
@@ -104,18 +92,13 @@ static const char *set_lenient(dx_peer_config *peer, dx_text text) {
     while (text.len > 0) {
         const char *comma = memchr(text.at, ',', text.len);
         size_t len = comma ? (size_t)(comma - text.at) : text.len;
-        bool found = false;
-        for (size_t i = 0; i < sizeof leniencies / sizeof *leniencies; i++) {
-            if (!text_is((dx_text){text.at + 1, len - 1}, leniencies[i].name))
-                continue;
-            found = true;
-            if (text.at[0] == '-')
-                peer->lenient &= ~leniencies[i].bit;
-            else
-                peer->lenient |= leniencies[i].bit;
-        }
-        if (!found)
+        unsigned flag = dx__lenient_named((dx_text){text.at + 1, len - 1});
+        if (!flag)
             return "no such leniency";
+        if (text.at[0] == '-')
+            peer->lenient &= ~flag;
+        else
+            peer->lenient |= flag;
         size_t skip = comma ? len + 1 : len;
         text = (dx_text){text.at + skip, text.len - skip};
     }

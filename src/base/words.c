@@ -1,0 +1,21 @@
+#include "base/words.h"
+
+unsigned dx__lenient_named(dx_text name) {
+    static const struct {
+        const char *name;
+        unsigned flag;
+    } names[] = {
+        {"lf", DX_LENIENT_LF},
+        {"stray", DX_LENIENT_STRAY},
+        {"plus", DX_LENIENT_PLUS},
+        {"last-length", DX_LENIENT_LAST_LENGTH},
+        {"no-version", DX_LENIENT_NO_VERSION},
+        {"id-string", DX_LENIENT_ID_STRING},
+        {"id-value", DX_LENIENT_ID_VALUE},
+        {"null-params", DX_LENIENT_NULL_PARAMS},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (dx_text_is(name, names[i].name))
+            return names[i].flag;
+    return 0;
+}

@@ -108,6 +108,8 @@ int dx__high_fd(int fd);
 dx_status dx__watch_start(dx_loop *loop, dx__watch *watch, int fd, uint32_t events);
 /* False if that failed, and it is as before. */
 bool dx__watch_set(dx__watch *watch, uint32_t events);
+/* Of one that is told only what is new (EPOLLET): that it is told what is there now, too. */
+bool dx__watch_again(const dx__watch *watch);
 void dx__watch_stop(dx__watch *watch); /* the descriptor stays open */
 void dx__watch_close(dx__watch *watch);
 

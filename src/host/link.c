@@ -29,6 +29,7 @@ struct dx_link {
     dx_link_config config;
     dx_peer *peer;
     dx__watch in;
+    uint32_t in_events; /* what it is watched for while there is room */
     dx__watch out;
     dx__due due;
     dx__turn turn;
@@ -40,6 +41,9 @@ struct dx_link {
     uint64_t unread_at;  /* when it is told that the peer does not read, or DX_NEVER */
     bool reading;
     bool out_is_socket;
+    bool out_is_silent; /* a plain write() raises no SIGPIPE */
+    bool in_is_left;    /* reading ended before all was read, and nobody will tell us again */
+    bool in_hung_up;    /* behind what is there comes the end */
     bool in_is_wide;
     bool out_is_wide;
     bool masked;      /* the kernel can't write without SIGPIPE: see write_masked() */
@@ -114,7 +118,7 @@ static ssize_t write_quietly(dx_link *link, dx_text bytes) {
 static ssize_t write_some(dx_link *link, dx_text bytes) {
     if (link->out_is_socket)
         return send(link->out.fd, bytes.at, bytes.len, MSG_NOSIGNAL);
-    if (link->owner.never_breaks)
+    if (link->out_is_silent)
         return write(link->out.fd, bytes.at, bytes.len);
     return write_quietly(link, bytes);
 }
@@ -283,7 +287,7 @@ static void tell_closed(dx_link *link) {
         link->owner.closed(link->owner.owner, &link->why);
 }
 
-static bool read_all(dx_link *link, int most);
+static bool read_all(dx_link *link, int most, bool to_the_end);
 
 /* Nobody tells when there is more in a file: there is until it ends, so it is read bit by bit. */
 static bool is_file_to_read(const dx_link *link) {
@@ -309,11 +313,11 @@ static void take_turn(dx_link *link) {
     }
     if (link->over || link->closing)
         give_up_after(link, link->config.drain_ms);
-    bool watched = dx__watch_set(&link->in, dx__peer_is_full(link->peer) ? 0 : EPOLLIN);
+    bool watched = dx__watch_set(&link->in, dx__peer_is_full(link->peer) ? 0 : link->in_events);
     uint64_t deadline = dx_peer_deadline(link->peer);
     if (is_file_to_read(link) && loop->now < deadline)
         deadline = loop->now + 1;
-    if ((!watched || link->unwatched) && loop->now + RETRY_MS < deadline)
+    if ((!watched || link->unwatched || link->in_is_left) && loop->now + RETRY_MS < deadline)
         deadline = loop->now + RETRY_MS;
     if (link->give_up_at < deadline)
         deadline = link->give_up_at;
@@ -345,14 +349,13 @@ static bool tell_unread(dx_link *link) {
 static void on_due(dx__due *due) {
     dx_link *link = DX__OWNER(due, dx_link, due);
     uint64_t now = link->thing.loop->now;
+    /* What came in time counts, even where nobody tells of it: a file, a pipe in packet mode. */
+    if (link->in.events)
+        read_all(link, now >= link->give_up_at ? REST : READS, true);
+    if (link->freed)
+        return;
     dx_peer_tick(link->peer, now);
     if (now >= link->unread_at && !tell_unread(link))
-        return;
-    if (is_file_to_read(link))
-        read_all(link, READS);
-    if (now >= link->give_up_at)
-        read_all(link, REST);
-    if (link->freed)
         return;
     if (now >= link->give_up_at) {
         dx_peer_sent(link->peer, SIZE_MAX);
@@ -396,12 +399,13 @@ static void input_ended(dx_link *link, int number) {
     dx_peer_finish(link->peer, number ? &why : NULL, link->thing.loop->now);
 }
 
-/* Reads until there is nothing more, the link is full, or others should have their turn. False if
- * nothing came. */
-static bool read_all(dx_link *link, int most) {
+/* Reads until there should be nothing more (or, to the end, until that is sure), the link is full,
+ * or others should have their turn. False if nothing came. */
+static bool read_all(dx_link *link, int most, bool to_the_end) {
     bool came = false;
     bool again = false; /* there may well be nothing */
     while (most-- > 0 && link->in.fd >= 0) {
+        link->in_is_left = true;
         void *room;
         size_t len;
         size_t missing = dx__peer_missing(link->peer);
@@ -414,6 +418,7 @@ static bool read_all(dx_link *link, int most) {
             continue;
         if (n < 0 && errno == EAGAIN) {
             link->hold_off = again ? HOLD_OFF : link->hold_off;
+            link->in_is_left = false;
             return came;
         }
         came = true;
@@ -426,15 +431,16 @@ static bool read_all(dx_link *link, int most) {
         if (!hand_out(link))
             break;
         flush(link);
-        /* That was all, and if not, we are told again. But where several come at once, the next are
-         * often here already, and looking is cheaper than being told. */
+        /* That was all, as a rule. But in the middle of a message the rest is near; and where
+         * several come at once, the next are often here already: looking is cheaper than being
+         * told. */
         again = (size_t)n < len;
-        if (again && link->peer->stats.messages_in - before < 2)
-            break;
-        if (again && link->hold_off) {
-            link->hold_off--;
-            break;
-        }
+        uint64_t got = link->peer->stats.messages_in - before;
+        if (!again || to_the_end || !got || (got > 1 && !link->hold_off))
+            continue;
+        link->hold_off -= got > 1;
+        link->in_is_left = false;
+        break;
     }
     return came;
 }
@@ -443,17 +449,18 @@ static bool read_all(dx_link *link, int most) {
  * harm. */
 static bool has_more_to_do(const dx_link *link) {
     return link->closing || link->half_closed || link->over || link->in.fd < 0 ||
-           link->give_up_at != DX_NEVER || dx__out_waiting(link->peer) ||
+           link->in_is_left || link->give_up_at != DX_NEVER || dx__out_waiting(link->peer) ||
            dx__peer_is_full(link->peer) || dx_peer_deadline(link->peer) < link->due.timer.when ||
            !link->due.timer.place;
 }
 
 static bool in_ready(dx__watch *watch, uint32_t events) {
     dx_link *link = DX__OWNER(watch, dx_link, in);
-    (void)events;
     link->reading = true;
-    bool came = read_all(link, READS);
+    bool came = read_all(link, READS, events & (EPOLLHUP | EPOLLERR));
     link->reading = false;
+    if (link->in_is_left && !link->freed)
+        link->in_is_left = !dx__watch_again(watch);
     if (!link->freed && (came ? has_more_to_do(link) : dx__peer_is_full(link->peer)))
         want_turn(link);
     return came;
@@ -513,12 +520,21 @@ static bool set_nonblocking(int fd) {
     return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) >= 0;
 }
 
+static bool ignores_sigpipe(void) {
+    struct sigaction action;
+    return sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 static dx_status start(dx_link *link, int in, int out, dx_error *reterr) {
     dx_loop *loop = link->thing.loop;
     struct stat stat;
     link->out_is_socket = fstat(out, &stat) == 0 && S_ISSOCK(stat.st_mode);
+    link->out_is_silent = link->owner.never_breaks || ignores_sigpipe();
+    /* A pipe that gave less than was asked for is empty, and need not be looked at again. */
+    bool is_pipe = fstat(in, &stat) == 0 && S_ISFIFO(stat.st_mode);
+    link->in_events = is_pipe ? EPOLLIN | EPOLLET : EPOLLIN;
     if (!set_nonblocking(in) || !set_nonblocking(out) ||
-        dx__watch_start(loop, &link->in, in, EPOLLIN) != DX_OK)
+        dx__watch_start(loop, &link->in, in, link->in_events) != DX_OK)
         return dx__system_error(reterr, DX_FAULT_SYSTEM, "watch a descriptor", NULL, errno);
     if (dx__watch_start(loop, &link->out, out, 0) != DX_OK) {
         int number = errno;
@@ -600,7 +616,7 @@ void dx__link_half_close(dx_link *link) {
 
 void dx__link_finish_now(dx_link *link, const dx_error *why) {
     if (!link->over) {
-        read_all(link, REST);
+        read_all(link, REST, true);
         if (link->freed)
             return;
         dx__watch_close(&link->in);

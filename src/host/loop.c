@@ -93,6 +93,12 @@ bool dx__watch_set(dx__watch *watch, uint32_t events) {
     return true;
 }
 
+bool dx__watch_again(const dx__watch *watch) {
+    struct epoll_event event = {.events = watch->events, .data.ptr = (void *)(uintptr_t)watch};
+    return watch->fd < 0 || !(watch->events & EPOLLET) ||
+           epoll_ctl(watch->loop->epoll, EPOLL_CTL_MOD, watch->fd, &event) == 0;
+}
+
 dx_status dx__watch_start(dx_loop *loop, dx__watch *watch, int fd, uint32_t events) {
     watch->loop = loop;
     watch->fd = fd;

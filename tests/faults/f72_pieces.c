@@ -177,6 +177,31 @@ FAULT(F72_child_byte_by_byte, 10, "a child whose every byte is read and written 
     wrap.on = 0;
 }
 
+/* Nobody tells that there is a second one; but a deadline looks once more before it counts. */
+FAULT(F72_packets, 10, "a pipe in packet mode gives one packet a read, and loses none") {
+    struct ends ends = {.loop = loop_new()};
+    int to[2];
+    int from[2];
+    EXPECT(pipe2(to, O_CLOEXEC), ==, 0);
+    EXPECT(pipe2(from, O_CLOEXEC | O_DIRECT), ==, 0);
+    ends.asks = open_end(&ends, from[0], to[1], DX_FRAMING_LINE, DX_SIDE_HOST);
+    static const char *const packets[] = {
+        "{\"jsonrpc\":\"2.0\",\"method\":\"count\",\"params\":[0,1]}\n",
+        "{\"jsonrpc\":\"2.0\",\"method\":\"count\",\"params\":[1,1]}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[2]}\n"};
+    EXPECT(call_with(ends.asks, "hello", "[]", &ends.calls, 300), ==, DX_OK);
+    for (int i = 0; i < 3; i++)
+        EXPECT((size_t)write(from[1], packets[i], strlen(packets[i])), ==, strlen(packets[i]));
+    turn_until(ends.loop, &ends.calls.done, 1, 8000 * slow);
+    EXPECT(ends.calls.results, ==, 1);
+    EXPECT(ends.seen, ==, 2);
+    EXPECT(ends.torn, ==, 0);
+    dx_link_free(ends.asks);
+    dx_loop_free(ends.loop);
+    close(to[0]);
+    close(from[1]);
+}
+
 static int sigpipe_is_pending(void) {
     sigset_t set;
     sigpending(&set);

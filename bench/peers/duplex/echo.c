@@ -1,5 +1,6 @@
 #include "duplex-bench.h"
 
+#include <signal.h>
 #include <string.h>
 
 struct echo {
@@ -47,6 +48,7 @@ int main(int argc, char **argv) {
     echo.mute = *argv && strcmp(*argv, "mute") == 0;
     if (echo.mute)
         config.peer.requests_max = 1 << 20;
+    signal(SIGPIPE, SIG_IGN);
     need(dx_loop_new(NULL, &echo.loop, NULL) == DX_OK, "no loop");
     dx_loop_set_busy_poll(echo.loop, form.busy);
     need(dx_link_stdio(echo.loop, &config, &echo.asker.link, NULL) == DX_OK, "no link");

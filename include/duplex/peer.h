@@ -198,7 +198,8 @@ typedef enum dx_event_kind {
     DX_EVENT_NOTIFICATION, /* method, body = params */
     DX_EVENT_DONE,         /* call, user, outcome, body = result or error */
     DX_EVENT_PROGRESS,     /* call, user, method, body = params */
-    DX_EVENT_CANCEL,       /* request: the other side no longer wants it; body = params */
+    DX_EVENT_CANCEL,       /* request: the other side no longer wants it; body = params; error is
+                              set if it does not fit the protocol */
     DX_EVENT_OVERDUE,      /* request: handle_ms passed; it was answered with an error */
     DX_EVENT_STRAY,        /* message = text that belongs to no message */
     DX_EVENT_VIOLATION,    /* error, message = what broke the rule (or the beginning of it) */

@@ -37,6 +37,13 @@ typedef enum dx_late {
 /* The part of a message that a schema describes. */
 typedef enum dx_part { DX_PART_PARAMS = 1, DX_PART_RESULT } dx_part;
 
+/* A message that the host sends by itself. */
+typedef struct dx_step {
+    const char *method; /* NULL: after the last one */
+    const char *params; /* JSON text, or NULL */
+    int notification;
+} dx_step;
+
 /* The document's own x-duplex, with the values that stand for what it leaves out. Absent strings
  * are NULL, absent times DX_NEVER. */
 typedef struct dx_protocol_facts {
@@ -66,6 +73,8 @@ typedef struct dx_protocol_facts {
     const char *progress_token;
     const char *const *progress_places; /* JSON Pointers into params; NULL at the end */
     int progress_pass_unknown;
+
+    const dx_step *start; /* the handshake: each when the one before was answered; NULL: none */
 
     const char *stop_call;   /* each may be NULL */
     const char *stop_params; /* JSON text */
@@ -119,6 +128,9 @@ DX_API dx_protocol *dx_protocol_free(dx_protocol *protocol);
 
 /* The names of what is built in ("hermes", "mcp@2025-06-18", …), in order; NULL after the last. */
 DX_API const char *dx_protocol_builtin(size_t index);
+/* The document of that one, as it stands in its file: what it extends is not in it. Absent behind
+ * the last. */
+DX_API dx_text dx_protocol_builtin_document(size_t index);
 
 DX_API const dx_protocol_facts *dx_protocol_facts_of(const dx_protocol *protocol);
 /* The whole document, what it extends included: OpenRPC. It belongs to the protocol. */
@@ -170,6 +182,13 @@ DX_API dx_leave dx_protocol_may_send(const dx_protocol *protocol, unsigned state
                                      const char **ret_message);
 DX_API unsigned dx_protocol_after(const dx_protocol *protocol, unsigned state,
                                   const dx_method *method, dx_side from, dx_move move);
+
+/* Appends an example as JSON: the smallest params of that message when `from` sends it, or the
+ * smallest result of the answer to that. It fits wherever the schema says in plain words what does;
+ * dx_protocol_check() tells. DX_AGAIN: there is none (no params, no answer, or that side does not
+ * send it), and nothing is appended; DX_ERR_NOMEM, DX_ERR_LIMIT. */
+DX_API dx_status dx_protocol_example(const dx_protocol *protocol, const dx_method *method,
+                                     dx_side from, dx_part part, dx_buf *json);
 
 /* The reference page: Markdown. DX_ERR_NOMEM, DX_ERR_LIMIT. */
 DX_API dx_status dx_protocol_page(dx_protocol *protocol, dx_buf *page);

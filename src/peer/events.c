@@ -143,8 +143,10 @@ static dx_status refuse_request(dx_peer *peer, dx__request *request, dx_event *e
     if (status != DX_ERR_NOMEM) /* without its data, if that can't be written as JSON */
         status = dx__request_end(peer, request, &answer, SIZE_MAX);
     dx_buf_done(&data);
-    if (status == DX_OK)
+    if (status == DX_OK) {
+        dx__rules_refused(peer, ev, true, refusal->fault);
         become_violation(peer, ev, &error);
+    }
     return status;
 }
 
@@ -204,44 +206,52 @@ static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event 
     return DX_OK;
 }
 
+/* Progress and cancellation. DX_AGAIN: nobody wants to hear of it. */
+static dx_status hand_about(dx_peer *peer, const dx__queued *queued, dx_event *ev) {
+    if (!queued->handle)
+        return DX_AGAIN;
+    if (queued->kind == DX_EVENT_CANCEL) {
+        ev->request = queued->handle;
+        return DX_OK;
+    }
+    const dx__call *call = dx__pool_find(&peer->calls, queued->handle);
+    /* It may have ended here since. */
+    if (!call || call->state == CALL_ENDED) {
+        peer->stats.progress--;
+        peer->stats.progress_dropped++;
+        return DX_AGAIN;
+    }
+    ev->call = queued->handle;
+    ev->user = call->user;
+    return DX_OK;
+}
+
 /* Notifications, progress and cancellation: a method and params. */
 static dx_status hand_notification(dx_peer *peer, const dx__queued *queued, dx_event *ev,
                                    dx_text text) {
-    if (queued->kind == DX_EVENT_PROGRESS) {
-        const dx__call *call = dx__pool_find(&peer->calls, queued->handle);
-        /* The call may have ended here since; after its end nobody wants to hear of it. */
-        if (!call || call->state == CALL_ENDED) {
-            peer->stats.progress--;
-            peer->stats.progress_dropped++;
-            return DX_AGAIN;
-        }
-        ev->call = queued->handle;
-        ev->user = call->user;
-    }
-    if (queued->kind == DX_EVENT_CANCEL)
-        ev->request = queued->handle;
     ev->body = dx__part(text, queued->message.params);
     dx_status status =
         set_method(peer, ev, dx__part(text, queued->message.method), queued->message.escaped);
     if (status == DX_OK)
         status = dx__parse(peer, ev);
-    if (status == DX_OK && queued->kind == DX_EVENT_NOTIFICATION && peer->config.protocol) {
+    if (status == DX_OK && peer->config.protocol) {
         dx__refusal refusal;
         status = dx__rules_came(peer, ev, false, &ev->rule, &refusal);
         if (status == DX_MISFIT) {
-            dx_error error;
-            dx__rules_explain(peer, ev->method, refusal.fault, &error);
-            become_violation(peer, ev, &error);
-            return DX_OK;
+            dx__rules_explain(peer, ev->method, refusal.fault, &ev->error);
+            dx__rules_refused(peer, ev, false, refusal.fault);
         }
     }
-    if (status != DX_ERR_INVALID)
+    if (status == DX_ERR_NOMEM)
         return status;
-    if (queued->kind == DX_EVENT_CANCEL) /* which is understood all the same */
-        peer->stats.violations++;
-    else
+    bool is_cancel = queued->kind == DX_EVENT_CANCEL && queued->handle;
+    if (status != DX_OK && !is_cancel) {
         become_violation(peer, ev, &ev->error);
-    return DX_OK;
+        return DX_OK;
+    }
+    peer->stats.violations +=
+        status != DX_OK; /* what is to be cancelled is understood all the same */
+    return queued->kind == DX_EVENT_NOTIFICATION ? DX_OK : hand_about(peer, queued, ev);
 }
 
 static dx_status hand_queued(dx_peer *peer, dx_event *ev) {

@@ -157,21 +157,22 @@ static bool is_method(const struct intake *in, const char *name) {
            memcmp(method.at, name, len) == 0;
 }
 
+/* One that is about nothing we have. All that can be said of it is whether it fits the protocol. */
+static dx_status take_idle(dx_peer *peer, const struct intake *in, dx_event_kind kind) {
+    if (peer->config.protocol && peer->config.checking != DX_CHECKING_OFF)
+        event(peer, in, kind)->handle = 0;
+    return DX_OK;
+}
+
 static dx_status take_cancel(dx_peer *peer, const struct intake *in) {
     dx_text params = dx__part(in->text, in->message.params);
     dx_text id = dx_rpc_member(params, dx_str(peer->config.cancel.id_member));
     dx__request *request =
         id.at ? dx__request_by_id(peer, id, dx__hash(peer->config.seed, id)) : NULL;
-    if (!request || request->cancelled)
-        return DX_OK;
-    if (request->state == REQUEST_QUEUED) {
+    if (request && request->state == REQUEST_QUEUED)
         request->cancelled = true; /* the rest when its turn comes */
-        return DX_OK;
-    }
-    if (request->state != REQUEST_GIVEN)
-        return DX_OK;
-    if (dx__queue_reserve(peer) != DX_OK)
-        return DX_ERR_NOMEM;
+    if (!request || request->cancelled || request->state != REQUEST_GIVEN)
+        return take_idle(peer, in, DX_EVENT_CANCEL);
     request->cancelled = true;
     event(peer, in, DX_EVENT_CANCEL)->handle = dx__pool_handle(&request->pooled);
     if (!peer->config.cancel.answered) {
@@ -202,7 +203,7 @@ static dx_status take_notification(dx_peer *peer, const struct intake *in) {
             return take_progress(peer, in, call);
         if (!style->pass_unknown) {
             peer->stats.progress_dropped++;
-            return DX_OK;
+            return take_idle(peer, in, DX_EVENT_PROGRESS);
         }
     }
     peer->stats.notifications++;

@@ -254,6 +254,8 @@ typedef struct dx__refusal {
 /* A request or notification whose turn has come: DX_MISFIT with *ret, DX_ERR_NOMEM. */
 dx_status dx__rules_came(dx_peer *peer, const dx_event *ev, bool is_request,
                          const dx_method **ret_rule, dx__refusal *ret);
+/* And once it was refused because of that fault. */
+void dx__rules_refused(dx_peer *peer, const dx_event *ev, bool is_request, dx_fault fault);
 /* The answer to a call, when it is handed out: DX_MISFIT, DX_ERR_NOMEM. */
 dx_status dx__rules_answered(dx_peer *peer, const dx__call *call, const dx_event *ev);
 /* Before something is sent: DX_MISFIT, DX_ERR_INVALID, DX_ERR_NOMEM; and when it was. */

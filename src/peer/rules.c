@@ -29,6 +29,13 @@ static const dx_method *find(dx_peer *peer, dx_text method) {
     return rule;
 }
 
+/* What is said of a message that nobody checks: of one of the other kind, nothing. Who checks
+ * refuses that, and it leads nowhere; so both ends are in the same state after it. */
+static const dx_method *find_kind(dx_peer *peer, dx_text method, bool is_request) {
+    const dx_method *rule = find(peer, method);
+    return rule && rule->notification != is_request ? rule : NULL;
+}
+
 /* Longer names are cut off, between two characters; a phrase stays one line, whatever the name is.
  */
 static void line_text(dx__line *line, dx_text text) {
@@ -135,7 +142,7 @@ dx_status dx__rules_came(dx_peer *peer, const dx_event *ev, bool is_request,
     dx_status status = DX_OK;
     *ret_rule = NULL;
     if (peer->config.checking == DX_CHECKING_OFF)
-        *ret_rule = find(peer, ev->method);
+        *ret_rule = find_kind(peer, ev->method, is_request);
     else
         status = judge(peer, ev->method, from, is_request, ev->value, DX_CHECK_OPEN, ret_rule, ret);
     if (status != DX_OK)
@@ -143,6 +150,17 @@ dx_status dx__rules_came(dx_peer *peer, const dx_event *ev, bool is_request,
     peer->stats.early += peer->config.checking != DX_CHECKING_OFF && peer->is_early;
     move(peer, *ret_rule, from, DX_MOVE_SENT);
     return DX_OK;
+}
+
+/* The other side may not know that its params are wrong, and goes on from there: so do we. */
+void dx__rules_refused(dx_peer *peer, const dx_event *ev, bool is_request, dx_fault fault) {
+    dx_side from = other(peer->config.side);
+    if (fault != DX_FAULT_PARAMS_FIT)
+        return;
+    peer->stats.early += peer->is_early;
+    move(peer, ev->rule, from, DX_MOVE_SENT);
+    if (is_request)
+        move(peer, ev->rule, from, DX_MOVE_ERROR);
 }
 
 dx_status dx__rules_answered(dx_peer *peer, const dx__call *call, const dx_event *ev) {
@@ -190,7 +208,7 @@ static dx_status tree_of(dx_peer *peer, dx_json body, yyjson_val **ret_value,
 dx_status dx__rules_say(dx_peer *peer, dx_text method, bool is_request, dx_json params,
                         const dx_method **ret_rule) {
     if (peer->config.checking != DX_CHECKING_BOTH) {
-        *ret_rule = find(peer, method);
+        *ret_rule = find_kind(peer, method, is_request);
         return DX_OK;
     }
     yyjson_doc *doc;

@@ -19,5 +19,8 @@ extern const size_t dx__grammar_len;
 
 /* NAME or NAME@REVISION; without a revision the one that has none, or the last. NULL: none. */
 const dx__builtin *dx__builtin_named(dx_text name);
+/* The one whose file's name has no revision, but which may be the one that NAME@REVISION asks for;
+ * *ret_revision is what it must have in it. NULL: none. */
+const dx__builtin *dx__builtin_plain(dx_text name, dx_text *ret_revision);
 
 #endif

@@ -137,11 +137,10 @@ static dx_status ready_message(dx_protocol *protocol, dx__message *message, dx_m
     return DX_OK;
 }
 
-static dx_status check_stop(dx_protocol *protocol, dx_misfit *reterr) {
-    yyjson_val *stop = dx__get(dx__get(protocol->root, "x-duplex"), "stop");
-    yyjson_val *params = dx__get(stop, "params");
-    const char *call = protocol->facts.stop_call;
-    const dx_method *method = call ? dx_protocol_find(protocol, dx_str(call)) : NULL;
+/* Do the params at `place` fit? */
+static dx_status check_own(dx_protocol *protocol, const char *name, yyjson_val *params,
+                           const char *place, dx_misfit *reterr) {
+    const dx_method *method = name ? dx_protocol_find(protocol, dx_str(name)) : NULL;
     if (!method || !params)
         return DX_OK;
     dx_misfit why;
@@ -149,12 +148,35 @@ static dx_status check_stop(dx_protocol *protocol, dx_misfit *reterr) {
         dx_protocol_check(protocol, method, DX_SIDE_HOST, DX_PART_PARAMS, params, 0, &why);
     if (status != DX_MISFIT)
         return status;
-    dx_misfit whole = {.schema = "#/x-duplex/stop/params"};
+    dx_misfit whole = {.schema = ""};
+    dx__line schema = dx__line_on(whole.schema, sizeof whole.schema);
+    dx__line_str(&schema, place);
     dx__line line = dx__line_on(whole.phrase, sizeof whole.phrase);
     dx__line_str(&line, whole.schema);
     dx__line_str(&line, why.instance[0] ? "" : ": ");
     dx__line_str(&line, why.phrase);
     return tell(protocol, &whole, DX_ERR_INVALID, reterr);
+}
+
+/* What the host sends by itself, at the start and at the end. */
+static dx_status check_steps(dx_protocol *protocol, dx_misfit *reterr) {
+    yyjson_val *duplex = dx__get(protocol->root, "x-duplex");
+    const dx_protocol_facts *facts = &protocol->facts;
+    yyjson_val *start = dx__get(duplex, "start");
+    dx_status status = DX_OK;
+    for (size_t i = 0; status == DX_OK && facts->start && facts->start[i].method; i++) {
+        char place[40];
+        dx__line line = dx__line_on(place, sizeof place);
+        dx__line_str(&line, "#/x-duplex/start/");
+        dx__line_num(&line, i);
+        dx__line_str(&line, "/params");
+        status = check_own(protocol, facts->start[i].method,
+                           dx__get(yyjson_arr_get(start, i), "params"), place, reterr);
+    }
+    if (status != DX_OK)
+        return status;
+    return check_own(protocol, facts->stop_call, dx__get(dx__get(duplex, "stop"), "params"),
+                     "#/x-duplex/stop/params", reterr);
 }
 
 /* Schemas that no message uses are checked, too. */
@@ -184,5 +206,5 @@ dx_status dx_protocol_check_all(dx_protocol *protocol, dx_misfit *reterr) {
         status = ready_components(protocol, &why);
     if (status != DX_OK)
         return tell(protocol, &why, status, reterr);
-    return check_stop(protocol, reterr);
+    return check_steps(protocol, reterr);
 }

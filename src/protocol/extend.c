@@ -56,6 +56,9 @@ static dx_status find(dx__load *load, yyjson_val *extends, dx_text *ret_bytes, d
             return status;
     }
     const dx__builtin *builtin = dx__builtin_named(name);
+    dx_text revision;
+    if (!builtin)
+        builtin = dx__builtin_plain(name, &revision); /* which is compared when it is read */
     if (!builtin)
         return dx__flaw_named(load, extends, "there is no protocol ", name, "");
     *ret_bytes = (dx_text){builtin->bytes, builtin->len};
@@ -65,6 +68,11 @@ static dx_status find(dx__load *load, yyjson_val *extends, dx_text *ret_bytes, d
 
 static dx_status check_title(dx__load *load, const dx__source *source, yyjson_val *extends) {
     const dx__source *extended = source->extended;
+    struct title title = split(dx__text_of(extends));
+    if (dx__same(name_of(extended), title.name) && title.revision.at &&
+        !same_revision(revision_of(extended), title.revision))
+        return dx__flaw_named(load, extends, "the document found is of another revision than ",
+                              dx__text_of(extends), "");
     if (!may_be_called(extended, dx__text_of(extends)))
         return dx__flaw_named(load, extends, "the document found for it calls itself ",
                               name_of(extended), "");

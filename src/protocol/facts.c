@@ -151,56 +151,78 @@ static dx_status read_progress(dx__load *load, yyjson_val *progress) {
     return status;
 }
 
-static dx_status read_stop_params(dx__load *load, yyjson_val *params) {
-    if (!params)
-        return DX_OK;
+static dx_status params_text(dx__load *load, yyjson_val *params, char **ret_text) {
     yyjson_alc alc = dx__alc(&load->alloc);
-    load->protocol->stop_params = yyjson_val_write_opts(params, 0, &alc, NULL, NULL);
-    load->protocol->facts.stop_params = load->protocol->stop_params;
-    return load->protocol->stop_params ? DX_OK : DX_ERR_NOMEM;
+    *ret_text = params ? yyjson_val_write_opts(params, 0, &alc, NULL, NULL) : NULL;
+    return params && !*ret_text ? DX_ERR_NOMEM : DX_OK;
 }
 
-static dx_status check_call(dx__load *load, yyjson_val *stop, yyjson_val *call) {
+/* A message that the host sends by itself: it is known, of that kind, and has params if it must. */
+static dx_status check_step(dx__load *load, yyjson_val *name, bool notification,
+                            yyjson_val *params) {
     dx__message *message = NULL;
-    dx_status status = dx__message_named(load, call, &message);
+    dx_status status = dx__message_named(load, name, &message);
     if (status == DX_OK)
-        status = check_kind(load, call, message, false);
+        status = check_kind(load, name, message, notification);
     if (status == DX_OK)
-        status = check_from_host(load, call, message);
+        status = check_from_host(load, name, message);
     if (status != DX_OK || !message)
         return status;
-    yyjson_val *params = dx__get(stop, "params");
     bool has = message->params[0];
     if (!params && has && !message->method.optional[DX_SIDE_HOST])
-        return dx__flaw_named(load, call, "", message->name, " needs params");
+        return dx__flaw_named(load, name, "", message->name, " needs params");
     if (params && !has && yyjson_get_len(params))
         return dx__flaw_named(load, params, "", message->name, " has no params");
     return DX_OK;
+}
+
+static dx_status read_start(dx__load *load, yyjson_val *start) {
+    dx_protocol *protocol = load->protocol;
+    size_t count = yyjson_arr_size(start);
+    if (!count)
+        return DX_OK;
+    protocol->steps = dx__malloc(&load->alloc, (count + 1) * sizeof *protocol->steps);
+    if (!protocol->steps)
+        return DX_ERR_NOMEM;
+    dx_step *step = protocol->steps;
+    *step = (dx_step){.method = NULL};
+    protocol->facts.start = protocol->steps;
+    dx_status status = DX_OK;
+    yyjson_arr_iter iter = yyjson_arr_iter_with(start);
+    for (yyjson_val *it; status == DX_OK && (it = yyjson_arr_iter_next(&iter));) {
+        yyjson_val *notify = dx__get(it, "notify");
+        yyjson_val *name = notify ? notify : dx__get(it, "call");
+        yyjson_val *params = dx__get(it, "params");
+        char *text = NULL;
+        status = check_step(load, name, notify, params);
+        if (status == DX_OK)
+            status = params_text(load, params, &text);
+        if (status != DX_OK)
+            break;
+        *step++ = (dx_step){yyjson_get_str(name), text, notify != NULL};
+        *step = (dx_step){.method = NULL};
+    }
+    return status;
 }
 
 static dx_status read_stop(dx__load *load, yyjson_val *stop) {
     dx_protocol_facts *facts = &load->protocol->facts;
     yyjson_val *call = dx__get(stop, "call");
     yyjson_val *notify = dx__get(stop, "notify");
+    yyjson_val *params = dx__get(stop, "params");
     facts->stop_call = yyjson_get_str(call);
     facts->stop_notify = yyjson_get_str(notify);
     facts->stop_call_ms = dx__ms(dx__get(stop, "callMs"), DX_NEVER);
     facts->stop_close_ms = dx__ms(dx__get(stop, "closeMs"), DX_NEVER);
     facts->stop_term_ms = dx__ms(dx__get(stop, "termMs"), DX_NEVER);
-    yyjson_val *odd = dx__get(stop, "params") ? dx__get(stop, "params") : dx__get(stop, "callMs");
+    yyjson_val *odd = params ? params : dx__get(stop, "callMs");
     if (!call && odd)
         return dx__flaw(load, odd, "there is no call");
-    dx_status status = call ? check_call(load, stop, call) : DX_OK;
+    dx_status status = call ? check_step(load, call, false, params) : DX_OK;
     if (status == DX_OK)
-        status = read_stop_params(load, dx__get(stop, "params"));
-    dx__message *message = NULL;
-    if (status == DX_OK && notify)
-        status = dx__message_named(load, notify, &message);
-    if (status == DX_OK)
-        status = check_kind(load, notify, message, true);
-    if (status == DX_OK)
-        status = check_from_host(load, notify, message);
-    return status;
+        status = params_text(load, params, &load->protocol->stop_params);
+    facts->stop_params = load->protocol->stop_params;
+    return status == DX_OK && notify ? check_step(load, notify, true, NULL) : status;
 }
 
 static dx_status check_errata(dx__load *load, yyjson_val *errata) {
@@ -226,6 +248,8 @@ dx_status dx__read_facts(dx__load *load) {
         status = read_cancel(load, dx__get(duplex, "cancel"));
     if (status == DX_OK)
         status = read_progress(load, dx__get(duplex, "progress"));
+    if (status == DX_OK)
+        status = read_start(load, dx__get(duplex, "start"));
     if (status == DX_OK)
         status = read_stop(load, dx__get(duplex, "stop"));
     if (status == DX_OK)

@@ -30,7 +30,7 @@ static dx_status add_names(dx__load *load, yyjson_val *list) {
     dx_status status = DX_OK;
     yyjson_arr_iter iter = yyjson_arr_iter_with(list);
     for (yyjson_val *it; status == DX_OK && (it = yyjson_arr_iter_next(&iter));)
-        status = add_name(load, yyjson_is_str(it) ? it : dx__get(it, "message"));
+        status = add_name(load, it);
     return status;
 }
 
@@ -81,7 +81,7 @@ static dx_status add_states(dx__load *load, yyjson_val *lifecycle) {
             if (others != dx__same(dx__text_of(key), dx__text_of(start)))
                 status = add_state(load, key);
     }
-    return status == DX_OK ? add_names(load, dx__get(lifecycle, "moves")) : status;
+    return status;
 }
 
 static dx_status make_cells(dx__load *load) {
@@ -176,14 +176,18 @@ static dx_status parse_move(dx__load *load, yyjson_val *value, struct move *move
     dx_protocol *protocol = load->protocol;
     yyjson_val *in = dx__get(value, "in");
     yyjson_val *to = dx__get(value, "to");
+    yyjson_val *message = dx__get(value, "message");
     yyjson_val *outcome = dx__get(value, "outcome");
     move->in = state_named(protocol, dx__text_of(in));
     move->to = state_named(protocol, dx__text_of(to));
-    move->message = dx__message_find(protocol, dx__text_of(dx__get(value, "message")));
+    move->message = dx__message_find(protocol, dx__text_of(message));
     move->column = yyjson_equals_str(dx__get(value, "by"), "plugin");
     move->outcome = yyjson_equals_str(outcome, "sent")     ? 0
                     : yyjson_equals_str(outcome, "result") ? 1
                                                            : 2;
+    /* What is not listed has no sides and no answers to go by, in an open protocol, too. */
+    if (!move->message || !move->message->value)
+        return dx__flaw_named(load, message, "there is no method ", dx__text_of(message), "");
     yyjson_val *odd = move->in == protocol->state_count   ? in
                       : move->to == protocol->state_count ? to
                                                           : NULL;

@@ -146,6 +146,21 @@ static void put_progress(dx__page *page) {
                            : ". What has a token of no call is dropped.\n");
 }
 
+static void put_start(dx__page *page) {
+    const dx_step *step = page->protocol->facts.start;
+    if (step)
+        dx__page_put(page, "\n## Starting\n\n");
+    for (; step && step->method; step++) {
+        dx__page_put(page, step->notification ? "1. Send " : "1. Call ");
+        dx__page_code(page, step->method);
+        if (step->params) {
+            dx__page_put(page, " with ");
+            dx__page_code(page, step->params);
+        }
+        dx__page_put(page, step->notification ? ".\n" : ", and wait for its result.\n");
+    }
+}
+
 static void put_stop(dx__page *page) {
     const dx_protocol_facts *facts = &page->protocol->facts;
     dx__page_put(page, "\n## Stopping\n\n");
@@ -266,6 +281,7 @@ dx_status dx_protocol_page(dx_protocol *protocol, dx_buf *out) {
     put_title(&page);
     put_facts(&page);
     dx__page_lifecycle(&page);
+    put_start(&page);
     put_stop(&page);
     put_cancel(&page);
     put_progress(&page);

@@ -1,6 +1,5 @@
 #include "base/buf.h"
 #include "protocol/page.h"
-#include "protocol/sample.h"
 
 #include <duplex/rpc.h>
 
@@ -116,28 +115,26 @@ static void put_errors(dx__page *page, yyjson_val *errors) {
     dx__page_put(page, ".\n");
 }
 
-static void put_sample(dx__page *page, yyjson_val *schema, int container) {
+static void put_sample(dx__page *page, const dx_method *method, dx_side side, dx_part part) {
     if (page->status == DX_OK)
-        page->status = dx__sample_write(page->root, schema, container, page->out);
+        page->status = dx_protocol_example(page->protocol, method, side, part, page->out);
 }
 
 static void put_example(dx__page *page, const dx__message *message, dx_side side) {
     const dx_method *method = &message->method;
-    yyjson_val *params = message->params[dx__column(side)];
-    yyjson_val *result = message->results[dx__column(side)];
     dx__page_put(page, "\n```json\n{\"jsonrpc\":\"2.0\",");
     dx__page_put(page, method->notification ? "" : "\"id\":1,");
     dx__page_put(page, "\"method\":");
     if (page->status == DX_OK)
         page->status = dx_json_write_string(page->out, message->name);
-    if (params && !method->optional[side]) {
+    if (method->has_params[side] && !method->optional[side]) {
         dx__page_put(page, ",\"params\":");
-        put_sample(page, params, 1);
+        put_sample(page, method, side, DX_PART_PARAMS);
     }
     dx__page_put(page, "}\n");
     if (!method->notification) {
         dx__page_put(page, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":");
-        put_sample(page, result, 0);
+        put_sample(page, method, side, DX_PART_RESULT);
         dx__page_put(page, "}\n");
     }
     dx__page_put(page, "```\n");

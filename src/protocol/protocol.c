@@ -29,6 +29,9 @@ dx_protocol *dx_protocol_free(dx_protocol *protocol) {
     dx__free(&alloc, protocol->failures);
     dx__free(&alloc, protocol->messages);
     dx__free(&alloc, (void *)protocol->places);
+    for (dx_step *step = protocol->steps; step && step->method; step++)
+        dx__free(&alloc, (void *)(uintptr_t)step->params);
+    dx__free(&alloc, protocol->steps);
     dx__free(&alloc, protocol->stop_params);
     dx__free(&alloc, protocol->file);
     dx__map_done(&protocol->names);
@@ -121,24 +124,12 @@ static dx_status blame_name(dx_text name, dx_misfit *reterr) {
     return DX_ERR_INVALID;
 }
 
-/* The only form of a protocol may have a revision of its own, which is not part of its file's name.
- */
-static const dx__builtin *find_plain(dx_text name, dx_text *ret_revision) {
-    const char *at = name.len ? memchr(name.at, '@', name.len) : NULL;
-    if (!at)
-        return NULL;
-    dx_text plain = {name.at, (size_t)(at - name.at)};
-    *ret_revision = (dx_text){at + 1, name.len - plain.len - 1};
-    const dx__builtin *builtin = dx__builtin_named(plain);
-    return builtin && dx_text_is(plain, builtin->name) ? builtin : NULL;
-}
-
 dx_status dx_protocol_open(dx_text name, const dx_protocol_config *config,
                            dx_protocol **ret_protocol, dx_misfit *reterr) {
     dx_text revision = {NULL, 0};
     const dx__builtin *builtin = dx__builtin_named(name);
     if (!builtin)
-        builtin = find_plain(name, &revision);
+        builtin = dx__builtin_plain(name, &revision);
     if (!builtin)
         return blame_name(name, reterr);
     dx_protocol *protocol;

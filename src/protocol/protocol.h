@@ -50,6 +50,7 @@ struct dx_protocol {
     char *file;
     dx_protocol_facts facts;
     const char **places;
+    dx_step *steps; /* of the start; their params are ours, too */
     char *stop_params;
     dx__message *messages;
     size_t message_count; /* those that are listed … */

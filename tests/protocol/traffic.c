@@ -4,11 +4,24 @@
  * crosses is recorded, and the recording is held against the document once more. Then one of the
  * two stops checking, and sends everything that the document does not allow.
  *
- *     traffic [NAME]...
+ *     traffic [--traces FOLDER] [NAME]...
+ *
+ * With --traces the recordings are written to FOLDER/NAME.jsonl, for others to look at.
  */
 #include "protocol/traffic/record.h"
 #include "protocol/traffic/styles.h"
 #include "protocol/traffic/wrong.h"
+
+static const char *folder; /* NULL: recordings are not kept */
+
+static void keep(const struct book *book, const dx_trace_writer *trace) {
+    char path[4096];
+    dx_text text = dx_trace_output(trace);
+    snprintf(path, sizeof path, "%s/%s.jsonl", folder, book->name);
+    FILE *file = fopen(path, "wbe");
+    must(file && fwrite(text.at, 1, text.len, file) == text.len);
+    must(fclose(file) == 0);
+}
 
 static void send_all(struct book *book) {
     dx_trace_writer_config config = dx_trace_writer_defaults();
@@ -22,6 +35,8 @@ static void send_all(struct book *book) {
     send_cancel(book, trace);
     send_progress(book, trace);
     check_recording(book, trace);
+    if (folder)
+        keep(book, trace);
     dx_trace_writer_free(trace);
 }
 
@@ -61,9 +76,14 @@ static size_t try_document(const char *name) {
 int main(int argc, char **argv) {
     const char *name;
     size_t sum = 0;
-    for (int i = 1; i < argc; i++)
+    int first = 1;
+    if (argc > 2 && strcmp(argv[1], "--traces") == 0) {
+        folder = argv[2];
+        first = 3;
+    }
+    for (int i = first; i < argc; i++)
         sum += try_document(argv[i]);
-    for (size_t i = 0; argc == 1 && (name = dx_protocol_builtin(i)); i++)
+    for (size_t i = 0; argc == first && (name = dx_protocol_builtin(i)); i++)
         sum += try_document(name);
     return verdict("messages and faults", sum);
 }

@@ -77,7 +77,9 @@ static void a_name_finds_its_newest_revision(void **state) {
     opens("hermes", "hermes", NULL);
     opens("hermes@exact", "hermes", "exact");
     opens("mcp@2025-06-18", "mcp", "2025-06-18");
-    opens("mcp", "mcp", "2026-07-28");
+    opens("mcp", "mcp", "2025-11-25"); /* the one that has no revision in its file's name */
+    opens("mcp@2025-11-25", "mcp", "2025-11-25");
+    opens("mcp@2026-07-28", "mcp", "2026-07-28");
     opens("finecode", "finecode", "seed");
     opens("finecode@seed", "finecode", "seed");
 }
@@ -154,7 +156,7 @@ static const char rich[] = HEAD
     "\"stop\":{\"call\":\"end\",\"params\":{\"a\":[1]},\"notify\":\"drop\",\"callMs\":1,"
     "\"closeMs\":2,\"termMs\":3}},"
     "\"methods\":[{\"name\":\"drop\",\"summary\":\"S\"," ID_LIST ",\"x-duplex\":{\"from\":\"host\","
-    "\"notification\":true," ID_PARAMS "}},"
+    "\"notification\":true,\"optional\":true," ID_PARAMS "}},"
     "{\"name\":\"end\",\"summary\":\"Ends\",\"description\":\"it all\",\"params\":[],\"result\":{"
     "\"name\":\"r\",\"schema\":{\"type\":\"null\"}},\"x-duplex\":{\"from\":\"both\",\"params\":{"
     "\"type\":\"object\"},\"deadline\":7,\"variants\":{\"plugin\":{\"params\":{\"type\":\"array\"},"
@@ -324,10 +326,11 @@ static const char opened[] =
          "\"a\":{\"host\":[\"go\",\"hidden\"],\"code\":5,\"message\":\"wait\"},"
          "\"b\":{\"never\":[\"go\",\"gone\"]},"
          "\"c\":{\"plugin\":[],\"early\":\"deliver\",\"code\":-32601}},"
-         "\"moves\":[{\"in\":\"b\",\"message\":\"hidden\",\"by\":\"plugin\",\"outcome\":\"result\","
+         "\"moves\":[{\"in\":\"b\",\"message\":\"back\",\"by\":\"plugin\",\"outcome\":\"result\","
          "\"to\":\"a\"},{\"in\":\"a\",\"message\":\"go\",\"by\":\"host\",\"outcome\":\"sent\","
          "\"to\":\"c\"},{\"in\":\"a\",\"message\":\"go\",\"by\":\"host\",\"outcome\":\"error\","
-         "\"to\":\"b\"}]}},\"methods\":[" METHOD("go", "\"from\":\"host\"") "]}";
+         "\"to\":\"b\"}]}},\"methods\":[" METHOD("go", "\"from\":\"host\"") "," METHOD(
+             "back", "\"from\":\"plugin\"") "]}";
 
 static void expect_leave(const dx_protocol *protocol, unsigned state, const char *method,
                          dx_side from, dx_leave leave, int64_t code, const char *message) {
@@ -352,7 +355,7 @@ static void states_let_through_what_they_say(void **state) {
     assert_string_equal(dx_protocol_state_name(protocol, C), "c");
     /* Names that only the lifecycle has are known there, but not listed. */
     assert_null(dx_protocol_find(protocol, TEXT("hidden")));
-    assert_null(dx_protocol_method(protocol, 1));
+    assert_null(dx_protocol_method(protocol, 2));
     expect_leave(protocol, A, "go", host, DX_LEAVE_YES, 0, "");
     expect_leave(protocol, A, "hidden", host, DX_LEAVE_YES, 0, "");
     expect_leave(protocol, A, "other", host, DX_LEAVE_NO, 5, "wait");
@@ -379,12 +382,12 @@ static void moves_lead_where_they_say(void **state) {
     dx_protocol *protocol = read_document(opened);
     enum { B, A, C };
     dx_text go = TEXT("go");
-    dx_text hidden = TEXT("hidden");
+    dx_text back = TEXT("back");
     const dx_method *method = dx_protocol_find(protocol, go);
-    assert_int_equal(dx_protocol_next(protocol, B, hidden, DX_SIDE_PLUGIN, DX_MOVE_RESULT), A);
-    assert_int_equal(dx_protocol_next(protocol, B, hidden, DX_SIDE_PLUGIN, DX_MOVE_ERROR), B);
-    assert_int_equal(dx_protocol_next(protocol, B, hidden, DX_SIDE_PLUGIN, DX_MOVE_SENT), B);
-    assert_int_equal(dx_protocol_next(protocol, B, hidden, DX_SIDE_HOST, DX_MOVE_RESULT), B);
+    assert_int_equal(dx_protocol_next(protocol, B, back, DX_SIDE_PLUGIN, DX_MOVE_RESULT), A);
+    assert_int_equal(dx_protocol_next(protocol, B, back, DX_SIDE_PLUGIN, DX_MOVE_ERROR), B);
+    assert_int_equal(dx_protocol_next(protocol, B, back, DX_SIDE_PLUGIN, DX_MOVE_SENT), B);
+    assert_int_equal(dx_protocol_next(protocol, B, back, DX_SIDE_HOST, DX_MOVE_RESULT), B);
     assert_int_equal(dx_protocol_next(protocol, A, go, DX_SIDE_HOST, DX_MOVE_SENT), C);
     assert_int_equal(dx_protocol_next(protocol, A, go, DX_SIDE_HOST, DX_MOVE_RESULT), A);
     assert_int_equal(dx_protocol_next(protocol, A, go, DX_SIDE_HOST, DX_MOVE_ERROR), B);

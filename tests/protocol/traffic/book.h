@@ -90,7 +90,8 @@ static inline char *make_smallest(const struct book *book, const dx_method *meth
     dx_buf_init(&text, 1 << 20, NULL);
     must(dx__sample_write(dx_protocol_document(book->protocol), schema, part == DX_PART_PARAMS,
                           &text) == DX_OK);
-    char *copy = strndup(text.data, text.len);
+    must(dx_buf_append(&text, "", 1) == DX_OK);
+    char *copy = strdup(text.data);
     must(copy != NULL);
     dx_buf_done(&text);
     return copy;
@@ -126,8 +127,7 @@ static inline void book_close(struct book *book) {
     book->protocol = dx_protocol_free(book->protocol);
 }
 
-/* Is it one that belongs to a request or a call? A peer looks for that before it asks the protocol,
- * and says nothing of one that belongs to none. */
+/* Is it one that belongs to a request or a call? One that fits and belongs to none is not told. */
 static inline bool is_swallowed(const struct book *book, const char *method) {
     return is_same(method, book->facts->cancel_method) ||
            (is_same(method, book->facts->progress_method) && !book->facts->progress_pass_unknown);

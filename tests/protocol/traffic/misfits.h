@@ -31,17 +31,6 @@ static inline bool explain(const struct book *book, const struct step *step, dx_
     return false;
 }
 
-/* What belongs to a request or call is matched before it is checked; without a match nothing comes
- * of it. */
-static inline void expect_swallowed(struct pair *pair, const struct step *step,
-                                    const char *params) {
-    dx_side to = other_side(step->from);
-    expect(pair, step, say(pair, step->from, step->method->name, false, params) == DX_OK, "sent");
-    carry(pair, step->from);
-    expect(pair, step, is_quiet(pair, to) && in_state(pair, to, pair->state),
-           "something came of it");
-}
-
 static inline void try_params(struct book *book, const struct step *step, unsigned state,
                               const struct change *change) {
     struct pair pair;
@@ -54,12 +43,10 @@ static inline void try_params(struct book *book, const struct step *step, unsign
                               change->pointer, reason};
     open_unchecked(&pair, book, step->from, change->text ? change->text : "without params");
     if (expect(&pair, step, walk_to(&pair, state), "the way to its state is blocked")) {
-        pair.alike = false; /* who does not check believes that it was taken */
-        if (is_swallowed(book, step->method->name))
-            expect_swallowed(&pair, step, change->text);
-        else
-            expect_refused(&pair, step, step->method->name, is_request, change->text, &refusal);
-        take_step(&pair, step); /* it goes on */
+        expect_refused(&pair, step, step->method->name, is_request, change->text, &refusal);
+        if (dx_protocol_may_send(book->protocol, pair.state, step->method, step->from, NULL,
+                                 NULL) != DX_LEAVE_NO)
+            take_step(&pair, step); /* it goes on */
     }
     pair_close(&pair);
     pair_open(&pair, book, DX_CHECKING_BOTH, DX_CHECKING_BOTH, NULL, pair.what);

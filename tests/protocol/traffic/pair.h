@@ -177,9 +177,7 @@ static inline bool send_step(struct pair *pair, const struct step *step, const c
     bool sender_counts = pair->ends[step->from].checking == DX_CHECKING_BOTH;
     bool receiver_counts = pair->ends[other_side(step->from)].checking != DX_CHECKING_OFF;
     uint64_t sent_early = dx_peer_statistics(sender).early + (early && sender_counts);
-    uint64_t came_early = dx_peer_statistics(receiver).early;
-    if (!is_swallowed(pair->book, step->method->name))
-        came_early += early && receiver_counts;
+    uint64_t came_early = dx_peer_statistics(receiver).early + (early && receiver_counts);
     dx_status status =
         say(pair, step->from, step->method->name, !step->method->notification, params);
     *ret_event = NULL;

@@ -114,13 +114,26 @@ static inline void write_phrase(char phrase[200], const char *name, const char *
     phrase[len] = '\0';
 }
 
+/* Whose params do not fit has crossed the wire all the same, as one that is answered with an error.
+ */
+static inline void cross(struct pair *pair, const struct step *step, bool is_request) {
+    const dx_protocol *protocol = pair->book->protocol;
+    pair->state = dx_protocol_after(protocol, pair->state, step->method, step->from, DX_MOVE_SENT);
+    if (is_request)
+        pair->state =
+            dx_protocol_after(protocol, pair->state, step->method, step->from, DX_MOVE_ERROR);
+}
+
 /* Sends what is not allowed from the side that does not check to the one that does. That side tells
- * it, answers a request and nothing else, and is where it was. */
+ * it, and answers a request and nothing else. */
 static inline void expect_refused(struct pair *pair, const struct step *step, const char *name,
                                   bool is_request, const char *params,
                                   const struct refusal *refusal) {
     dx_side to = other_side(step->from);
     dx_peer_stats before = dx_peer_statistics(peer_of(pair, to));
+    bool crosses = refusal->fault == DX_FAULT_PARAMS_FIT;
+    bool early = crosses && dx_protocol_may_send(pair->book->protocol, pair->state, step->method,
+                                                 step->from, NULL, NULL) == DX_LEAVE_EARLY;
     char phrase[200];
     if (!expect(pair, step, say(pair, step->from, name, is_request, params) == DX_OK,
                 "could not be sent"))
@@ -145,10 +158,15 @@ static inline void expect_refused(struct pair *pair, const struct step *step, co
     if (is_request)
         check_answer(pair, step, (dx_text){id, message.id.len}, refusal);
     dx_peer_stats after = dx_peer_statistics(peer_of(pair, to));
-    expect(pair, step, after.violations == before.violations + 1 && after.early == before.early,
+    expect(pair, step,
+           after.violations == before.violations + 1 && after.early == before.early + early,
            "is counted otherwise");
     expect(pair, step, is_quiet(pair, to) && is_quiet(pair, step->from), "more came of it");
+    if (crosses)
+        cross(pair, step, is_request);
     expect(pair, step, in_state(pair, to, pair->state), "it moved the conversation");
+    expect(pair, step, !crosses || in_state(pair, step->from, pair->state),
+           "the two ends are in different states");
 }
 
 /* A side that checks what it sends does not send it. */

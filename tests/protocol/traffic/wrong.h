@@ -55,10 +55,7 @@ static inline void try_wrong_side(struct pair *pair, const struct step *step, wr
                               .message = "Method not found",
                               .reason = reason};
     pair->book->tried[TRIAL_SIDE]++;
-    if (try == expect_refused && is_swallowed(pair->book, step->method->name))
-        expect_swallowed(pair, step, params);
-    else
-        try(pair, step, step->method->name, !step->method->notification, params, &refusal);
+    try(pair, step, step->method->name, !step->method->notification, params, &refusal);
 }
 
 static inline void try_wrong_kind(struct pair *pair, const struct step *step, wrong_message *try) {

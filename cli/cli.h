@@ -2,9 +2,19 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
-/* Each takes its name and the words behind it, as main() does, and returns the exit code of the
- * command. */
-int cli_demo(int argc, char **argv);
-int cli_schema(int argc, char **argv);
+#include "cli/options.h"
+
+extern const cli_verb cli_call;
+extern const cli_verb cli_demo;
+extern const cli_verb cli_describe;
+extern const cli_verb cli_down;
+extern const cli_verb cli_lint;
+extern const cli_verb cli_list_verb; /* cli_list is a type */
+extern const cli_verb cli_logs;
+extern const cli_verb cli_notify;
+extern const cli_verb cli_ps;
+extern const cli_verb cli_restart;
+extern const cli_verb cli_run;
+extern const cli_verb cli_schema;
 
 #endif

@@ -1,100 +1,14 @@
 /* duplex demo: talks to the example plugins and shows what crosses the pipes. */
 #include "cli/cli.h"
 
+#include "cli/say.h"
+#include "cli/traffic.h"
+
 #include <duplex/duplex.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-    EXIT_USAGE = 2,
-    EXIT_CANNOT_START = 3,
-    EXIT_PEER_ENDED = 4,
-    EXIT_TIMEOUT = 5,
-    EXIT_VIOLATION = 6
-};
-
-struct talk {
-    dx_loop *loop;
-    dx_child *child;
-    int colour;
-    int code;          /* the exit code, as far as it is known */
-    unsigned open;     /* calls that have not ended */
-    unsigned messages; /* shown, both ways */
-};
-
-/* The examples lie beside the command in the build folder, and under libexec once installed. */
-static int find_example(const char *name, char *path, size_t room) {
-    char self[3072];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (len < 0)
-        return 0;
-    self[len] = '\0';
-    *strrchr(self, '/') = '\0';
-    static const char *const places[] = {"examples", "../libexec/duplex"};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, room, "%s/%s/%s", self, places[i], name);
-        if (access(path, X_OK) == 0)
-            return 1;
-    }
-    return 0;
-}
-
-static void show(void *user, int out, dx_text text, size_t framed) {
-    struct talk *talk = user;
-    (void)framed;
-    const char *colour = talk->colour ? (out ? "\033[36m" : "\033[32m") : "";
-    talk->messages++;
-    printf("  %s%s%s %.*s\n", colour, out ? "->" : "<-", talk->colour ? "\033[0m" : "",
-           (int)text.len, text.at);
-}
-
-static void on_user_name(dx_link *link, const dx_event *ev, void *user) {
-    const char *name = getenv("USER");
-    (void)user;
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *value = yyjson_mut_str(doc, name && *name ? name : "you");
-    dx_link_reply(link, ev->request, dx_json_built(value));
-    yyjson_mut_doc_free(doc);
-}
-
-static const dx_handler handlers[] = {{"user/name", on_user_name}, {NULL, NULL}};
-
-static void on_event(dx_link *link, const dx_event *ev, void *user) {
-    struct talk *talk = user;
-    if (ev->kind == DX_EVENT_REQUEST)
-        dx_link_refuse(link, ev->request, DX_CODE_METHOD, dx_str(NULL), dx_json_none());
-    if (ev->kind != DX_EVENT_VIOLATION && ev->kind != DX_EVENT_STRAY)
-        return;
-    talk->code = EXIT_VIOLATION;
-    printf("  !! %s\n", ev->error.fault ? ev->error.phrase : "stray text");
-}
-
-/* That an unknown method is refused is part of the show; anything else but a result is not. */
-static void on_done(dx_link *link, const dx_event *ev, void *user) {
-    struct talk *talk = user;
-    (void)link;
-    if (ev->outcome == DX_OUTCOME_TIMED_OUT)
-        talk->code = EXIT_TIMEOUT;
-    else if (ev->outcome == DX_OUTCOME_INVALID)
-        talk->code = EXIT_VIOLATION;
-    else if (ev->outcome != DX_OUTCOME_RESULT && ev->outcome != DX_OUTCOME_ERROR)
-        talk->code = EXIT_PEER_ENDED;
-    if (--talk->open == 0)
-        dx_child_stop(talk->child);
-}
-
-static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
-    struct talk *talk = user;
-    if (!talk->code && (gone->code || gone->signal))
-        talk->code = EXIT_PEER_ENDED;
-    if (gone->error.fault)
-        fprintf(stderr, "duplex: %s\n", gone->error.phrase);
-    dx_child_free(child);
-    dx_loop_stop(talk->loop);
-}
 
 struct scene {
     const char *example;
@@ -116,27 +30,126 @@ static const struct scene scenes[] = {
     {"poll", DX_FRAMING_LINE, "a plugin that asks back before it answers", {{"greet", "{}"}}},
 };
 
-static void call_all(struct talk *talk, const struct scene *scene) {
+enum { SCENES = sizeof scenes / sizeof scenes[0] };
+
+/* What came of a scene. */
+struct score {
+    unsigned sent, came; /* messages */
+    unsigned results, refused;
+    unsigned asked_back;
+    uint64_t us;
+};
+
+struct talk {
+    dx_loop *loop;
+    dx_child *child;
+    const struct scene *scene;
+    struct score score;
+    uint64_t began_us; /* the whole */
+    unsigned open;     /* calls that have not ended */
+    int code;          /* the exit code, as far as it is known */
+};
+
+/* The examples lie beside the command in the build folder, and under libexec once installed. */
+static bool find_example(const char *name, char *path, size_t room) {
+    char self[3072];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (len < 0)
+        return false;
+    self[len] = '\0';
+    *strrchr(self, '/') = '\0';
+    static const char *const places[] = {"examples", "../libexec/duplex"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(path, room, "%s/%s/%s", self, places[i], name);
+        if (access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void show(void *user, int out, dx_text text, size_t framed) {
+    struct talk *talk = user;
+    (void)framed;
+    talk->score.sent += out != 0;
+    talk->score.came += out == 0;
+    if (!cli_voice.json)
+        cli_show(stdout, dx_recorder_now_us() - talk->began_us, out, NULL, text);
+}
+
+static void on_user_name(dx_link *link, const dx_event *event, void *user) {
+    struct talk *talk = user;
+    const char *name = getenv("USER");
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *value = yyjson_mut_str(doc, name && *name ? name : "you");
+    dx_link_reply(link, event->request, dx_json_built(value));
+    yyjson_mut_doc_free(doc);
+    talk->score.asked_back++;
+}
+
+static const dx_handler handlers[] = {{"user/name", on_user_name}, {NULL, NULL}};
+
+static void on_event(dx_link *link, const dx_event *event, void *user) {
+    struct talk *talk = user;
+    if (event->kind == DX_EVENT_REQUEST)
+        dx_link_refuse(link, event->request, DX_CODE_METHOD, dx_str(NULL), dx_json_none());
+    if (event->kind == DX_EVENT_VIOLATION || event->kind == DX_EVENT_STRAY)
+        talk->code = cli_fail(CLI_VIOLATION, "%s: %s", talk->scene->example,
+                              event->error.fault ? event->error.phrase : "stray text");
+}
+
+/* That an unknown method is refused is part of the show; anything else but a result is not. */
+static void on_done(dx_link *link, const dx_event *event, void *user) {
+    struct talk *talk = user;
+    (void)link;
+    talk->score.results += event->outcome == DX_OUTCOME_RESULT;
+    talk->score.refused += event->outcome == DX_OUTCOME_ERROR;
+    if (event->outcome == DX_OUTCOME_TIMED_OUT)
+        talk->code = CLI_LATE;
+    else if (event->outcome == DX_OUTCOME_INVALID)
+        talk->code = CLI_VIOLATION;
+    else if (event->outcome != DX_OUTCOME_RESULT && event->outcome != DX_OUTCOME_ERROR)
+        talk->code = CLI_ENDED;
+    if (event->error.fault)
+        cli_fail(talk->code, "%s: %s", talk->scene->example, event->error.phrase);
+    if (--talk->open == 0)
+        dx_child_stop(talk->child);
+}
+
+static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
+    struct talk *talk = user;
+    if (!talk->code && (gone->code || gone->signal))
+        talk->code = cli_fail(CLI_ENDED, "%s: %s", talk->scene->example, gone->error.phrase);
+    dx_child_free(child);
+    dx_loop_stop(talk->loop);
+}
+
+static void call_all(struct talk *talk) {
     dx_link_call_options options = {.peer = {.user = talk}, .on_done = on_done};
-    for (size_t i = 0; i < 4 && scene->calls[i][0]; i++) {
-        const char *params = scene->calls[i][1];
-        if (dx_link_call(dx_child_link(talk->child), dx_str(scene->calls[i][0]),
+    for (size_t i = 0; i < 4 && talk->scene->calls[i][0]; i++) {
+        const char *params = talk->scene->calls[i][1];
+        if (dx_link_call(dx_child_link(talk->child), dx_str(talk->scene->calls[i][0]),
                          dx_json_text(params, strlen(params)), &options, NULL) == DX_OK)
             talk->open++;
     }
 }
 
-static int play(const struct scene *scene, struct talk *talk) {
+static void announce(const struct scene *scene, size_t number) {
+    if (cli_voice.json)
+        return;
+    printf("%s[%zu/%d] %s %s%s: %s\n", cli_paint(stdout, CLI_BOLD), number, SCENES, scene->example,
+           dx_framing_name(scene->framing), cli_paint(stdout, CLI_PLAIN), scene->sentence);
+}
+
+static int play(struct talk *talk, size_t number) {
     char path[4096];
-    const char *argv[] = {path, dx_framing_name(scene->framing), NULL};
+    const char *argv[] = {path, dx_framing_name(talk->scene->framing), NULL};
     dx_error error = {.fault = DX_FAULT_NONE};
-    if (!find_example(scene->example, path, sizeof path)) {
-        fprintf(stderr, "duplex: the example '%s' is not beside the command\n", scene->example);
-        return EXIT_CANNOT_START;
-    }
-    printf("%s%s %s%s: %s\n", talk->colour ? "\033[1m" : "", scene->example, argv[1],
-           talk->colour ? "\033[0m" : "", scene->sentence);
-    dx_child_config config = dx_child_defaults(scene->framing, argv);
+    uint64_t began = dx_recorder_now_us();
+    if (!find_example(talk->scene->example, path, sizeof path))
+        return cli_fail(CLI_NO_START, "the example '%s' is not beside the command",
+                        talk->scene->example);
+    announce(talk->scene, number);
+    dx_child_config config = dx_child_defaults(talk->scene->framing, argv);
     config.link.peer.timeout_ms = 5000;
     config.link.peer.observe = show;
     config.link.peer.observe_user = talk;
@@ -145,35 +158,65 @@ static int play(const struct scene *scene, struct talk *talk) {
     config.link.user = talk;
     config.on_gone = on_gone;
     config.user = talk;
-    if (dx_child_start(talk->loop, &config, &talk->child, &error) != DX_OK) {
-        fprintf(stderr, "duplex: %s\n", error.phrase);
-        return EXIT_CANNOT_START;
-    }
-    call_all(talk, scene);
+    if (dx_child_start(talk->loop, &config, &talk->child, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "%s", error.phrase);
+    call_all(talk);
     dx_loop_run(talk->loop);
+    talk->score.us = dx_recorder_now_us() - began;
     return talk->code;
 }
 
-int cli_demo(int argc, char **argv) {
-    struct talk talk = {.colour = isatty(1) && !getenv("NO_COLOR")};
-    size_t count = sizeof scenes / sizeof scenes[0];
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        printf(
-            "Usage: duplex demo\n\nStarts the example plugins, lets each side call the other, and"
-            " shows the traffic:\n-> what the host sends, <- what the plugin sends.\n");
-        return 0;
-    }
-    if (argc > 1) {
-        fprintf(stderr, "duplex: demo takes no argument, found '%s'\n", argv[1]);
-        return EXIT_USAGE;
-    }
-    if (dx_loop_new(NULL, &talk.loop, NULL) != DX_OK)
-        return EXIT_CANNOT_START;
-    for (size_t i = 0; i < count && !talk.code; i++)
-        talk.code = play(&scenes[i], &talk);
-    dx_loop_free(talk.loop);
-    if (!talk.code)
-        printf("%zu plugins, %u messages, every call answered, every plugin stopped\n", count,
-               talk.messages);
-    return talk.code;
+static void put_summary(const struct score *scores) {
+    printf("\n%s%-8s %-8s %8s %8s %8s %8s %12s%s\n", cli_paint(stdout, CLI_BOLD), "plugin",
+           "framing", "sent", "came", "results", "refused", "asked back",
+           cli_paint(stdout, CLI_PLAIN));
+    for (size_t i = 0; i < SCENES; i++)
+        printf("%-8s %-8s %8u %8u %8u %8u %12u  %s%.1f ms%s\n", scenes[i].example,
+               dx_framing_name(scenes[i].framing), scores[i].sent, scores[i].came,
+               scores[i].results, scores[i].refused, scores[i].asked_back,
+               cli_paint(stdout, CLI_DIM), (double)scores[i].us / 1000,
+               cli_paint(stdout, CLI_PLAIN));
+    printf("\nEvery call was answered, every plugin stopped.\n");
 }
+
+static void put_json(const struct scene *scene, const struct score *score) {
+    printf("{\"plugin\":\"%s\",\"framing\":\"%s\",\"sent\":%u,\"came\":%u,\"results\":%u,"
+           "\"refused\":%u,\"askedBack\":%u,\"us\":%llu}\n",
+           scene->example, dx_framing_name(scene->framing), score->sent, score->came,
+           score->results, score->refused, score->asked_back, (unsigned long long)score->us);
+}
+
+static int run(const cli_words *words, void *user) {
+    struct score scores[SCENES];
+    dx_loop *loop;
+    int code = CLI_OK;
+    uint64_t began = dx_recorder_now_us();
+    (void)user;
+    if (words->count || words->command)
+        return cli_fail(CLI_USAGE, "it takes no words");
+    if (dx_loop_new(NULL, &loop, NULL) != DX_OK)
+        return cli_fail(CLI_NO_START, "no loop");
+    for (size_t i = 0; i < SCENES && code == CLI_OK; i++) {
+        struct talk talk = {.loop = loop, .scene = &scenes[i], .began_us = began};
+        code = play(&talk, i + 1);
+        scores[i] = talk.score;
+        if (cli_voice.json && code == CLI_OK)
+            put_json(&scenes[i], &scores[i]);
+    }
+    dx_loop_free(loop);
+    if (code == CLI_OK && !cli_voice.json)
+        put_summary(scores);
+    return code;
+}
+
+const cli_verb cli_demo = {
+    .name = "demo",
+    .words = "[OPTION...]",
+    .summary = "start the example plugins, talk to them, show the traffic",
+    .text =
+        "Starts the example plugins one after the other, lets each side call the other, shows the"
+        " traffic as it flows (-> what the host sends, <- what the plugin sends) and a summary,"
+        " and stops everything. With --json only the summary, one object a plugin.",
+    .codes = "3456",
+    .run = run,
+};

@@ -1,52 +1,60 @@
 #include "cli/cli.h"
 
+#include "cli/manual/manual.h"
+#include "cli/say.h"
+
 #include <duplex/duplex.h>
 
-#include <stdio.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static const struct verb {
-    const char *name;
-    const char *summary;
-    int (*run)(int argc, char **argv);
-} verbs[] = {
-    {"demo", "start the example plugins, talk to them, show the traffic", cli_demo},
-    {"schema", "check JSON files against a JSON Schema", cli_schema},
+const cli_verb *const cli_verbs[] = {
+    &cli_call, &cli_notify, &cli_list_verb, &cli_describe, &cli_lint, &cli_schema, &cli_run,
+    &cli_ps,   &cli_logs,   &cli_restart,   &cli_down,     &cli_demo, NULL,
 };
 
-enum { VERBS = sizeof verbs / sizeof verbs[0], EXIT_USAGE = 2 };
-
-static void help(void) {
-    printf("Usage: duplex VERB [ARGUMENT...]\n"
-           "\n"
-           "JSON-RPC 2.0 between programs, both ways at once.\n"
-           "\n"
-           "Verbs:\n");
-    for (size_t i = 0; i < VERBS; i++)
-        printf("  %-8s  %s\n", verbs[i].name, verbs[i].summary);
-    printf("\n"
-           "Options:\n"
-           "  --help     this text\n"
-           "  --version  the version\n");
+/* duplex NAME is duplex-NAME, if there is such a program. Returns only if not. */
+static void run_other(const char *name, char **argv) {
+    char path[4096];
+    if (strchr(name, '/') || name[0] == '-' || strlen(name) > 200)
+        return;
+    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 256);
+    if (len > 0) {
+        path[len] = '\0';
+        char *slash = strrchr(path, '/');
+        sprintf(slash + 1, "duplex-%s", name);
+        argv[0] = path;
+        execv(path, argv);
+    }
+    sprintf(path, "duplex-%s", name);
+    execvp(path, argv);
+    if (errno != ENOENT && errno != ENOTDIR)
+        exit(cli_fail(CLI_NO_START, "%s can't be run: %s", path, strerror(errno)));
 }
 
 int main(int argc, char **argv) {
     const char *word = argc > 1 ? argv[1] : NULL;
-    if (!word) {
-        fprintf(stderr, "duplex: a verb is missing; 'duplex --help' lists them\n");
-        return EXIT_USAGE;
-    }
+    if (!word)
+        return cli_fail(CLI_USAGE, "a verb is missing; 'duplex --help' lists them");
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
-        help();
-        return 0;
+        const cli_verb *verb = argc > 2 ? cli_find_verb(argv[2]) : NULL;
+        if (argc > 2 && !verb)
+            return cli_fail(CLI_USAGE, "'%s' is no verb; 'duplex --help' lists them", argv[2]);
+        cli_help(verb ? verb : &cli_command, stdout);
+        return CLI_OK;
     }
     if (strcmp(word, "--version") == 0) {
         printf("duplex %s\n", dx_version());
-        return 0;
+        return CLI_OK;
     }
-    for (size_t i = 0; i < VERBS; i++)
-        if (strcmp(word, verbs[i].name) == 0)
-            return verbs[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "duplex: '%s' is no verb; 'duplex --help' lists them\n", word);
-    return EXIT_USAGE;
+    int code = cli_generate(argv + 1);
+    if (code >= 0)
+        return code;
+    const cli_verb *verb = cli_find_verb(word);
+    if (verb)
+        return cli_verb_run(verb, argc - 1, argv + 1);
+    run_other(word, argv + 1);
+    return cli_fail(CLI_USAGE, "'%s' is no verb; 'duplex --help' lists them", word);
 }

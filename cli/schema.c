@@ -1,100 +1,46 @@
 /* duplex schema: do JSON files fit a JSON Schema? */
 #include "cli/cli.h"
 
+#include "cli/input.h"
+#include "cli/say.h"
+
 #include <duplex/schema.h>
 
-#include <errno.h>
-#include <getopt.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_USAGE = 2, EXIT_MISFIT = 7 };
 enum { DOCUMENTS_MAX = 64 };
 
-static const char usage[] =
-    "Usage: duplex schema [OPTION...] SCHEMA [FILE...]\n"
-    "\n"
-    "Checks whether FILEs (- is the standard input) fit SCHEMA, a JSON Schema of draft 7 or "
-    "2020-12.\n"
-    "Without a FILE only the schema itself is checked.\n"
-    "\n"
-    "Options:\n"
-    "  --all         tell every failure, not only the first of each file\n"
-    "  --at PLACE    the schema at this place of SCHEMA: #/definitions/Pet, #name\n"
-    "  --with FILE   a document that SCHEMA refers to; may be repeated\n"
-    "  --format      \"format\" must hold, instead of being a note\n"
-    "  --content     so must contentEncoding, contentMediaType and contentSchema\n"
-    "  --json        print failures as JSON, one object a line\n"
-    "  --help        this text\n"
-    "\n"
-    "Nothing is fetched. Exit code: 0 all fit, 7 something does not, or SCHEMA is none,\n"
-    "2 wrong usage or a file that can't be read.\n";
+struct schema_options {
+    bool all;
+    bool format;
+    bool content;
+    const char *at;
+    cli_list with;
+};
 
 struct work {
     dx_schemas *schemas;
     dx_check *check;
     const char *at;
     bool all;
-    bool json;
-    unsigned flags;
     yyjson_doc *documents[DOCUMENTS_MAX];
     size_t document_count;
     const char *file; /* at hand */
     int code;
 };
 
-static void complain(struct work *work, const char *file, const char *what, const char *why) {
-    fprintf(stderr, "duplex schema: %s: %s%s%s\n", file, what, why ? ": " : "", why ? why : "");
-    work->code = EXIT_USAGE;
-}
-
-static char *read_all(FILE *stream, size_t *ret_len) {
-    size_t cap = 1 << 16;
-    size_t len = 0;
-    char *text = malloc(cap);
-    while (text && !ferror(stream)) {
-        len += fread(text + len, 1, cap - len, stream);
-        if (len < cap)
-            break;
-        char *more = realloc(text, cap *= 2);
-        if (!more)
-            free(text);
-        text = more;
-    }
-    *ret_len = len;
-    return text;
+static void complain(struct work *work, const char *file, const char *what) {
+    work->code = cli_fail(CLI_USAGE, "%s: %s", file, what);
 }
 
 /* NULL if it can't be read or is no JSON, which was told. */
 static yyjson_doc *read_json(struct work *work, const char *file) {
-    FILE *stream = strcmp(file, "-") == 0 ? stdin : fopen(file, "rbe");
-    yyjson_read_err error;
-    size_t len;
-    if (!stream) {
-        complain(work, file, "can't be read", strerror(errno));
-        return NULL;
-    }
-    char *text = read_all(stream, &len);
-    bool failed = !text || ferror(stream);
-    if (failed)
-        complain(work, file, "can't be read", strerror(text ? errno : ENOMEM));
-    if (stream != stdin)
-        fclose(stream);
-    yyjson_doc *doc = failed ? NULL : yyjson_read_opts(text, len, YYJSON_READ_NOFLAG, NULL, &error);
-    if (!failed && !doc) {
-        size_t line = 1;
-        size_t column = 1;
-        for (size_t i = 0; i < error.pos && i < len; i++) {
-            column = text[i] == '\n' ? 1 : column + 1;
-            line += text[i] == '\n';
-        }
-        fprintf(stderr, "duplex schema: %s:%zu:%zu: %s\n", file, line, column, error.msg);
-        work->code = EXIT_MISFIT;
-    }
-    free(text);
+    int code;
+    yyjson_doc *doc = cli_read_json(file, CLI_MISFIT, &code);
+    if (!doc)
+        work->code = code;
     return doc;
 }
 
@@ -115,7 +61,7 @@ static void print_json(const char *file, const dx_misfit *misfit) {
 
 static int on_misfit(const dx_misfit *misfit, void *user) {
     const struct work *work = user;
-    if (work->json)
+    if (cli_voice.json)
         print_json(work->file, misfit);
     else
         printf("%s: %s\n", work->file, misfit->phrase);
@@ -127,7 +73,7 @@ static bool add(struct work *work, const char *file, char uri[PATH_MAX + 8]) {
     char path[PATH_MAX];
     dx_misfit why = {0};
     if (work->document_count == DOCUMENTS_MAX) {
-        complain(work, file, "too many documents", NULL);
+        complain(work, file, "too many documents");
         return false;
     }
     yyjson_doc *doc = read_json(work, file);
@@ -144,10 +90,10 @@ static bool add(struct work *work, const char *file, char uri[PATH_MAX + 8]) {
         return true;
     work->file = file;
     if (status == DX_ERR_NOMEM)
-        complain(work, file, "no memory", NULL);
+        complain(work, file, "no memory");
     else
         on_misfit(&why, work);
-    work->code = work->code ? work->code : EXIT_MISFIT;
+    work->code = work->code ? work->code : CLI_MISFIT;
     return false;
 }
 
@@ -162,21 +108,21 @@ static void check_file(struct work *work, const dx_schema *schema, const char *f
         work->all ? dx_schema_check_all(schema, value, 0, work->check, on_misfit, work, &why)
                   : dx_schema_check(schema, value, 0, work->check, &why);
     if (status == DX_ERR_NOMEM)
-        complain(work, file, "no memory", NULL);
+        complain(work, file, "no memory");
     else if (status == DX_ERR_LIMIT || (status == DX_MISFIT && !work->all))
         on_misfit(&why, work);
     if (status != DX_OK && !work->code)
-        work->code = EXIT_MISFIT;
+        work->code = CLI_MISFIT;
     yyjson_doc_free(doc);
 }
 
-static void run(struct work *work, char **files, char **with, size_t with_count) {
+static void check(struct work *work, char **files, const cli_list *with) {
     char uri[PATH_MAX + 8];
     char other[PATH_MAX + 8];
     dx_misfit why = {0};
     dx_schema *schema;
-    for (size_t i = 0; i < with_count; i++)
-        if (!add(work, with[i], other))
+    for (size_t i = 0; i < with->count; i++)
+        if (!add(work, with->at[i], other))
             return;
     if (!add(work, files[0], uri))
         return;
@@ -190,71 +136,69 @@ static void run(struct work *work, char **files, char **with, size_t with_count)
     if (status != DX_OK) {
         work->file = files[0];
         on_misfit(&why, work);
-        work->code = EXIT_MISFIT;
+        work->code = CLI_MISFIT;
         return;
     }
     for (files++; *files; files++)
         check_file(work, schema, *files);
 }
 
-int cli_schema(int argc, char **argv) {
-    static const struct option options[] = {
-        {"all", no_argument, NULL, 'a'},        {"at", required_argument, NULL, 'p'},
-        {"with", required_argument, NULL, 'w'}, {"format", no_argument, NULL, 'f'},
-        {"content", no_argument, NULL, 'c'},    {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
-    struct work work = {0};
-    char *with[DOCUMENTS_MAX];
-    size_t with_count = 0;
+static int run(const cli_words *words, void *user) {
+    const struct schema_options *options = user;
+    struct work work = {.at = options->at, .all = options->all};
     dx_schemas_config config = dx_schemas_defaults();
-    optind = 0;
-    opterr = 0;
-    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        switch (option) {
-        case 'a':
-            work.all = true;
-            break;
-        case 'p':
-            work.at = optarg;
-            break;
-        case 'w':
-            if (with_count == DOCUMENTS_MAX) {
-                fprintf(stderr, "duplex schema: too many documents\n");
-                return EXIT_USAGE;
-            }
-            with[with_count++] = optarg;
-            break;
-        case 'f':
-            config.flags |= DX_SCHEMA_FORMAT;
-            break;
-        case 'c':
-            config.flags |= DX_SCHEMA_CONTENT;
-            break;
-        case 'j':
-            work.json = true;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 0;
-        default:
-            fprintf(stderr,
-                    "duplex schema: '%s' is no option, or lacks its value; 'duplex schema --help' "
-                    "lists them\n",
-                    argv[optind - 1]);
-            return EXIT_USAGE;
-        }
-    }
-    if (!argv[optind]) {
-        fprintf(stderr, "duplex schema: a schema is missing; 'duplex schema --help' says more\n");
-        return EXIT_USAGE;
-    }
+    config.flags |=
+        (options->format ? DX_SCHEMA_FORMAT : 0u) | (options->content ? DX_SCHEMA_CONTENT : 0u);
+    if (!words->count)
+        return cli_fail(CLI_USAGE, "a schema is missing; 'duplex schema --help' says more");
+    if (words->command)
+        return cli_fail(CLI_USAGE, "nothing stands behind --");
     if (dx_schemas_new(&config, &work.schemas) == DX_OK && dx_check_new(NULL, &work.check) == DX_OK)
-        run(&work, argv + optind, with, with_count);
+        check(&work, words->at, &options->with);
     else
-        complain(&work, argv[optind], "no memory", NULL);
+        complain(&work, words->at[0], "no memory");
     dx_check_free(work.check);
     dx_schemas_free(work.schemas);
     for (size_t i = 0; i < work.document_count; i++)
         yyjson_doc_free(work.documents[i]);
     return work.code;
 }
+
+#define AT(member) offsetof(struct schema_options, member)
+
+static const cli_option options[] = {
+    {"all", 0, CLI_FLAG, NULL, "tell every failure, not only the first of each file", AT(all)},
+    {"at", 0, CLI_TEXT, "PLACE", "the schema at this place of SCHEMA: #/definitions/Pet, #name",
+     AT(at)},
+    {"with", 0, CLI_FILES, "FILE", "a document that SCHEMA refers to; may be repeated", AT(with)},
+    {"format", 0, CLI_FLAG, NULL, "\"format\" must hold, instead of being a note", AT(format)},
+    {"content", 0, CLI_FLAG, NULL, "so must contentEncoding, contentMediaType and contentSchema",
+     AT(content)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_group groups[] = {{"Options", options, 0}, {NULL, NULL, 0}};
+
+static const char *const examples[] = {
+    "Does a file fit?",
+    "duplex schema pet.schema.json rex.json",
+    "All that is wrong with several files, for a script:",
+    "duplex schema --all --json pet.schema.json *.json",
+    NULL,
+};
+
+const cli_verb cli_schema = {
+    .name = "schema",
+    .words = "[OPTION...] SCHEMA [FILE...]",
+    .summary = "check JSON files against a JSON Schema",
+    .text = "Checks whether FILEs (- is the standard input) fit SCHEMA, a JSON Schema of draft 7 or"
+            " 2020-12. Without a FILE only the schema itself is checked. Nothing is fetched.\n\n"
+            "What does not fit is told on the standard output, one line each, with --json as"
+            " {\"file\":…,\"instance\":…,\"schema\":…,\"keyword\":…,\"phrase\":…}.",
+    .groups = groups,
+    .examples = examples,
+    .codes = "7",
+    .word = CLI_A_FILE,
+    .size = sizeof(struct schema_options),
+    .run = run,
+};

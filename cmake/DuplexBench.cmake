@@ -25,6 +25,14 @@ foreach(peer raw plain duplex)
     endforeach()
 endforeach()
 
+# Runs the command itself, with the example plugin as its peer.
+add_executable(bench_call_host bench/peers/call/host.c bench/peers/c/bench.c)
+set_target_properties(bench_call_host PROPERTIES
+    OUTPUT_NAME call-host
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+target_compile_definitions(bench_call_host PRIVATE _GNU_SOURCE)
+add_dependencies(bench_call_host duplex_cli example_echo)
+
 # Beside Ajv, see bench/schema/run.
 add_executable(bench_schema bench/schema/duplex.c)
 set_target_properties(bench_schema PROPERTIES

@@ -35,12 +35,11 @@ install(FILES
     cmake/FindPcre2.cmake
     DESTINATION ${package_dir})
 
-if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man)
-    install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
-    install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 FILES_MATCHING PATTERN "*.3")
+if(TARGET duplex_cli AND NOT DUPLEX_FUZZ)
+    include(DuplexManual)
 endif()
-if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/docs/completions)
-    install(DIRECTORY docs/completions/ DESTINATION ${CMAKE_INSTALL_DATADIR})
+if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man)
+    install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 FILES_MATCHING PATTERN "*.3")
 endif()
 
 # Where the system has no yyjson, the copy that the build used goes along, so that the prefix is

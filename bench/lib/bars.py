@@ -57,6 +57,7 @@ BARS = (
     Bar("W5", "duplex", AT_MOST, 1.2, "plain"),
     Bar("W5", "duplex", BELOW, 2048, field="idle_kib", unit="KiB"),
     *_floods("W6"),
+    Bar("call", "duplex-call", AT_MOST, 6, "plain"),
     Bar("W9-pending", "duplex", AT_MOST, 2, growth="time"),
     Bar("W9-pending", "duplex", BELOW, 256, growth="memory", unit="bytes"),
     Bar("W9-children", "duplex", AT_MOST, 2, growth="time"),

@@ -28,6 +28,7 @@ class Peer:
     module: str = ""  # that Python must have
     rounds: int = 0  # 0: as many as the run has
     only: tuple = ()  # a variant is measured only where it says something
+    echo: str = ""  # its echo program, if that is none of the benchmark's
 
     @property
     def fast(self):
@@ -36,7 +37,8 @@ class Peer:
     def programs(self):
         """The command lines of the host and of the echo program, without their arguments."""
         if self.how in ("c", "built"):
-            host, echo = ([str(BUILD / f"{self.program}-{end}")] for end in ("host", "echo"))
+            host = [str(BUILD / f"{self.program}-host")]
+            echo = [str(BUILD / (self.echo or f"{self.program}-echo"))]
         else:
             interpreter, suffix = (NODE, "mjs") if self.how == "node" else (PYTHON, "py")
             host, echo = ([str(interpreter), str(PEERS / self.program / f"{end}.{suffix}")]
@@ -69,6 +71,7 @@ PEERS_TABLE = (
     Peer("duplex-text", "c", "duplex", words=("text",), only=(*FLOODS, "W3")),
     Peer("duplex-checked", "c", "duplex", words=("check",), only=("W2",)),
     Peer("duplex-busy", "c", "duplex", words=(f"busy={BUSY_US}",), only=("W1-one", "W1-two")),
+    Peer("duplex-call", "c", "call", words=("header",), only=("call",), echo="examples/echo"),
     Peer("vscode-jsonrpc", "node", "vscode-jsonrpc", rounds=SLOW_ROUNDS),
     Peer("mcp-sdk", "node", "mcp-sdk", rounds=SLOW_ROUNDS),
     Peer("node", "node", "node", rounds=SLOW_ROUNDS),

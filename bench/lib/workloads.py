@@ -15,6 +15,7 @@ class Workload:
     detail: str = ""
     least: int = 1  # a slow peer's COUNT is not cut below this
     cores: int = 0  # 0: not pinned; 1: both programs on one core; 2: one each
+    only: tuple = ()  # the peers that do it; all of them, if there is none
 
     @property
     def more_is_better(self):
@@ -37,7 +38,7 @@ class Workload:
 
 
 def standard(document, quick):
-    """W1 to W6, which every peer does."""
+    """W1 to W6, which every peer does, and the command."""
     part = 10 if quick else 1
     latency = ("latency", 20000 // part, 100)
     flood = 200000 // part
@@ -56,6 +57,9 @@ def standard(document, quick):
                  detail="from before the start to the first answer"),
         Workload("W6", "W6 both ways", ("both", flood, 256, 165), 1, "requests/s", least=2560,
                  detail="both ends ask at once, 165 bytes, 256 in flight each way"),
+        Workload("call", "duplex call", ("start", 10 if quick else 50), 1, "ms", least=5,
+                 only=("plain", "duplex-call"),
+                 detail="one run of the command, from its start to its end; plain: W5 again"),
     )
 
 

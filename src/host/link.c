@@ -646,6 +646,10 @@ dx_peer_stats dx_link_statistics(const dx_link *link) {
     return dx_peer_statistics(link->peer);
 }
 
+const dx_misfit *dx_link_why(const dx_link *link) {
+    return dx_peer_why(link->peer);
+}
+
 static dx_status turned(dx_link *link, dx_status status) {
     if (status == DX_OK)
         want_turn(link);

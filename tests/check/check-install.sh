@@ -64,3 +64,18 @@ run "CMake, shared" cmake/shared
 run "CMake, static" cmake/static
 
 run "the command" "$prefix/bin/duplex" demo
+
+# A page for every verb and protocol, one for the formats, and completions, each where its program
+# looks for it.
+verbs=$("$prefix/bin/duplex" --help | sed -n '/^Verbs:/,/^$/ s/^  \([a-z][a-z-]*\) .*/\1/p')
+pages=(man1/duplex.1 man5/duplex-trace.5)
+for verb in $verbs; do pages+=("man1/duplex-$verb.1"); done
+for page in "$SOURCE"/docs/protocols/*.md; do pages+=("man7/duplex-$(basename "$page" .md).7"); done
+((${#pages[@]} > 10))
+for file in "${pages[@]/#/man/}" bash-completion/completions/duplex zsh/site-functions/_duplex \
+    fish/vendor_completions.d/duplex.fish; do
+    [[ -s $prefix/share/$file ]] || { echo "share/$file is not installed"; exit 1; }
+done
+if command -v man >/dev/null; then
+    run "man" man -M "$prefix/share/man" -w duplex-call | grep -q "$prefix/share/man/man1/duplex-call.1"
+fi

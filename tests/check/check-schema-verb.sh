@@ -43,9 +43,9 @@ echo '"no uri"' >text.json
 expect 0 '' '' place.json text.json
 expect 7 'text.json: expected the format uri, found "no uri"' '' --format place.json text.json
 expect 7 '' 'broken.json:2:7: trailing comma' place.json broken.json
-expect 2 '' 'absent.json: can'\''t be read: No such file or directory' place.json absent.json
+expect 2 '' 'absent.json can'\''t be read: No such file or directory' place.json absent.json
 expect 2 '' 'a schema is missing'
-expect 2 '' "'--nothing' is no option" --nothing
+expect 2 '' 'there is no option --nothing' --nothing
 # What a schema refers to must have been given: nothing is fetched.
 "$BUILD/duplex" schema pet.json >out 2>err </dev/null && failed=1
 grep -q 'place.json' out || { cat out err; failed=1; }

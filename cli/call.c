@@ -1,0 +1,199 @@
+/* duplex call, duplex notify: one message, or several, to a peer. */
+#include "cli/cli.h"
+
+#include "cli/input.h"
+#include "cli/run/control.h"
+#include "cli/say.h"
+#include "cli/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct call_options {
+    cli_peer_options peer;
+    cli_run_options run;
+    const char *in;
+};
+
+static const cli_option own_options[] = {
+    {"then", 0, CLI_NEXT, NULL, "another METHOD [PARAMS] follows, as a call", 0},
+    {"notify", 0, CLI_NEXT, NULL, "another METHOD [PARAMS] follows, as a notification", 0},
+    {"in", 0, CLI_TEXT, "NAME", "a peer that duplex run supervises, instead of a command",
+     offsetof(struct call_options, in)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_group call_groups[] = {
+    {"Options", own_options, 0},
+    {"The peer", cli_peer_table, offsetof(struct call_options, peer)},
+    {"Times", cli_time_table, offsetof(struct call_options, peer)},
+    {"The run, with --in", cli_run_table, offsetof(struct call_options, run)},
+    {NULL, NULL, 0},
+};
+
+/* The words of every group, before anything is started: false if something is wrong, which is told.
+ */
+static bool check_groups(const cli_words *words, size_t *ret_count) {
+    *ret_count = 0;
+    for (char **group = words->at; group; group = cli_next_group(words, group)) {
+        if (!group[0]) {
+            cli_fail(CLI_USAGE, "METHOD is missing");
+            return false;
+        }
+        ++*ret_count;
+    }
+    return true;
+}
+
+static void free_all(char **texts, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+static char **read_params(const cli_words *words, size_t count) {
+    char **texts = calloc(count + 1, sizeof *texts);
+    size_t i = 0;
+    if (!texts)
+        cli_fail(CLI_NO_START, "no memory");
+    for (char **group = words->at; texts && group; group = cli_next_group(words, group), i++)
+        if (!cli_params(group + 1, &texts[i])) {
+            free_all(texts, count);
+            return NULL;
+        }
+    return texts;
+}
+
+static void print_result(const dx_event *event, void *user) {
+    const char *method = user;
+    if (!cli_voice.json) {
+        cli_put_json(stdout, event->body);
+        cli_flush();
+        return;
+    }
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *name = yyjson_mut_str(doc, method);
+    char *quoted = yyjson_mut_val_write(name, 0, NULL);
+    printf("{\"method\":%s,\"result\":", quoted ? quoted : "null");
+    cli_put_line(stdout, event->body);
+    printf("}\n");
+    cli_flush();
+    free(quoted);
+    yyjson_mut_doc_free(doc);
+}
+
+/* Whom the words are for: a peer of our own, or one of a run. */
+struct target {
+    const struct call_options *options;
+    cli_session *session;
+    cli_control *control;
+};
+
+static int open_target(struct target *target, char **command) {
+    const struct call_options *options = target->options;
+    if (!options->in)
+        return cli_session_open(&options->peer, command, &target->session);
+    int code = cli_control_check(&options->peer, command);
+    return code == CLI_OK ? cli_control_open(&options->run, &target->control) : code;
+}
+
+static int close_target(struct target *target, int code) {
+    if (target->session)
+        return cli_session_close(target->session, code);
+    cli_control_close(target->control);
+    return code;
+}
+
+/* `kind` is the option that its words stand behind. */
+static int say(struct target *target, const char *kind, const char *method, const char *params) {
+    bool is_notification = strcmp(kind, "notify") == 0;
+    void *user = (void *)(uintptr_t)method;
+    if (target->control)
+        return cli_control_say(target->control, target->options->in,
+                               is_notification ? "notify" : "call", method, params,
+                               &target->options->peer, is_notification ? NULL : print_result, user);
+    return is_notification ? cli_session_notify(target->session, method, params)
+                           : cli_session_call(target->session, method, params, print_result, user);
+}
+
+/* Words that no option stands before are of the given kind. */
+static int say_all(const cli_words *words, const struct call_options *options, const char *kind) {
+    struct target target = {.options = options};
+    size_t count;
+    if (!check_groups(words, &count))
+        return CLI_USAGE;
+    char **params = read_params(words, count);
+    if (!params)
+        return CLI_USAGE;
+    int code = open_target(&target, words->command);
+    if (code == CLI_OK) {
+        size_t i = 0;
+        for (char **group = words->at; group && code == CLI_OK;
+             group = cli_next_group(words, group), i++)
+            code = say(&target, words->kinds[i] ? words->kinds[i] : kind, group[0], params[i]);
+        code = close_target(&target, code);
+    }
+    free_all(params, count);
+    return code;
+}
+
+static int run_call(const cli_words *words, void *user) {
+    return say_all(words, user, "then");
+}
+
+static const char *const call_examples[] = {
+    "Open a document in a language server, then ask about it:",
+    "duplex call -p lsp --notify textDocument/didOpen @open.json --then textDocument/hover @at.json"
+    " -- clangd",
+    "List the tools of an MCP server, then call one:",
+    "duplex call -p mcp tools/list --then tools/call name=add 'arguments:={\"a\":1}' -- ./server",
+    NULL,
+};
+
+const cli_verb cli_call = {
+    .name = "call",
+    .words = "[OPTION...] METHOD [PARAMS] [--then METHOD [PARAMS]]... -- COMMAND [ARG...]\n"
+             "[OPTION...] METHOD [PARAMS] --connect ADDRESS\n"
+             "[OPTION...] METHOD [PARAMS] --in NAME",
+    .summary = "call a method of a peer, print the result",
+    .text =
+        "Starts COMMAND, does the protocol's handshake, calls METHOD, prints the result as JSON,"
+        " and asks the peer to leave. PARAMS are JSON, @FILE, - for the standard input, or words:"
+        " key=text and key:=json make an object. What the peer asks meanwhile is answered if an"
+        " empty answer is one, and refused otherwise.\n\n"
+        "With --json a result is {\"method\":…,\"result\":…} and what fails is"
+        " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}, each on a line of its own; an error of"
+        " the peer has its code and data there.\n\n"
+        "Many peers say nothing at all when they are spoken to in the wrong framing. So after a"
+        " second of silence others are started (and ended) to see whether the other framing is"
+        " answered.",
+    .groups = call_groups,
+    .examples = call_examples,
+    .codes = "134567",
+    .word = CLI_A_METHOD,
+    .has_command = true,
+    .size = sizeof(struct call_options),
+    .run = run_call,
+};
+
+static int run_notify(const cli_words *words, void *user) {
+    return say_all(words, user, "notify");
+}
+
+const cli_verb cli_notify = {
+    .name = "notify",
+    .words = "[OPTION...] METHOD [PARAMS] [--notify METHOD [PARAMS]]... -- COMMAND [ARG...]\n"
+             "[OPTION...] METHOD [PARAMS] --connect ADDRESS\n"
+             "[OPTION...] METHOD [PARAMS] --in NAME",
+    .summary = "send a notification to a peer",
+    .text =
+        "Starts COMMAND, does the protocol's handshake, sends the notification METHOD, and asks"
+        " the peer to leave when it was sent. PARAMS are as for duplex call. A notification has no"
+        " answer: that it was sent is all there is to know, but --show shows what the peer says.",
+    .groups = call_groups,
+    .codes = "34567",
+    .word = CLI_A_METHOD,
+    .has_command = true,
+    .size = sizeof(struct call_options),
+    .run = run_notify,
+};

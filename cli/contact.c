@@ -1,0 +1,369 @@
+/* One attempt at a conversation: a child or a connection, in one framing. */
+#include "cli/contact.h"
+
+#include "cli/say.h"
+#include "cli/traffic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int fail(struct contact *contact, int code, const char *what, const char *why) {
+    contact->state = CONTACT_FAILED;
+    contact->code = code;
+    free(contact->failure);
+    if (asprintf(&contact->failure, "%s%s%s", what, why ? ": " : "", why ? why : "") < 0)
+        contact->failure = NULL;
+    return code;
+}
+
+dx_link *contact_link(const struct contact *contact) {
+    return contact->child ? dx_child_link(contact->child) : contact->link;
+}
+
+/* The handshake. */
+
+static void take_steps(struct contact *contact);
+
+/* What the peer says of its error, to be freed. It may hold anything, even NUL. */
+static char *message_of(const dx_event *event) {
+    yyjson_val *message = yyjson_obj_get(event->value, "message");
+    size_t len = yyjson_get_len(message);
+    char *text = yyjson_is_str(message) ? malloc(len + 1) : strdup("an error without a message");
+    if (!text || !yyjson_is_str(message))
+        return text;
+    memcpy(text, yyjson_get_str(message), len + 1);
+    for (char *at = text; (at = memchr(at, '\0', (size_t)(text + len - at)));)
+        *at = ' ';
+    return text;
+}
+
+char *contact_describe(const dx_event *event, const char *timer) {
+    char *phrase = NULL;
+    if (event->outcome == DX_OUTCOME_ERROR) {
+        char *message = message_of(event);
+        int len = message ? asprintf(&phrase, "%s (%lld)", message, (long long)event->code) : -1;
+        free(message);
+        return len < 0 ? NULL : phrase;
+    }
+    if (event->outcome == DX_OUTCOME_TIMED_OUT) {
+        if (event->error.fault == DX_FAULT_TOTAL)
+            timer = "--total-timeout";
+        return asprintf(&phrase, "%s (%s)", event->error.phrase, timer) < 0 ? NULL : phrase;
+    }
+    return strdup(event->error.phrase);
+}
+
+/* The conversation is over: was that the peer's fault, or its end? */
+static int lost_code(dx_fault fault) {
+    switch (fault) {
+    case DX_FAULT_NONE:
+    case DX_FAULT_TRUNCATED:
+    case DX_FAULT_ENDED:
+    case DX_FAULT_SYSTEM:
+    case DX_FAULT_EXITED:
+    case DX_FAULT_KILLED:
+        return CLI_ENDED;
+    default:
+        return CLI_VIOLATION;
+    }
+}
+
+void contact_hear(struct contact *contact, const dx_event *event) {
+    bool lost = event->outcome == DX_OUTCOME_LOST;
+    contact->heard |= event->message.len != 0 && !lost;
+    contact->other_framing |=
+        lost && !contact->heard && event->error.fault == DX_FAULT_OTHER_FRAMING;
+}
+
+int contact_code(const dx_event *event) {
+    switch (event->outcome) {
+    case DX_OUTCOME_RESULT:
+        return CLI_OK;
+    case DX_OUTCOME_ERROR:
+        return CLI_REFUSED;
+    case DX_OUTCOME_TIMED_OUT:
+        return CLI_LATE;
+    case DX_OUTCOME_INVALID:
+        return CLI_VIOLATION;
+    case DX_OUTCOME_CANCELLED:
+        return CLI_INTERRUPTED;
+    default:
+        return lost_code(event->error.fault);
+    }
+}
+
+static void on_step_done(dx_link *link, const dx_event *event, void *user) {
+    struct contact *contact = user;
+    (void)link;
+    contact_hear(contact, event);
+    if (contact->state != CONTACT_STARTING)
+        return;
+    if (contact->probe) { /* any answer will do */
+        if (!contact->heard)
+            fail(contact, CLI_ENDED, "no answer", NULL);
+        else
+            contact->state = CONTACT_READY;
+        return;
+    }
+    if (event->outcome != DX_OUTCOME_RESULT) {
+        char *why = contact_describe(event, "--start-timeout");
+        fail(contact, contact_code(event), contact->step->method, why);
+        free(why);
+        return;
+    }
+    contact->step++;
+    take_steps(contact);
+}
+
+static dx_json json_of(const char *text) {
+    return text ? dx_json_text(text, strlen(text)) : dx_json_none();
+}
+
+void contact_unsent(struct contact *contact, const char *method, dx_status status) {
+    dx_link *link = contact_link(contact);
+    bool misfit = status == DX_MISFIT && link;
+    char what[200];
+    snprintf(what, sizeof what, "%s can't be sent", method);
+    fail(contact,
+         misfit                ? CLI_MISFIT
+         : status == DX_CLOSED ? CLI_ENDED
+                               : CLI_USAGE,
+         what, misfit ? dx_link_why(link)->phrase : dx_status_name(status));
+}
+
+/* Each when the one before was answered. */
+static void take_steps(struct contact *contact) {
+    const cli_session *session = contact->session;
+    dx_link_call_options options = {
+        .peer = {.user = contact, .timeout_ms = session->options->start_ms},
+        .on_done = on_step_done};
+    const dx_step *first = dx_protocol_facts_of(session->protocol)->start;
+    dx_status status = DX_OK;
+    while (status == DX_OK && contact->step && contact->step->method) {
+        const dx_step *step = contact->step;
+        const char *params = step == first && session->init ? session->init : step->params;
+        dx_link *link = contact_link(contact);
+        if (!step->notification) {
+            status = dx_link_call(link, dx_str(step->method), json_of(params), &options, NULL);
+            if (status == DX_OK)
+                return;
+        } else {
+            status = dx_link_notify(link, dx_str(step->method), json_of(params));
+            contact->step++;
+        }
+        if (status != DX_OK)
+            contact_unsent(contact, step->method, status);
+    }
+    if (status == DX_OK)
+        contact->state = CONTACT_READY;
+}
+
+/* Nobody has a method of this name by accident, and who knows it only tells about itself. */
+static void ask_probe(struct contact *contact) {
+    dx_link_call_options options = {.peer = {.user = contact, .timeout_ms = 5000, .no_cancel = 1},
+                                    .on_done = on_step_done};
+    dx_status status =
+        dx_link_call(contact_link(contact), dx_str("rpc.discover"), dx_json_none(), &options, NULL);
+    if (status != DX_OK)
+        contact_unsent(contact, "rpc.discover", status);
+}
+
+/* What comes. */
+
+static void on_seen(void *user, int out, dx_text text, size_t framed) {
+    const struct contact *contact = user;
+    const cli_session *session = contact->session;
+    (void)framed;
+    if (session->options->show && contact == session->main)
+        cli_show(stderr, dx_recorder_now_us() - session->began_us, out, NULL, text);
+}
+
+/* A line that is one in the other framing. */
+static bool looks_like_other(dx_framing framing, dx_text text) {
+    static const char field[] = "content-length:";
+    if (framing == DX_FRAMING_HEADER)
+        return text.len > 1 && text.at[0] == '{' && memmem(text.at, text.len, "\"jsonrpc\"", 9);
+    return text.len > sizeof field && strncasecmp(text.at, field, sizeof field - 1) == 0;
+}
+
+void contact_answer(dx_protocol *protocol, dx_link *link, const dx_event *event) {
+    static const char *const empty[] = {"{}", "null"};
+    for (size_t i = 0; event->rule && i < 2; i++) {
+        yyjson_doc *doc = yyjson_read(empty[i], strlen(empty[i]), 0);
+        dx_status status = dx_protocol_check(protocol, event->rule, DX_SIDE_PLUGIN, DX_PART_RESULT,
+                                             yyjson_doc_get_root(doc), 0, NULL);
+        yyjson_doc_free(doc);
+        if (status == DX_OK && dx_link_reply(link, event->request, json_of(empty[i])) == DX_OK)
+            return;
+    }
+    dx_link_refuse(link, event->request, DX_CODE_METHOD, dx_str(NULL), dx_json_none());
+}
+
+static void keep_bytes(struct contact *contact, dx_text text) {
+    const size_t max = sizeof contact->tail;
+    if (text.len > max)
+        text = (dx_text){text.at + text.len - max, max};
+    size_t room = max - text.len;
+    if (contact->tail_len > room) {
+        memmove(contact->tail, contact->tail + contact->tail_len - room, room);
+        contact->tail_len = room;
+    }
+    memcpy(contact->tail + contact->tail_len, text.at, text.len);
+    contact->tail_len += text.len;
+}
+
+/* The last lines are told if something fails. */
+static void keep(struct contact *contact, const char *where, dx_text line) {
+    while (line.len && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
+        line.len--;
+    keep_bytes(contact, dx_str(where));
+    keep_bytes(contact, line);
+    keep_bytes(contact, dx_str("\n"));
+}
+
+static void on_event(dx_link *link, const dx_event *event, void *user) {
+    struct contact *contact = user;
+    if (event->kind == DX_EVENT_REQUEST)
+        contact_answer(contact->session->protocol, link, event);
+    if (event->kind == DX_EVENT_STRAY)
+        keep(contact, "stdout: ", event->message);
+    if (event->kind == DX_EVENT_REQUEST || event->kind == DX_EVENT_NOTIFICATION)
+        contact->heard = true;
+    else if (!contact->heard && looks_like_other(contact->framing, event->message))
+        contact->other_framing = true;
+    if (event->kind == DX_EVENT_VIOLATION && contact == contact->session->main &&
+        !contact->other_framing)
+        cli_note("%s", event->error.phrase);
+}
+
+static void on_errors(dx_child *child, dx_text line, void *user) {
+    struct contact *contact = user;
+    const cli_session *session = contact->session;
+    (void)child;
+    keep(contact, "", line);
+    if (contact != session->main)
+        return;
+    if (session->errors) {
+        fwrite(line.at, 1, line.len, session->errors);
+        putc('\n', session->errors);
+    } else if (session->options->errors && strcmp(session->options->errors, "inherit") == 0) {
+        cli_put_safe(stderr, line);
+        putc('\n', stderr);
+    }
+}
+
+static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
+    struct contact *contact = user;
+    contact->gone = true;
+    if (gone->error.fault)
+        snprintf(contact->how, sizeof contact->how, "%s", gone->error.phrase);
+    else
+        snprintf(contact->how, sizeof contact->how, "it left with code 0");
+    dx_child_free(child);
+    contact->child = NULL;
+    if (contact->state == CONTACT_STARTING)
+        fail(contact, CLI_ENDED, "the peer ended", contact->how);
+}
+
+static void on_closed(dx_link *link, const dx_error *why, void *user) {
+    struct contact *contact = user;
+    contact->gone = true;
+    snprintf(contact->how, sizeof contact->how, "%s",
+             why->fault ? why->phrase : "it closed the connection");
+    dx_link_free(link);
+    contact->link = NULL;
+    if (contact->state == CONTACT_STARTING)
+        fail(contact, CLI_ENDED, "the peer ended", contact->how);
+}
+
+/* Birth and death. */
+
+static void configure_link(struct contact *contact, dx_link_config *link) {
+    const cli_session *session = contact->session;
+    const cli_peer_options *options = session->options;
+    const char *check = options->check ? options->check : "both";
+    link->peer.framing = contact->framing;
+    link->peer.checking = strcmp(check, "off") == 0        ? DX_CHECKING_OFF
+                          : strcmp(check, "incoming") == 0 ? DX_CHECKING_INCOMING
+                                                           : DX_CHECKING_BOTH;
+    link->peer.observe = on_seen;
+    link->peer.observe_user = contact;
+    link->on_event = on_event;
+    link->user = contact;
+    if (contact == session->main)
+        link->recorder = session->recorder;
+    link->run = session->tried ? 2 : 0; /* the trace says where another one begins */
+    link->name = options->connect ? options->connect : session->command[0];
+}
+
+static dx_status start_child(struct contact *contact, dx_error *error) {
+    const cli_session *session = contact->session;
+    const cli_peer_options *options = session->options;
+    const char **env = calloc(options->env.count + 1, sizeof *env);
+    if (!env)
+        return DX_ERR_NOMEM;
+    if (options->env.count)
+        memcpy(env, options->env.at, options->env.count * sizeof *env);
+    dx_child_config config = dx_child_for(session->protocol, (const char *const *)session->command);
+    configure_link(contact, &config.link);
+    config.cwd = options->cwd;
+    config.env = env;
+    config.inherit_env = options->inherit_env;
+    config.on_gone = on_gone;
+    config.on_errors = on_errors;
+    config.user = contact;
+    if (options->stop_ms)
+        config.ladder.farewell_ms = config.ladder.close_ms = config.ladder.term_ms =
+            options->stop_ms;
+    if (options->no_handshake || contact->probe)
+        config.ladder.farewell_call = NULL;
+    dx_status status = dx_child_start(session->loop, &config, &contact->child, error);
+    free(env);
+    return status;
+}
+
+static dx_status connect_to(struct contact *contact, dx_error *error) {
+    const cli_session *session = contact->session;
+    dx_link_config config = dx_link_for(session->protocol, DX_SIDE_HOST);
+    configure_link(contact, &config);
+    config.on_closed = on_closed;
+    return dx_link_connect(session->loop, session->options->connect, &config, &contact->link,
+                           error);
+}
+
+int contact_open(struct contact *contact) {
+    const cli_session *session = contact->session;
+    dx_error error = {.fault = DX_FAULT_NONE};
+    dx_status status =
+        session->options->connect ? connect_to(contact, &error) : start_child(contact, &error);
+    if (status != DX_OK) {
+        contact->gone = true;
+        return fail(contact, CLI_NO_START, error.fault ? error.phrase : "the peer can't be started",
+                    error.fault ? NULL : dx_status_name(status));
+    }
+    if (contact->probe) {
+        ask_probe(contact);
+        return CLI_OK;
+    }
+    contact->step =
+        session->options->no_handshake ? NULL : dx_protocol_facts_of(session->protocol)->start;
+    take_steps(contact);
+    return CLI_OK;
+}
+
+void contact_stop(struct contact *contact) {
+    if (contact->child)
+        dx_child_stop(contact->child);
+    else if (contact->link)
+        dx_link_close(contact->link);
+}
+
+struct contact *contact_free(struct contact *contact) {
+    if (!contact)
+        return NULL;
+    dx_child_free(contact->child);
+    dx_link_free(contact->link);
+    free(contact->failure);
+    free(contact);
+    return NULL;
+}

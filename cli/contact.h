@@ -1,0 +1,94 @@
+/* contact.h: one attempt at a conversation: a child or a connection, in one framing. A session has
+ * one, and tries others when nothing comes of it. */
+#ifndef CLI_CONTACT_H
+#define CLI_CONTACT_H
+
+#include "cli/session.h"
+
+/* Where it stands. */
+enum contact_state {
+    CONTACT_STARTING,
+    CONTACT_READY,
+    CONTACT_FAILED /* told in `failure` */
+};
+
+struct contact {
+    cli_session *session;
+    dx_framing framing;
+    dx_child *child; /* or … */
+    dx_link *link;   /* … a connection */
+    enum contact_state state;
+    const dx_step *step; /* of the handshake, at hand */
+    bool probe;          /* asks something harmless instead of doing the handshake */
+    bool heard;          /* a message came */
+    bool other_framing;  /* what came looks like a message in the other framing */
+    bool gone;
+    int code;        /* CONTACT_FAILED: the exit code, and the line to be told */
+    char *failure;   /* … which may be NULL if there was no memory for it */
+    char how[300];   /* how it went, once it is gone */
+    char tail[2000]; /* the last of its standard error */
+    size_t tail_len;
+};
+
+struct asked;
+
+struct cli_session {
+    const cli_peer_options *options;
+    char **command;
+    dx_loop *loop;
+    dx_protocol *protocol;
+    dx_recorder *recorder;
+    FILE *errors;          /* --stderr FILE */
+    char *init;            /* --init: the params of the first step */
+    uint64_t began_us;     /* of the traffic that is shown */
+    struct contact *main;  /* the one that counts */
+    struct contact *same;  /* tried while nothing is heard of it: in the same framing … */
+    struct contact *other; /* … and in the other one */
+    uint64_t other_at;     /* when that was answered */
+    bool tried;
+    struct asked *asked; /* the call at hand, or one that nobody waits for any more */
+};
+
+/* The clock of sessions, in ms; waiting for something to happen on its loop; its first framing. */
+uint64_t session_now(void);
+int session_interrupts(void); /* how often the user wanted it to end */
+void session_wait(cli_session *session, uint64_t until);
+dx_framing session_framing(const cli_session *session);
+/* The name of the protocol that the peer speaks, found out by trying. CLI_OK, or told. */
+int session_detect(const cli_peer_options *options, char **command, const char **ret_name);
+
+/* Waits until `done` says so, and meanwhile finds out whether the framing is right: *ret_changed
+ * says that everything begins anew in the other one. CLI_OK, or an exit code that was told. */
+int session_attend(cli_session *session, bool (*done)(cli_session *session, void *user), void *user,
+                   bool *ret_changed);
+/* Waits for the handshake to end. CLI_OK, or an exit code that was told. */
+int session_shake_hands(cli_session *session);
+/* A peer that dies is told with how it died: waits a little for that. */
+void session_wait_gone(cli_session *session);
+/* Something failed, or the peer is gone: one line, and what it wrote to its standard error. Returns
+ * the code. */
+int session_tell(cli_session *session, int code, const char *message, yyjson_mut_doc *doc,
+                 yyjson_mut_val *more);
+void session_forget_asked(cli_session *session);
+
+/* Starts it and its handshake. CLI_OK, or an exit code with `failure` set. */
+int contact_open(struct contact *contact);
+/* How a call ended, in a phrase (to be freed; NULL: no memory) and as an exit code; `timer` is the
+ * option of the time that was up. */
+char *contact_describe(const dx_event *event, const char *timer);
+int contact_code(const dx_event *event);
+/* What the end of a call says about the framing. */
+void contact_hear(struct contact *contact, const dx_event *event);
+/* Answers a request of the peer: where an empty answer is one, with that, since nobody here has
+ * more to say. */
+void contact_answer(dx_protocol *protocol, dx_link *link, const dx_event *event);
+/* Something could not be sent: it has failed. */
+void contact_unsent(struct contact *contact, const char *method, dx_status status);
+/* Its link, or NULL if it is gone. */
+dx_link *contact_link(const struct contact *contact);
+/* Asks it to leave; `gone` is set in bounded time. */
+void contact_stop(struct contact *contact);
+/* At once, without a word. NULL is fine. Returns NULL. */
+struct contact *contact_free(struct contact *contact);
+
+#endif

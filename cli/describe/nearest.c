@@ -1,0 +1,81 @@
+#include "cli/describe/nearest.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Names of messages are not longer; nor is what is compared with them. */
+enum { NAME_MAX_LEN = 256, NAMED = 3 };
+
+/* How many letters must be changed, put in or left out to make one of the other. */
+static size_t distance(const char *one, const char *other) {
+    size_t row[NAME_MAX_LEN + 1];
+    size_t len = strlen(other);
+    for (size_t i = 0; i <= len; i++)
+        row[i] = i;
+    for (size_t i = 0; one[i]; i++) {
+        size_t before = row[0];
+        row[0] = i + 1;
+        for (size_t k = 0; k < len; k++) {
+            bool same = tolower((unsigned char)one[i]) == tolower((unsigned char)other[k]);
+            size_t best = before + !same;
+            before = row[k + 1];
+            if (row[k] + 1 < best)
+                best = row[k] + 1;
+            if (before + 1 < best)
+                best = before + 1;
+            row[k + 1] = best;
+        }
+    }
+    return row[len];
+}
+
+struct found {
+    const char *name;
+    size_t far;
+};
+
+/* Keeps the best, in order; of equals, the first. */
+static void keep(struct found found[NAMED], const char *name, size_t far) {
+    size_t place = NAMED;
+    while (place && (!found[place - 1].name || found[place - 1].far > far))
+        place--;
+    if (place == NAMED)
+        return;
+    memmove(&found[place + 1], &found[place], (NAMED - 1 - place) * sizeof *found);
+    found[place] = (struct found){name, far};
+}
+
+char *cli_nearest(const dx_protocol *protocol, const char *word) {
+    struct found found[NAMED] = {{0}};
+    size_t len = strlen(word);
+    size_t most = len < 6 ? 2 : len / 3;
+    const dx_method *method;
+    if (!len || len > NAME_MAX_LEN)
+        return NULL;
+    for (size_t i = 0; (method = dx_protocol_method(protocol, i)); i++) {
+        if (strlen(method->name) > NAME_MAX_LEN)
+            continue;
+        size_t far = distance(word, method->name);
+        if (far <= most)
+            keep(found, method->name, far);
+        else if (len > 2 && strcasestr(method->name, word))
+            keep(found, method->name, most + 1); /* a part of it */
+    }
+    /* What is much farther than the best is not meant. */
+    size_t count = 0;
+    while (count < NAMED && found[count].name && found[count].far <= found[0].far + 1)
+        count++;
+    char *text = NULL;
+    if (!count || asprintf(&text, "%s%s%s%s%s", found[0].name,
+                           count > 2   ? ", "
+                           : count > 1 ? " or "
+                                       : "",
+                           count > 1 ? found[1].name : "", count > 2 ? " or " : "",
+                           count > 2 ? found[2].name : "") < 0)
+        return NULL;
+    return text;
+}

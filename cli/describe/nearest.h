@@ -1,0 +1,11 @@
+/* nearest.h: "did you mean …?" */
+#ifndef CLI_NEAREST_H
+#define CLI_NEAREST_H
+
+#include <duplex/protocol.h>
+
+/* The messages whose names are like that word, best first: "tools/list", or "tools/list, tools/call
+ * or ping"; to be freed. NULL: there are none. */
+char *cli_nearest(const dx_protocol *protocol, const char *word);
+
+#endif

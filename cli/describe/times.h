@@ -1,0 +1,10 @@
+/* times.h: times for people. */
+#ifndef CLI_TIMES_H
+#define CLI_TIMES_H
+
+#include <stdint.h>
+
+/* "5 s", "300 ms", "5 min", "no limit"; written into the room, which is returned. */
+const char *cli_time_text(uint64_t ms, char room[40]);
+
+#endif

@@ -1,0 +1,225 @@
+#include "cli/input.h"
+
+#include "cli/say.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *read_stream(FILE *stream, size_t *ret_len) {
+    size_t cap = 1 << 16;
+    size_t len = 0;
+    char *text = malloc(cap + 1);
+    while (text && !ferror(stream)) {
+        len += fread(text + len, 1, cap - len, stream);
+        if (len < cap)
+            break;
+        cap *= 2;
+        char *more = realloc(text, cap + 1);
+        if (!more)
+            free(text);
+        text = more;
+    }
+    if (text)
+        text[len] = '\0';
+    *ret_len = len;
+    return text;
+}
+
+char *cli_read_file(const char *path, size_t *ret_len) {
+    bool is_input = strcmp(path, "-") == 0;
+    errno = 0;
+    FILE *stream = is_input ? stdin : fopen(path, "rbe");
+    const char *name = is_input ? "the standard input" : path;
+    char *text = stream ? read_stream(stream, ret_len) : NULL;
+    if (!text || ferror(stream)) {
+        cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(errno ? errno : ENOMEM));
+        free(text);
+        text = NULL;
+    }
+    if (stream && !is_input)
+        fclose(stream);
+    return text;
+}
+
+/* "FILE:LINE:COLUMN: what". */
+static void tell_place(const char *path, const char *text, const yyjson_read_err *error, int code) {
+    size_t line = 1;
+    size_t column = 1;
+    for (size_t i = 0; i < error->pos; i++) {
+        column = text[i] == '\n' ? 1 : column + 1;
+        line += text[i] == '\n';
+    }
+    cli_fail(code, "%s:%zu:%zu: %s", path, line, column, error->msg);
+}
+
+yyjson_doc *cli_read_json(const char *path, int code, int *ret_code) {
+    size_t len;
+    yyjson_read_err error = {0};
+    char *text = cli_read_file(path, &len);
+    *ret_code = CLI_USAGE;
+    if (!text)
+        return NULL;
+    yyjson_doc *doc = yyjson_read_opts(text, len, YYJSON_READ_NOFLAG, NULL, &error);
+    if (!doc) {
+        error.pos = error.pos < len ? error.pos : len;
+        tell_place(path, text, &error, code);
+        *ret_code = code;
+    }
+    free(text);
+    return doc;
+}
+
+/* The members that key=text and key:=json words make; false if that was told. */
+static bool add_member(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *word) {
+    size_t len = strcspn(word, "=");
+    bool is_json = len && word[len - 1] == ':';
+    const char *value = word + len + 1;
+    yyjson_mut_val *key = yyjson_mut_strncpy(doc, word, len - is_json);
+    yyjson_mut_val *made = NULL;
+    if (is_json) {
+        yyjson_read_err error;
+        yyjson_doc *read = yyjson_read_opts((char *)(uintptr_t)value, strlen(value),
+                                            YYJSON_READ_NUMBER_AS_RAW, NULL, &error);
+        if (!read) {
+            cli_fail(CLI_USAGE, "%.*s:= is not followed by JSON: %s", (int)(len - 1), word,
+                     error.msg);
+            return false;
+        }
+        made = yyjson_val_mut_copy(doc, yyjson_doc_get_root(read));
+        yyjson_doc_free(read);
+    } else {
+        made = yyjson_mut_strcpy(doc, value);
+    }
+    if (key && made && yyjson_mut_obj_get(object, yyjson_mut_get_str(key))) {
+        cli_fail(CLI_USAGE, "%s is given twice", yyjson_mut_get_str(key));
+        return false;
+    }
+    return key && made && yyjson_mut_obj_add(object, key, made);
+}
+
+static bool members(char *const *words, char **ret_text) {
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *object = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, object);
+    bool good = object != NULL;
+    for (; good && *words; words++) {
+        const char *equals = strchr(*words, '=');
+        good = equals && equals != *words && strncmp(*words, ":=", 2) != 0;
+        if (!good)
+            cli_fail(CLI_USAGE, "expected key=text or key:=json, found '%s'", *words);
+        good = good && add_member(doc, object, *words);
+    }
+    yyjson_write_err error = {0};
+    *ret_text = good ? yyjson_mut_write_opts(doc, 0, NULL, NULL, &error) : NULL;
+    if (good && !*ret_text)
+        cli_fail(CLI_USAGE, "the params can't be written as JSON: %s", error.msg);
+    yyjson_mut_doc_free(doc);
+    return *ret_text;
+}
+
+bool cli_params(char *const *words, char **ret_text) {
+    const char *first = words[0];
+    yyjson_read_err error = {0};
+    size_t len;
+    *ret_text = NULL;
+    if (!first)
+        return true;
+    bool is_file = first[0] == '@' || strcmp(first, "-") == 0;
+    const char *begin = first + strspn(first, " \t\r\n");
+    bool is_json = *begin == '{' || *begin == '[';
+    if (!is_file && !is_json)
+        return members(words, ret_text);
+    if (words[1]) {
+        cli_fail(CLI_USAGE, "nothing can follow PARAMS that are one text, found '%s'", words[1]);
+        return false;
+    }
+    char *text = is_file ? cli_read_file(first[0] == '@' ? first + 1 : first, &len) : strdup(first);
+    if (!text)
+        return false;
+    if (!is_file)
+        len = strlen(text);
+    yyjson_doc *doc = yyjson_read_opts(text, len, YYJSON_READ_NUMBER_AS_RAW, NULL, &error);
+    bool fits =
+        doc && (yyjson_is_obj(yyjson_doc_get_root(doc)) || yyjson_is_arr(yyjson_doc_get_root(doc)));
+    if (!doc) {
+        error.pos = error.pos < len ? error.pos : len;
+        tell_place(is_file ? first : "PARAMS", text, &error, CLI_USAGE);
+    } else if (!fits) {
+        cli_fail(CLI_USAGE, "PARAMS must be a JSON object or array");
+    }
+    yyjson_doc_free(doc);
+    if (!fits) {
+        free(text);
+        return false;
+    }
+    *ret_text = text;
+    return true;
+}
+
+enum { EXTENDS_MAX = 16 };
+
+/* A document that another file extends lies beside that file. */
+struct beside {
+    const char *path;
+    char *texts[EXTENDS_MAX + 1];
+    size_t count;
+};
+
+static dx_status find_beside(void *user, dx_text name, dx_text *ret_bytes, dx_text *ret_file) {
+    struct beside *beside = user;
+    const char *slash = strrchr(beside->path, '/');
+    int folder = slash ? (int)(slash - beside->path) + 1 : 0;
+    char *path = NULL;
+    size_t len;
+    if (asprintf(&path, "%.*s%.*s.openrpc.json", folder, beside->path, (int)name.len, name.at) < 0)
+        return DX_ERR_NOMEM;
+    bool wanted = !memchr(name.at, '/', name.len) && beside->count <= EXTENDS_MAX;
+    FILE *stream = wanted ? fopen(path, "rbe") : NULL;
+    char *text = stream ? read_stream(stream, &len) : NULL;
+    free(path);
+    if (stream)
+        fclose(stream);
+    if (!text)
+        return DX_AGAIN;
+    beside->texts[beside->count++] = text;
+    *ret_bytes = (dx_text){text, len};
+    *ret_file = name;
+    return DX_OK;
+}
+
+static dx_protocol *protocol_file(const char *path) {
+    struct beside beside = {.path = path};
+    dx_protocol_config config = dx_protocol_defaults();
+    dx_protocol *protocol = NULL;
+    dx_misfit why = {0};
+    size_t len;
+    char *text = cli_read_file(path, &len);
+    if (!text)
+        return NULL;
+    config.extends_max = EXTENDS_MAX;
+    config.find = find_beside;
+    config.find_user = &beside;
+    dx_status status =
+        dx_protocol_read((dx_text){text, len}, dx_str(path), &config, &protocol, &why);
+    if (status != DX_OK)
+        cli_fail(CLI_USAGE, "%s", status == DX_ERR_NOMEM ? "no memory" : why.phrase);
+    while (beside.count)
+        free(beside.texts[--beside.count]);
+    free(text);
+    return status == DX_OK ? protocol : NULL;
+}
+
+dx_protocol *cli_protocol(const char *name) {
+    size_t len = strlen(name);
+    dx_protocol *protocol = NULL;
+    dx_misfit why = {0};
+    if (strchr(name, '/') || (len > 5 && strcmp(name + len - 5, ".json") == 0))
+        return protocol_file(name);
+    dx_status status = dx_protocol_open(dx_str(name), NULL, &protocol, &why);
+    if (status == DX_OK)
+        return protocol;
+    cli_fail(CLI_USAGE, "%s; 'duplex list' has them all",
+             status == DX_ERR_NOMEM ? "no memory" : why.phrase);
+    return NULL;
+}

@@ -1,0 +1,26 @@
+/* input.h: what comes from files and words. */
+#ifndef CLI_INPUT_H
+#define CLI_INPUT_H
+
+#include <duplex/protocol.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <yyjson.h>
+
+/* The bytes of a file ("-": the standard input), to be freed; NULL if that was told with
+ * cli_fail(CLI_USAGE). A NUL follows them. */
+char *cli_read_file(const char *path, size_t *ret_len);
+/* The JSON in a file; NULL if that was told: CLI_USAGE if it can't be read, `code` ("FILE:3:7: …")
+ * if it is none. *ret_code is which. */
+yyjson_doc *cli_read_json(const char *path, int code, int *ret_code);
+
+/* PARAMS as words: nothing; one JSON text, @FILE or -; or key=text and key:=json words. The text of
+ * the params, to be freed, NULL in *ret_text for none. False if that was told. */
+bool cli_params(char *const *words, char **ret_text);
+
+/* "mcp", "mcp@2025-06-18" or a file (a word with a slash, or one that ends with .json). NULL if
+ * that was told. */
+dx_protocol *cli_protocol(const char *name);
+
+#endif

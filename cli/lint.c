@@ -1,0 +1,382 @@
+/* duplex lint: is a recorded conversation as its protocol wants it? */
+#include "cli/cli.h"
+
+#include "cli/input.h"
+#include "cli/lint/talks.h"
+#include "cli/say.h"
+
+#include <duplex/rpc.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One read; the default of --max; the most that one finding takes in JSON. */
+enum { PIECE = 64 << 10, SHOWN_MAX = 100, JSON_MAX = 1 << 20 };
+
+struct lint_options {
+    const char *protocol;
+    const char *max;
+};
+
+struct lint {
+    cli_talks talks;
+    char *const *files;
+    size_t file;   /* at hand */
+    uint64_t part; /* of the trace; 0: there was none yet */
+    uint64_t unix_ms;
+    uint64_t records; /* of the file at hand, its header included */
+    uint64_t messages;
+    uint64_t found[2]; /* findings, notes */
+    uint64_t shown[2];
+    uint64_t max; /* of either that are shown */
+    char piece[PIECE];
+};
+
+/* Showing. */
+
+static void put_string(dx_buf *line, dx_text text) {
+    if (dx_json_write_string(line, text) != DX_ERR_INVALID)
+        return;
+    /* The name of a file may be anything. */
+    (void)dx_buf_append(line, "\"", 1);
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        if (c == '"' || c == '\\')
+            (void)dx_buf_append(line, "\\", 1);
+        (void)dx_buf_append(line, c >= ' ' && c <= '~' ? &c : "?", 1);
+    }
+    (void)dx_buf_append(line, "\"", 1);
+}
+
+static void put_member(dx_buf *line, const char *name, dx_text text) {
+    (void)dx_buf_append(line, ",\"", 2);
+    (void)dx_buf_append(line, name, strlen(name));
+    (void)dx_buf_append(line, "\":", 2);
+    put_string(line, text);
+}
+
+static void put_number(dx_buf *line, const char *name, uint64_t number) {
+    char text[64];
+    int len = snprintf(text, sizeof text, ",\"%s\":%llu", name, (unsigned long long)number);
+    (void)dx_buf_append(line, text, (size_t)len);
+}
+
+static const char *from_word(dx_trace_from from) {
+    return from == DX_TRACE_HOST ? "host" : "plugin";
+}
+
+static void show_json(const char *file, const cli_talk *talk, const cli_finding *finding) {
+    dx_buf line;
+    dx_buf_init(&line, JSON_MAX, NULL);
+    (void)dx_buf_append(&line, "{\"file\":", 8);
+    put_string(&line, dx_str(file));
+    put_number(&line, "line", finding->place.line);
+    put_number(&line, "time", finding->place.time_us);
+    if (finding->from != DX_TRACE_NOBODY)
+        put_member(&line, "from", dx_str(from_word(finding->from)));
+    if (talk && talk->peer.at)
+        put_member(&line, "peer", talk->peer);
+    if (talk && talk->run)
+        put_number(&line, "run", talk->run);
+    put_member(&line, "kind", dx_str(cli_flaw_name(finding->flaw)));
+    put_member(&line, "severity", dx_str(cli_flaw_is_note(finding->flaw) ? "note" : "finding"));
+    put_member(&line, "message", dx_str(finding->message));
+    if (finding->pointer[0])
+        put_member(&line, "pointer", dx_str(finding->pointer));
+    if (finding->reason[0])
+        put_member(&line, "reason", dx_str(finding->reason));
+    printf("%.*s}\n", (int)line.len, line.data ? line.data : "{");
+    dx_buf_done(&line);
+}
+
+static void show_text(const char *file, const cli_talk *talk, const cli_finding *finding) {
+    bool is_note = cli_flaw_is_note(finding->flaw);
+    cli_put_safe(stdout, dx_str(file));
+    printf(":%llu: %s%s%s%s: ", (unsigned long long)finding->place.line,
+           cli_paint(stdout, is_note ? CLI_YELLOW : CLI_RED), is_note ? "note: " : "",
+           cli_flaw_name(finding->flaw), cli_paint(stdout, CLI_PLAIN));
+    if (talk && talk->peer.at) {
+        cli_put_safe(stdout, talk->peer);
+        if (talk->run)
+            printf("/%llu", (unsigned long long)talk->run);
+        fputs(": ", stdout);
+    }
+    if (finding->from != DX_TRACE_NOBODY)
+        printf("%s: ", from_word(finding->from));
+    cli_put_safe(stdout, dx_str(finding->message));
+    putchar('\n');
+}
+
+static void show(const cli_talk *talk, const cli_finding *finding, void *user) {
+    struct lint *lint = user;
+    bool is_note = cli_flaw_is_note(finding->flaw);
+    lint->found[is_note]++;
+    if (lint->max && lint->shown[is_note] >= lint->max)
+        return;
+    lint->shown[is_note]++;
+    const char *file = lint->files[finding->place.file];
+    if (cli_voice.json)
+        show_json(file, talk, finding);
+    else
+        show_text(file, talk, finding);
+}
+
+/* 1204 as "1,204". */
+static const char *grouped(uint64_t number, char room[32]) {
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    size_t used = 0;
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            room[used++] = ',';
+        room[used++] = digits[i];
+    }
+    room[used] = '\0';
+    return room;
+}
+
+static const char *plural(uint64_t number) {
+    return number == 1 ? "" : "s";
+}
+
+static void summarize(const struct lint *lint) {
+    char one[32];
+    char two[32];
+    char three[32];
+    char four[32];
+    char five[64] = "";
+    uint64_t hidden = lint->found[0] + lint->found[1] - lint->shown[0] - lint->shown[1];
+    if (cli_voice.json) {
+        printf("{\"summary\":{\"findings\":%llu,\"notes\":%llu,\"hidden\":%llu,\"messages\":%llu,"
+               "\"conversations\":%llu}}\n",
+               (unsigned long long)lint->found[0], (unsigned long long)lint->found[1],
+               (unsigned long long)hidden, (unsigned long long)lint->messages,
+               (unsigned long long)lint->talks.opened);
+        return;
+    }
+    if (hidden)
+        snprintf(five, sizeof five, "; %s not shown", grouped(hidden, one));
+    cli_note("%s finding%s, %s note%s in %s message%s of %s conversation%s%s",
+             grouped(lint->found[0], one), plural(lint->found[0]), grouped(lint->found[1], two),
+             plural(lint->found[1]), grouped(lint->messages, three), plural(lint->messages),
+             grouped(lint->talks.opened, four), plural(lint->talks.opened), five);
+}
+
+/* Reading. */
+
+static void tell_line(struct lint *lint, cli_flaw flaw, cli_place place, const char *message) {
+    cli_finding finding = {.flaw = flaw, .place = place};
+    cli_finding_say(&finding, message);
+    show(NULL, &finding, lint);
+}
+
+/* A header: parts of a trace follow each other, or another trace begins. */
+static void take_header(struct lint *lint, const dx_trace_record *record, cli_place place) {
+    uint64_t part = record->count ? record->count : 1;
+    bool goes_on = lint->part && lint->unix_ms == record->unix_ms && part > 1;
+    char message[160] = "";
+    if (!goes_on)
+        cli_talks_end(&lint->talks);
+    if (!goes_on && part > 1)
+        snprintf(message, sizeof message,
+                 "the trace begins with part %llu: what was open before is not known",
+                 (unsigned long long)part);
+    else if (goes_on && part != lint->part + 1)
+        snprintf(message, sizeof message, "part %llu follows part %llu%s", (unsigned long long)part,
+                 (unsigned long long)lint->part,
+                 part <= lint->part ? ": the oldest part comes first" : "");
+    if (message[0]) {
+        tell_line(lint, CLI_FLAW_PARTS, place, message);
+        cli_talks_gap(&lint->talks);
+    }
+    lint->part = part;
+    lint->unix_ms = record->unix_ms;
+}
+
+static bool take_record(struct lint *lint, const dx_trace_record *record) {
+    cli_place place = {.file = lint->file, .line = record->line, .time_us = record->time_us};
+    char message[80];
+    lint->records++;
+    lint->messages += record->kind == DX_TRACE_MESSAGE;
+    switch (record->kind) {
+    case DX_TRACE_HEADER:
+        take_header(lint, record, place);
+        return true;
+    case DX_TRACE_DROPPED:
+        snprintf(message, sizeof message, "%llu record%s missing here",
+                 (unsigned long long)record->count, record->count == 1 ? " is" : "s are");
+        tell_line(lint, CLI_FLAW_DROPPED, place, message);
+        cli_talks_gap(&lint->talks);
+        return true;
+    case DX_TRACE_STDERR:
+        return true;
+    default:
+        return cli_talks_take(&lint->talks, record, place);
+    }
+}
+
+/* What a line that is none was, nobody knows: so something is missing, but for a header alone. */
+static void take_error(struct lint *lint, const dx_error *error) {
+    const char *colon = strchr(error->phrase, ':');
+    unsigned long long line = strtoull(error->place + strlen("line "), NULL, 10);
+    cli_place place = {.file = lint->file, .line = line};
+    bool is_cut = error->fault == DX_FAULT_TRUNCATED;
+    tell_line(lint, is_cut ? CLI_FLAW_CUT : CLI_FLAW_RECORD, place,
+              is_cut  ? cli_flaw_text(CLI_FLAW_CUT)
+              : colon ? colon + 2
+                      : error->phrase);
+    if (!is_cut && !(error->fault == DX_FAULT_VERSION && !error->offset))
+        cli_talks_gap(&lint->talks);
+}
+
+/* All that the reader has; false: no memory. */
+static bool take_all(struct lint *lint, dx_trace_reader *reader) {
+    dx_trace_record record;
+    dx_error error = {.fault = DX_FAULT_NONE};
+    dx_status status;
+    while ((status = dx_trace_next(reader, &record, &error)) != DX_AGAIN && status != DX_CLOSED)
+        if (status != DX_OK)
+            take_error(lint, &error);
+        else if (!take_record(lint, &record))
+            return false;
+    return true;
+}
+
+static int read_trace(struct lint *lint, int fd, dx_trace_reader *reader, const char *name) {
+    uint64_t bytes = 0;
+    ssize_t len;
+    while ((len = read(fd, lint->piece, PIECE)) != 0) {
+        if (len < 0 && errno == EINTR)
+            continue;
+        if (len < 0)
+            return cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(errno));
+        bytes += (size_t)len;
+        for (size_t at = 0, used; at < (size_t)len; at += used)
+            if (dx_trace_feed(reader, lint->piece + at, (size_t)len - at, &used) < 0 ||
+                !take_all(lint, reader))
+                return cli_fail(CLI_NO_START, "no memory");
+        fflush(stdout); /* somebody may watch a trace that grows */
+    }
+    dx_trace_finish(reader);
+    if (!take_all(lint, reader))
+        return cli_fail(CLI_NO_START, "no memory");
+    /* The last part may be there and have nothing in it yet. */
+    if (!lint->records && (bytes || !lint->part))
+        return cli_fail(CLI_USAGE, "%s is no trace", name);
+    return CLI_OK;
+}
+
+static int lint_file(struct lint *lint, const char *file) {
+    bool is_input = strcmp(file, "-") == 0;
+    const char *name = is_input ? "the standard input" : file;
+    dx_trace_reader_config config = dx_trace_reader_defaults();
+    dx_trace_reader *reader;
+    lint->records = 0;
+    int fd = is_input ? 0 : open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(errno));
+    int code = dx_trace_reader_new(&config, &reader) == DX_OK ? CLI_OK
+                                                              : cli_fail(CLI_NO_START, "no memory");
+    if (code == CLI_OK) {
+        code = read_trace(lint, fd, reader, name);
+        dx_trace_reader_free(reader);
+    }
+    if (!is_input)
+        close(fd);
+    return code;
+}
+
+static bool read_max(const char *text, uint64_t *ret_max) {
+    *ret_max = SHOWN_MAX;
+    if (!text)
+        return true;
+    char *end;
+    errno = 0;
+    *ret_max = strtoull(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && !*end && !errno)
+        return true;
+    cli_fail(CLI_USAGE, "--max: expected a number, found '%s'", text);
+    return false;
+}
+
+static int run(const cli_words *words, void *user) {
+    const struct lint_options *options = user;
+    uint64_t max;
+    if (!words->count)
+        return cli_fail(CLI_USAGE, "a trace is missing; 'duplex lint --help' says more");
+    if (words->command)
+        return cli_fail(CLI_USAGE, "nothing stands behind --");
+    if (!read_max(options->max, &max))
+        return CLI_USAGE;
+    dx_protocol *protocol = cli_protocol(options->protocol ? options->protocol : "jsonrpc");
+    if (!protocol)
+        return CLI_USAGE;
+    struct lint *lint = calloc(1, sizeof *lint);
+    int code = lint ? CLI_OK : cli_fail(CLI_NO_START, "no memory");
+    if (lint) {
+        lint->talks.protocol = protocol;
+        lint->talks.tell = show;
+        lint->talks.user = lint;
+        lint->files = words->at;
+        lint->max = max;
+        cli_talks_init(&lint->talks);
+        for (; lint->file < words->count && code == CLI_OK; lint->file++)
+            code = lint_file(lint, words->at[lint->file]);
+        if (code == CLI_OK) {
+            cli_talks_end(&lint->talks);
+            summarize(lint);
+            code = lint->found[0] ? CLI_MISFIT : CLI_OK;
+        }
+        cli_talks_done(&lint->talks);
+    }
+    free(lint);
+    dx_protocol_free(protocol);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE", "the protocol that was spoken (jsonrpc)",
+     offsetof(struct lint_options, protocol)},
+    {"max", 0, CLI_TEXT, "N", "tell so many findings and as many notes; 0: all (100)",
+     offsetof(struct lint_options, max)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_group groups[] = {{"Options", options, 0}, {NULL, NULL, 0}};
+
+static const char *const examples[] = {
+    "Was that MCP?",
+    "duplex lint --protocol mcp talk.jsonl",
+    "A trace that was rotated, the oldest part first:",
+    "duplex lint talk.jsonl.2 talk.jsonl.1 talk.jsonl",
+    "All that is wrong, for a script:",
+    "duplex lint --json --max 0 talk.jsonl",
+    NULL,
+};
+
+#define KIND(name, word, note, text) "\n  " word ": " text
+#define KINDS CLI_FLAWS(KIND)
+
+const cli_verb cli_lint = {
+    .name = "lint",
+    .words = "[OPTION...] FILE...",
+    .summary = "check recorded traces against their protocol",
+    .text =
+        "Reads traces (- is the standard input) and tells where a conversation is not as JSON-RPC"
+        " and its protocol want it, one line each. The parts of a trace that was rotated are given"
+        " in their order. The memory it takes does not grow with the trace.\n\n"
+        "With --json each is an object with file, line, time, from, peer, run, kind, severity and"
+        " message, with \"pointer\" and \"reason\" if there is a"
+        " place in the message; the last line is {\"summary\":…}. A note is no failure: the exit"
+        " code is 7 if there is anything else.\n\n"
+        "The kinds, of which docs/lint.md says more:\n" KINDS,
+    .groups = groups,
+    .examples = examples,
+    .codes = "7",
+    .word = CLI_A_FILE,
+    .size = sizeof(struct lint_options),
+    .run = run,
+};

@@ -1,0 +1,81 @@
+#include "cli/lint/finding.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    bool is_note;
+    const char *text;
+} rows[CLI_FLAW__COUNT] = {
+#define X(name, word, note, text) [CLI_FLAW_##name] = {word, note, text},
+    CLI_FLAWS(X)
+#undef X
+};
+
+const char *cli_flaw_name(cli_flaw flaw) {
+    return rows[flaw].name;
+}
+
+const char *cli_flaw_text(cli_flaw flaw) {
+    return rows[flaw].text;
+}
+
+bool cli_flaw_is_note(cli_flaw flaw) {
+    return rows[flaw].is_note;
+}
+
+cli_flaw cli_flaw_of(dx_fault fault) {
+    const char *name = dx_fault_name(fault);
+    for (int i = 0; i < CLI_FLAW__COUNT; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return (cli_flaw)i;
+    return CLI_FLAW_BROKEN;
+}
+
+/* The bytes of the character that begins there; 0 if none does. */
+static size_t character(dx_text text, size_t at) {
+    unsigned char c = (unsigned char)text.at[at];
+    size_t len = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : 4;
+    if ((c >= 0x80 && c < 0xc2) || c > 0xf4 || len > text.len - at)
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if (((unsigned char)text.at[at + i] & 0xc0) != 0x80)
+            return 0;
+    unsigned char next = len > 1 ? (unsigned char)text.at[at + 1] : 0;
+    bool is_odd = (c == 0xe0 && next < 0xa0) || (c == 0xed && next > 0x9f) ||
+                  (c == 0xf0 && next < 0x90) || (c == 0xf4 && next > 0x8f);
+    return is_odd ? 0 : len;
+}
+
+static size_t append(cli_finding *finding, size_t used, const char *at, size_t len) {
+    if (used + len >= sizeof finding->message)
+        return used;
+    memcpy(finding->message + used, at, len);
+    finding->message[used + len] = '\0';
+    return used + len;
+}
+
+void cli_finding_quote(cli_finding *finding, dx_text text, size_t max) {
+    size_t used = strlen(finding->message);
+    size_t at = 0;
+    while (at < text.len && at < max) {
+        size_t len = character(text, at);
+        if (at + len > max)
+            break;
+        used = append(finding, used, len ? text.at + at : "?", len ? len : 1);
+        at += len ? len : 1;
+    }
+    if (at < text.len)
+        append(finding, used, "…", strlen("…"));
+}
+
+void cli_finding_say(cli_finding *finding, const char *text) {
+    append(finding, strlen(finding->message), text, strlen(text));
+}
+
+void cli_finding_number(cli_finding *finding, uint64_t number) {
+    char digits[24];
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    cli_finding_say(finding, digits);
+}

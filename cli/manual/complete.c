@@ -1,0 +1,117 @@
+#include "cli/manual/complete.h"
+
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* "FILE" in "tail|quiet|FILE", also in brackets. */
+static bool has_place(const char *value, const char *place) {
+    size_t len = strlen(place);
+    while (value && *value) {
+        value += strspn(value, "|[] ");
+        size_t one = strcspn(value, "|[] ");
+        if (one == len && memcmp(value, place, len) == 0)
+            return true;
+        value += one;
+    }
+    return false;
+}
+
+cli_sources cli_sources_of(const cli_option *option) {
+    cli_kind kind = option->kind;
+    return (cli_sources){
+        .files = kind == CLI_FILE || kind == CLI_FILES || kind == CLI_PROTOCOL ||
+                 has_place(option->value, "FILE"),
+        .folders = kind == CLI_FOLDER || has_place(option->value, "FOLDER"),
+        .protocols = kind == CLI_PROTOCOL || has_place(option->value, "PROTOCOL"),
+        .verbs = has_place(option->value, "VERB"),
+    };
+}
+
+bool cli_next_literal(const char **value, dx_text *ret_word) {
+    while (*value && **value) {
+        const char *word = *value;
+        size_t len = strcspn(word, "|");
+        bool literal = len > 0;
+        for (size_t i = 0; i < len; i++)
+            literal &= islower((unsigned char)word[i]) || isdigit((unsigned char)word[i]) ||
+                       (i && word[i] == '-');
+        *value = word + len + (word[len] == '|');
+        *ret_word = (dx_text){word, len};
+        if (literal)
+            return true;
+    }
+    return false;
+}
+
+void cli_put_literals(FILE *out, const cli_option *option) {
+    const char *value = cli_takes_value(option) ? option->value : NULL;
+    const char *between = "";
+    dx_text word;
+    while (cli_next_literal(&value, &word)) {
+        fprintf(out, "%s%.*s", between, (int)word.len, word.at);
+        between = " ";
+    }
+}
+
+const cli_option *cli_option_at(const cli_verb *verb, size_t index) {
+    for (const cli_group *group = verb->groups; group && group->options; group++)
+        for (const cli_option *option = group->options; option->name; option++)
+            if (index-- == 0)
+                return option;
+    for (const cli_option *option = cli_common_options; verb != &cli_command && option->name;
+         option++)
+        if (index-- == 0)
+            return option;
+    return NULL;
+}
+
+bool cli_repeats(const cli_option *option) {
+    return option->kind == CLI_TEXTS || option->kind == CLI_FILES || option->kind == CLI_NEXT;
+}
+
+const char *cli_word_name(const cli_verb *verb) {
+    switch (verb->word) {
+    case CLI_A_FILE:
+        return "files";
+    case CLI_A_PROTOCOL:
+        return "protocols";
+    case CLI_A_METHOD:
+        return "methods";
+    case CLI_A_VERB:
+        return "verbs";
+    default:
+        return "any";
+    }
+}
+
+const char *cli_more_name(const cli_verb *verb) {
+    if (verb->word == CLI_A_FILE)
+        return "files";
+    return verb->word == CLI_A_PROTOCOL && strstr(verb->words, "METHOD") ? "methods" : "any";
+}
+
+void cli_put_quoted(FILE *out, const char *text) {
+    putc('\'', out);
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else
+            putc(*text, out);
+    putc('\'', out);
+}
+
+bool cli_completion(const char *shell, FILE *out) {
+    static const struct {
+        const char *name;
+        void (*put)(FILE *out);
+    } shells[] = {
+        {"bash", cli_complete_bash}, {"zsh", cli_complete_zsh}, {"fish", cli_complete_fish}};
+    for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
+        if (strcmp(shells[i].name, shell) == 0) {
+            shells[i].put(out);
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,183 @@
+/* The completions for zsh. */
+#include "cli/cli.h"
+#include "cli/manual/complete.h"
+
+#include <string.h>
+
+static const char script[] =
+    "# LITERALS SOURCE...: what an option or a word may be.\n"
+    "_duplex_some() {\n"
+    "  local -a offers duplex_names duplex_methods\n"
+    "  local source protocol\n"
+    "  [[ -n $1 ]] && offers+=(\"words:word:($1)\")\n"
+    "  shift\n"
+    "  for source; do\n"
+    "    case $source in\n"
+    "      files) offers+=('files:file:_files') ;;\n"
+    "      folders) offers+=('directories:folder:_path_files -/') ;;\n"
+    "      verbs) offers+=('verbs:verb:_duplex_verbs') ;;\n"
+    "      protocols)\n"
+    "        duplex_names=(${(f)\"$($duplex_program list --names 2>/dev/null </dev/null)\"})\n"
+    "        (( $#duplex_names )) && offers+=('protocols:protocol:compadd -a duplex_names') ;;\n"
+    "      methods)\n"
+    "        protocol=$(_duplex_protocol)\n"
+    "        [[ -n $protocol ]] &&\n"
+    "          duplex_methods=(${(f)\"$($duplex_program list --names $protocol 2>/dev/null "
+    "</dev/null)\"})\n"
+    "        (( $#duplex_methods )) && offers+=('methods:method:compadd -a duplex_methods') ;;\n"
+    "    esac\n"
+    "  done\n"
+    "  (( $#offers )) && _alternative $offers\n"
+    "}\n"
+    "\n"
+    "# The protocol that the line names, or the first word behind a verb that lists one.\n"
+    "_duplex_protocol() {\n"
+    "  local i found\n"
+    "  for (( i = 2; i < CURRENT; i++ )); do\n"
+    "    if [[ $words[i] == --*=* ]]; then\n"
+    "      (( $duplex_naming[(Ie)${words[i]%%=*}] )) && found=${words[i]#*=}\n"
+    "    elif (( $duplex_naming[(Ie)$words[i-1]] )); then\n"
+    "      found=$words[i]\n"
+    "    elif (( i == 2 )) && [[ $duplex_lists == 1 && $words[i] != -* ]]; then\n"
+    "      found=$words[i]\n"
+    "    fi\n"
+    "  done\n"
+    "  print -r -- $found\n"
+    "}\n"
+    "\n"
+    "# Words behind the first one: a method where another group begins, @FILE anywhere.\n"
+    "_duplex_more() {\n"
+    "  if (( $duplex_nexts[(Ie)$words[CURRENT-1]] )); then\n"
+    "    _duplex_some '' methods\n"
+    "  elif compset -P '@'; then\n"
+    "    _files\n"
+    "  else\n"
+    "    _message 'params'\n"
+    "  fi\n"
+    "}\n"
+    "\n"
+    "_duplex() {\n"
+    "  local duplex_program=${(Q)words[1]} duplex_lists at=${words[(i)--]}\n"
+    "  local -a duplex_naming duplex_nexts\n"
+    "  if (( CURRENT > 2 && at > 2 && at < CURRENT )); then\n"
+    "    words=(\"${(@)words[at+1,-1]}\")\n"
+    "    (( CURRENT -= at ))\n"
+    "    _normal\n"
+    "    return\n"
+    "  fi\n"
+    "  if (( CURRENT == 2 )) || [[ $words[2] == -* ]]; then\n"
+    "    _duplex_of_command\n"
+    "    return\n"
+    "  fi\n"
+    "  shift words\n"
+    "  (( CURRENT-- ))\n"
+    "  if (( $+functions[_duplex_of_$words[1]] )); then\n"
+    "    _duplex_of_$words[1]\n"
+    "  else\n"
+    "    _files\n"
+    "  fi\n"
+    "}\n"
+    "\n"
+    "if [[ $funcstack[1] == _duplex ]]; then\n"
+    "  _duplex \"$@\"\n"
+    "elif (( $+functions[compdef] )); then\n"
+    "  compdef _duplex duplex\n"
+    "fi\n";
+
+/* Within '…' of an _arguments specification: brackets and colons mean something there. */
+static void put_described(FILE *out, const char *text) {
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else {
+            if (strchr("[]:\\", *text))
+                putc('\\', out);
+            putc(*text, out);
+        }
+    }
+}
+
+static void put_action(FILE *out, const cli_option *option) {
+    cli_sources sources = cli_sources_of(option);
+    putc(':', out);
+    put_described(out, option->value ? option->value : "value");
+    /* With a space before it, it is called with just these words. */
+    fputs(": _duplex_some \"", out);
+    cli_put_literals(out, option);
+    fprintf(out, "\"%s%s%s%s", sources.protocols ? " protocols" : "", sources.verbs ? " verbs" : "",
+            sources.files ? " files" : "", sources.folders ? " folders" : "");
+}
+
+static void put_option(FILE *out, const cli_option *option, bool is_letter) {
+    bool takes = cli_takes_value(option);
+    fputs(" \\\n    '", out);
+    if (cli_repeats(option))
+        putc('*', out);
+    else if (option->letter)
+        fprintf(out, "(-%c --%s)", option->letter, option->name);
+    if (is_letter)
+        fprintf(out, "-%c%s[", option->letter, takes ? "+" : "");
+    else
+        fprintf(out, "--%s%s[", option->name, takes ? "=" : "");
+    put_described(out, option->help);
+    putc(']', out);
+    if (takes)
+        put_action(out, option);
+    putc('\'', out);
+}
+
+static void put_names(FILE *out, const cli_verb *verb, const char *variable, cli_kind kind) {
+    const cli_option *option;
+    fprintf(out, "  %s=(", variable);
+    for (size_t i = 0; (option = cli_option_at(verb, i)); i++)
+        if (option->kind == kind) {
+            fprintf(out, " --%s", option->name);
+            if (option->letter)
+                fprintf(out, " -%c", option->letter);
+        }
+    fputs(" )\n", out);
+}
+
+static void put_words(FILE *out, const cli_verb *verb) {
+    const char *name = cli_word_name(verb);
+    if (verb->word == CLI_A_FILE) {
+        fputs(" \\\n    '*:file:_files'", out);
+        return;
+    }
+    fprintf(out, " \\\n    '1:word: _duplex_some \"\" %s'", name);
+    if (strcmp(cli_more_name(verb), "methods") == 0)
+        fputs(" \\\n    '*:method: _duplex_some \"\" methods'", out);
+    else if (verb != &cli_command)
+        fputs(" \\\n    '*:word: _duplex_more'", out);
+}
+
+static void put_verb(FILE *out, const cli_verb *verb) {
+    const cli_option *option;
+    fprintf(out, "_duplex_of_%s() {\n", verb == &cli_command ? "command" : verb->name);
+    put_names(out, verb, "duplex_naming", CLI_PROTOCOL);
+    put_names(out, verb, "duplex_nexts", CLI_NEXT);
+    fprintf(out, "  duplex_lists=%d\n  _arguments -s -S", verb->word == CLI_A_PROTOCOL);
+    for (size_t i = 0; (option = cli_option_at(verb, i)); i++) {
+        put_option(out, option, false);
+        if (option->letter)
+            put_option(out, option, true);
+    }
+    put_words(out, verb);
+    fputs("\n}\n\n", out);
+}
+
+void cli_complete_zsh(FILE *out) {
+    fputs("#compdef duplex\n# zsh completion for duplex, made by duplex --completion zsh\n\n"
+          "_duplex_verbs() {\n  local -a verbs=(\n",
+          out);
+    for (const cli_verb *const *verb = cli_verbs; *verb; verb++) {
+        fprintf(out, "    '%s:", (*verb)->name);
+        put_described(out, (*verb)->summary);
+        fputs("'\n", out);
+    }
+    fputs("  )\n  _describe -t verbs verb verbs\n}\n\n", out);
+    put_verb(out, &cli_command);
+    for (const cli_verb *const *verb = cli_verbs; *verb; verb++)
+        put_verb(out, *verb);
+    fputs(script, out);
+}

@@ -1,0 +1,21 @@
+/* manual.h: the man pages: duplex(1) and one of each verb from their tables, those in section 5
+ * from documents of docs/, those in section 7 from the protocols. */
+#ifndef CLI_MANUAL_H
+#define CLI_MANUAL_H
+
+#include <duplex/base.h>
+
+#include <stdio.h>
+
+/* docs/NAME.md becomes duplex-NAME(5); ends with NULL. */
+extern const char *const cli_documents[];
+
+/* duplex-NAME of that section, from Markdown. `protocol`: it is that of a protocol. */
+void cli_manual_document(const char *name, const char *section, dx_text markdown,
+                         const char *protocol, FILE *out);
+
+/* The words behind "duplex" that have something made: "--man call", "--completion bash" and so on.
+ * An exit code; -1 if they are none of those. */
+int cli_generate(char **words);
+
+#endif

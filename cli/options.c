@@ -1,0 +1,465 @@
+#include "cli/options.h"
+
+#include "cli/say.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AT(member) offsetof(cli_common, member)
+
+const cli_option cli_common_options[] = {
+    {"json", 0, CLI_FLAG, NULL, "print JSON, one object a line, errors too", AT(json)},
+    {"color", 0, CLI_CHOICE, "auto|always|never",
+     "colour (auto: on a terminal, unless NO_COLOR is set)", AT(color)},
+    {"help", 'h', CLI_FLAG, NULL, "this text", AT(help)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+char **cli_next_group(const cli_words *words, char **group) {
+    (void)words;
+    while (*group)
+        group++;
+    /* Behind the last group stands another NULL. */
+    return group[1] ? group + 1 : NULL;
+}
+
+const char *cli_code_text(int code) {
+    switch (code) {
+    case CLI_OK:
+        return "all went well";
+    case CLI_REFUSED:
+        return "the peer answered with an error";
+    case CLI_USAGE:
+        return "wrong usage, or a file that can't be read";
+    case CLI_NO_START:
+        return "the peer can't be started or reached";
+    case CLI_ENDED:
+        return "the peer ended, or closed the conversation";
+    case CLI_LATE:
+        return "a time was up; the message says which";
+    case CLI_VIOLATION:
+        return "the peer broke the protocol";
+    case CLI_MISFIT:
+        return "something does not fit its schema or protocol";
+    case CLI_INTERRUPTED:
+        return "interrupted";
+    default:
+        return NULL;
+    }
+}
+
+const cli_verb *cli_find_verb(const char *name) {
+    for (const cli_verb *const *verb = cli_verbs; *verb; verb++)
+        if (strcmp((*verb)->name, name) == 0)
+            return *verb;
+    return NULL;
+}
+
+/* A number and the unit behind it, which is one of `units`; the number of the unit, or -1. */
+static int number_and_unit(const char *text, const char *const *units, uint64_t *ret) {
+    char *end;
+    if (*text < '0' || *text > '9')
+        return -1;
+    errno = 0;
+    *ret = strtoull(text, &end, 10);
+    for (int i = 0; errno == 0 && units[i]; i++)
+        if (strcmp(end, units[i]) == 0)
+            return i;
+    return -1;
+}
+
+bool cli_parse_time(const char *text, uint64_t *ret_ms) {
+    static const char *const units[] = {"", "s", "ms", "m", "h", NULL};
+    static const uint64_t factors[] = {1000, 1000, 1, 60000, 3600000};
+    uint64_t number;
+    if (strcmp(text, "never") == 0) {
+        *ret_ms = CLI_NEVER;
+        return true;
+    }
+    int unit = number_and_unit(text, units, &number);
+    if (unit < 0 || number > UINT64_MAX / 2 / factors[unit])
+        return false;
+    /* 0 is what an option has that was not given; no time at all is the shortest there is. */
+    *ret_ms = number ? number * factors[unit] : 1;
+    return true;
+}
+
+bool cli_parse_size(const char *text, uint64_t *ret) {
+    static const char *const units[] = {"", "k", "M", "G", NULL};
+    uint64_t number;
+    int unit = number_and_unit(text, units, &number);
+    if (unit < 0 || number > UINT64_MAX >> 31)
+        return false;
+    *ret = number << (10 * unit);
+    return true;
+}
+
+/* Help. */
+
+bool cli_takes_value(const cli_option *option) {
+    return option->kind != CLI_FLAG && option->kind != CLI_NEXT;
+}
+
+bool cli_stands(const char *line) {
+    return line[0] == ' ' && line[1] == ' ';
+}
+
+/* Characters, of which each is taken to be one column wide. */
+static size_t columns_of(const char *text, size_t len) {
+    size_t columns = 0;
+    for (size_t i = 0; i < len; i++)
+        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+size_t cli_fold(const char *line, size_t len, size_t width) {
+    size_t best = 0;
+    int depth = 0;
+    char quote = '\0';
+    if (columns_of(line, len) <= width)
+        return len;
+    for (size_t i = 0; i < len && (!best || columns_of(line, i) <= width); i++) {
+        char c = line[i];
+        depth += quote ? 0 : (c == '[') - (c == ']');
+        if (c == '"' || c == '\'')
+            quote = !quote ? c : quote == c ? '\0' : quote;
+        /* "--" stays with what follows. */
+        else if (c == ' ' && i && !quote && depth <= 0 &&
+                 !(i > 2 && memcmp(line + i - 3, " --", 3) == 0))
+            best = i;
+    }
+    return best ? best : len;
+}
+
+/* "-h, --help" or "--timeout TIME", and how wide that is. */
+static int head_of(const cli_option *option, char room[80]) {
+    const char *value = option->value ? option->value : "";
+    char letter[5] = "";
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    return snprintf(room, 80, "%s--%s%s%s", letter, option->name,
+                    cli_takes_value(option) ? " " : "", cli_takes_value(option) ? value : "");
+}
+
+enum { WIDTH = 80, INDENT = 26 };
+
+/* Words, wrapped at column 80, each further line indented. */
+static void put_wrapped(FILE *out, const char *text, size_t len, size_t column, size_t indent) {
+    size_t at = 0;
+    size_t start = column;
+    while (at < len) {
+        size_t word = strcspn(text + at, " \n");
+        if (word > len - at)
+            word = len - at;
+        if (column > start && column + 1 + columns_of(text + at, word) > WIDTH) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            start = column = indent;
+        }
+        if (column > start) {
+            fputc(' ', out);
+            column++;
+        }
+        fwrite(text + at, 1, word, out);
+        column += columns_of(text + at, word);
+        at += word;
+        while (at < len && (text[at] == ' ' || text[at] == '\n'))
+            at++;
+    }
+    fputc('\n', out);
+}
+
+/* Lines that are wrapped together, or one that is empty or stands as it is. */
+static size_t part_of(const char *text) {
+    size_t len = strcspn(text, "\n");
+    while (len && !cli_stands(text) && text[len] && text[len + 1] && text[len + 1] != '\n' &&
+           !cli_stands(text + len + 1))
+        len += 1 + strcspn(text + len + 1, "\n");
+    return len;
+}
+
+static void put_text(FILE *out, const char *text) {
+    for (size_t len; *text; text += len + (text[len] == '\n')) {
+        len = part_of(text);
+        if (cli_stands(text))
+            fprintf(out, "%.*s\n", (int)len, text);
+        else
+            put_wrapped(out, text, len, 0, 0);
+    }
+}
+
+static void put_options(FILE *out, const char *title, const cli_option *options) {
+    fprintf(out, "\n%s:\n", title);
+    for (; options->name; options++) {
+        char head[80];
+        int width = head_of(options, head);
+        fprintf(out, "  %s", head);
+        if (width + 4 > INDENT)
+            fprintf(out, "\n%*s", INDENT, "");
+        else
+            fprintf(out, "%*s", INDENT - 2 - width, "");
+        put_wrapped(out, options->help, strlen(options->help), INDENT, INDENT);
+    }
+}
+
+/* A line that may be broken, its further parts indented and `mark` at the end of the others. */
+static void put_folded(FILE *out, const char *line, size_t len, size_t indent, size_t more,
+                       const char *mark) {
+    while (len) {
+        size_t part = cli_fold(line, len, WIDTH - indent - strlen(mark));
+        bool last = part == len;
+        fprintf(out, "%.*s%s\n", (int)part, line, last ? "" : mark);
+        part += !last;
+        line += part;
+        len -= part;
+        if (!last)
+            fprintf(out, "%*s", (int)(indent += more), "");
+        more = 0;
+    }
+}
+
+/* "Usage: duplex call METHOD", and what else there is below it. */
+static void put_synopsis(FILE *out, const cli_verb *verb) {
+    const char *words = verb->words;
+    bool first = true;
+    do {
+        size_t len = strcspn(words, "\n");
+        int head = fprintf(out, "%sduplex%s%s%s", first ? "Usage: " : "       ",
+                           verb->name[0] ? " " : "", verb->name, len ? " " : "\n");
+        put_folded(out, words, len, (size_t)head, 0, "");
+        words += len;
+        first = false;
+    } while (*words++);
+}
+
+static void put_verbs(FILE *out) {
+    fputs("\nVerbs:\n", out);
+    for (const cli_verb *const *verb = cli_verbs; *verb; verb++) {
+        fprintf(out, "  %-9s ", (*verb)->name);
+        put_wrapped(out, (*verb)->summary, strlen((*verb)->summary), 12, 12);
+    }
+}
+
+void cli_help(const cli_verb *verb, FILE *out) {
+    bool is_command = verb == &cli_command;
+    put_synopsis(out, verb);
+    fputc('\n', out);
+    put_text(out, verb->text);
+    if (is_command)
+        put_verbs(out);
+    for (const cli_group *group = verb->groups; group && group->options; group++)
+        put_options(out, group->title, group->options);
+    if (!is_command)
+        put_options(out, verb->groups && verb->groups->options ? "Common options" : "Options",
+                    cli_common_options);
+    for (const char *const *line = verb->examples; line && line[0]; line += 2) {
+        fputs(line == verb->examples ? "\nExamples:\n  " : "  ", out);
+        put_wrapped(out, line[0], strlen(line[0]), 2, 2);
+        fputs("    ", out);
+        put_folded(out, line[1], strlen(line[1]), 4, 4, " \\");
+    }
+}
+
+/* Parsing. */
+
+struct parse {
+    const cli_verb *verb;
+    char *options; /* the verb's struct; the common ones stand apart */
+    cli_common common;
+};
+
+static const cli_option *find_in(const cli_option *options, const char *name, size_t len,
+                                 char letter) {
+    for (; options->name; options++)
+        if (letter ? options->letter == letter
+                   : strlen(options->name) == len && memcmp(options->name, name, len) == 0)
+            return options;
+    return NULL;
+}
+
+/* Its row, and where its value goes. */
+static const cli_option *find(struct parse *parse, const char *name, size_t len, char letter,
+                              void **ret_place) {
+    const cli_option *option = find_in(cli_common_options, name, len, letter);
+    if (option) {
+        *ret_place = (char *)&parse->common + option->offset;
+        return option;
+    }
+    for (const cli_group *group = parse->verb->groups; group && group->options; group++) {
+        option = find_in(group->options, name, len, letter);
+        if (option) {
+            *ret_place = parse->options + group->offset + option->offset;
+            return option;
+        }
+    }
+    return NULL;
+}
+
+static bool is_choice(const char *choices, const char *word) {
+    size_t len = strlen(word);
+    while (*choices) {
+        size_t one = strcspn(choices, "|");
+        if (one == len && memcmp(choices, word, len) == 0)
+            return true;
+        choices += one + (choices[one] == '|');
+    }
+    return false;
+}
+
+static bool add_to(cli_list *list, const char *value) {
+    const char **more = realloc(list->at, (list->count + 1) * sizeof *more);
+    if (!more)
+        return false;
+    list->at = more;
+    list->at[list->count++] = value;
+    return true;
+}
+
+static bool take(const cli_option *option, const char *value, void *place) {
+    static const char *const units[] = {"", NULL};
+    switch (option->kind) {
+    case CLI_FLAG:
+        *(bool *)place = true;
+        return true;
+    case CLI_CHOICE:
+        if (!is_choice(option->value, value))
+            return false;
+        *(const char **)place = value;
+        return true;
+    case CLI_COUNT:
+        return number_and_unit(value, units, place) == 0;
+    case CLI_SIZE:
+        return cli_parse_size(value, place);
+    case CLI_TIME:
+        return cli_parse_time(value, place);
+    case CLI_TEXTS:
+    case CLI_FILES:
+        return add_to(place, value);
+    case CLI_NEXT:
+        return true;
+    default:
+        *(const char **)place = value;
+        return true;
+    }
+}
+
+static int refuse_value(const cli_option *option, const char *value) {
+    const char *what = option->kind == CLI_TIME    ? "a time (2s, 500ms, 5m, never)"
+                       : option->kind == CLI_SIZE  ? "a size (4096, 64k, 16M)"
+                       : option->kind == CLI_COUNT ? "a number"
+                                                   : option->value;
+    return cli_fail(CLI_USAGE, "--%s: expected %s, found '%s'", option->name, what, value);
+}
+
+/* One word that begins with a dash; *ret_next: its name, if the words of another group follow. */
+static int take_option(struct parse *parse, char **argv, int *at, const char **ret_next) {
+    const char *word = argv[*at];
+    bool is_long = word[1] == '-';
+    const char *name = word + (is_long ? 2 : 1);
+    size_t len = is_long ? strcspn(name, "=") : 1;
+    const char *value = name[len] ? name + len + (is_long ? 1 : 0) : NULL;
+    void *place;
+    const cli_option *option = find(parse, name, len, is_long ? '\0' : name[0], &place);
+    if (!option)
+        return cli_fail(CLI_USAGE, "there is no option %.*s; 'duplex %s --help' lists them",
+                        (int)(len + (is_long ? 2 : 1)), word, parse->verb->name);
+    if (value && !cli_takes_value(option))
+        return cli_fail(CLI_USAGE, "--%s takes no value", option->name);
+    if (!value && cli_takes_value(option)) {
+        value = argv[*at + 1];
+        if (!value || strcmp(value, "--") == 0)
+            return cli_fail(CLI_USAGE, "--%s needs a value: %s", option->name, option->value);
+        ++*at;
+    }
+    *ret_next = option->kind == CLI_NEXT ? option->name : NULL;
+    return take(option, value, place) ? CLI_OK : refuse_value(option, value);
+}
+
+static void set_voice(const struct parse *parse) {
+    const char *color = parse->common.color ? parse->common.color : "auto";
+    const char *no = getenv("NO_COLOR");
+    bool never = strcmp(color, "never") == 0 || (strcmp(color, "auto") == 0 && no && *no);
+    bool always = strcmp(color, "always") == 0;
+    cli_voice.json = parse->common.json;
+    cli_voice.terminal = !parse->common.json && isatty(1);
+    cli_voice.colour_out = !parse->common.json && !never && (always || isatty(1));
+    cli_voice.colour_err = !never && (always || isatty(2));
+}
+
+/* The words are put into `words->at`, which has room for all of them and two NULLs. */
+static int parse_all(struct parse *parse, int argc, char **argv, cli_words *words) {
+    size_t count = 0;
+    size_t group = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *next = NULL;
+        if (strcmp(argv[i], "--") == 0) {
+            words->command = argv + i + 1;
+            break;
+        }
+        if (argv[i][0] == '-' && argv[i][1]) {
+            int code = take_option(parse, argv, &i, &next);
+            if (code != CLI_OK)
+                return code;
+        } else {
+            words->at[count++] = argv[i];
+            words->count += !group;
+        }
+        bool empty = !count || !words->at[count - 1];
+        /* An empty group would end the list of them, and what follows it be lost. */
+        if (next && empty && (group || words->kinds[0]))
+            return cli_fail(CLI_USAGE, "nothing stands before %s", argv[i]);
+        if (next && !empty) {
+            words->at[count++] = NULL;
+            group++;
+        }
+        if (next)
+            words->kinds[group] = next;
+    }
+    if (words->kinds[group] && (!count || !words->at[count - 1]))
+        return cli_fail(CLI_USAGE, "nothing follows --%s", words->kinds[group]);
+    words->at[count] = words->at[count + 1] = NULL;
+    return CLI_OK;
+}
+
+static void free_lists(const cli_verb *verb, char *options) {
+    for (const cli_group *group = verb->groups; group && group->options; group++)
+        for (const cli_option *option = group->options; option->name; option++)
+            if (option->kind == CLI_TEXTS || option->kind == CLI_FILES)
+                free(((cli_list *)(void *)(options + group->offset + option->offset))->at);
+}
+
+static bool wants_json(int argc, char **argv) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    return false;
+}
+
+int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
+    struct parse parse = {.verb = verb, .options = calloc(1, verb->size ? verb->size : 1)};
+    cli_words words = {.at = calloc((size_t)argc + 2, sizeof(char *)),
+                       .kinds = calloc((size_t)argc + 1, sizeof(char *))};
+    cli_voice.verb = verb->name;
+    cli_voice.json = wants_json(argc, argv); /* for what is wrong with the words themselves */
+    int code = parse.options && words.at && words.kinds ? parse_all(&parse, argc, argv, &words)
+                                                        : cli_fail(CLI_NO_START, "no memory");
+    if (code == CLI_OK) {
+        set_voice(&parse);
+        if (parse.common.help)
+            cli_help(verb, stdout);
+        else
+            code = verb->run(&words, parse.options);
+    }
+    if (parse.options)
+        free_lists(verb, parse.options);
+    free(parse.options);
+    free(words.at);
+    free(words.kinds);
+    cli_flush();
+    if (!cli_voice.lost && ferror(stdout))
+        cli_voice.lost = EIO;
+    if (cli_voice.lost && code == CLI_OK)
+        code = cli_fail(CLI_USAGE, "the output can't be written: %s", strerror(cli_voice.lost));
+    return code;
+}

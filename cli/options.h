@@ -1,0 +1,119 @@
+/* options.h: the options of a verb stand in one table; parsing, --help, the man page and the
+ * completions are all made from it. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What an option takes, and what its place in the verb's struct holds. */
+typedef enum cli_kind {
+    CLI_FLAG,     /* nothing: bool */
+    CLI_TEXT,     /* any text: const char * */
+    CLI_FILE,     /* a file: const char * */
+    CLI_FOLDER,   /* a folder: const char * */
+    CLI_PROTOCOL, /* NAME[@REVISION] or a file: const char * */
+    CLI_CHOICE,   /* one of those in `value`, "a|b|c": const char * */
+    CLI_COUNT,    /* a number: uint64_t */
+    CLI_SIZE,     /* bytes, with k, M or G behind it: uint64_t */
+    CLI_TIME,     /* 2, 2s, 500ms, 5m; never: uint64_t, in ms, CLI_NEVER */
+    CLI_TEXTS,    /* any text, as often as wanted: cli_list */
+    CLI_FILES,    /* a file, as often as wanted: cli_list */
+    CLI_NEXT      /* nothing: what follows are the words of another group */
+} cli_kind;
+
+#define CLI_NEVER UINT64_MAX
+
+typedef struct cli_list {
+    const char **at;
+    size_t count;
+} cli_list;
+
+typedef struct cli_option {
+    const char *name; /* without the dashes; NULL ends a table */
+    char letter;      /* 0: only the name */
+    cli_kind kind;
+    const char *value; /* what stands for its value in texts: "FILE" */
+    const char *help;  /* one phrase, no capital, no full stop; what is the default in brackets */
+    size_t offset;     /* where it goes in the verb's struct */
+} cli_option;
+
+/* Options that several verbs share, and where their struct lies in that of the verb. */
+typedef struct cli_group {
+    const char *title; /* "Options" */
+    const cli_option *options;
+    size_t offset;
+} cli_group;
+
+/* What is left when the options are taken out. */
+typedef struct cli_words {
+    char **at;          /* NULL at the end of each group */
+    size_t count;       /* of the first group */
+    const char **kinds; /* by the number of a group: the option that began it, NULL if none did */
+    char **command;     /* what stands behind "--"; NULL if there is no "--" */
+} cli_words;
+
+/* The words of the group behind that at `group`; NULL if it is the last one. */
+char **cli_next_group(const cli_words *words, char **group);
+
+/* What is completed where a word is expected. */
+typedef enum cli_word { CLI_ANY, CLI_A_FILE, CLI_A_PROTOCOL, CLI_A_METHOD, CLI_A_VERB } cli_word;
+
+typedef struct cli_verb {
+    const char *name;
+    const char *words; /* as in a synopsis: "[OPTION...] METHOD [PARAMS]"; lines are alternatives */
+    const char *summary;
+    const char *text;        /* paragraphs, an empty line between them; a line that begins with two
+                                spaces stands as it is */
+    const cli_group *groups; /* ends with a row of NULLs; CLI_COMMON comes by itself */
+    const char *const *examples; /* what it does, how; in pairs, NULL at the end; may be NULL */
+    const char *const
+        *environment;  /* variables besides NO_COLOR and PATH: name, what for; as those */
+    const char *codes; /* exit codes that it has besides 0, 2 and 130: "134" */
+    cli_word word;     /* what its first word is */
+    bool has_command;  /* "-- COMMAND [ARG...]" is completed as a command */
+    size_t size;       /* of its struct */
+    int (*run)(const cli_words *words, void *options);
+} cli_verb;
+
+/* What every verb has. */
+typedef struct cli_common {
+    bool help;
+    bool json;
+    const char *color;
+} cli_common;
+extern const cli_option cli_common_options[];
+
+/* Parses, prints the help if that is asked for, runs. An exit code. */
+int cli_verb_run(const cli_verb *verb, int argc, char **argv);
+
+void cli_help(const cli_verb *verb, FILE *out);
+
+bool cli_takes_value(const cli_option *option);
+/* Does a line of a verb's text stand as it is? */
+bool cli_stands(const char *line);
+/* How much of a line fits into so many columns if it is broken at a space outside quotes and
+ * brackets; all of it if it has no such space. */
+size_t cli_fold(const char *line, size_t len, size_t width);
+
+/* "5s", "500ms", "never" and so on; false if it is none. */
+bool cli_parse_time(const char *text, uint64_t *ret_ms);
+bool cli_parse_size(const char *text, uint64_t *ret);
+
+/* The command itself, in the form of a verb without a name. */
+extern const cli_verb cli_command;
+/* All verbs, in the order of the help; ends with NULL. */
+extern const cli_verb *const cli_verbs[];
+const cli_verb *cli_find_verb(const char *name);
+
+/* What each exit code means; NULL if it is none. */
+const char *cli_code_text(int code);
+
+/* The generators: the man page of a verb (NULL: of the command), and the completions of a shell
+ * ("bash", "zsh", "fish"); false if there is no such shell. */
+void cli_manual(const cli_verb *verb, FILE *out);
+bool cli_completion(const char *shell, FILE *out);
+
+#endif

@@ -1,0 +1,201 @@
+/* duplex run: keeps the peers of a configuration running. */
+#include "cli/cli.h"
+
+#include "cli/run/config.h"
+#include "cli/run/crew.h"
+#include "cli/run/desk.h"
+#include "cli/say.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+struct run_options {
+    cli_run_options run;
+    const char *config;
+    const char *sum;
+    uint64_t log_max;
+    uint64_t start_ms;
+};
+
+struct run {
+    dx_loop *loop;
+    cli_config config;
+    struct crew crew;
+    struct desk desk;
+};
+
+/* How long those who ask may take to hear the last word. */
+enum { FAREWELL_MS = 2500, LOG_LEAST = 1024, LOG_MOST = 64 << 20 };
+
+static volatile sig_atomic_t signals;
+
+static void on_signal(int number) {
+    (void)number;
+    signals++;
+}
+
+/* They come only while we wait. That nobody reads what we print is no reason to end. */
+static void catch_signals(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        sigaddset(&set, numbers[i]);
+        sigaction(numbers[i], &action, NULL);
+    }
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+}
+
+/* Each peer takes some descriptors, and the usual limit is for programs that need few. */
+static void raise_limit(size_t peers) {
+    struct rlimit limit;
+    rlim_t need = peers * 6 + (rlim_t)DESK_CLIENTS_MAX * 2 + 64;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= need)
+        return;
+    limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void turn(struct run *run, int most_ms) {
+    struct pollfd pollfd = {.fd = dx_loop_fd(run->loop), .events = POLLIN};
+    int wait = dx_loop_wait_ms(run->loop);
+    if (most_ms >= 0 && (wait < 0 || wait > most_ms))
+        wait = most_ms;
+    struct timespec time = {wait / 1000, (long)(wait % 1000) * 1000000};
+    sigset_t none;
+    sigemptyset(&none);
+    (void)ppoll(&pollfd, 1, wait < 0 ? NULL : &time, &none);
+    dx_loop_dispatch(run->loop);
+    desk_tend(&run->desk);
+}
+
+/* Until all peers are gone; a second signal has no patience. */
+static int attend(struct run *run) {
+    while (!run->desk.down && !signals)
+        turn(run, -1);
+    int before = signals;
+    crew_leave(&run->crew);
+    do
+        turn(run, -1);
+    while (!crew_is_gone(&run->crew) && signals == before);
+    if (!crew_is_gone(&run->crew))
+        return cli_fail(CLI_INTERRUPTED, "interrupted: peers were killed");
+    return run->config.flawed ? CLI_USAGE : CLI_OK;
+}
+
+static uint64_t now_ms(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+static void say_goodbye(struct run *run) {
+    uint64_t until = now_ms() + FAREWELL_MS;
+    desk_close(&run->desk);
+    while (run->desk.clients && now_ms() < until)
+        turn(run, (int)(until - now_ms()));
+}
+
+static int begin(struct run *run) {
+    dx_error error = {.phrase = "no memory"};
+    catch_signals();
+    raise_limit(run->config.count);
+    if (dx_loop_new(NULL, &run->loop, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "%s", error.phrase);
+    run->crew.loop = run->loop;
+    run->crew.on_state = desk_on_state;
+    run->crew.user = &run->desk;
+    run->desk.crew = &run->crew;
+    run->desk.config = &run->config;
+    /* The name is taken before anything is started, or a trace overwritten. */
+    int code = desk_open(&run->desk, run->loop);
+    if (code == CLI_OK)
+        code = crew_open(&run->crew, &run->config);
+    for (size_t i = 0; code == CLI_OK && i < run->crew.count; i++)
+        crew_start(&run->crew.peers[i]);
+    return code;
+}
+
+static int run_all(const cli_words *words, void *user) {
+    const struct run_options *options = user;
+    struct run run = {.crew = {.start_ms = options->start_ms, .log_max = options->log_max}};
+    if (!options->config)
+        return cli_fail(CLI_USAGE, "--config is missing: nothing is run that was not named");
+    if (words->command)
+        return cli_fail(CLI_USAGE, "nothing stands behind --: the commands are in the file");
+    if (options->log_max && (options->log_max < LOG_LEAST || options->log_max > LOG_MOST))
+        return cli_fail(CLI_USAGE, "--log-max: expected 1k to 64M, found %llu",
+                        (unsigned long long)options->log_max);
+    int code = cli_config_read(options->config, options->sum, words->at, &run.config);
+    if (code != CLI_OK)
+        return code;
+    code = cli_address_find(&options->run, true, &run.desk.address);
+    if (code == CLI_OK)
+        code = begin(&run);
+    if (code == CLI_OK) {
+        code = attend(&run);
+        say_goodbye(&run);
+    }
+    desk_done(&run.desk);
+    crew_done(&run.crew);
+    dx_loop_free(run.loop);
+    cli_config_done(&run.config);
+    return code;
+}
+
+#define AT(member) offsetof(struct run_options, member)
+
+static const cli_option own_options[] = {
+    {"config", 0, CLI_FILE, "FILE", "the file that names the peers; there is no default",
+     AT(config)},
+    {"sha256", 0, CLI_TEXT, "SUM", "run it only if that is the file's sum, as sha256sum prints it",
+     AT(sum)},
+    {"log-max", 0, CLI_SIZE, "SIZE", "what is kept of each peer's standard error (256k)",
+     AT(log_max)},
+    {"start-timeout", 0, CLI_TIME, "TIME", "for each peer to become ready (10s)", AT(start_ms)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_group groups[] = {
+    {"Options", own_options, 0},
+    {"The run", cli_run_table, AT(run)},
+    {NULL, NULL, 0},
+};
+
+static const char *const examples[] = {
+    "Run the servers of a configuration that an MCP client has:",
+    "duplex run --config ~/.config/mcp.json",
+    "Run one peer of a file, under a name of its own:",
+    "duplex run --config peers.json --name work clangd",
+    NULL,
+};
+
+const cli_verb cli_run = {
+    .name = "run",
+    .words = "--config FILE [OPTION...] [NAME...]",
+    .summary = "keep the peers of a configuration running",
+    .text =
+        "Starts every peer in FILE, or only NAMEs, does their handshakes, and starts them again"
+        " when they die, with pauses that grow. It runs until SIGINT, SIGTERM or duplex down; then"
+        " every peer is asked to leave, and killed if it does not. A second signal kills at"
+        " once.\n\n"
+        "FILE is a configuration of Duplex, or one of those with \"mcpServers\" or \"servers\""
+        " that MCP clients have; duplex-config(5) describes them. It is read once. No file is read"
+        " that was not named, every command is shown when it is started, and none goes through a"
+        " shell. An entry that is wrong is told and left out, and the exit code will be 2.\n\n"
+        "Each change of a peer's state is a line on the standard error, with --json an object on"
+        " the standard output. duplex ps, logs, restart, down and call --in talk to the run.",
+    .groups = groups,
+    .examples = examples,
+    .codes = "3",
+    .word = CLI_ANY,
+    .size = sizeof(struct run_options),
+    .run = run_all,
+};

@@ -1,0 +1,46 @@
+/* control.h: asking a run, over its socket. */
+#ifndef CLI_CONTROL_H
+#define CLI_CONTROL_H
+
+#include "cli/run/address.h"
+#include "cli/session.h"
+
+typedef struct cli_control cli_control;
+
+/* An answer that is waited for. */
+typedef struct cli_reply {
+    cli_control *control;
+    bool done;
+    bool lost;       /* the connection ended first */
+    dx_event *event; /* kept; freed by cli_reply_done() */
+} cli_reply;
+
+/* Connects. What goes wrong is told: CLI_NO_START if there is no run. */
+int cli_control_open(const cli_run_options *options, cli_control **ret_control);
+/* NULL is fine. */
+void cli_control_close(cli_control *control);
+
+/* Asks; params is JSON text or NULL. False if that was told. */
+bool cli_control_ask(cli_control *control, const char *method, const char *params,
+                     cli_reply *reply);
+/* Waits for the answer. CLI_OK: reply->event has it. Everything else is told, but for
+ * CLI_INTERRUPTED if `quiet`. */
+int cli_control_wait(cli_reply *reply, bool quiet);
+void cli_reply_done(cli_reply *reply);
+/* Both. */
+int cli_control_call(cli_control *control, const char *method, const char *params,
+                     cli_reply *reply);
+/* The run has closed the connection. */
+bool cli_control_is_over(const cli_control *control);
+
+/* duplex call and notify with --in: one message to a peer of the run. on_result may be NULL. */
+int cli_control_say(cli_control *control, const char *peer, const char *verb, const char *method,
+                    const char *params, const cli_peer_options *options,
+                    void (*on_result)(const dx_event *event, void *user), void *user);
+/* Options that say how a peer is started have no meaning there. CLI_OK, or told. */
+int cli_control_check(const cli_peer_options *options, char *const *command);
+
+/* {"name":NAME} as text, to be freed. */
+char *cli_control_name(const char *name);
+
+#endif

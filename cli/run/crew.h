@@ -1,0 +1,63 @@
+/* crew.h: the peers of a run, each under its supervisor, with its handshake and its journal. */
+#ifndef CLI_CREW_H
+#define CLI_CREW_H
+
+#include "cli/run/config.h"
+#include "cli/run/journal.h"
+
+struct crew;
+
+struct crew_peer {
+    struct crew *crew;
+    const cli_config_peer *config;
+    dx_supervisor *supervisor;
+    dx_recorder *recorder;
+    struct journal journal;
+    const dx_step *step; /* of the handshake, at hand */
+    dx_state state;
+    bool again;                              /* to be started as soon as it stops */
+    bool halting;                            /* was told to stop, and not yet to start again */
+    bool coming;                             /* was told to start, and has not begun to */
+    uint64_t began_ms;                       /* when this incarnation began, by the loop's clock */
+    uint64_t ready_ms;                       /* … and was ready; 0: it never was */
+    uint64_t pause_ms;                       /* how long the last backoff is */
+    uint64_t calls;                          /* that others made through us */
+    char why[sizeof((dx_error *)0)->phrase]; /* what led to the state; "" if nothing bad did */
+};
+
+struct crew {
+    dx_loop *loop;
+    struct crew_peer *peers;
+    size_t count;
+    uint64_t seq;      /* of the next line */
+    uint64_t start_ms; /* for those that have none of their own; 0: the library's */
+    uint64_t log_max;  /* likewise, for their journals */
+    bool leaving;
+    void (*on_state)(struct crew_peer *peer, void *user); /* after it was shown */
+    void *user;
+};
+
+/* Makes them all, stopped. What goes wrong is told: an exit code. */
+int crew_open(struct crew *crew, const cli_config *config);
+/* At once and without a word. */
+void crew_done(struct crew *crew);
+
+struct crew_peer *crew_find(struct crew *crew, const char *name, size_t len);
+void crew_start(struct crew_peer *peer);
+void crew_stop(struct crew_peer *peer);
+void crew_restart(struct crew_peer *peer);
+/* It runs, and shall. */
+bool crew_is_well(const struct crew_peer *peer);
+/* Stops all, for good. */
+void crew_leave(struct crew *crew);
+bool crew_is_gone(const struct crew *crew);
+
+/* It can be talked to. */
+bool crew_is_ready(const struct crew_peer *peer);
+/* It can't yet, but nothing more is needed for that. */
+bool crew_is_coming(const struct crew_peer *peer);
+/* The last of what this incarnation wrote to its standard error, lines with LF; to be freed. NULL
+ * if there is nothing. */
+char *crew_tail(const struct crew_peer *peer, size_t *ret_len);
+
+#endif

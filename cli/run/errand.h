@@ -1,0 +1,64 @@
+/* errand.h: what somebody at the desk has asked for and can't be answered at once. */
+#ifndef CLI_ERRAND_H
+#define CLI_ERRAND_H
+
+#include "cli/run/desk.h"
+
+struct desk_client {
+    struct desk_client *next;
+    struct desk *desk;
+    dx_link *link;
+    bool cut; /* he is to go when the turn is over */
+};
+
+enum errand_kind {
+    ERRAND_WAIT,  /* a call whose peer is not ready yet */
+    ERRAND_CALL,  /* one that was made */
+    ERRAND_START, /* until a peer is ready */
+    ERRAND_STOP,  /* until it is not there any more */
+    ERRAND_LOGS,  /* until there is a line */
+    ERRAND_DOWN   /* until all is over */
+};
+
+struct errand {
+    struct errand *next;
+    struct errand **place;
+    enum errand_kind kind;
+    struct desk *desk;
+    struct desk_client *client; /* NULL: he is gone */
+    dx_event *event;            /* kept */
+    struct crew_peer *peer;     /* NULL: all */
+    unsigned run;               /* ERRAND_START: from this incarnation on */
+    uint64_t from;              /* ERRAND_LOGS: from this line on */
+    dx_call call;
+};
+
+/* The request at hand becomes one; NULL: no memory, and it is answered with an error. */
+struct errand *errand_new(struct desk_client *client, enum errand_kind kind,
+                          struct crew_peer *peer);
+/* They answer, and free it. */
+void errand_reply(struct errand *errand, dx_json result);
+void errand_fail(struct errand *errand, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* He who asked is gone. */
+void errand_abandon(struct errand *errand);
+/* The answer to what needs no errand. */
+void desk_refuse(struct desk_client *client, const dx_event *event, int code, const char *format,
+                 ...) __attribute__((format(printf, 4, 5)));
+void desk_reply(struct desk_client *client, const dx_event *event, dx_json result);
+
+/* duplex call --in: makes the call, or lets it wait for its peer. */
+void errand_call(struct errand *errand);
+/* The state of its peer has changed. */
+void errand_on_state(struct errand *errand);
+
+/* The two answers that tell most. To be freed; NULL: no memory. */
+yyjson_mut_doc *desk_table(const struct desk *desk);
+/* The lines from that number on, as many as one answer may hold, of one peer or of all. */
+yyjson_mut_doc *desk_lines(const struct desk *desk, const struct crew_peer *peer, uint64_t from);
+/* There is one. */
+bool desk_has_line(const struct desk *desk, const struct crew_peer *peer, uint64_t from);
+/* The number from which on there are `count` lines. */
+uint64_t desk_last(const struct desk *desk, const struct crew_peer *peer, uint64_t count);
+
+#endif

@@ -1,0 +1,238 @@
+#include "cli/say.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cli_voice cli_voice = {.verb = NULL};
+
+const char *cli_code_name(int code) {
+    static const char *const names[] = {"ok",    "refused", "usage",     "start",
+                                        "ended", "timeout", "violation", "misfit"};
+    if (code >= 0 && code < (int)(sizeof names / sizeof names[0]))
+        return names[code];
+    return code == CLI_INTERRUPTED ? "interrupted" : "other";
+}
+
+const char *cli_paint(FILE *stream, cli_colour colour) {
+    static const char *const codes[] = {"\033[0m",  "\033[1m",  "\033[2m", "\033[31m",
+                                        "\033[32m", "\033[33m", "\033[36m"};
+    bool has = stream == stdout ? cli_voice.colour_out : cli_voice.colour_err;
+    return has ? codes[colour] : "";
+}
+
+/* How many bytes at `at` are one character of UTF-8; 0 if they are none. */
+static size_t char_len(dx_text text, size_t at) {
+    const unsigned char *c = (const unsigned char *)text.at + at;
+    size_t len = c[0] < 0x80   ? 1
+                 : c[0] < 0xc2 ? 0
+                 : c[0] < 0xe0 ? 2
+                 : c[0] < 0xf0 ? 3
+                 : c[0] < 0xf5 ? 4
+                               : 0;
+    if (len > text.len - at)
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90);
+    bool beyond = (c[0] == 0xed && c[1] > 0x9f) || (c[0] == 0xf4 && c[1] > 0x8f);
+    return overlong || beyond ? 0 : len;
+}
+
+/* 0x80 to 0x9f steer some terminals, too: as characters of their own (C2 80 …), and as bytes where
+ * a terminal does not read UTF-8. So what is no UTF-8 is not let through either. */
+static bool is_safe(dx_text text, size_t at, size_t len) {
+    const unsigned char *c = (const unsigned char *)text.at + at;
+    return len > 1 ? c[0] != 0xc2 || c[1] >= 0xa0
+                   : len && (c[0] >= 0x20 || c[0] == '\t') && c[0] != 0x7f;
+}
+
+/* In pieces as long as they can be: the standard error has no buffer. */
+void cli_put_safe(FILE *stream, dx_text text) {
+    size_t from = 0;
+    size_t at = 0;
+    while (at < text.len) {
+        size_t len = char_len(text, at);
+        bool safe = is_safe(text, at, len);
+        size_t end = at + (len ? len : 1);
+        if (!safe) {
+            fwrite(text.at + from, 1, at - from, stream);
+            fprintf(stream, "\\x%02x", (unsigned char)text.at[end - 1]);
+            from = end;
+        }
+        at = end;
+    }
+    if (from < at)
+        fwrite(text.at + from, 1, at - from, stream);
+}
+
+void cli_flush(void) {
+    if (fflush(stdout) != 0 && !cli_voice.lost)
+        cli_voice.lost = errno ? errno : EIO;
+}
+
+static void put_detail(dx_text detail) {
+    while (detail.len) {
+        const char *end = memchr(detail.at, '\n', detail.len);
+        size_t len = end ? (size_t)(end - detail.at) : detail.len;
+        fputs("  ", stderr);
+        cli_put_safe(stderr, (dx_text){detail.at, len});
+        fputc('\n', stderr);
+        len += end != NULL;
+        detail = (dx_text){detail.at + len, detail.len - len};
+    }
+}
+
+/* CR and LF stand only between tokens. What steers a terminal (DEL, and C2 80 to C2 9F) stands only
+ * in strings, and is written as JSON can write it, too. */
+void cli_put_line(FILE *stream, dx_text json) {
+    size_t from = 0;
+    for (size_t at = 0; at < json.len; at++) {
+        unsigned char c = (unsigned char)json.at[at];
+        bool c1 = c == 0xc2 && at + 1 < json.len && (unsigned char)json.at[at + 1] < 0xa0;
+        if (c != '\n' && c != '\r' && c != 0x7f && !c1)
+            continue;
+        fwrite(json.at + from, 1, at - from, stream);
+        if (c < ' ')
+            putc(' ', stream);
+        else
+            fprintf(stream, "\\u%04x", c1 ? (unsigned char)json.at[++at] : c);
+        from = at + 1;
+    }
+    if (from < json.len)
+        fwrite(json.at + from, 1, json.len - from, stream);
+}
+
+/* JSON is UTF-8, whatever a peer writes to its standard error or calls its files: what is none
+ * becomes U+FFFD. */
+static void add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, dx_text text) {
+    char *clean = malloc(3 * text.len + 1);
+    size_t len = 0;
+    for (size_t at = 0; clean && at < text.len;) {
+        size_t one = char_len(text, at);
+        memcpy(clean + len, one ? text.at + at : "\xef\xbf\xbd", one ? one : 3);
+        len += one ? one : 3;
+        at += one ? one : 1;
+    }
+    if (clean)
+        yyjson_mut_obj_add_strncpy(doc, object, key, clean, len);
+    free(clean);
+}
+
+static void put_error_json(int code, const char *message, yyjson_mut_doc *doc,
+                           yyjson_mut_val *error, dx_text detail) {
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_obj_add_int(doc, error, "exit", code);
+    yyjson_mut_obj_add_str(doc, error, "kind", cli_code_name(code));
+    add_text(doc, error, "message", dx_str(message));
+    if (detail.len)
+        add_text(doc, error, "detail", detail);
+    yyjson_mut_obj_add_val(doc, root, "error", error);
+    char *text = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
+    cli_put_line(stdout, dx_str(text ? text : "{\"error\":{}}"));
+    putchar('\n');
+    cli_flush();
+    free(text);
+}
+
+int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut_val *more,
+                  dx_text detail) {
+    if (cli_voice.json) {
+        yyjson_mut_doc *own = doc ? NULL : yyjson_mut_doc_new(NULL);
+        yyjson_mut_doc *used = doc ? doc : own;
+        if (used)
+            put_error_json(code, message, used, more ? more : yyjson_mut_obj(used), detail);
+        yyjson_mut_doc_free(own);
+        return code;
+    }
+    cli_flush();
+    fprintf(stderr, "%sduplex%s%s:%s ", cli_paint(stderr, CLI_RED), cli_voice.verb ? " " : "",
+            cli_voice.verb ? cli_voice.verb : "", cli_paint(stderr, CLI_PLAIN));
+    cli_put_safe(stderr, dx_str(message));
+    fputc('\n', stderr);
+    put_detail(detail);
+    return code;
+}
+
+int cli_fail(int code, const char *format, ...) {
+    char *message = NULL;
+    va_list list;
+    va_start(list, format);
+    int len = vasprintf(&message, format, list);
+    va_end(list);
+    cli_fail_with(code, len < 0 ? "no memory" : message, NULL, NULL, dx_str(NULL));
+    if (len >= 0)
+        free(message);
+    return code;
+}
+
+void cli_note(const char *format, ...) {
+    char *message = NULL;
+    va_list list;
+    if (cli_voice.json)
+        return;
+    va_start(list, format);
+    int len = vasprintf(&message, format, list);
+    va_end(list);
+    if (len < 0)
+        return;
+    cli_flush();
+    fprintf(stderr, "%sduplex%s%s:%s ", cli_paint(stderr, CLI_DIM), cli_voice.verb ? " " : "",
+            cli_voice.verb ? cli_voice.verb : "", cli_paint(stderr, CLI_PLAIN));
+    cli_put_safe(stderr, dx_str(message));
+    fputc('\n', stderr);
+    free(message);
+}
+
+/* Where a string ends, the closing quote included. */
+static size_t string_len(dx_text text, size_t from) {
+    size_t at = from + 1;
+    while (at < text.len && text.at[at] != '"')
+        at += text.at[at] == '\\' ? 2 : 1;
+    return (at < text.len ? at + 1 : text.len) - from;
+}
+
+/* Paints indented JSON: names, texts, and what is neither. */
+static void put_painted(FILE *stream, dx_text text) {
+    for (size_t i = 0; i < text.len;) {
+        char c = text.at[i];
+        size_t len = 1;
+        cli_colour colour = CLI_PLAIN;
+        if (c == '"') {
+            len = string_len(text, i);
+            bool is_name = i + len < text.len && text.at[i + len] == ':';
+            colour = is_name ? CLI_CYAN : CLI_GREEN;
+        } else if (!strchr("{}[],: \n", c)) {
+            len = strcspn(text.at + i, ",]} \n");
+            colour = CLI_YELLOW;
+        }
+        if (colour)
+            fputs(cli_paint(stream, colour), stream);
+        if (c == '\n')
+            putc('\n', stream);
+        else
+            cli_put_line(stream, (dx_text){text.at + i, len});
+        if (colour)
+            fputs(cli_paint(stream, CLI_PLAIN), stream);
+        i += len;
+    }
+}
+
+void cli_put_json(FILE *stream, dx_text json) {
+    bool pretty = stream == stdout && (cli_voice.terminal || cli_voice.colour_out);
+    yyjson_doc *doc = pretty ? yyjson_read(json.at, json.len, YYJSON_READ_NUMBER_AS_RAW) : NULL;
+    size_t len;
+    char *text = doc ? yyjson_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, &len) : NULL;
+    if (text)
+        put_painted(stream, (dx_text){text, len});
+    else if (pretty)
+        cli_put_safe(stream, json);
+    else
+        cli_put_line(stream, json);
+    fputc('\n', stream);
+    free(text);
+    yyjson_doc_free(doc);
+}

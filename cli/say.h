@@ -1,0 +1,71 @@
+/* say.h: messages to people go to the standard error, results to the standard output; with --json
+ * errors are results, too. */
+#ifndef CLI_SAY_H
+#define CLI_SAY_H
+
+#include <duplex/base.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <yyjson.h>
+
+/* The exit codes. */
+enum {
+    CLI_OK = 0,
+    CLI_REFUSED = 1,   /* the peer answered with an error */
+    CLI_USAGE = 2,     /* wrong words, or a file that can't be read */
+    CLI_NO_START = 3,  /* the peer can't be started or reached */
+    CLI_ENDED = 4,     /* the peer ended, or closed the conversation */
+    CLI_LATE = 5,      /* a time was up */
+    CLI_VIOLATION = 6, /* the peer broke the protocol */
+    CLI_MISFIT = 7,    /* something does not fit its schema or protocol */
+    CLI_INTERRUPTED = 130
+};
+
+/* The verb at hand, for the beginning of messages, and how it shall speak. Set once, at the start.
+ */
+extern struct cli_voice {
+    const char *verb;
+    bool json;
+    bool colour_out; /* on the standard output, and on the standard error */
+    bool colour_err;
+    bool terminal; /* the standard output is one */
+    int lost;      /* why not all of it could be written: an errno, or 0 */
+} cli_voice;
+
+/* One line: "duplex call: …". With --json an object on the standard output:
+ * {"error":{"exit":4,"kind":"ended","message":"…"}}. Returns the code. */
+int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with what more there is to say, as members of that object; `more` may be NULL. Lines of
+ * `detail` (may be absent) follow on the standard error, indented. */
+int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut_val *more,
+                  dx_text detail);
+/* A remark that is no error; nothing with --json. */
+void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whoever reads the standard output may wait for what is in its buffer. That it can't be written is
+ * told at the end. */
+void cli_flush(void);
+
+/* The word for an exit code in that object. */
+const char *cli_code_name(int code);
+
+/* Colour, if that stream has it: "" otherwise. */
+typedef enum cli_colour {
+    CLI_PLAIN,
+    CLI_BOLD,
+    CLI_DIM,
+    CLI_RED,
+    CLI_GREEN,
+    CLI_YELLOW,
+    CLI_CYAN
+} cli_colour;
+const char *cli_paint(FILE *stream, cli_colour colour);
+/* Text of somebody else: what would steer a terminal is shown as \x1b and so on. */
+void cli_put_safe(FILE *stream, dx_text text);
+/* JSON as it came, but on one line, and with nothing that steers a terminal. */
+void cli_put_line(FILE *stream, dx_text json);
+/* JSON for people: indented and coloured on a terminal, one line otherwise. */
+void cli_put_json(FILE *stream, dx_text json);
+
+#endif

@@ -1,0 +1,429 @@
+#include "cli/session.h"
+
+#include "cli/contact.h"
+#include "cli/input.h"
+#include "cli/say.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define AT(member) offsetof(cli_peer_options, member)
+
+const cli_option cli_peer_table[] = {
+    {"protocol", 'p', CLI_PROTOCOL, "NAME|FILE|auto",
+     "what is spoken: a built-in protocol (NAME[@REVISION], see duplex list), an OpenRPC document,"
+     " or whatever is found out by trying (jsonrpc: any method, no handshake)",
+     AT(protocol)},
+    {"framing", 'f', CLI_CHOICE, "header|line|auto",
+     "Content-Length headers, or one JSON text a line (auto: the protocol's, or the other one if"
+     " only that is answered)",
+     AT(framing)},
+    {"connect", 'c', CLI_TEXT, "ADDRESS",
+     "talk to unix:PATH or tcp:PORT instead of starting a command", AT(connect)},
+    {"init", 0, CLI_TEXT, "PARAMS",
+     "the params of the handshake's first request: JSON, or @FILE (the document's)", AT(init)},
+    {"no-handshake", 0, CLI_FLAG, NULL, "begin without one", AT(no_handshake)},
+    {"check", 0, CLI_CHOICE, "off|incoming|both", "which messages must fit the protocol (both)",
+     AT(check)},
+    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated", AT(env)},
+    {"inherit-env", 0, CLI_FLAG, NULL,
+     "hand on the whole environment, not only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*",
+     AT(inherit_env)},
+    {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
+    {"stderr", 0, CLI_TEXT, "tail|quiet|inherit|FILE",
+     "the command's standard error: its last lines if something fails, nothing, all, or into FILE"
+     " (tail)",
+     AT(errors)},
+    {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
+    {"record", 'o', CLI_FILE, "FILE", "record the traffic", AT(record)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+const cli_option cli_time_table[] = {
+    {"timeout", 't', CLI_TIME, "TIME",
+     "for an answer: 5s, 500ms, 2m, never (the protocol's, else"
+     " 30s)",
+     AT(timeout_ms)},
+    {"total-timeout", 0, CLI_TIME, "TIME",
+     "for an answer, progress or not (10m with --reset-on-progress, else never)", AT(total_ms)},
+    {"start-timeout", 0, CLI_TIME, "TIME", "for each answer of the handshake (the protocol's)",
+     AT(start_ms)},
+    {"stop-timeout", 0, CLI_TIME, "TIME",
+     "for each step of leaving: goodbye, end of input, SIGTERM (the protocol's, else 2s)",
+     AT(stop_ms)},
+    {"progress", 0, CLI_FLAG, NULL, "ask for progress, and show it", AT(progress)},
+    {"reset-on-progress", 0, CLI_FLAG, NULL, "progress starts --timeout anew", AT(reset)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+/* After so long without a word, the other framing is tried; so long those attempts have; and so
+ * much later than the one the other may answer. */
+enum { SILENCE_MS = 1000, TRIAL_MS = 3000, GRACE_MS = 500 };
+
+static volatile sig_atomic_t interrupts;
+
+static void on_signal(int number) {
+    (void)number;
+    interrupts++;
+}
+
+int session_interrupts(void) {
+    return interrupts;
+}
+
+/* They come only while we wait. */
+static void catch_signals(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        sigaddset(&set, numbers[i]);
+        sigaction(numbers[i], &action, NULL);
+    }
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+uint64_t session_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+/* Waits for something to happen, at most until then. */
+void session_wait(cli_session *session, uint64_t until) {
+    struct pollfd pollfd = {.fd = dx_loop_fd(session->loop), .events = POLLIN};
+    uint64_t now = session_now();
+    int own = dx_loop_wait_ms(session->loop);
+    uint64_t wait = until == CLI_NEVER ? UINT64_MAX : until > now ? until - now : 0;
+    if (own >= 0 && (uint64_t)own < wait)
+        wait = (uint64_t)own;
+    struct timespec time = {(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
+    sigset_t none;
+    sigemptyset(&none);
+    (void)ppoll(&pollfd, 1, wait == UINT64_MAX ? NULL : &time, &none);
+    dx_loop_dispatch(session->loop);
+}
+
+/* Other framings. */
+
+static dx_framing other_framing(dx_framing framing) {
+    return framing == DX_FRAMING_LINE ? DX_FRAMING_HEADER : DX_FRAMING_LINE;
+}
+
+static struct contact *contact_new(cli_session *session, dx_framing framing, bool probe) {
+    struct contact *contact = calloc(1, sizeof *contact);
+    if (contact)
+        *contact = (struct contact){.session = session, .framing = framing, .probe = probe};
+    return contact;
+}
+
+static bool has_handshake(const cli_session *session) {
+    return !session->options->no_handshake && dx_protocol_facts_of(session->protocol)->start;
+}
+
+static void open_trials(cli_session *session) {
+    bool probe = !has_handshake(session);
+    session->tried = true;
+    session->other = contact_new(session, other_framing(session->main->framing), probe);
+    if (session->other)
+        contact_open(session->other);
+    /* A call may be slow, and a peer may know both framings: then the same question is answered in
+     * this one, too. A handshake was that question. */
+    session->same = probe ? contact_new(session, session->main->framing, true) : NULL;
+    if (session->same)
+        contact_open(session->same);
+}
+
+static void close_trials(cli_session *session) {
+    session->other = contact_free(session->other);
+    session->same = contact_free(session->same);
+}
+
+/* What is known of the framing. */
+enum verdict { UNKNOWN, RIGHT, WRONG };
+
+static enum verdict judge_framing(cli_session *session) {
+    const struct contact *main = session->main;
+    const struct contact *same = session->same;
+    const struct contact *other = session->other;
+    if (main->heard)
+        return RIGHT;
+    if (main->other_framing)
+        return WRONG;
+    if (same && (same->heard || same->other_framing))
+        return same->heard ? RIGHT : WRONG;
+    if (!other || other->state == CONTACT_STARTING)
+        return UNKNOWN;
+    if (other->state == CONTACT_FAILED && !other->heard)
+        return RIGHT;
+    /* Whoever answers in this framing, too, does so at about the same time. */
+    if (!session->other_at)
+        session->other_at = session_now();
+    bool late =
+        !same || same->state != CONTACT_STARTING || session_now() >= session->other_at + GRACE_MS;
+    return late ? WRONG : UNKNOWN;
+}
+
+static bool is_auto(const cli_session *session) {
+    const char *framing = session->options->framing;
+    return !framing || strcmp(framing, "auto") == 0;
+}
+
+/* The other framing is the right one: with `auto` that is used from now on. CLI_OK, or told. */
+static int change_framing(cli_session *session) {
+    dx_framing wrong = session->main->framing;
+    dx_framing right = other_framing(wrong);
+    const char *saw =
+        session->main->other_framing ? "it answered in the other one" : "it said nothing";
+    if (!is_auto(session))
+        return cli_fail(
+            CLI_VIOLATION,
+            "the peer does not speak %s framing (%s), but %s framing: pass --framing %s",
+            dx_framing_name(wrong), saw, dx_framing_name(right), dx_framing_name(right));
+    cli_note("the peer speaks %s framing (--framing %s saves finding that out)",
+             dx_framing_name(right), dx_framing_name(right));
+    contact_free(session->main);
+    /* What it said so far was neither recorded nor shown. */
+    const cli_peer_options *options = session->options;
+    bool unseen = !options->record && !options->show && !options->errors;
+    bool adopt = unseen && session->other && session->other->heard && !session->other->probe;
+    session->main = adopt ? session->other : contact_new(session, right, false);
+    if (adopt)
+        session->other = NULL;
+    close_trials(session);
+    if (!session->main)
+        return cli_fail(CLI_NO_START, "no memory");
+    if (!adopt)
+        contact_open(session->main); /* that it failed is seen where its handshake is awaited */
+    return CLI_OK;
+}
+
+/* The last of the lines that people like to read; the first may have lost its beginning. */
+static dx_text last_lines(dx_text text, bool cut) {
+    enum { LINES = 10 };
+    size_t lines = 0;
+    size_t at = text.len;
+    while (at && (text.at[at - 1] != '\n' || lines++ < LINES))
+        at--;
+    const char *newline = cut && !at ? memchr(text.at, '\n', text.len) : NULL;
+    if (newline && newline + 1 < text.at + text.len)
+        at = (size_t)(newline + 1 - text.at);
+    return (dx_text){text.at + at, text.len - at};
+}
+
+int session_tell(cli_session *session, int code, const char *message, yyjson_mut_doc *doc,
+                 yyjson_mut_val *more) {
+    const struct contact *main = session->main;
+    const char *errors = session->options->errors;
+    bool wanted = !errors || strcmp(errors, "tail") == 0;
+    dx_text tail = {main->tail, wanted ? main->tail_len : 0};
+    if (!cli_voice.json)
+        tail = last_lines(tail, main->tail_len == sizeof main->tail);
+    message = message ? message : "no memory";
+    /* How it ended has its last line already. */
+    size_t len = strlen(message);
+    size_t line = tail.len ? tail.len - 1 : 0;
+    if (!cli_voice.json && line && line <= len && memcmp(message + len - line, tail.at, line) == 0)
+        tail.len = 0;
+    return cli_fail_with(code, message, doc, more, tail);
+}
+
+static int tell_interrupt(void) {
+    return cli_fail(CLI_INTERRUPTED, "interrupted");
+}
+
+/* Nothing can come of it, whatever the framing is. */
+static bool is_hopeless(const struct contact *contact) {
+    return contact->state == CONTACT_FAILED &&
+           (contact->code == CLI_NO_START || contact->code == CLI_MISFIT ||
+            contact->code == CLI_USAGE);
+}
+
+int session_attend(cli_session *session, bool (*done)(cli_session *session, void *user), void *user,
+                   bool *ret_changed) {
+    uint64_t silent_at = session_now() + SILENCE_MS;
+    uint64_t trials_end = CLI_NEVER;
+    int before = interrupts;
+    *ret_changed = false;
+    for (;;) {
+        const struct contact *main = session->main;
+        bool over = done(session, user);
+        bool silent = !main->heard && (over || main->gone || session_now() >= silent_at);
+        if (interrupts != before)
+            return tell_interrupt();
+        if (over && (main->heard || is_hopeless(main)))
+            return CLI_OK;
+        if (silent && !session->tried && !main->other_framing) {
+            open_trials(session);
+            trials_end = session_now() + TRIAL_MS;
+        }
+        if (judge_framing(session) == WRONG) {
+            *ret_changed = true;
+            session->tried = true;
+            return change_framing(session);
+        }
+        if (session->tried && (judge_framing(session) == RIGHT || session_now() >= trials_end))
+            close_trials(session);
+        if (over && !session->other)
+            return CLI_OK;
+        bool waits_for_word = !session->tried && !main->heard;
+        uint64_t until = session->other_at ? session->other_at + GRACE_MS : trials_end;
+        session_wait(session, session->other ? until : waits_for_word ? silent_at : CLI_NEVER);
+    }
+}
+
+static bool is_settled(cli_session *session, void *user) {
+    (void)user;
+    return session->main->state != CONTACT_STARTING;
+}
+
+void session_wait_gone(cli_session *session) {
+    uint64_t until = session_now() + 1000;
+    while (!session->main->gone && session_now() < until)
+        session_wait(session, until);
+}
+
+int session_shake_hands(cli_session *session) {
+    bool changed;
+    int code;
+    do {
+        if (session->main->state == CONTACT_READY)
+            return CLI_OK;
+        code = session_attend(session, is_settled, NULL, &changed);
+    } while (code == CLI_OK && changed);
+    if (code != CLI_OK || session->main->state == CONTACT_READY)
+        return code;
+    if (session->main->code == CLI_ENDED)
+        session_wait_gone(session);
+    char message[400];
+    bool ended = session->main->code == CLI_ENDED && session->main->how[0];
+    snprintf(message, sizeof message, "the peer ended in the handshake: %s", session->main->how);
+    return session_tell(session, session->main->code, ended ? message : session->main->failure,
+                        NULL, NULL);
+}
+
+/* Birth and death. */
+
+static int open_files(cli_session *session) {
+    const cli_peer_options *options = session->options;
+    const char *errors = options->errors;
+    dx_error error = {.fault = DX_FAULT_NONE};
+    if (errors && strcmp(errors, "tail") != 0 && strcmp(errors, "quiet") != 0 &&
+        strcmp(errors, "inherit") != 0) {
+        session->errors = fopen(errors, "we");
+        if (!session->errors)
+            return cli_fail(CLI_USAGE, "%s can't be written: %s", errors, strerror(errno));
+    }
+    if (!options->record)
+        return CLI_OK;
+    dx_recorder_config config = dx_recorder_defaults(options->record);
+    if (dx_recorder_open(&config, &session->recorder, &error) != DX_OK)
+        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "the trace can't be written");
+    return CLI_OK;
+}
+
+static int check_words(const cli_peer_options *options, char **command) {
+    if (options->connect && command)
+        return cli_fail(CLI_USAGE, "--connect and a command exclude each other");
+    if (!options->connect && (!command || !command[0]))
+        return cli_fail(CLI_USAGE, "the command is missing: put it behind --, or pass --connect");
+    for (size_t i = 0; i < options->env.count; i++) {
+        const char *equals = strchr(options->env.at[i], '=');
+        if (!equals || equals == options->env.at[i])
+            return cli_fail(CLI_USAGE, "--env: expected NAME=VALUE, found '%s'",
+                            options->env.at[i]);
+    }
+    return CLI_OK;
+}
+
+static int read_init(cli_session *session) {
+    char *words[] = {(char *)(uintptr_t)session->options->init, NULL};
+    if (!words[0])
+        return CLI_OK;
+    return cli_params(words, &session->init) ? CLI_OK : CLI_USAGE;
+}
+
+dx_framing session_framing(const cli_session *session) {
+    const char *framing = session->options->framing;
+    if (framing && strcmp(framing, "header") == 0)
+        return DX_FRAMING_HEADER;
+    if (framing && strcmp(framing, "line") == 0)
+        return DX_FRAMING_LINE;
+    return dx_protocol_facts_of(session->protocol)->framing;
+}
+
+static void forget(cli_session *session) {
+    close_trials(session);
+    contact_free(session->main);
+    dx_loop_free(session->loop);
+    dx_recorder_close(session->recorder);
+    dx_protocol_free(session->protocol);
+    session_forget_asked(session);
+    if (session->errors && fclose(session->errors) != 0)
+        cli_note("%s can't be written: %s", session->options->errors, strerror(errno));
+    free(session->init);
+    free(session);
+}
+
+static int begin(cli_session *session) {
+    const char *name = session->options->protocol;
+    dx_error error = {.fault = DX_FAULT_NONE};
+    int code = CLI_OK;
+    catch_signals();
+    if (name && strcmp(name, "auto") == 0)
+        code = session_detect(session->options, session->command, &name);
+    if (code != CLI_OK)
+        return code;
+    session->protocol = cli_protocol(name ? name : "jsonrpc");
+    if (!session->protocol)
+        return CLI_USAGE;
+    code = read_init(session);
+    if (code == CLI_OK)
+        code = open_files(session);
+    if (code != CLI_OK)
+        return code;
+    if (dx_loop_new(NULL, &session->loop, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "%s", error.phrase);
+    session->began_us = dx_recorder_now_us();
+    session->main = contact_new(session, session_framing(session), false);
+    if (!session->main)
+        return cli_fail(CLI_NO_START, "no memory");
+    contact_open(session->main);
+    return session_shake_hands(session);
+}
+
+int cli_session_open(const cli_peer_options *options, char **command, cli_session **ret_session) {
+    int code = check_words(options, command);
+    if (code != CLI_OK)
+        return code;
+    cli_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return cli_fail(CLI_NO_START, "no memory");
+    session->options = options;
+    session->command = command;
+    code = begin(session);
+    if (code == CLI_OK)
+        *ret_session = session;
+    else
+        (void)cli_session_close(session, code);
+    return code;
+}
+
+int cli_session_close(cli_session *session, int code) {
+    int before = interrupts;
+    if (session->loop && session->main) {
+        close_trials(session);
+        contact_stop(session->main);
+        while (!session->main->gone && interrupts == before)
+            session_wait(session, CLI_NEVER);
+        if (interrupts != before && code == CLI_OK)
+            code = tell_interrupt();
+    }
+    forget(session);
+    return code;
+}

@@ -1,0 +1,48 @@
+/* session.h: a conversation with a program or a socket, from the handshake to the last word, for
+ * verbs that do one thing after the other. */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include "cli/options.h"
+
+#include <duplex/duplex.h>
+
+/* Which peer, and how it is talked to. Times that are 0 are the protocol's. */
+typedef struct cli_peer_options {
+    const char *protocol;
+    const char *framing;
+    const char *connect;
+    const char *init;
+    bool no_handshake;
+    const char *check;
+    uint64_t timeout_ms;
+    uint64_t total_ms;
+    uint64_t start_ms;
+    uint64_t stop_ms;
+    bool progress;
+    bool reset;
+    bool show;
+    const char *record;
+    const char *errors;
+    cli_list env;
+    bool inherit_env;
+    const char *cwd;
+} cli_peer_options;
+extern const cli_option cli_peer_table[];
+extern const cli_option cli_time_table[];
+
+typedef struct cli_session cli_session;
+
+/* Starts the peer (or connects to it) and does the handshake, in the framing that works. What goes
+ * wrong is told; returns an exit code, and *ret_session is to be closed only after CLI_OK. */
+int cli_session_open(const cli_peer_options *options, char **command, cli_session **ret_session);
+/* Says goodbye as the protocol wants it, and waits for the end. The exit code of the whole: `code`
+ * unless something worse happened. */
+int cli_session_close(cli_session *session, int code);
+
+/* One request; params is JSON text or NULL. CLI_OK: on_result had it. Everything else is told. */
+int cli_session_call(cli_session *session, const char *method, const char *params,
+                     void (*on_result)(const dx_event *event, void *user), void *user);
+int cli_session_notify(cli_session *session, const char *method, const char *params);
+
+#endif

@@ -1,0 +1,238 @@
+#!/usr/bin/env bash
+# duplex call, duplex notify: words, options, exit codes, what is said and where. The peers are our own
+# examples and a plugin in Python; tests/interop has those of others.
+# shellcheck source=/dev/null disable=SC2154 # its names
+. "$SOURCE/tests/check/call-common.bash"
+
+# --- PARAMS ------------------------------------------------------------------------------------
+
+expect 0 '{"a":"b"}' '' call -f header echo '{"a":"b"}' -- "$echo" header
+expect 0 '[1]' '' call --framing=line echo '[1]' -- "$echo" line
+expect 0 '[1]' '' call -fline echo ' [1]' -- "$echo" line
+expect 0 '{"a":"x=y","b":[1,2.50],"c":18446744073709551616}' '' \
+    call -f line echo a=x=y 'b:=[1,2.50]' c:=18446744073709551616 -- "$echo" line
+expect 0 '{"a":""}' '' call echo a= -- "$echo" line
+expect 0 '{"ä":"ö\"\\"}' '' call echo $'ä=ö"\\' -- "$echo" line
+printf '{\n  "from": ["a", "file"]\n}\n' >params.json
+expect 0 '{   "from": ["a", "file"] }' '' call -f header echo @params.json -- "$echo" header
+run call -f line echo @params.json -- "$echo" line
+json 'j == [{"from": ["a", "file"]}]'
+run call --json -f header echo @params.json -- "$echo" header
+json 'j == [{"method": "echo", "result": {"from": ["a", "file"]}}]'
+got=0
+last='duplex call with the standard input'
+echo '[3]' | timeout 20 "$BUILD/duplex" call echo - -- "$echo" line >out 2>err || got=$?
+verify 0 '[3]' ''
+expect 1 '' 'duplex call: none: Method not found (-32601)' call none -- "$echo" line
+expect 2 '' 'duplex call: a is given twice' call echo a=1 a:=2 -- "$echo" line
+expect 2 '' 'duplex call: b:= is not followed by JSON: *' call echo a=1 b:=nothing -- "$echo" line
+expect 2 '' "duplex call: expected key=text or key:=json, found '=1'" call echo =1 -- "$echo" line
+expect 2 '' "duplex call: expected key=text or key:=json, found ':=1'" call echo :=1 -- "$echo" line
+expect 2 '' "duplex call: expected key=text or key:=json, found '5'" call echo 5 -- "$echo" line
+expect 2 '' "duplex call: nothing can follow PARAMS that are one text, found 'a=b'" call echo '{}' a=b -- "$echo" line
+expect 2 '' 'duplex call: PARAMS:1:7: *' call echo '{"a":1,}' -- "$echo" line
+expect 2 '' 'duplex call: absent.json can'\''t be read: No such file or directory' call echo @absent.json -- "$echo" line
+expect 2 '' "duplex call: $work can't be read: Is a directory" call echo "@$work" -- "$echo" line
+printf '{"a":\n\n 1 2}' >bad.json
+expect 2 '' 'duplex call: @bad.json:3:4: *' call echo @bad.json -- "$echo" line
+echo '"text"' >text.json
+expect 2 '' 'duplex call: PARAMS must be a JSON object or array' call echo @text.json -- "$echo" line
+expect 2 '' "duplex call: the params can't be written as JSON: *" call echo $'a=\xff' -- "$echo" line
+
+# --- Words -------------------------------------------------------------------------------------
+
+expect 2 '' 'duplex call: METHOD is missing' call -- "$echo" line
+expect 2 '' 'duplex call: the command is missing: put it behind --, or pass --connect' call echo
+expect 2 '' 'duplex call: the command is missing: put it behind --, or pass --connect' call echo --
+expect 2 '' 'duplex call: --connect and a command exclude each other' call echo -c tcp:1 -- "$echo" line
+expect 2 '' 'duplex call: nothing follows --then' call echo --then -- "$echo" line
+expect 2 '' 'duplex call: nothing stands before --then' call echo --then --then echo -- "$echo" line
+expect 0 null '' call --then echo -- "$echo" line
+expect 2 '' 'duplex call: nothing stands before --notify' call --then --notify echo -- "$echo" line
+expect 2 '' "duplex call: there is no option --nothing; 'duplex call --help' lists them" call --nothing=1 echo -- "$echo" line
+expect 2 '' "duplex call: there is no option -z; 'duplex call --help' lists them" call -z echo -- "$echo" line
+expect 2 '' 'duplex call: --show takes no value' call --show=yes echo -- "$echo" line
+expect 2 '' 'duplex call: --env needs a value: NAME=VALUE' call echo --env -- "$echo" line
+expect 2 '' "duplex call: --env: expected NAME=VALUE, found '=x'" call echo --env =x -- "$echo" line
+expect 2 '' "duplex call: --framing: expected header|line|auto, found 'lines'" call -f lines echo -- "$echo" line
+expect 2 '' "duplex call: --check: expected off|incoming|both, found ''" call --check= echo -- "$echo" line
+for time in 5x -1 1.5s '' 99999999999999999999 ' 1'; do
+    expect 2 '' "duplex call: --timeout: expected a time (2s, 500ms, 5m, never), found '$time'" \
+        call "--timeout=$time" echo -- "$echo" line
+done
+expect 2 '' 'duplex call: there is no protocol "nothing"*' call -p nothing echo -- "$echo" line
+expect 2 '' 'duplex call: absent.json can'\''t be read: No such file or directory' call -p absent.json echo -- "$echo" line
+expect 2 '' 'duplex call: bad.json*' call -p bad.json echo -- "$echo" line
+expect 2 '' "duplex call: $work/no/errors can't be written: No such file or directory" \
+    call --stderr "$work/no/errors" echo -- "$echo" line
+run call --record "$work/no/trace" echo -- "$echo" line
+verify 2 '' "$(cat err)"
+grep -q 'No such file or directory' err || complain "$last: $(cat err)"
+run call --json --nothing echo -- "$echo" line
+verify 2 "$(cat out)" ''
+json 'e["exit"] == 2 and e["kind"] == "usage" and e["message"].startswith("there is no option --nothing")'
+for verb in call notify; do
+    run "$verb" --help
+    ((got == 0)) || complain "$last: $got"
+    grep -q "^Usage: duplex $verb " out || complain "$last: $(cat out)"
+    ! painted || complain "$last: colours"
+done
+
+# --- Several, one after the other --------------------------------------------------------------
+
+many=(echo '[0]')
+wanted='[0]'
+for ((i = 1; i < 100; i++)); do
+    many+=(--then echo "[$i]")
+    wanted+=$'\n'"[$i]"
+done
+expect 0 "$wanted" '' call -f header "${many[@]}" -- "$echo" header
+expect 1 '[1]' 'duplex call: none: Method not found (-32601)' call echo '[1]' --then none --then echo '[2]' -- "$echo" line
+expect 0 '{"refused": {"code": -32601, "message": "Method not found"}}' '' call ask -- "${py[@]}"
+expect 0 '3' '' call tell count:=3 -- "${py[@]}"
+run call --json echo '[1]' --then fail '{"why":["x"]}' -- "${py[@]}"
+json 'j[0] == {"method": "echo", "result": [1]} and j[1]["error"] == {"method": "fail", "code": 1234,
+    "data": {"why": ["x"]}, "exit": 1, "kind": "refused", "message": "fail: this always fails (1234)"}'
+expect 1 '' $'duplex call: fail: this always fails (1234)\n  {"why":["x"]}' call fail '{"why":["x"]}' -- "${py[@]}"
+
+# A notification has no answer, but it arrives before what follows it, and before the end.
+expect 0 '' '' notify -f header told a=b -- "$echo" header
+expect 0 '' '' notify one --notify two '[2]' -- "$python" -c '
+import sys
+lines = sys.stdin.read()
+open("heard", "w").write(lines)'
+[[ $(cat heard) == '{"jsonrpc":"2.0","method":"one"}'$'\n''{"jsonrpc":"2.0","method":"two","params":[2]}' ]] ||
+    complain "notifications arrived as $(cat heard)"
+expect 3 '' 'duplex notify: cannot start ./absent: No such file or directory' notify x -- ./absent
+
+# --- Ends --------------------------------------------------------------------------------------
+
+expect 3 '' 'duplex call: cannot start ./absent: No such file or directory' call echo -- ./absent
+expect 3 '' 'duplex call: cannot start ./params.json: Permission denied' call echo -- ./params.json
+expect 3 '' 'duplex call: *' call --cwd absent echo -- "$echo" line
+expect 3 '' 'duplex call: *' call echo -c "unix:$work/absent"
+expect 3 '' 'duplex call: *' call echo -c nothing:7
+expect 4 '' 'duplex call: crash: the peer ended before it answered: the program exited with code 7; it last wrote: about to crash' \
+    call crash -- "${py[@]}"
+run call --json crash -- "${py[@]}"
+json 'e["exit"] == 4 and e["kind"] == "ended" and e["method"] == "crash" and e["detail"] == "about to crash\n"'
+expect 4 true 'duplex call: y: the peer ended before it answered: *' call x --then y -- "$children/leaves" exit 3 1
+expect 4 '' 'duplex call: x: the peer ended before it answered: signal 9 ended the program*' call x -- "$children/leaves" signal 9 0
+expect 4 '' 'duplex call: x: the peer ended before it answered: it left with code 0' call x -- true
+expect 4 '' 'duplex call: the peer ended in the handshake: the program exited with code 3*' \
+    call -p mcp tools/list -- "$children/leaves" exit 3 0
+# What it wrote to the wrong place is what one wants to read then.
+expect 4 '' $'duplex call: x: the peer ended before it answered: *' call x -- sh -c 'echo "usage: peer FILE"; exit 1'
+grep -q '^  stdout: usage: peer FILE$' err || complain "$last: $(cat err)"
+run call x -- sh -c 'seq -f "line %g" 30 >&2; exit 1'
+[[ $(grep -c '^  line' err) == 10 ]] || complain "$last: $(cat err)"
+
+expect 5 '' 'duplex call: slow: no answer within 300 ms (--timeout)' \
+    call slow seconds:=9 -t 300ms --stop-timeout 0 -- "${py[@]}"
+expect 5 '' 'duplex call: slow: no answer within 200 ms in all (--total-timeout)' \
+    call slow seconds:=9 -t never --total-timeout 200ms --stop-timeout 0 -- "${py[@]}"
+expect 5 '' 'duplex call: initialize: no answer within 400 ms (--start-timeout)' \
+    call -p mcp tools/list -f line --start-timeout 400ms --stop-timeout 0 -- "$children/deaf"
+# --timeout is for the call, not for the handshake, and holds for methods that the protocol knows.
+cat >late.py <<'END'
+import json, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "late", "version": "1"}}
+    if message["method"] == "tools/list":
+        print("still thinking", file=sys.stderr, flush=True)
+        result = {"tools": []}
+    if "id" in message:
+        time.sleep(float(sys.argv[1 if message["method"] == "initialize" else 2]))
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+END
+expect 0 '{"tools": []}' '' call -p mcp -t 600ms tools/list -- "$python" late.py 0.9 0
+expect 5 '' $'duplex call: tools/list: no answer within 250 ms (--timeout)\n  still thinking' \
+    call -p mcp -t 250ms tools/list --stop-timeout 0 -- "$python" late.py 0 9
+
+begin=$(date +%s%N)
+expect 6 '' 'duplex call: the peer does not speak header framing (it answered in the other one), but line framing: pass --framing line' \
+    call -f header echo -- "${py[@]}"
+expect 6 '' 'duplex call: the peer does not speak line framing (it said nothing), but header framing: pass --framing header' \
+    call -f line echo -- "$python" "$plugin" header "$tag"
+((($(date +%s%N) - begin) / 1000000 < 8000)) || complain 'the wrong framing took too long to find'
+expect 0 '[1]' 'duplex call: the peer speaks header framing (--framing header saves finding that out)' \
+    call echo '[1]' -- "$echo" header
+run call --json -f header echo -- "${py[@]}"
+json 'e["exit"] == 6 and e["kind"] == "violation"'
+expect 6 '' 'duplex call: x: a response with both "result" and "error"' \
+    call x -- sh -c 'read -r line; echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1,\"error\":{\"code\":1,\"message\":\"\"}}"; read -r line'
+expect 6 '' 'duplex call: x: too much text that belongs to no message*' \
+    call x --stop-timeout 0 -- "$python" -c 'print("no\n" * 2000, flush=True); import time; time.sleep(9)'
+
+# --- The protocol ------------------------------------------------------------------------------
+
+cat >toy.openrpc.json <<'END'
+{"openrpc": "1.3.2", "info": {"title": "Toy", "version": "1"}, "x-duplex": {"name": "toy", "framing": "line"},
+ "methods": [
+  {"name": "echo", "summary": "Says it again.", "params": [], "result": {"name": "r", "schema": {"type": "array"}},
+   "x-duplex": {"from": "host", "params": {"type": "array"}}},
+  {"name": "told", "summary": "Hears it.", "params": [],
+   "x-duplex": {"from": "host", "params": {"type": "object"}, "notification": true}}],
+ "components": {"schemas": {}, "errors": {}}}
+END
+toy=(-p ./toy.openrpc.json)
+expect 0 '[1]' '' call "${toy[@]}" echo '[1]' -- "$echo" line
+expect 7 '' 'duplex call: told is a notification: use duplex notify' call "${toy[@]}" told -- "$echo" line
+expect 7 '' 'duplex notify: echo is a request: use duplex call' notify "${toy[@]}" echo -- "$echo" line
+expect 7 '' "duplex call: echo can't be sent: *" call "${toy[@]}" echo a=b -- "$echo" line
+expect 7 '' "duplex call: none can't be sent: none is no message of toy" call "${toy[@]}" none -- "$echo" line
+expect 0 '' '' notify "${toy[@]}" told a=b -- "$echo" line
+# Unchecked everything can be sent, but what comes must fit, until that is switched off, too.
+expect 6 '' 'duplex call: echo: *' call "${toy[@]}" --check incoming echo a=b -- "$echo" line
+expect 0 '{"a":"b"}' '' call "${toy[@]}" --check off echo a=b -- "$echo" line
+expect 1 '' 'duplex call: told: Method not found (-32601)' call "${toy[@]}" --check off told -- "$echo" line
+expect 1 '' 'duplex call: initialize: Method not found (-32601)' call -p mcp tools/list -- "$echo" line
+expect 0 '{"a":"b"}' '' call -p mcp --no-handshake --check off echo a=b -- "$echo" line
+expect 7 '' "duplex call: initialize can't be sent: *" call -p mcp --init '{"a":1}' tools/list -- "$echo" line
+expect 2 '' 'duplex call: PARAMS:1:2: *' call -p mcp --init '{' tools/list -- "$echo" line
+echo '{"protocolVersion":"x","capabilities":{},"clientInfo":{"name":"me","version":"9"}}' >init.json
+run call -p mcp --init @init.json --show tools/list -- "$python" late.py 0 0
+grep -q -- '-> .*"clientInfo":{"name":"me"' err || complain "$last: $(cat err)"
+
+expect 0 '[1]' 'duplex call: progress is not asked for: the protocol has no place for that in such params' \
+    call --progress echo '[1]' -- "$echo" line
+
+# --- What it shows and leaves ------------------------------------------------------------------
+
+run call -s echo '[1]' -- "$echo" line
+[[ $got == 0 && $(cat out) == '[1]' && $(wc -l <err) == 2 ]] || complain "$last: $(cat out err)"
+grep -qE '^ +[0-9]+\.[0-9]{6} -> \{"jsonrpc":"2.0","id":1,"method":"echo","params":\[1\]\}$' err || complain "$last: $(cat err)"
+grep -qE '^ +[0-9]+\.[0-9]{6} <- \{"jsonrpc":"2.0","id":1,"result":\[1\]\}$' err || complain "$last: $(cat err)"
+run call -o trace.jsonl echo '[1]' -- "$echo" line
+[[ $got == 0 && $(stat -c %a trace.jsonl) == 600 ]] || complain "$last"
+[[ $(grep -c '"echo"\|"result"' trace.jsonl) == 2 ]] || complain "$last: $(cat trace.jsonl)"
+# With the framing found out on the way nothing of the conversation is missing.
+run call -p mcp -f auto -o trace.jsonl -s tools/list -- "$python" "$plugin" header
+grep -q -- '-> .*initialize' err || complain "$last: $(cat err)"
+[[ $(grep -c initialize trace.jsonl) == 2 ]] || complain "$last: $(cat trace.jsonl)"
+
+noise=$(printf 'one\ntwo\xff\n\0three' | base64 -w0)
+expect 0 null '' call say err="$noise" -- "${py[@]}"
+expect 0 null $'one\ntwo\\xff\n\\x00three' call --stderr inherit say err="$noise" -- "${py[@]}"
+expect 0 null '' call --stderr quiet say err="$noise" -- "${py[@]}"
+expect 0 null '' call --stderr errors.txt say err="$noise" -- "${py[@]}"
+printf 'one\ntwo\xff\n\0three\n' | cmp -s - errors.txt || complain "$last: $(od -c errors.txt)"
+expect 5 null 'duplex call: slow: no answer within 1500 ms (--timeout)' \
+    call --stderr quiet say err="$noise" --then slow seconds:=9 -t 1500ms --stop-timeout 0 -- "${py[@]}"
+
+expect 0 null "duplex call: /dev/full can't be written: No space left on device" \
+    call --stderr /dev/full say err="$noise" -- "${py[@]}"
+
+export DUPLEX_TEST_SECRET=hidden
+run call env -- "${py[@]}"
+json '"DUPLEX_TEST_SECRET" not in j[0] and "PATH" in j[0]'
+run call env --inherit-env -- "${py[@]}"
+json 'j[0]["DUPLEX_TEST_SECRET"] == "hidden"'
+run call env -e A=1 --env=B=x=y -e PATH="$PATH" -- "${py[@]}"
+json 'j[0]["A"] == "1" and j[0]["B"] == "x=y"'
+mkdir folder
+run call where --cwd folder -- "${py[@]}"
+json 'j[0]["cwd"].endswith("/folder") and j[0]["blocked"] == []'
+
+finish

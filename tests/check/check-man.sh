@@ -1,0 +1,262 @@
+#!/usr/bin/env bash
+# The man pages: they render without a warning, and say what --help says.
+set -euo pipefail
+for tool in man groff mandoc python3; do
+    command -v $tool >/dev/null || { echo "$tool is not installed"; exit 77; }
+done
+export LC_ALL=C.UTF-8 MANWIDTH=80 MANROFFSEQ='' MAN_KEEP_FORMATTING=''
+unset MANOPT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+duplex=$BUILD/duplex
+man=$BUILD/share/man
+failed=0
+
+fail() {
+    echo "$*"
+    failed=1
+}
+
+# Without a terminal man writes plain text.
+render() {
+    timeout 20 man -E UTF-8 -l "$1" | cat
+}
+
+# --- Every page is there, and nothing is wrong with it. ----------------------------------------
+verbs=$("$duplex" --help | sed -n '/^Verbs:/,/^$/ s/^  \([a-z][a-z-]*\) .*/\1/p')
+{
+    echo man1/duplex.1
+    for verb in $verbs; do echo "man1/duplex-$verb.1"; done
+    for name in config protocol trace; do
+        if [[ -e $SOURCE/docs/$name.md ]]; then echo "man5/duplex-$name.5"; fi
+    done
+    for page in "$SOURCE"/docs/protocols/*.md; do echo "man7/duplex-$(basename "$page" .md).7"; done
+} | sort >"$work/wanted"
+(cd "$man" && find . -type f -printf '%P\n' | sort) >"$work/found"
+diff "$work/wanted" "$work/found" || fail "other pages than expected were made"
+
+# lint PAGE: a page has no date, so that it is the same each time it is made; else nothing is missing.
+lint() {
+    { timeout 20 man --warnings -E UTF-8 -l -Tutf8 -Z "$1" >/dev/null; } 2>&1
+    timeout 20 groff -man -t -ww -z -Tutf8 "$1" 2>&1
+    timeout 20 mandoc -T lint -W warning "$1" | grep -v 'missing date, using ""' || true
+}
+while read -r page; do
+    said=$(lint "$man/$page")
+    [[ -z $said ]] || fail "$page: $said"
+    # What it refers to is there; docs/config.md may not be written yet.
+    while read -r name section; do
+        [[ -e $man/man$section/$name.$section || $name == duplex-config ]] ||
+            fail "$page refers to $name($section)"
+    done < <(sed -nE 's/\\fB(duplex[a-z0-9@\-]*)\\fR\(([0-9])\)/\n\1 \2\n/gp' "$man/$page" |
+        sed -nE 's/\\-/-/g; /^duplex[^ ]* [0-9]$/p' | sort -u)
+done <"$work/wanted"
+
+# --- Help and page agree, and help fits 80 columns. --------------------------------------------
+mkdir "$work/text"
+for verb in '' $verbs; do
+    page=duplex${verb:+-$verb}
+    render "$man/man1/$page.1" >"$work/text/$page.man"
+    # shellcheck disable=SC2086 # no verb is no word
+    "$duplex" $verb --help >"$work/text/$page.help"
+done
+python3 - "$work/text" <<'END' || failed=1
+import pathlib, re, sys
+
+bad = 0
+def fail(text):
+    global bad
+    print(text)
+    bad = 1
+
+def flat(text):
+    return " ".join(text.split())
+
+for help in sorted(pathlib.Path(sys.argv[1]).glob("*.help")):
+    name = help.stem
+    text = help.read_text(encoding="utf-8")
+    page = help.with_suffix(".man").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if len(line) > 80:
+            fail(f"{name}: help is wider than 80 columns: {line}")
+    options = re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", text.split("\nExamples:")[0], re.M)
+    in_page = re.findall(r"^       (?:-\w, )?(--[a-z0-9-]+)", page.split("\nOPTIONS")[1].split("\nEXIT")[0], re.M)
+    if options != in_page:
+        fail(f"{name}: help has the options {options}, the page {in_page}")
+    if not options:
+        fail(f"{name}: no options at all")
+    # Each option with its text, and each paragraph, whatever the lines are broken at.
+    page = flat(page)
+    body = text.split("\n\nExamples:")[0].split("\n\n", 1)[1]
+    for part in re.split(r"\n\n|\n(?=  -)", body):
+        part = re.sub(r"^[A-Z][\w, -]+:(\n|$)", "", part)
+        if part.startswith("  ") and not part.startswith("  -"):
+            continue  # the list of verbs
+        if flat(part) not in page:
+            fail(f"{name}: the page lacks: {flat(part)}")
+    for example in re.findall(r"^    (duplex (?:.*\\\n)*.*)", text.split("Examples:")[-1], re.M):
+        if flat(example.replace("\\\n", "")) not in flat(page.replace("\\ ", "")):
+            fail(f"{name}: the page lacks: {example}")
+    for code in ("0 all went well", "2 wrong usage", "130 interrupted", "ENVIRONMENT NO_COLOR", "SEE ALSO duplex"):
+        if code not in page:
+            fail(f"{name}: the page lacks: {code}")
+sys.exit(bad)
+END
+grep -q '^ *7      something does not fit' "$work/text/duplex-schema.man" || fail "duplex-schema: code 7 is missing"
+grep -q '^ *4  ' "$work/text/duplex-schema.man" && fail "duplex-schema: it has no code 4"
+
+# --- Markdown. ---------------------------------------------------------------------------------
+cat >"$work/odd.md" <<'END'
+# The "odd" `page`
+
+.so /etc/passwd is text, and so is
+'br and \fB and a back\\slash, "quotes", `a\.b`, -x, --long-option, ^, ~ and 10 µs … ≥.
+Two  spaces and **strong
+text**, *emphasis*, snake_case_name, 2 * 3 * 4, [the format](trace.md#there), [a place](https://example.org/x),
+docs/trace.md, docs/other.md, `` a`b `` and an `open quote; &lt;tag&gt;.
+
+- one,
+  continued
+  - deeper
+- two
+
+  with more
+
+1. first
+1. second
+
+```json
+.nf "quoted" \n 'x'
+  indented	tab
+```
+
+> said by
+> others
+
+| | |
+| --- | --- |
+| .dot | `a\|b` |
+| _ | = |
+| T{ | |
+
+| name | what it is | and that | | fifth |
+| --- | --- | --- | --- | --- |
+| `first` | a text that is long enough to be too wide for a column of its own | another text that is as long as that | yes | no |
+| second | | | a word | |
+
+## `x-duplex` of a thing
+### Last
+end
+END
+cat >"$work/wanted" <<'END'
+NAME
+       duplex-odd - the "odd" page
+
+DESCRIPTION
+       .so /etc/passwd is text, and so is 'br and \fB and a back\slash,
+       "quotes", a\.b, -x, --long-option, ^, ~ and 10 µs … ≥. Two spaces and
+       strong text, emphasis, snake_case_name, 2 * 3 * 4, the format
+       (duplex-trace(5)), a place <https://example.org/x>, duplex-trace(5),
+       docs/other.md, a`b and an `open quote; <tag>.
+
+       • one, continued
+
+         • deeper
+
+       • two
+
+         with more
+
+       1.  first
+
+       2.  second
+
+           .nf "quoted" \n 'x'
+             indented tab
+
+           said by others
+
+       .dot   a|b
+       _      =
+       T{
+
+       first  what it is: a text that is long enough to be too wide for a
+              column of its own
+              and that: another text that is as long as that
+              yes; fifth: no
+
+       second a word
+
+x-duplex OF A THING
+   Last
+       end
+
+SEE ALSO
+       duplex(1)
+END
+"$duplex" --man-page "$work/odd.md" odd 5 >"$work/odd.5"
+said=$(lint "$work/odd.5")
+[[ -z $said ]] || fail "odd.5: $said"
+render "$work/odd.5" | sed '1,2d' | head -n -2 >"$work/found"
+diff "$work/wanted" "$work/found" || fail "Markdown is rendered otherwise"
+
+# A name stands in a macro's argument.
+"$duplex" --man-page "$work/odd.md" 'o"d\d' 5 >"$work/name.5"
+[[ $(render "$work/name.5" | head -n 1) == 'duplex-o"d\d(5) '*'duplex-o"d\d(5)' ]] || fail "a name is not quoted"
+
+# What is no Markdown at all: a page all the same, of ASCII, without a request that is not ours.
+python3 - "$work" <<'END'
+import random, sys
+random.seed(7)
+pieces = ["`", "``", "*", "**", "_", "[", "](", ")", "![", "<", "&lt;", "|", "\n", "\n\n", "- ", "  - ", "1. ", "```\n", "# ", "> ", "<!--",
+          "-->", "\\", ".", "'", "\n.sy x\n", "\n'so y\n", "\t", "\r\n", "é", "\x00", "\x1b[0m", "\x9b", "a", " ", "docs/", ".md", "trace"]
+with open(sys.argv[1] + "/every.md", "wb") as file:
+    file.write(bytes(range(256)) * 3)
+for name in range(40):
+    with open(f"{sys.argv[1]}/random{name}.md", "wb") as file:
+        text = "".join(random.choice(pieces) for _ in range(random.choice([30, 300, 3000])))
+        file.write(text.encode("latin-1" if name % 2 else "utf-8"))
+for name, text in {"deep": "".join(" " * 2 * i + "- x\n" for i in range(40)), "wide": "|" + "x|" * 60 + "\n",
+                   "open": "[" * 200000, "ticks": "".join("`" * (i % 50) + "x" for i in range(20000)), "stars": "**a *b " * 50000}.items():
+    with open(f"{sys.argv[1]}/{name}.md", "w") as file:
+        file.write(text)
+END
+for file in "$work"/{every,deep,wide,open,ticks,stars,random*}.md; do
+    timeout 10 "$duplex" --man-page "$file" x 5 >"$work/x.5" || fail "$file: no page"
+    if LC_ALL=C grep -nE '[^ -~	]|\[u00([01][0-9A-F]|7F|[89])' "$work/x.5"; then fail "$file: the page has control characters"; fi
+    if grep -nE "^['.]" "$work/x.5" | grep -vE "^[0-9]+:(\.(TH|SH|SS|PP|IP|RS|RE|EX|EE|TP|TS|TE|br|nh|ad|nr|\\\\\")( |$)|'\\\\\")"; then
+        fail "$file: the page has a request that is not ours"
+    fi
+done
+
+# --- The same each time; and what can go wrong. ------------------------------------------------
+"$duplex" --share "$work/share" "$SOURCE/docs"
+diff -r "$BUILD/share" "$work/share" || fail "the build's folder is not what is made now"
+for verb in $verbs; do
+    "$duplex" --man "$verb" | cmp - "$man/man1/duplex-$verb.1" || failed=1
+done
+"$duplex" --man | cmp - "$man/man1/duplex.1" || failed=1
+"$duplex" --man-protocol mcp | cmp - "$man/man7/duplex-mcp.7" || failed=1
+
+# expect CODE ERROR ARGUMENT...
+expect() {
+    local code=$1 error=$2 got=0
+    shift 2
+    "$duplex" "$@" >"$work/out" 2>"$work/err" || got=$?
+    if ((got != code)) || [[ $(cat "$work/err") != *"$error"* ]] || [[ $(wc -l <"$work/err") != 1 ]]; then
+        fail "duplex $*: code $got, expected $code: $(cat "$work/err")"
+    fi
+}
+touch "$work/file"
+expect 2 "'nothing' is no verb" --man nothing
+expect 2 "too many words" --man call call
+expect 2 "too few words" --man-page "$work/odd.md" odd
+expect 2 "absent.md can't be read: No such file" --man-page "$work/absent.md" odd 5
+expect 2 "nothing" --man-protocol nothing
+expect 2 "not for 'csh'" --completion csh
+expect 2 "too few words" --completion
+expect 2 "can't be written: Not a directory" --share "$work/file/x"
+got=0
+"$duplex" --man >/dev/full 2>"$work/err" || got=$?
+((got == 2)) || fail "a full disk gives $got"
+exit $failed

@@ -16,5 +16,6 @@ extern const cli_verb cli_ps;
 extern const cli_verb cli_restart;
 extern const cli_verb cli_run;
 extern const cli_verb cli_schema;
+extern const cli_verb cli_tap;
 
 #endif

@@ -93,23 +93,20 @@ static const char *wait_for_best(struct detection *detection) {
     return found ? found->name : NULL;
 }
 
-static bool has_failed_to_start(const struct detection *detection) {
-    const struct contact *first = detection->count ? detection->candidates[0].contact : NULL;
-    return first && first->state == CONTACT_FAILED && first->code == CLI_NO_START;
-}
-
 static int tell(const struct detection *detection, const char *found) {
+    const struct contact *first = detection->count ? detection->candidates[0].contact : NULL;
     char names[400] = "";
     if (found) {
         cli_note("the peer speaks %s (--protocol %s saves finding that out)", found, found);
         return CLI_OK;
     }
-    if (has_failed_to_start(detection))
-        return cli_fail(CLI_NO_START, "%s", detection->candidates[0].contact->failure);
-    for (size_t i = 0; i < detection->count; i++) {
-        strncat(names, i ? ", " : "", sizeof names - strlen(names) - 1);
-        strncat(names, detection->candidates[i].name, sizeof names - strlen(names) - 1);
-    }
+    const char *why = first ? first->failure : NULL;
+    if (first && first->state == CONTACT_FAILED && first->code == CLI_NO_START)
+        return cli_fail(CLI_NO_START, "%s", why ? why : "no memory");
+    size_t len = 0;
+    for (size_t i = 0; i < detection->count && len < sizeof names; i++)
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", i ? ", " : "",
+                                detection->candidates[i].name);
     return cli_fail(
         CLI_VIOLATION,
         "the peer answered none of the handshakes that were tried (%s): pass --protocol", names);

@@ -46,10 +46,12 @@ BARS = (
     Bar("W1-one", "duplex", AT_MOST, 1.3, "plain"),
     Bar("W1-one", "duplex-busy", AT_MOST, 1.15, "plain"),
     Bar("W1-one", "duplex-busy", AT_MOST, 1.2, "duplex"),
+    Bar("W1-one", "duplex-tap", AT_MOST, 2.5, "duplex"),  # W8
     Bar("W1-two", "duplex", AT_MOST, 1.1, "raw"),
     Bar("W1-two", "duplex-busy", AT_MOST, 0.1, "raw"),
     *_floods("W2"),
     Bar("W2", "duplex-checked", AT_LEAST, 0.714, "duplex"),  # W7: at most 1.4 times as long
+    Bar("W2", "duplex-tap", AT_LEAST, 0.5, "duplex"),  # W8
     Bar("W3", "duplex", AT_MOST, 2.2, "raw"),
     Bar("W3", "duplex-text", AT_MOST, 1.8, "raw"),
     Bar("W4", "duplex", AT_LEAST, 0.85, "plain"),

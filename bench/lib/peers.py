@@ -29,6 +29,7 @@ class Peer:
     rounds: int = 0  # 0: as many as the run has
     only: tuple = ()  # a variant is measured only where it says something
     echo: str = ""  # its echo program, if that is none of the benchmark's
+    between: tuple = ()  # what the host starts instead: it starts the echo program in its turn
 
     @property
     def fast(self):
@@ -43,14 +44,14 @@ class Peer:
             interpreter, suffix = (NODE, "mjs") if self.how == "node" else (PYTHON, "py")
             host, echo = ([str(interpreter), str(PEERS / self.program / f"{end}.{suffix}")]
                           for end in ("host", "echo"))
-        return host, echo
+        return host, [*self.between, *echo]
 
     def missing(self):
         """Why the peer cannot run, or None."""
         if self.how == "node" and not os.access(NODE, os.X_OK):
             return "the pinned Node is not installed: ./dev test interop brings it"
-        for command in self.programs():
-            path = Path(command[-1])
+        for command in (*self.programs(), self.between[:1]):
+            path = Path(command[-1] if command else PEERS)
             if not path.exists():
                 return f"there is no {path.relative_to(ROOT)}"
         if self.module and subprocess.run([PYTHON, "-c", f"import {self.module}"], check=False,
@@ -60,6 +61,8 @@ class Peer:
 
 
 FLOODS = ("W2", "W6")
+# W8: every message is recorded, into a file that is begun anew with each run.
+TAP = (str(BUILD / "duplex"), "tap", "-o", str(BUILD / "tap.jsonl"), "--")
 
 PEERS_TABLE = (
     Peer("raw", "c", "raw"),
@@ -70,6 +73,7 @@ PEERS_TABLE = (
     Peer("duplex-line", "c", "duplex", words=("line",), only=FLOODS),
     Peer("duplex-text", "c", "duplex", words=("text",), only=(*FLOODS, "W3")),
     Peer("duplex-checked", "c", "duplex", words=("check",), only=("W2",)),
+    Peer("duplex-tap", "c", "duplex", only=("W1-one", "W2"), between=TAP),
     Peer("duplex-busy", "c", "duplex", words=(f"busy={BUSY_US}",), only=("W1-one", "W1-two")),
     Peer("duplex-call", "c", "call", words=("header",), only=("call",), echo="examples/echo"),
     Peer("vscode-jsonrpc", "node", "vscode-jsonrpc", rounds=SLOW_ROUNDS),

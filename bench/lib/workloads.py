@@ -38,7 +38,8 @@ class Workload:
 
 
 def standard(document, quick):
-    """W1 to W6, which every peer does, and the command."""
+    """W1 to W6, which every peer does, and the command. W7 and W8 are variants of the peer `duplex` in W2 and W1:
+    with every message checked, and with a recording tap between the two ends."""
     part = 10 if quick else 1
     latency = ("latency", 20000 // part, 100)
     flood = 200000 // part

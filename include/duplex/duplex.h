@@ -16,6 +16,8 @@
  *   duplex/protocol.h    a protocol is a document; this reads it
  *   duplex/trace.h       what crossed a wire, one JSON object a line
  *   duplex/recorder.h    a trace in a file, which never slows the traffic
+ *   duplex/watchers.h    a trace for whoever looks on
+ *   duplex/tap.h         a program in place of another, which passes on and records
  *
  * Start with duplex/link.h for a plugin and duplex/child.h for a host; with duplex/peer.h if you do
  * your own input and output.
@@ -34,7 +36,9 @@
 #include <duplex/rpc.h>
 #include <duplex/schema.h>
 #include <duplex/supervisor.h>
+#include <duplex/tap.h>
 #include <duplex/trace.h>
 #include <duplex/version.h>
+#include <duplex/watchers.h>
 
 #endif

@@ -23,7 +23,8 @@ typedef struct dx_recorder dx_recorder;
 
 typedef struct dx_recorder_config {
     const char *path;          /* truncated if it exists; made with mode 0600 */
-    uint64_t size_max;         /* from so many bytes on a new file is begun (64 MiB; 0: never) */
+    uint64_t size_max;         /* from so many bytes on a new file is begun (64 MiB; 0: never), if
+                                  it is a file: a device or a pipe is left in its place */
     unsigned keep;             /* older files that are kept, as PATH.1, PATH.2, … (3) */
     size_t waiting_max;        /* bytes that may wait for the disk (4 MiB) */
     const char *const *redact; /* members whose values are not written; see duplex/trace.h */

@@ -4,10 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,20 +79,12 @@ static void set_due(dx_child *child) {
     dx__due_set(child->thing.loop, &child->due, when);
 }
 
-/* The number of a group is only ours while its leader is not reaped; we do that last, but somebody
- * else in this process may have done it since we last looked. Linux 6.9 knows the group by the
- * leader's pidfd, whoever reaped it. */
 static void signal_group(const dx_child *child, int number) {
-    int pidfd = child->process.pidfd;
-    siginfo_t info;
     if (child->is_gone || !dx__loop_is_ours(child->thing.loop))
         return;
     if (!child->exited)
-        syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0);
-    if (dx__pidfd_signal_group(pidfd, number))
-        return;
-    if (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD)
-        kill(-child->process.pid, number);
+        dx__process_signal(&child->process, number);
+    dx__process_signal_group(&child->process, number);
 }
 
 /* The standard error. */
@@ -188,14 +178,8 @@ static void describe(const dx_child *child, dx_error *error) {
 
 /* False if it lives on in spite of SIGKILL. */
 static bool wait_for_exit(const dx_child *child) {
-    struct pollfd exit = {child->process.pidfd, POLLIN, 0};
-    siginfo_t info = {.si_pid = 0};
-    if (!dx__loop_is_ours(child->thing.loop))
-        return true;
-    while (poll(&exit, 1, child->survived ? 0 : KILL_MS) < 0 && errno == EINTR)
-        ;
-    int rc = waitid(P_PIDFD, (id_t)child->process.pidfd, &info, WEXITED | WNOHANG);
-    return rc < 0 || info.si_pid;
+    return !dx__loop_is_ours(child->thing.loop) ||
+           dx__process_reap(&child->process, child->survived ? 0 : KILL_MS);
 }
 
 static void reap(dx_child *child) {
@@ -211,12 +195,8 @@ static void reap(dx_child *child) {
 }
 
 static void tell_gone(dx_child *child) {
-    dx_gone gone = {.known = child->status_known, .stopped = child->stopping};
-    bool by_signal = gone.known && child->status.si_code != CLD_EXITED;
-    gone.signal = by_signal ? child->status.si_status : 0;
-    gone.code = gone.known && !by_signal ? child->status.si_status : 0;
-    gone.core = gone.known && child->status.si_code == CLD_DUMPED;
-    gone.escaped = child->escaped;
+    dx_gone gone = {.stopped = child->stopping, .escaped = child->escaped};
+    dx__gone_set(&gone, child->status_known, &child->status);
     gone.errors = (dx_text){child->tail.data ? child->tail.data : "", child->tail.len};
     if (child->survived || (!child->stopping && (!gone.known || gone.code || gone.signal)))
         describe(child, &gone.error);
@@ -259,15 +239,10 @@ static void check_gone(dx_child *child) {
 static bool exit_ready(dx__watch *watch, uint32_t events) {
     dx_child *child = DX__OWNER(watch, dx_child, exit);
     (void)events;
-    if (child->exited)
-        return false;
-    memset(&child->status, 0, sizeof child->status);
-    int rc =
-        waitid(P_PIDFD, (id_t)child->process.pidfd, &child->status, WEXITED | WNOHANG | WNOWAIT);
-    if (rc == 0 && child->status.si_pid == 0)
+    if (child->exited ||
+        !dx__process_has_exited(&child->process, &child->status, &child->status_known))
         return false;
     child->exited = true;
-    child->status_known = rc == 0;
     child->ladder_at = DX_NEVER;
     child->drain_at = later(child, child->config.drain_ms);
     dx__watch_stop(watch); /* the descriptor is needed for the reaping */

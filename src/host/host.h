@@ -6,10 +6,15 @@
  *   plugin.c    … on the standard input and output of this process
  *   socket.c    listening and connecting
  *   spawn.c     from a configuration to a running process
+ *   process.c   signals to it, its exit, its number
  *   guardian.c  the process that outlives us for a moment
  *   child.c     a process and the conversation with it
  *   supervisor.c  a process that is kept running
  *   recorder.c  a trace in a file, with a thread for the disk
+ *   watchers.c  a trace for whoever connects to a socket
+ *   relay.c     bytes from one descriptor to another
+ *   cutter.c    a copy of such bytes, as records of a trace
+ *   tap.c       a process, relays to and from it, and what they record
  */
 #ifndef DX_HOST_HOST_H
 #define DX_HOST_HOST_H
@@ -20,6 +25,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -149,6 +155,10 @@ void dx__link_finish_now(dx_link *link, const dx_error *why);
 /* Did the other side ever say something that could be read? */
 bool dx__link_has_spoken(const dx_link *link);
 
+/* link.c, for relay.c: writing without SIGPIPE. *masked, false at first, is how. */
+ssize_t dx__write_quietly(int fd, dx_text bytes, bool *masked);
+bool dx__ignores_sigpipe(void);
+
 /* child.c, for supervisor.c: SIGKILL to its group, at once; everything else comes as it always
  * does. */
 void dx__child_kill(dx_child *child);
@@ -172,6 +182,23 @@ struct dx__process {
 };
 dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, struct dx__process *ret,
                     dx_error *reterr);
+
+/* process.c */
+void dx__process_signal(const struct dx__process *process, int number);
+/* To its group, even if it has exited, unless somebody else has reaped it (before Linux 6.9). */
+void dx__process_signal_group(const struct dx__process *process, int number);
+/* Whether it has, seen without reaping it: the number of its group stays ours. Not known: somebody
+ * else has reaped it. */
+bool dx__process_has_exited(const struct dx__process *process, siginfo_t *ret_status,
+                            bool *ret_known);
+/* Waits so long for its exit and takes its number back. False if it lives on. */
+bool dx__process_reap(const struct dx__process *process, int most_ms);
+void dx__gone_set(dx_gone *gone, bool known, const siginfo_t *status);
+
+/* recorder.c: several records under one lock. */
+void dx__recorder_begin(dx_recorder *recorder);
+dx_status dx__recorder_add(dx_recorder *recorder, const dx_trace_record *record);
+void dx__recorder_end(dx_recorder *recorder);
 
 /* guardian.c: failing to have one is not fatal. */
 void dx__guardian_add(dx_loop *loop, pid_t group);

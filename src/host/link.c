@@ -103,16 +103,16 @@ static ssize_t write_masked(int fd, const char *bytes, size_t len) {
     return n;
 }
 
-static ssize_t write_quietly(dx_link *link, dx_text bytes) {
+ssize_t dx__write_quietly(int fd, dx_text bytes, bool *masked) {
     enum { NOSIGNAL = 0x100 }; /* RWF_NOSIGNAL, which older headers don't have */
     struct iovec piece = {(void *)(uintptr_t)bytes.at, bytes.len};
-    if (!link->masked) {
-        ssize_t n = pwritev2(link->out.fd, &piece, 1, -1, NOSIGNAL);
+    if (!*masked) {
+        ssize_t n = pwritev2(fd, &piece, 1, -1, NOSIGNAL);
         if (n >= 0 || (errno != EOPNOTSUPP && errno != EINVAL && errno != ENOSYS))
             return n;
-        link->masked = true;
+        *masked = true;
     }
-    return write_masked(link->out.fd, bytes.at, bytes.len);
+    return write_masked(fd, bytes.at, bytes.len);
 }
 
 static ssize_t write_some(dx_link *link, dx_text bytes) {
@@ -120,7 +120,7 @@ static ssize_t write_some(dx_link *link, dx_text bytes) {
         return send(link->out.fd, bytes.at, bytes.len, MSG_NOSIGNAL);
     if (link->out_is_silent)
         return write(link->out.fd, bytes.at, bytes.len);
-    return write_quietly(link, bytes);
+    return dx__write_quietly(link->out.fd, bytes, &link->masked);
 }
 
 /* For a socket, closing one of its two descriptors says nothing to the other side. */
@@ -520,7 +520,7 @@ static bool set_nonblocking(int fd) {
     return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) >= 0;
 }
 
-static bool ignores_sigpipe(void) {
+bool dx__ignores_sigpipe(void) {
     struct sigaction action;
     return sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
@@ -529,7 +529,7 @@ static dx_status start(dx_link *link, int in, int out, dx_error *reterr) {
     dx_loop *loop = link->thing.loop;
     struct stat stat;
     link->out_is_socket = fstat(out, &stat) == 0 && S_ISSOCK(stat.st_mode);
-    link->out_is_silent = link->owner.never_breaks || ignores_sigpipe();
+    link->out_is_silent = link->owner.never_breaks || dx__ignores_sigpipe();
     /* A pipe that gave less than was asked for is empty, and need not be looked at again. */
     bool is_pipe = fstat(in, &stat) == 0 && S_ISFIFO(stat.st_mode);
     link->in_events = is_pipe ? EPOLLIN | EPOLLET : EPOLLIN;

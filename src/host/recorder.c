@@ -8,26 +8,60 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-/* One write; the pause after one that failed; how long closing waits for the disk. */
+/* From how much on it is written; the pause after a write that failed; how long closing waits for
+ * the disk. */
 enum { PIECE = 64 << 10, RETRY_MS = 200, CLOSE_S = 2 };
+/* The pause after one that went well, so that not every record wakes a thread and costs a write;
+ * and how much ends that pause. */
+enum { REST_MS = 10, MUCH = 256 << 10 };
+/* An empty queue larger than that is given back when nothing comes; and how much less than the
+ * traffic its thread counts. */
+enum { KEPT = 64 << 10, NICE = 10 };
 
-/* Several threads touch it, so it is malloc()'s and not a loop's. */
+/* Several threads touch it, so it is malloc()'s and not a loop's. Those who record only copy their
+ * records into a queue; its thread takes the queue as a whole, makes lines of it and writes them.
+ */
 struct dx_recorder {
-    dx_trace_writer *writer;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* for what stands here, up to the empty line */
     pthread_cond_t changed;
+    dx_buf queue;
+    uint64_t lost; /* dropped and not yet in the queue … */
+    uint64_t lost_at;
+    uint64_t dropped; /* … and ever */
+    bool closing;
+    bool resting;
+
+    dx_trace_writer *writer;
+    dx_buf batch; /* the queue that was taken */
     pthread_t thread;
     int fd;
-    bool closing;
-    bool writing; /* its thread does not hold the lock */
+    bool holds_lock;
     uint64_t size_max;
     unsigned keep;
+    size_t much;
     char *path;
-    char piece[PIECE];
+};
+
+/* A record in the queue; behind it stand its three texts. */
+struct entry {
+    uint64_t time_us;
+    uint64_t run;
+    uint64_t bytes;
+    uint64_t count;
+    size_t text_len;
+    uint32_t peer_len;
+    uint32_t event_len;
+    uint8_t kind;
+    uint8_t from;
+    bool checked;
+    bool has_peer;
+    bool has_event;
+    bool has_text;
 };
 
 dx_recorder_config dx_recorder_defaults(const char *path) {
@@ -37,6 +71,13 @@ dx_recorder_config dx_recorder_defaults(const char *path) {
 
 uint64_t dx_recorder_now_us(void) {
     return dx__clock_us();
+}
+
+/* Only a file can be renamed and begun anew. A device (/dev/null), a pipe or a terminal stays what
+ * it is: to rename it would take it away from all others. */
+static bool is_file(int fd) {
+    struct stat stat;
+    return fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode);
 }
 
 static int open_file(const char *path) {
@@ -63,64 +104,221 @@ static void begin_new_file(dx_recorder *recorder) {
     recorder->fd = fd;
 }
 
-/* Whole lines, as many as fit into a piece, so that files end where lines do. */
-static size_t take_piece(dx_recorder *recorder) {
-    dx_text waiting = dx_trace_output(recorder->writer);
-    size_t len = waiting.len < PIECE ? waiting.len : PIECE;
-    if (!len)
-        return 0;
-    const char *newline = memrchr(waiting.at, '\n', len);
-    if (newline)
-        len = (size_t)(newline + 1 - waiting.at);
-    memcpy(recorder->piece, waiting.at, len);
-    return len;
+/* The queue. */
+
+static dx_status put(dx_recorder *recorder, const dx_trace_record *record) {
+    dx_buf *queue = &recorder->queue;
+    const dx_text *texts[] = {&record->peer, &record->event, &record->text};
+    size_t size = sizeof(struct entry);
+    for (int i = 0; i < 3; i++) {
+        if (size > queue->max || texts[i]->len > queue->max - size ||
+            (i < 2 && texts[i]->len > UINT32_MAX))
+            return DX_ERR_LIMIT;
+        size += texts[i]->len;
+    }
+    dx_status status = dx_buf_reserve(queue, size);
+    if (status != DX_OK)
+        return status;
+    struct entry entry = {
+        .time_us = record->time_us,
+        .run = record->run,
+        .bytes = record->bytes,
+        .count = record->count,
+        .text_len = record->text.len,
+        .peer_len = (uint32_t)record->peer.len,
+        .event_len = (uint32_t)record->event.len,
+        .kind = (uint8_t)record->kind,
+        .from = (uint8_t)record->from,
+        .checked = record->checked,
+        .has_peer = record->peer.at,
+        .has_event = record->event.at,
+        .has_text = record->text.at,
+    };
+    char *at = queue->data + queue->len;
+    memcpy(at, &entry, sizeof entry);
+    at += sizeof entry;
+    for (int i = 0; i < 3; i++)
+        if (texts[i]->len) {
+            memcpy(at, texts[i]->at, texts[i]->len);
+            at += texts[i]->len;
+        }
+    queue->len += size;
+    return DX_OK;
 }
 
-/* A disk that failed has its pause, however much comes meanwhile. */
-static void pause_writing(dx_recorder *recorder) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)RETRY_MS * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    while (!recorder->closing &&
-           pthread_cond_timedwait(&recorder->changed, &recorder->lock, &until) == 0)
-        ;
+static dx_status put_lost(dx_recorder *recorder) {
+    dx_trace_record record = {
+        .kind = DX_TRACE_DROPPED, .time_us = recorder->lost_at, .count = recorder->lost};
+    dx_status status = recorder->lost ? put(recorder, &record) : DX_OK;
+    if (status == DX_OK)
+        recorder->lost = 0;
+    return status;
+}
+
+static bool has_much(const dx_recorder *recorder) {
+    return recorder->queue.len >= recorder->much;
+}
+
+void dx__recorder_begin(dx_recorder *recorder) {
+    pthread_mutex_lock(&recorder->lock);
+}
+
+dx_status dx__recorder_add(dx_recorder *recorder, const dx_trace_record *record) {
+    dx_status status = put_lost(recorder);
+    if (status == DX_OK)
+        status = put(recorder, record);
+    if (status == DX_OK)
+        return DX_OK;
+    uint64_t count = record->kind == DX_TRACE_DROPPED ? record->count : 1;
+    recorder->lost += count;
+    recorder->dropped += count;
+    recorder->lost_at = record->time_us;
+    return status == DX_ERR_LIMIT ? DX_BUSY : status;
+}
+
+void dx__recorder_end(dx_recorder *recorder) {
+    if (!recorder->resting || has_much(recorder))
+        pthread_cond_signal(&recorder->changed);
+    pthread_mutex_unlock(&recorder->lock);
+}
+
+dx_status dx_recorder_write(dx_recorder *recorder, const dx_trace_record *record) {
+    dx__recorder_begin(recorder);
+    dx_status status = dx__recorder_add(recorder, record);
+    dx__recorder_end(recorder);
+    return status;
+}
+
+uint64_t dx_recorder_dropped(dx_recorder *recorder) {
+    pthread_mutex_lock(&recorder->lock);
+    uint64_t dropped = recorder->dropped;
+    pthread_mutex_unlock(&recorder->lock);
+    return dropped;
+}
+
+/* Its thread. */
+
+static void take_lock(dx_recorder *recorder) {
+    pthread_mutex_lock(&recorder->lock);
+    recorder->holds_lock = true;
+}
+
+static void leave_lock(dx_recorder *recorder) {
+    recorder->holds_lock = false;
+    pthread_mutex_unlock(&recorder->lock);
 }
 
 static void unlock(void *user) {
     dx_recorder *recorder = user;
-    if (!recorder->writing)
-        pthread_mutex_unlock(&recorder->lock);
+    if (recorder->holds_lock)
+        leave_lock(recorder);
 }
 
-/* The lock is held but for the time of the write itself. */
-static void *run(void *user) {
-    dx_recorder *recorder = user;
-    pthread_mutex_lock(&recorder->lock);
-    pthread_cleanup_push(unlock, recorder);
-    for (;;) {
-        size_t len = take_piece(recorder);
-        if (!len && recorder->closing)
-            break;
-        if (!len) {
-            pthread_cond_wait(&recorder->changed, &recorder->lock);
-            continue;
-        }
-        recorder->writing = true;
-        pthread_mutex_unlock(&recorder->lock);
-        ssize_t n = write(recorder->fd, recorder->piece, len);
-        pthread_mutex_lock(&recorder->lock);
-        recorder->writing = false;
+/* A disk that failed has its pause, however much comes meanwhile. False if we are closing. */
+static bool rest(dx_recorder *recorder, long ms, bool failed) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += ms * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    take_lock(recorder);
+    recorder->resting = true;
+    while (!recorder->closing && (failed || !has_much(recorder)) &&
+           pthread_cond_timedwait(&recorder->changed, &recorder->lock, &until) == 0)
+        ;
+    recorder->resting = false;
+    bool closing = recorder->closing;
+    leave_lock(recorder);
+    return !closing;
+}
+
+/* False if the disk takes nothing more and we are closing, when it is tried once more. */
+static bool write_lines(dx_recorder *recorder) {
+    bool closing = false;
+    for (dx_text out; (out = dx_trace_output(recorder->writer)).len;) {
+        ssize_t n = write(recorder->fd, out.at, out.len);
         if (n > 0)
             dx_trace_sent(recorder->writer, (size_t)n);
-        else if (recorder->closing)
-            break;
+        else if (closing)
+            return false;
         else
-            pause_writing(recorder);
-        if (recorder->size_max && dx_trace_size(recorder->writer) >= recorder->size_max &&
-            dx_trace_rotate(recorder->writer) == DX_OK)
-            begin_new_file(recorder);
+            closing = !rest(recorder, RETRY_MS, true);
+    }
+    if (recorder->size_max && dx_trace_size(recorder->writer) >= recorder->size_max &&
+        dx_trace_rotate(recorder->writer) == DX_OK)
+        begin_new_file(recorder);
+    return true;
+}
+
+/* It has become too long as a line, or it is no record at all. */
+static void drop(dx_recorder *recorder, const dx_trace_record *record, bool is_told) {
+    dx_trace_record dropped = {.kind = DX_TRACE_DROPPED, .time_us = record->time_us, .count = 1};
+    if (!is_told)
+        (void)dx_trace_write(recorder->writer, &dropped);
+    take_lock(recorder);
+    recorder->dropped++;
+    leave_lock(recorder);
+}
+
+static bool write_entry(dx_recorder *recorder, const char *at, size_t *ret_size) {
+    struct entry entry;
+    memcpy(&entry, at, sizeof entry);
+    const char *peer = at + sizeof entry;
+    const char *event = peer + entry.peer_len;
+    const char *text = event + entry.event_len;
+    dx_trace_record record = {
+        .kind = (dx_trace_kind)entry.kind,
+        .from = (dx_trace_from)entry.from,
+        .time_us = entry.time_us,
+        .run = entry.run,
+        .bytes = entry.bytes,
+        .count = entry.count,
+        .checked = entry.checked,
+        .peer = {entry.has_peer ? peer : NULL, entry.peer_len},
+        .event = {entry.has_event ? event : NULL, entry.event_len},
+        .text = {entry.has_text ? text : NULL, entry.text_len},
+    };
+    *ret_size = (size_t)(text - at) + entry.text_len;
+    dx_status status = dx_trace_write(recorder->writer, &record);
+    if (status != DX_OK)
+        drop(recorder, &record, status != DX_ERR_INVALID);
+    return dx_trace_output(recorder->writer).len < PIECE || write_lines(recorder);
+}
+
+static bool write_batch(dx_recorder *recorder) {
+    for (size_t at = 0, size; at < recorder->batch.len; at += size)
+        if (!write_entry(recorder, recorder->batch.data + at, &size))
+            return false;
+    recorder->batch.len = 0;
+    return write_lines(recorder);
+}
+
+/* Waits until there is something, and takes it. False if nothing more comes. */
+static bool take_batch(dx_recorder *recorder) {
+    take_lock(recorder);
+    while (!recorder->queue.len && !recorder->lost && !recorder->closing) {
+        if (recorder->queue.cap > KEPT)
+            dx_buf_done(&recorder->queue);
+        if (recorder->batch.cap > KEPT)
+            dx_buf_done(&recorder->batch);
+        pthread_cond_wait(&recorder->changed, &recorder->lock);
+    }
+    dx_buf taken = recorder->queue;
+    recorder->queue = recorder->batch;
+    recorder->batch = taken;
+    (void)put_lost(recorder); /* into the queue that is empty now */
+    leave_lock(recorder);
+    return recorder->batch.len || recorder->queue.len;
+}
+
+static void *run(void *user) {
+    dx_recorder *recorder = user;
+    pthread_cleanup_push(unlock, recorder);
+    setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, (id_t)gettid()) + NICE);
+    bool good = write_lines(recorder); /* the header */
+    while (good && take_batch(recorder)) {
+        good = write_batch(recorder);
+        (void)rest(recorder, REST_MS, false);
     }
     pthread_cleanup_pop(1);
     return NULL;
@@ -129,6 +327,8 @@ static void *run(void *user) {
 static dx_recorder *destroy(dx_recorder *recorder) {
     if (recorder) {
         dx_trace_writer_free(recorder->writer);
+        dx_buf_done(&recorder->queue);
+        dx_buf_done(&recorder->batch);
         if (recorder->fd >= 0)
             close(recorder->fd);
         free(recorder->path);
@@ -164,15 +364,17 @@ dx_status dx_recorder_open(const dx_recorder_config *config, dx_recorder **ret_r
     dx_recorder *recorder = malloc(sizeof *recorder);
     if (!recorder)
         return DX_ERR_NOMEM;
-    recorder->writer = NULL;
-    recorder->closing = recorder->writing = false;
-    recorder->size_max = config->size_max;
-    recorder->keep = config->keep;
+    *recorder = (dx_recorder){.size_max = config->size_max, .keep = config->keep};
+    recorder->much = config->waiting_max / 4 < MUCH ? config->waiting_max / 4 : MUCH;
+    dx_buf_init(&recorder->queue, config->waiting_max, NULL);
+    dx_buf_init(&recorder->batch, config->waiting_max, NULL);
     recorder->path = strdup(config->path);
     recorder->fd = recorder->path ? dx__high_fd(open_file(config->path)) : -1;
     dx_status status = !recorder->path ? DX_ERR_NOMEM : DX_OK;
     if (status == DX_OK && recorder->fd < 0)
         status = dx__system_error(reterr, DX_FAULT_SYSTEM, "write to", config->path, errno);
+    if (!is_file(recorder->fd))
+        recorder->size_max = 0;
     clock_gettime(CLOCK_REALTIME, &wall);
     writer.waiting_max = config->waiting_max;
     writer.redact = config->redact;
@@ -217,19 +419,4 @@ void dx_recorder_close(dx_recorder *recorder) {
     pthread_cond_destroy(&recorder->changed);
     pthread_mutex_destroy(&recorder->lock);
     destroy(recorder);
-}
-
-dx_status dx_recorder_write(dx_recorder *recorder, const dx_trace_record *record) {
-    pthread_mutex_lock(&recorder->lock);
-    dx_status status = dx_trace_write(recorder->writer, record);
-    pthread_cond_signal(&recorder->changed);
-    pthread_mutex_unlock(&recorder->lock);
-    return status;
-}
-
-uint64_t dx_recorder_dropped(dx_recorder *recorder) {
-    pthread_mutex_lock(&recorder->lock);
-    uint64_t dropped = dx_trace_dropped(recorder->writer);
-    pthread_mutex_unlock(&recorder->lock);
-    return dropped;
 }

@@ -1,13 +1,25 @@
-// Our echo plugin under the MCP SDK's stdio transport: line framing, its schema on every message.
+// Our echo plugin under the MCP SDK's stdio transport: line framing, its schema on every message; alone, and
+// through duplex tap.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { clean, examples, folder, peers } from "./duplex.mjs";
 
-test("messages pass through the SDK's transport unharmed, in order", async () => {
-    const transport = new StdioClientTransport({
-        command: `${process.env.BUILD}/examples/echo`,
-        args: ["line"],
+const echo = [join(examples, "echo"), "line"];
+
+// The same with nobody in between, and through duplex tap, whose trace is sound.
+function both(name, body) {
+    test(name, () => body(echo));
+    test(`${name}; through duplex tap`, async (t) => {
+        const trace = join(folder(t), "trace.jsonl");
+        await body(peers.tapped(trace, echo));
+        await clean("jsonrpc", trace);
     });
+}
+
+both("messages pass through the SDK's transport unharmed, in order", async ([command, ...args]) => {
+    const transport = new StdioClientTransport({ command, args });
     const count = 500;
     const seen = [];
     let fail;
@@ -32,11 +44,8 @@ test("messages pass through the SDK's transport unharmed, in order", async () =>
     await transport.close();
 });
 
-test("an error arrives as an error", async () => {
-    const transport = new StdioClientTransport({
-        command: `${process.env.BUILD}/examples/echo`,
-        args: ["line"],
-    });
+both("an error arrives as an error", async ([command, ...args]) => {
+    const transport = new StdioClientTransport({ command, args });
     const first = new Promise((resolve) => (transport.onmessage = resolve));
     await transport.start();
     await transport.send({ jsonrpc: "2.0", id: 1, method: "tools/list" });

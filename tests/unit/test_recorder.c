@@ -4,6 +4,8 @@
 
 #include <duplex/duplex.h>
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -154,6 +156,44 @@ static void files_rotate(void **state) {
     assert_int_equal(counted.host, RECORDS);
 }
 
+static void *read_pipe(void *user) {
+    char piece[4096];
+    while (read(*(int *)user, piece, sizeof piece) > 0)
+        ;
+    return NULL;
+}
+
+/* What is no file must stay where it is: it belongs to others, too. */
+static void a_pipe_does_not_rotate(void **state) {
+    (void)state;
+    char path[256];
+    char older[300];
+    struct stat stat_of;
+    pthread_t reader;
+    dx_recorder *recorder;
+    snprintf(path, sizeof path, "%s", path_of("fifo"));
+    snprintf(older, sizeof older, "%s.1", path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    dx_recorder_config config = dx_recorder_defaults(path);
+    config.size_max = 1000;
+    assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
+    int end = open(path, O_RDONLY | O_CLOEXEC);
+    close(fd);
+    assert_int_equal(pthread_create(&reader, NULL, read_pipe, &end), 0);
+    for (int i = 0; i < 1000; i++) {
+        dx_trace_record record = record_of(dx_str("{\"jsonrpc\":\"2.0\",\"method\":\"m\"}"));
+        assert_int_equal(dx_recorder_write(recorder, &record), DX_OK);
+    }
+    dx_recorder_close(recorder);
+    pthread_join(reader, NULL);
+    close(end);
+    assert_int_equal(stat(path, &stat_of), 0);
+    assert_true(S_ISFIFO(stat_of.st_mode));
+    assert_int_equal(access(older, F_OK), -1);
+}
+
 static void a_place_that_is_none(void **state) {
     (void)state;
     dx_recorder_config config = dx_recorder_defaults("/nowhere/at/all");
@@ -180,6 +220,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_conversation_is_recorded),
         cmocka_unit_test(files_rotate),
+        cmocka_unit_test(a_pipe_does_not_rotate),
         cmocka_unit_test(a_place_that_is_none),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,0 +1,400 @@
+/* duplex tap: in place of a plugin, starts it and records what is said. */
+#include "cli/cli.h"
+
+#include "cli/attach.h"
+#include "cli/say.h"
+
+#include <duplex/duplex.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+struct tap_options {
+    const char *record;
+    uint64_t size;
+    uint64_t keep;
+    uint64_t limit;
+    cli_list redact;
+    const char *listen;
+    bool show;
+    const char *attach;
+    const char *framing;
+    const char *name;
+    cli_list env;
+    bool inherit_env;
+    bool small_env;
+    const char *cwd;
+};
+
+/* How long the end waits for those who look on; how much may wait for the disk, at least; the least
+ * and the most that --limit can be. */
+enum { FINISH_MS = 1000, WAITING = 32 << 20, LIMIT_MIN = 64 << 10, LIMIT_MAX = 1 << 28 };
+
+struct work {
+    const struct tap_options *options;
+    dx_loop *loop;
+    dx_recorder *recorder;
+    dx_watchers *watchers;
+    dx_tap *tap;
+    dx_gone gone;
+    const char **redact;
+    const char **env;
+    sigset_t signals;
+    bool has_viewer;
+    pthread_t viewer;
+    int view; /* what the viewer reads */
+};
+
+/* A list with NULL behind it; NULL if there is no memory. */
+static const char **ended_list(const cli_list *list) {
+    const char **copy = calloc(list->count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < list->count; i++)
+        copy[i] = list->at[i];
+    return copy;
+}
+
+/* Whatever is closed of 0, 1 and 2 must not become a file of ours. */
+static void fill_standard_fds(void) {
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd ? O_WRONLY : O_RDONLY);
+}
+
+/* Signals: a thread waits for them, and has them handed on. */
+
+struct handed {
+    struct work *work;
+    int number;
+    bool group;
+};
+
+static void hand_on(void *user) {
+    struct handed *handed = user;
+    if (handed->work->tap)
+        dx_tap_signal(handed->work->tap, handed->number, handed->group);
+    free(handed);
+}
+
+/* What a terminal sends, it sends to all that run in front of it; what somebody sends, to one. The
+ * thread is cancelled only while it waits. */
+static void *wait_for_signals(void *user) {
+    struct work *work = user;
+    for (;;) {
+        siginfo_t info;
+        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+        int number = sigwaitinfo(&work->signals, &info);
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+        if (number < 0)
+            continue;
+        struct handed *handed = malloc(sizeof *handed);
+        if (!handed)
+            continue;
+        *handed = (struct handed){work, info.si_signo, info.si_code == SI_KERNEL};
+        if (dx_loop_post(work->loop, hand_on, handed) != DX_OK)
+            free(handed);
+    }
+    return NULL;
+}
+
+static void block_signals(struct work *work) {
+    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+    sigemptyset(&work->signals);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaddset(&work->signals, numbers[i]);
+    sigprocmask(SIG_BLOCK, &work->signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* --show: a watcher like others, in a thread, so that a terminal that stands still is no matter. */
+
+static void *view(void *user) {
+    struct work *work = user;
+    cli_viewing viewing = {.out = stderr, .json = cli_voice.json, .no_stderr = true};
+    cli_view(&viewing, work->view);
+    return NULL;
+}
+
+static bool start_viewer(struct work *work) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return false;
+    work->view = pair[1];
+    if (dx_watchers_add(work->watchers, pair[0]) != DX_OK) {
+        close(pair[0]);
+        return false;
+    }
+    work->has_viewer = pthread_create(&work->viewer, NULL, view, work) == 0;
+    return work->has_viewer;
+}
+
+/* False if it hangs, because nobody takes our standard error. */
+static bool viewer_ended(struct work *work) {
+    struct timespec until;
+    if (!work->has_viewer)
+        return true;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += FINISH_MS / 1000;
+    return pthread_timedjoin_np(work->viewer, NULL, &until) == 0;
+}
+
+/* The parts. */
+
+static int open_recorder(struct work *work) {
+    const struct tap_options *options = work->options;
+    dx_error error = {.fault = DX_FAULT_NONE};
+    dx_recorder_config config = dx_recorder_defaults(options->record);
+    if (!options->record)
+        return CLI_OK;
+    if (options->size)
+        config.size_max = options->size;
+    if (options->keep)
+        config.keep = options->keep < 1000 ? (unsigned)options->keep : 1000;
+    config.waiting_max = 4 * options->limit > WAITING ? 4 * options->limit : WAITING;
+    config.redact = work->redact;
+    dx_status status = dx_recorder_open(&config, &work->recorder, &error);
+    if (status == DX_ERR_INVALID)
+        return cli_fail(CLI_USAGE, "--redact: a name has 1 to 64 bytes");
+    if (status != DX_OK)
+        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "no memory");
+    return CLI_OK;
+}
+
+static int open_watchers(struct work *work) {
+    const struct tap_options *options = work->options;
+    dx_error error = {.fault = DX_FAULT_NONE};
+    dx_watchers_config config = dx_watchers_defaults();
+    if (!options->listen && !options->show)
+        return CLI_OK;
+    config.path = options->listen;
+    if (config.path && strncmp(config.path, "unix:", 5) == 0)
+        config.path += 5;
+    config.redact = work->redact;
+    if (config.waiting_max < 2 * options->limit)
+        config.waiting_max = 2 * options->limit;
+    if (dx_watchers_open(work->loop, &config, &work->watchers, &error) != DX_OK)
+        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "no memory");
+    if (options->show && !start_viewer(work))
+        return cli_fail(CLI_USAGE, "--show: the traffic can't be shown");
+    return CLI_OK;
+}
+
+static void on_gone(dx_tap *tap, const dx_gone *gone, void *user) {
+    struct work *work = user;
+    work->gone = *gone;
+    work->tap = dx_tap_free(tap);
+    dx_loop_stop(work->loop);
+}
+
+/* The relays have copies: if we kept ours, nobody would see that the command closes its own. */
+static void leave_standard_fds(void) {
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0)
+        return;
+    dup2(nothing, 0);
+    dup2(nothing, 1);
+    close(nothing);
+}
+
+static int start_tap(struct work *work, char **command) {
+    const struct tap_options *options = work->options;
+    const char *slash = strrchr(command[0], '/');
+    dx_tap_config config = dx_tap_defaults((const char *const *)command);
+    dx_error error = {.fault = DX_FAULT_NONE};
+    config.cwd = options->cwd;
+    config.env = work->env;
+    config.small_env = options->small_env;
+    config.framing = options->framing ? dx_framing_named(options->framing) : 0;
+    config.message_max = options->limit;
+    config.name = options->name ? options->name : slash ? slash + 1 : command[0];
+    config.run = 1;
+    config.recorder = work->recorder;
+    config.watchers = work->watchers;
+    config.on_gone = on_gone;
+    config.user = work;
+    if (dx_tap_start(work->loop, &config, &work->tap, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
+    leave_standard_fds();
+    return CLI_OK;
+}
+
+/* Not if that would make us wait. */
+static void tell_dropped(uint64_t dropped) {
+    struct pollfd takes = {2, POLLOUT, 0};
+    if (dropped && poll(&takes, 1, 0) == 1 && takes.revents & POLLOUT)
+        cli_note("%llu records were dropped: the disk did not keep up, or a message was too long",
+                 (unsigned long long)dropped);
+}
+
+static int run_tap(struct work *work, char **command) {
+    pthread_t waiter;
+    int code = start_tap(work, command);
+    if (code != CLI_OK)
+        return code;
+    bool waits = pthread_create(&waiter, NULL, wait_for_signals, work) == 0;
+    if (!waits)
+        sigprocmask(SIG_UNBLOCK, &work->signals, NULL);
+    dx_loop_run(work->loop);
+    if (waits) {
+        pthread_cancel(waiter);
+        pthread_join(waiter, NULL);
+    }
+    if (!work->gone.known)
+        return CLI_ENDED;
+    return work->gone.signal ? 128 + work->gone.signal : work->gone.code;
+}
+
+static void close_all(struct work *work, int code) {
+    if (work->watchers)
+        dx_watchers_finish(work->watchers, FINISH_MS);
+    work->watchers = dx_watchers_free(work->watchers);
+    work->loop = dx_loop_free(work->loop);
+    bool ended = viewer_ended(work);
+    uint64_t dropped = work->recorder ? dx_recorder_dropped(work->recorder) : 0;
+    dx_recorder_close(work->recorder);
+    if (!ended)
+        _exit(code);
+    if (work->has_viewer)
+        close(work->view);
+    tell_dropped(dropped);
+    free(work->redact);
+    free(work->env);
+}
+
+static int tap(const struct tap_options *options, char **command) {
+    struct work work = {.options = options,
+                        .redact = ended_list(&options->redact),
+                        .env = ended_list(&options->env)};
+    fill_standard_fds();
+    block_signals(&work);
+    int code = CLI_OK;
+    if (!work.redact || !work.env || dx_loop_new(NULL, &work.loop, NULL) != DX_OK)
+        code = cli_fail(CLI_NO_START, "there is no loop, or no memory");
+    if (code == CLI_OK)
+        code = open_recorder(&work);
+    if (code == CLI_OK)
+        code = open_watchers(&work);
+    if (code == CLI_OK)
+        code = run_tap(&work, command);
+    close_all(&work, code);
+    return code;
+}
+
+static bool is_env(const char *word) {
+    const char *equals = strchr(word, '=');
+    return equals && equals != word;
+}
+
+static int run(const cli_words *words, void *user) {
+    struct tap_options *options = user;
+    if (words->count)
+        return cli_fail(CLI_USAGE, "the command stands behind --, found '%s'", words->at[0]);
+    if (options->attach && words->command)
+        return cli_fail(CLI_USAGE, "--attach takes no command");
+    if (options->attach)
+        return cli_attach(options->attach);
+    if (!words->command || !words->command[0])
+        return cli_fail(CLI_USAGE, "the command is missing: duplex tap [OPTION...] -- COMMAND");
+    for (size_t i = 0; i < options->env.count; i++)
+        if (!is_env(options->env.at[i]))
+            return cli_fail(CLI_USAGE, "--env: expected NAME=VALUE, found '%s'",
+                            options->env.at[i]);
+    if (options->inherit_env && options->small_env)
+        return cli_fail(CLI_USAGE, "--inherit-env and --small-env exclude each other");
+    if (!options->limit)
+        options->limit = 8 << 20;
+    if (options->limit < LIMIT_MIN || options->limit > LIMIT_MAX)
+        return cli_fail(CLI_USAGE, "--limit: from 64k to 256M");
+    return tap(options, words->command);
+}
+
+#define AT(member) offsetof(struct tap_options, member)
+
+static const cli_option record_options[] = {
+    {"record", 'o', CLI_FILE, "FILE", "record the traffic, as a trace (begun anew, mode 0600)",
+     AT(record)},
+    {"size", 0, CLI_SIZE, "SIZE", "begin a new FILE from this size on (64M)", AT(size)},
+    {"keep", 0, CLI_COUNT, "N", "older files that are kept, as FILE.1, FILE.2, … (3)", AT(keep)},
+    {"limit", 0, CLI_SIZE, "SIZE", "longer messages are passed on but not recorded (8M)",
+     AT(limit)},
+    {"redact", 0, CLI_TEXTS, "NAME",
+     "write *** for the value of members with this name; may be repeated", AT(redact)},
+    {"framing", 'f', CLI_CHOICE, "header|line|auto",
+     "how the record is cut into messages (auto: told from the first bytes of each direction)",
+     AT(framing)},
+    {"name", 0, CLI_TEXT, "NAME", "what the record calls the command (its file name)", AT(name)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_option view_options[] = {
+    {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
+    {"listen", 'l', CLI_FILE, "PATH", "let --attach look on, at this Unix socket (mode 0600)",
+     AT(listen)},
+    {"attach", 'a', CLI_FILE, "PATH",
+     "look on: at the socket of a tap that has --listen, or at the FILE that one records",
+     AT(attach)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_option command_options[] = {
+    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated", AT(env)},
+    {"inherit-env", 0, CLI_FLAG, NULL,
+     "hand on the whole environment: so it is anyway, since a tap stands in for the command",
+     AT(inherit_env)},
+    {"small-env", 0, CLI_FLAG, NULL,
+     "hand on only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*", AT(small_env)},
+    {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_group groups[] = {
+    {"The record", record_options, 0},
+    {"Looking on", view_options, 0},
+    {"The command", command_options, 0},
+    {NULL, NULL, 0},
+};
+
+static const char *const examples[] = {
+    "What does my editor say to clangd? Have it start this instead:",
+    "duplex tap -o /tmp/clangd.jsonl -- clangd --background-index",
+    "Look on while it runs:",
+    "duplex tap --attach /tmp/clangd.jsonl",
+    "Without a file, and without secrets:",
+    "duplex tap --listen \"$XDG_RUNTIME_DIR/server.sock\" --redact token -- ./server",
+    NULL,
+};
+
+const cli_verb cli_tap = {
+    .name = "tap",
+    .words = "[-o FILE] [OPTION...] -- COMMAND [ARG...]\n"
+             "[OPTION...] --attach PATH",
+    .summary = "stand in for a plugin: start it, pass all on, record it",
+    .text =
+        "Put it where an editor (or any host) would start COMMAND. It starts COMMAND, with the "
+        "whole"
+        " environment, passes the standard input to it and its standard output and standard error"
+        " back, every byte as it came and in order, and records what was said. The traffic never"
+        " waits for the record: what the disk does not take in time is dropped and counted.\n\n"
+        "What can't be cut into messages is passed on all the same, and recorded as stray text. The"
+        " command's standard error is in the record, too.\n\n"
+        "It leaves with the exit code of COMMAND; with 128 and the number of the signal if it died"
+        " of one; with 3 if it can't be started. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and"
+        " SIGUSR2 are handed on to COMMAND. If the host is gone, COMMAND is ended: its input is"
+        " closed, after 2 s comes SIGTERM, after 2 s more SIGKILL. If the tap is killed, COMMAND"
+        " is, too.\n\n"
+        "--attach shows the traffic in another terminal, with --json as lines of a trace. Whoever"
+        " looks on too slowly misses records, and is told how many.",
+    .groups = groups,
+    .examples = examples,
+    .codes = "34",
+    .has_command = true,
+    .size = sizeof(struct tap_options),
+    .run = run,
+};

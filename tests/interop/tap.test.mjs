@@ -26,7 +26,7 @@ async function edit(t, [command, ...words], text, languageId, asked) {
     connection.listen();
     const uri = `file:///duplex-interop/${languageId}`;
     const answers = [];
-    const ask = async (method, params) => answers.push(await connection.sendRequest(method, params));
+    const ask = async (...words) => answers.push(await connection.sendRequest(...words));
     await ask("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
     await connection.sendNotification("initialized", {});
     await connection.sendNotification("textDocument/didOpen", {

@@ -2,13 +2,13 @@
 // nothing wrong with what it recorded.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { createMessageConnection, StreamMessageReader, StreamMessageWriter } from "vscode-jsonrpc/node";
-import { clean, folder, peers, running, until } from "./duplex.mjs";
+import { clean, folder, peers, results, run, running, until } from "./duplex.mjs";
 
 const records = (trace) => readFileSync(trace, "utf8").trim().split("\n").map((line) => JSON.parse(line));
 
@@ -63,6 +63,21 @@ const servers = {
     ],
 };
 
+const methods = (trace) => [...new Set(records(trace).map(({ message }) => message?.method))].filter(Boolean);
+
+// What was heard is listed, and described with its name and an example.
+async function described(protocol, trace, expected) {
+    const names = (await run(["list", "--names", protocol])).out.split("\n");
+    const heard = methods(trace);
+    for (const method of expected) {
+        assert.ok(heard.includes(method), `${method} was not said`);
+        assert.ok(names.includes(method), `${method} is not listed`);
+        const { code, out, err } = await run(["describe", protocol, method]);
+        assert.equal(code, 0, err);
+        assert.ok(out.includes(`"method":"${method}"`), out);
+    }
+}
+
 for (const [name, [peer, ...document]] of Object.entries(servers))
     test(`vscode-jsonrpc's client and ${name}`, async (t) => {
         const trace = join(folder(t), "trace.jsonl");
@@ -76,6 +91,7 @@ for (const [name, [peer, ...document]] of Object.entries(servers))
             assert.ok(text.includes(word), word);
         assert.ok(records(trace).length > 10);
         await clean("lsp", trace);
+        await described("lsp", trace, ["initialize", "initialized", "shutdown", "exit"]);
     });
 
 // What an agent does: lists, calls tools, waits for progress.
@@ -111,5 +127,41 @@ test("the MCP SDK's client and server-everything", async (t) => {
     const text = readFileSync(trace, "utf8");
     for (const word of ["initialize", "tools/call", "notifications/progress"]) assert.ok(text.includes(word), word);
     await clean("mcp", trace);
+    await described("mcp", trace, methods(trace));
     await until(() => running(trace).length === 0); // the tap leaves with its peer
+});
+
+test("plugin.py, known by a document of its own", async (t) => {
+    const home = folder(t);
+    const [trace, document] = [join(home, "trace.jsonl"), join(home, "toy.openrpc.json")];
+    const method = (name, more) => ({ name, summary: `Does ${name}.`, params: [], ...more });
+    const text = { type: "object", required: ["text"], properties: { text: { type: "string" } } };
+    writeFileSync(
+        document,
+        JSON.stringify({
+            openrpc: "1.3.2",
+            info: { title: "Toy", version: "1" },
+            "x-duplex": { name: "toy", framing: "header" },
+            methods: [
+                method("echo", {
+                    params: [{ name: "text", required: true, schema: { type: "string" } }],
+                    result: { name: "text", schema: text },
+                    "x-duplex": { from: "host", params: text },
+                }),
+                method("ask", { "x-duplex": { from: "host" } }),
+                method("user/name", { "x-duplex": { from: "plugin" } }),
+            ],
+        }),
+    );
+    const call = await run([
+        ...["call", "-p", document, "echo", "text=Grüße", "--then", "ask"],
+        ...["--", ...peers.tapped(trace, peers.python("header"))],
+    ]);
+    assert.equal(call.code, 0, call.err);
+    assert.deepEqual(results(call)[0], { text: "Grüße" });
+    await clean(document, trace);
+    await described(document, trace, ["echo", "ask", "user/name"]);
+    const wrong = await run(["call", "-p", document, "echo", "text:=7", "--", ...peers.python("header")]);
+    assert.equal(wrong.code, 7);
+    assert.match(wrong.err, /\/text: expected string, found number/);
 });

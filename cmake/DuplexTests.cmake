@@ -56,6 +56,13 @@ if(sources)
     endforeach()
 endif()
 
+# The public suite of TOML.
+file(GLOB sources CONFIGURE_DEPENDS tests/toml/*.c)
+if(sources)
+    duplex_program(toml_suite ${sources})
+    duplex_test(toml.suite 60 toml toml_suite)
+endif()
+
 # A transcript is one "## NAME: sentence" in a Markdown file; each is a test of its own.
 file(GLOB documents CONFIGURE_DEPENDS tests/transcripts/*.md)
 file(GLOB sources CONFIGURE_DEPENDS tests/transcripts/*.c)

@@ -14,6 +14,7 @@
  *   duplex/supervisor.h  a child that is kept running
  *   duplex/schema.h      does a JSON value fit a JSON Schema?
  *   duplex/protocol.h    a protocol is a document; this reads it
+ *   duplex/toml.h        TOML to JSON values and back
  *   duplex/trace.h       what crossed a wire, one JSON object a line
  *   duplex/recorder.h    a trace in a file, which never slows the traffic
  *   duplex/watchers.h    a trace for whoever looks on
@@ -37,6 +38,7 @@
 #include <duplex/schema.h>
 #include <duplex/supervisor.h>
 #include <duplex/tap.h>
+#include <duplex/toml.h>
 #include <duplex/trace.h>
 #include <duplex/version.h>
 #include <duplex/watchers.h>

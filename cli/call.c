@@ -143,8 +143,7 @@ static int run_call(const cli_words *words, void *user) {
 
 static const char *const call_examples[] = {
     "Open a document in a language server, then ask about it:",
-    "duplex call -p lsp --notify textDocument/didOpen @open --then textDocument/hover @at -- "
-    "clangd",
+    "duplex call -p lsp --notify textDocument/didOpen @a --then textDocument/hover @b -- clangd",
     "List the tools of an MCP server, then call one:",
     "duplex call -p mcp tools/list --then tools/call name=add 'arguments:={\"a\":1}' -- ./server",
     NULL,

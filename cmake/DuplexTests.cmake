@@ -47,6 +47,17 @@ foreach(source IN LISTS sources)
     duplex_test(unit.${name} 60 unit ${stem})
 endforeach()
 
+# Hermes: its library is not part of duplex_static.
+file(GLOB sources CONFIGURE_DEPENDS tests/hermes/test_*.c)
+foreach(source IN LISTS sources)
+    cmake_path(GET source STEM stem)
+    string(REGEX REPLACE "^test_" "" name ${stem})
+    duplex_program(${stem} ${source})
+    target_include_directories(${stem} SYSTEM PRIVATE ${CMOCKA_INCLUDE_DIR})
+    target_link_libraries(${stem} PRIVATE duplex_hermes ${CMOCKA_LIBRARY})
+    duplex_test(hermes.${name} 300 "unit;hermes" ${stem})
+endforeach()
+
 # The public suite of JSON Schema; each draft is a test of its own.
 file(GLOB sources CONFIGURE_DEPENDS tests/schema/*.c)
 if(sources)

@@ -1,0 +1,148 @@
+/*
+ * An HL7 v2 message that is edited in place: every byte stays as it came until a patch names it.
+ *
+ *     dx_hl7 *hl7;
+ *     dx_hl7_config config = dx_hl7_defaults();
+ *     if (dx_hl7_new(&config, text, &hl7, &error) == DX_OK) {
+ *         dx_hl7_patch patch = {.path = dx_str("PID.5.1"), .value = dx_str("DOE")};
+ *         dx_hl7_apply(hl7, &patch, NULL);
+ *         dx_hl7_export(hl7, DX_HL7_JSON, DX_HL7_SEGMENTS, &out, &error);
+ *     }
+ *     dx_hl7_free(hl7);
+ *
+ * A segment is a line; CR, LF and CR LF end one, and blank lines belong to the line before. The
+ * first is MSH, whose fourth byte separates fields (MSH.1) and whose next field (MSH.2) has the
+ * separators of components and repetitions, the escape character and the separator of
+ * subcomponents, in this order. The last ones may be missing; then the message has no such thing.
+ *
+ * A path is SEG, SEG[n], then .FIELD, [n] for a repetition, .COMPONENT and .SUBCOMPONENT, all from
+ * 1 to DX_HL7_NUMBER_MAX: "PID.5.1", "OBX[2].5", "PID-3[2].1". The dot may be a hyphen or a space.
+ * SEG has three characters: letters or digits of ASCII, or anything beyond ASCII. Without [n] the
+ * first segment is meant; a field without [n] is the whole of it, unless a component follows: then
+ * that of the first repetition is meant.
+ *
+ * Texts need not be UTF-8, only json, yaml and toml do. Nothing here does I/O, and nothing is
+ * global. libyaml has no allocator: while it reads or writes, its own memory comes from malloc().
+ */
+#ifndef HERMES_HL7_H
+#define HERMES_HL7_H
+
+#include <duplex/base.h>
+
+#include <yyjson.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The largest number in a path or in a document: it bounds what one patch can add. */
+#define DX_HL7_NUMBER_MAX 999999
+
+typedef struct dx_hl7 dx_hl7;
+
+/*
+ *   text_max      the longest message in bytes, at most 512 MiB; 64 MiB
+ *   segments_max  the most segments, 4 million
+ *   work_max      how many bytes one list of patches may look at and move, all in all; 16 GiB,
+ * which is a few seconds. Only a list that goes for it gets there: a patch costs as much as the
+ * segment that it changes is long, and a little for finding that exact         not 0: with the
+ * defects of Hermes 0.1.0 (errata H31 to H43 of its document) allocator     NULL for malloc()
+ */
+typedef struct dx_hl7_config {
+    size_t text_max;
+    size_t segments_max;
+    uint64_t work_max;
+    int exact;
+    const dx_allocator *allocator;
+} dx_hl7_config;
+
+dx_hl7_config dx_hl7_defaults(void);
+
+/*
+ * Reads a message; the text is copied. DX_MISFIT if it is none, with the reason in reterr (may be
+ * NULL); DX_ERR_LIMIT past a limit; DX_ERR_INVALID for a text_max beyond that; DX_ERR_NOMEM.
+ */
+dx_status dx_hl7_new(const dx_hl7_config *config, dx_text text, dx_hl7 **ret_hl7, dx_error *reterr);
+dx_hl7 *dx_hl7_free(dx_hl7 *hl7);
+
+/* How long the text is, and how many segments it has. */
+size_t dx_hl7_size(const dx_hl7 *hl7);
+size_t dx_hl7_segments(const dx_hl7 *hl7);
+/* Appends the text, byte for byte; all or nothing. */
+dx_status dx_hl7_write(const dx_hl7 *hl7, dx_buf *out);
+
+/*
+ * What stands at a path, as it is written there, lent until the next change; at is NULL if the
+ * message has no such place. A path of a segment gives the segment without its line end.
+ * DX_MISFIT for a path that is none.
+ */
+dx_status dx_hl7_get(const dx_hl7 *hl7, dx_text path, dx_text *ret_raw);
+/* Appends it with its escapes (F S T R E X) resolved, others as they are; a place that is not there
+ * adds nothing. HL7's null stays two quotes. Also DX_ERR_LIMIT and DX_ERR_NOMEM of the buffer. */
+dx_status dx_hl7_get_text(const dx_hl7 *hl7, dx_text path, dx_buf *out);
+
+/* One patch of editor/patchMessage; an absent value counts as empty. */
+typedef struct dx_hl7_patch {
+    dx_text path;
+    dx_text value;
+    int remove;
+    int create;
+} dx_hl7_patch;
+
+/*
+ * Applies one patch, or does nothing. With a field in the path the value goes there, escaped, and
+ * remove and create mean nothing; what is missing before it is added. With a segment only, create
+ * adds an empty one behind the last of that name (or at the end; for SEG[n] so many that there are
+ * n, but always one), remove takes that segment away; that it is not there is no fault. DX_MISFIT
+ * if it can't be done, DX_ERR_LIMIT if the message would be too large; both append a sentence to
+ * `why`, which may be NULL. Else DX_ERR_NOMEM.
+ */
+dx_status dx_hl7_apply(dx_hl7 *hl7, const dx_hl7_patch *patch, dx_buf *why);
+
+/*
+ * Applies a list of them in order, as editor/patchMessage has it, each carried over to the next;
+ * one that fails does not stop the rest, and beyond work_max all fail. ret_result is {"errors": …,
+ * "patchesApplied": …, "success": …} in `doc`; errors is there only if there are any. DX_MISFIT if
+ * the list is not one of patches, and then nothing is applied. After DX_ERR_NOMEM some of the first
+ * patches may have been applied.
+ */
+dx_status dx_hl7_apply_all(dx_hl7 *hl7, yyjson_val *patches, yyjson_mut_doc *doc,
+                           yyjson_mut_val **ret_result, dx_error *reterr);
+
+typedef enum dx_hl7_format { DX_HL7_TEXT, DX_HL7_JSON, DX_HL7_YAML, DX_HL7_TOML } dx_hl7_format;
+
+/* The format called "hl7", "json", "yaml" or "toml": DX_MISFIT for any other name. */
+dx_status dx_hl7_format_named(dx_text name, dx_hl7_format *ret_format);
+
+/*
+ * Two shapes of json, yaml and toml:
+ *   segments  {"segments": [{"segment": "MSH", "fields": {"1": "|", …}}, …]}
+ *   keys      {"MSH": {"1": "|", …}, "OBX": [{…}, {…}]}; the order of different segments is lost
+ * Empty fields are left out. A field of one component is a string, one of several an object of
+ * those that are not empty (and the last one), and the same with subcomponents; several repetitions
+ * are an array, an empty one is null ("" in toml). Escapes stay as they are.
+ */
+typedef enum dx_hl7_shape { DX_HL7_SEGMENTS, DX_HL7_KEYS } dx_hl7_shape;
+
+/*
+ * Appends the message in that format; all or nothing. DX_MISFIT if it has no such form, which is
+ * text that is not UTF-8: reterr (may be NULL) says which.
+ * DX_ERR_LIMIT if it does not fit into the buffer, DX_ERR_NOMEM.
+ */
+dx_status dx_hl7_export(const dx_hl7 *hl7, dx_hl7_format format, dx_hl7_shape shape, dx_buf *out,
+                        dx_error *reterr);
+
+/*
+ * Reads a message in that format; both shapes are taken. Numbers and booleans count as text, null
+ * as empty; separators and line ends inside of a string are escaped, other escapes stay. DX_MISFIT:
+ * the place of reterr is "message" if the document was read, but what it holds is no HL7 message,
+ * else "json", "yaml" or "toml". Else as dx_hl7_new().
+ */
+dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
+                        dx_hl7 **ret_hl7, dx_error *reterr);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

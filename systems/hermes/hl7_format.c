@@ -1,0 +1,86 @@
+#include "systems/hermes/hl7_parts.h"
+
+static const char *const names[] = {"hl7", "json", "yaml", "toml"};
+
+static dx_status write_tree(dx_hl7_format format, bool exact, yyjson_mut_doc *doc, dx_buf *out,
+                            dx_error *reterr) {
+    switch (format) {
+    case DX_HL7_JSON:
+        return hl7_json_write(doc, out, reterr);
+    case DX_HL7_YAML:
+        return hl7_yaml_write(doc, exact, out, reterr);
+    case DX_HL7_TOML:
+        return hl7_toml_write(doc, out, reterr);
+    case DX_HL7_TEXT:
+        break;
+    }
+    return DX_ERR_INVALID;
+}
+
+static dx_status export_tree(const dx_hl7 *hl7, dx_hl7_format format, dx_hl7_shape shape,
+                             dx_buf *out, dx_error *reterr) {
+    yyjson_alc alc = hl7_yyjson_alc(&hl7->alloc);
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
+    if (!doc)
+        return DX_ERR_NOMEM;
+    size_t start = out->len;
+    /* No value is written with less than two bytes, so that a tree which can't fit need not be
+     * built to its end. */
+    dx_status status = hl7_tree(hl7, shape, format, (out->max - out->len) / 2, doc);
+    if (status == DX_OK)
+        status = write_tree(format, hl7->exact, doc, out, reterr);
+    if (status != DX_OK)
+        out->len = start;
+    yyjson_mut_doc_free(doc);
+    return status;
+}
+
+dx_status dx_hl7_export(const dx_hl7 *hl7, dx_hl7_format format, dx_hl7_shape shape, dx_buf *out,
+                        dx_error *reterr) {
+    if (format == DX_HL7_TEXT)
+        return dx_hl7_write(hl7, out);
+    if (!hl7->exact)
+        return export_tree(hl7, format, shape, out, reterr);
+    dx_hl7 *copy;
+    dx_status status = hl7_exact_copy(hl7, false, &copy);
+    if (status == DX_OK) {
+        status = export_tree(copy, format, shape, out, reterr);
+        dx_hl7_free(copy);
+    }
+    return status;
+}
+
+static dx_status read_tree(dx_hl7_format format, dx_text text, yyjson_mut_doc *doc,
+                           dx_error *reterr) {
+    switch (format) {
+    case DX_HL7_JSON:
+        return hl7_json_read(text, doc, reterr);
+    case DX_HL7_YAML:
+        return hl7_yaml_read(text, doc, reterr);
+    case DX_HL7_TOML:
+        return hl7_toml_read(text, doc, reterr);
+    case DX_HL7_TEXT:
+        break;
+    }
+    return DX_ERR_INVALID;
+}
+
+dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
+                        dx_hl7 **ret_hl7, dx_error *reterr) {
+    if (format == DX_HL7_TEXT)
+        return dx_hl7_new(config, text, ret_hl7, reterr);
+    dx_buf out;
+    dx_buf_init(&out, config->text_max, config->allocator);
+    yyjson_alc alc = hl7_yyjson_alc(&out.alloc);
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
+    if (!doc)
+        return DX_ERR_NOMEM;
+    dx_status status = read_tree(format, text, doc, reterr);
+    if (status == DX_OK)
+        status = hl7_tree_text(doc, config->exact != 0, names[format], &out, reterr);
+    yyjson_mut_doc_free(doc);
+    if (status == DX_OK)
+        status = dx_hl7_new(config, (dx_text){out.data ? out.data : "", out.len}, ret_hl7, reterr);
+    dx_buf_done(&out);
+    return status;
+}

@@ -1,0 +1,243 @@
+#include "systems/hermes/hl7_parts.h"
+
+#include <string.h>
+
+/* A path is put into a sentence, which nobody reads if it is a megabyte long. */
+enum { QUOTE_MOST = 200 };
+
+/* A sentence that can't be told is no reason to fail otherwise. */
+static dx_status refuse(dx_status told, dx_status reason) {
+    return told == DX_ERR_NOMEM ? DX_ERR_NOMEM : reason;
+}
+
+static size_t digits(char to[20], size_t number) {
+    char *end = to + 20;
+    char *at = end;
+    do {
+        *--at = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    size_t len = (size_t)(end - at);
+    memmove(to, at, len);
+    return len;
+}
+
+static dx_status too_large(const dx_hl7 *hl7, dx_buf *why) {
+    char most[20];
+    dx_text number = {most, digits(most, hl7->text_max)};
+    return refuse(
+        HL7_SAY(why, HL7_PIECE("Message would be longer than "), number, HL7_PIECE(" bytes")),
+        DX_ERR_LIMIT);
+}
+
+static dx_status bad_path(dx_text path, size_t at, dx_buf *why) {
+    char place[20];
+    dx_text number = {place, digits(place, at)};
+    dx_text rest = {path.at ? path.at + at : "", path.len - at};
+    return refuse(HL7_SAY(why, HL7_PIECE("Invalid path '"), hl7_cut(path, QUOTE_MOST),
+                          HL7_PIECE("': Query parsing failed at position "), number,
+                          HL7_PIECE(": `"), hl7_cut(rest, QUOTE_MOST), HL7_PIECE("`")),
+                  DX_MISFIT);
+}
+
+dx_status hl7_set(dx_hl7 *hl7, const hl7_path *path, dx_text value, bool exact, dx_buf *why) {
+    hl7_place place;
+    if (!hl7_list_find(&hl7->list, path->key, path->segment ? path->segment : 1, &place))
+        return refuse(HL7_SAY(why, HL7_PIECE("Segment "), path->name, HL7_PIECE(" not found")),
+                      DX_MISFIT);
+    if (path->key == hl7->msh && path->field <= 2) {
+        if (exact) /* it says that all is well */
+            return DX_OK;
+        return refuse(HL7_SAY(why, HL7_PIECE("Cannot set MSH.1 or MSH.2, the separators")),
+                      DX_MISFIT);
+    }
+    hl7_segment *segment = hl7_list_at(&hl7->list, place);
+    hl7_spot spot = hl7_spot_find(hl7, segment, path, exact);
+    dx_status status = hl7_spot_set(hl7, segment, &spot, value);
+    if (status == DX_ERR_LIMIT)
+        return too_large(hl7, why);
+    if (status == DX_MISFIT)
+        return refuse(HL7_SAY(why, HL7_PIECE("Path '"), hl7_cut(path->text, QUOTE_MOST),
+                              HL7_PIECE("' needs a character that MSH.2 does not have")),
+                      DX_MISFIT);
+    return status;
+}
+
+/* The line end that the message has: its first one, or CR. */
+static dx_text line_end(const dx_hl7 *hl7) {
+    hl7_segment *first = hl7_list_at(&hl7->list, (hl7_place){0, 0});
+    const char *end = first->at + first->len;
+    if (!first->end)
+        return HL7_PIECE("\r");
+    if (first->end > 1 && end[0] == '\r' && end[1] == '\n')
+        return HL7_PIECE("\r\n");
+    return (dx_text){*end == '\r' ? "\r" : "\n", 1};
+}
+
+/* One with bytes of its own; .at is NULL without memory. */
+static hl7_segment own_segment(dx_hl7 *hl7, dx_text text, char mark, dx_text end) {
+    size_t cap = text.len + 1 + end.len;
+    hl7_segment segment = {.at = dx__malloc(&hl7->alloc, cap), .cap = (uint32_t)cap};
+    if (!segment.at)
+        return segment;
+    memcpy(segment.at, text.at, text.len);
+    segment.len = (uint32_t)text.len;
+    if (mark)
+        segment.at[segment.len++] = mark;
+    if (end.len)
+        memcpy(segment.at + segment.len, end.at, end.len);
+    segment.end = (uint32_t)end.len;
+    return segment;
+}
+
+/* The last segment, which has none, gets a line end. */
+static dx_status end_last(dx_hl7 *hl7, dx_text end) {
+    hl7_segment *last = hl7_list_last(&hl7->list);
+    hl7_segment own = own_segment(hl7, hl7_segment_text(last), '\0', end);
+    if (!own.at)
+        return DX_ERR_NOMEM;
+    if (last->cap)
+        dx__free(&hl7->alloc, last->at);
+    *last = own;
+    hl7->size += end.len;
+    return DX_OK;
+}
+
+/* Takes the line end off the last segment again. */
+static void unend_last(dx_hl7 *hl7) {
+    hl7_segment *last = hl7_list_last(&hl7->list);
+    hl7->size -= last->end;
+    last->end = 0;
+}
+
+static void take_out(dx_hl7 *hl7, hl7_place place) {
+    hl7_segment *segment = hl7_list_at(&hl7->list, place);
+    bool open = segment == hl7_list_last(&hl7->list) && !segment->end;
+    hl7->size -= (size_t)segment->len + segment->end;
+    hl7_list_remove(&hl7->list, place);
+    /* The line end was there because of this one, so that create and remove leave nothing. */
+    if (open)
+        unend_last(hl7);
+}
+
+/* Where a new segment of that name goes. */
+static hl7_place behind_last(dx_hl7 *hl7, uint64_t key, size_t count) {
+    hl7_place place = hl7_list_end(&hl7->list);
+    if (count && hl7_list_find(&hl7->list, key, count, &place))
+        place.slot++;
+    return place;
+}
+
+static bool is_end(const dx_hl7 *hl7, hl7_place place) {
+    hl7_place end = hl7_list_end(&hl7->list);
+    return place.block == end.block && place.slot == end.slot;
+}
+
+/* Moves the place behind the new one. */
+static dx_status create_one(dx_hl7 *hl7, const hl7_path *path, bool bare, hl7_place *place) {
+    dx_text end = line_end(hl7);
+    bool open = is_end(hl7, *place) && !hl7_list_last(&hl7->list)->end;
+    hl7_segment segment =
+        own_segment(hl7, path->name, bare ? '\0' : hl7->marks.field, open ? (dx_text){"", 0} : end);
+    if (!segment.at)
+        return DX_ERR_NOMEM;
+    dx_status status = open ? end_last(hl7, end) : DX_OK;
+    if (status == DX_OK) {
+        status = hl7_list_insert(&hl7->list, place, segment, path->key);
+        if (status != DX_OK && open)
+            unend_last(hl7);
+    }
+    if (status != DX_OK) {
+        dx__free(&hl7->alloc, segment.at);
+        return status;
+    }
+    hl7->size += (size_t)segment.len + segment.end;
+    place->slot++;
+    return DX_OK;
+}
+
+dx_status hl7_create(dx_hl7 *hl7, const hl7_path *path, bool bare, dx_buf *why) {
+    if (path->key == hl7->msh && !bare)
+        return refuse(HL7_SAY(why, HL7_PIECE("Cannot create MSH segment")), DX_MISFIT);
+    size_t count = hl7_list_count(&hl7->list, path->key);
+    size_t more = path->segment > count ? path->segment - count : 1;
+    size_t each = path->name.len + !bare + line_end(hl7).len;
+    if (more > hl7->segments_max - hl7->list.segments)
+        return refuse(HL7_SAY(why, HL7_PIECE("Message would have too many segments")),
+                      DX_ERR_LIMIT);
+    if (more > (hl7->text_max - hl7->size) / each)
+        return too_large(hl7, why);
+    hl7_place place = behind_last(hl7, path->key, count);
+    for (size_t i = 0; i < more; i++) {
+        if (create_one(hl7, path, bare, &place) == DX_OK)
+            continue;
+        for (; i && hl7_list_find(&hl7->list, path->key, count + i, &place); i--)
+            take_out(hl7, place);
+        return DX_ERR_NOMEM;
+    }
+    return DX_OK;
+}
+
+dx_status hl7_remove(dx_hl7 *hl7, const hl7_path *path, dx_buf *why) {
+    if (path->key == hl7->msh)
+        return refuse(HL7_SAY(why, HL7_PIECE("Cannot remove MSH segment")), DX_MISFIT);
+    hl7_place place;
+    if (hl7_list_find(&hl7->list, path->key, path->segment ? path->segment : 1, &place))
+        take_out(hl7, place);
+    return DX_OK;
+}
+
+dx_status dx_hl7_apply(dx_hl7 *hl7, const dx_hl7_patch *patch, dx_buf *why) {
+    hl7_path path;
+    size_t fits = hl7_path_parse(patch->path, &path);
+    if (!fits || (fits < patch->path.len && !hl7->exact))
+        return bad_path(patch->path, fits, why);
+    if (!path.field && !patch->create && !patch->remove)
+        return refuse(HL7_SAY(why, HL7_PIECE("Path '"), hl7_cut(patch->path, QUOTE_MOST),
+                              HL7_PIECE("' must specify a field number for set/remove operations")),
+                      DX_MISFIT);
+    if (hl7->exact)
+        return hl7_exact_apply(hl7, &path, patch, why);
+    if (path.field)
+        return hl7_set(hl7, &path, patch->value, false, why);
+    return patch->create ? hl7_create(hl7, &path, false, why) : hl7_remove(hl7, &path, why);
+}
+
+/* Finds a place for reading; false if it is not there. */
+static bool find(const dx_hl7 *hl7, const hl7_path *path, dx_text *ret_raw) {
+    hl7_place place;
+    /* Only what is remembered about the list changes. */
+    hl7_list *list = (hl7_list *)(uintptr_t)&hl7->list;
+    if (!hl7_list_find(list, path->key, path->segment ? path->segment : 1, &place))
+        return false;
+    hl7_segment *segment = hl7_list_at(list, place);
+    hl7_spot spot = hl7_spot_find(hl7, segment, path, false);
+    if (hl7_spot_missing(&spot))
+        return false;
+    *ret_raw = (dx_text){segment->at + spot.from, spot.to - spot.from};
+    return true;
+}
+
+dx_status dx_hl7_get(const dx_hl7 *hl7, dx_text path_text, dx_text *ret_raw) {
+    hl7_path path;
+    size_t fits = hl7_path_parse(path_text, &path);
+    if (!fits || fits < path_text.len)
+        return DX_MISFIT;
+    dx_text raw = {NULL, 0};
+    find(hl7, &path, &raw);
+    *ret_raw = raw;
+    return DX_OK;
+}
+
+dx_status dx_hl7_get_text(const dx_hl7 *hl7, dx_text path, dx_buf *out) {
+    dx_text raw;
+    dx_status status = dx_hl7_get(hl7, path, &raw);
+    if (status != DX_OK || !raw.at)
+        return status;
+    /* The separators in MSH are no escapes. */
+    hl7_path parsed;
+    hl7_path_parse(path, &parsed);
+    if (!parsed.field || (parsed.key == hl7->msh && parsed.field <= 2))
+        return dx_buf_append(out, raw.at, raw.len);
+    return hl7_unescape(&hl7->marks, raw, out);
+}

@@ -1,0 +1,335 @@
+/* From a tree to the text of a message. */
+#include "systems/hermes/hl7_parts.h"
+
+#include <string.h>
+
+/* A text under way: the first failure sticks. */
+struct render {
+    dx_buf *out;
+    hl7_marks marks;
+    bool exact;
+    const char *place;
+    dx_error *reterr;
+    dx_status status;
+    /* Scratch for each level of parts, so that one can be walked while another is. */
+    hl7_numbers fields;
+    hl7_numbers components;
+    hl7_numbers subcomponents;
+    const yyjson_alc *alc;
+};
+
+static dx_text text_of(yyjson_mut_val *value) {
+    return (dx_text){yyjson_mut_get_str(value), yyjson_mut_get_len(value)};
+}
+
+static void misfit(struct render *render, const char *phrase, dx_text detail) {
+    if (render->status == DX_OK)
+        render->status = hl7_misfit(render->reterr, render->place, phrase, detail);
+}
+
+static void put(struct render *render, dx_text text) {
+    if (render->status == DX_OK)
+        render->status = dx_buf_append(render->out, text.at, text.len);
+}
+
+static void repeat(struct render *render, char mark, uint64_t count) {
+    if (render->status != DX_OK || !count)
+        return;
+    if (!mark) {
+        misfit(render, "MSH.2 has too few separators for the message", (dx_text){NULL, 0});
+        return;
+    }
+    render->status = dx_buf_reserve(render->out, count);
+    if (render->status != DX_OK)
+        return;
+    memset(render->out->data + render->out->len, mark, count);
+    render->out->len += count;
+}
+
+/* A string as it is, but for what would become a part or a line of its own. */
+static void leaf_text(struct render *render, dx_text text) {
+    size_t size = hl7_escaped_size(&render->marks, text, !render->exact);
+    if (size == SIZE_MAX)
+        misfit(render, "MSH.2 has no escape character, which is needed for: ", text);
+    if (render->status == DX_OK)
+        render->status = dx_buf_reserve(render->out, size);
+    if (render->status != DX_OK)
+        return;
+    hl7_escape(&render->marks, text, !render->exact, render->out->data + render->out->len);
+    render->out->len += size;
+}
+
+/* A number as it was written, or, if only its value is known, the shortest that has it. */
+static void leaf_number(struct render *render, yyjson_mut_val *value) {
+    size_t len;
+    yyjson_write_err error;
+    char *digits = yyjson_mut_val_write_opts(value, 0, render->alc, &len, &error);
+    if (!digits) {
+        if (error.code == YYJSON_WRITE_ERROR_MEMORY_ALLOCATION)
+            render->status = DX_ERR_NOMEM;
+        else
+            misfit(render, "a number has no text", (dx_text){NULL, 0});
+        return;
+    }
+    leaf_text(render, (dx_text){digits, len});
+    render->alc->free(render->alc->ctx, digits);
+}
+
+static bool leaf(struct render *render, yyjson_mut_val *value) {
+    if (yyjson_mut_is_null(value))
+        return true;
+    if (yyjson_mut_is_str(value))
+        leaf_text(render, text_of(value));
+    else if (yyjson_mut_is_bool(value))
+        leaf_text(render, dx_str(yyjson_mut_get_bool(value) ? "true" : "false"));
+    else if (yyjson_mut_is_raw(value))
+        leaf_text(render, (dx_text){yyjson_mut_get_raw(value), yyjson_mut_get_len(value)});
+    else if (yyjson_mut_is_num(value))
+        leaf_number(render, value);
+    else
+        return false;
+    return true;
+}
+
+/* A key that is a number: 0 if it is none, or none that a part can have. */
+static uint64_t key_number(dx_text key) {
+    uint64_t number = 0;
+    for (size_t i = 0; i < key.len; i++) {
+        if (key.at[i] < '0' || key.at[i] > '9')
+            return 0;
+        number = number * 10 + (uint64_t)(key.at[i] - '0');
+        if (number > DX_HL7_NUMBER_MAX)
+            return number;
+    }
+    return number;
+}
+
+/* Lists the members of an object by number, each number once. */
+static void collect(struct render *render, yyjson_mut_val *object, bool strict,
+                    hl7_numbers *numbers) {
+    numbers->count = 0;
+    yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(object);
+    for (yyjson_mut_val *key; render->status == DX_OK && (key = yyjson_mut_obj_iter_next(&iter));) {
+        uint64_t number = key_number(text_of(key));
+        if (number > DX_HL7_NUMBER_MAX)
+            misfit(render, "a key is too large: ", text_of(key));
+        else if (number)
+            render->status = hl7_numbers_add(numbers, number, (dx_text){NULL, 0},
+                                             yyjson_mut_obj_iter_get_val(key));
+        else if (strict)
+            misfit(render, "a key of a component is not a number from 1: ", text_of(key));
+    }
+    hl7_numbers_sort(numbers);
+    size_t kept = 0;
+    for (size_t i = 0; i < numbers->count; i++)
+        if (i + 1 == numbers->count || numbers->at[i + 1].number != numbers->at[i].number)
+            numbers->at[kept++] = numbers->at[i];
+    numbers->count = kept;
+}
+
+static void component(struct render *render, yyjson_mut_val *value) {
+    if (leaf(render, value))
+        return;
+    if (!yyjson_mut_is_obj(value)) {
+        misfit(render, "an array stands where a component is", (dx_text){NULL, 0});
+        return;
+    }
+    hl7_numbers *parts = &render->subcomponents;
+    collect(render, value, true, parts);
+    uint64_t number = 1;
+    for (size_t i = 0; render->status == DX_OK && i < parts->count; i++) {
+        repeat(render, render->marks.subcomponent, parts->at[i].number - number);
+        number = parts->at[i].number;
+        if (render->status == DX_OK && !leaf(render, parts->at[i].value))
+            misfit(render, "a subcomponent is not a string", (dx_text){NULL, 0});
+    }
+}
+
+static void repetition(struct render *render, yyjson_mut_val *value) {
+    if (leaf(render, value))
+        return;
+    if (!yyjson_mut_is_obj(value)) {
+        misfit(render, "an array stands inside of an array", (dx_text){NULL, 0});
+        return;
+    }
+    hl7_numbers *parts = &render->components;
+    collect(render, value, true, parts);
+    uint64_t number = 1;
+    for (size_t i = 0; render->status == DX_OK && i < parts->count; i++) {
+        repeat(render, render->marks.component, parts->at[i].number - number);
+        number = parts->at[i].number;
+        component(render, parts->at[i].value);
+    }
+}
+
+static void field(struct render *render, yyjson_mut_val *value) {
+    if (!yyjson_mut_is_arr(value)) {
+        repetition(render, value);
+        return;
+    }
+    yyjson_mut_arr_iter iter = yyjson_mut_arr_iter_with(value);
+    bool first = true;
+    for (yyjson_mut_val *item; render->status == DX_OK && (item = yyjson_mut_arr_iter_next(&iter));
+         first = false) {
+        repeat(render, render->marks.repetition, !first);
+        repetition(render, item);
+    }
+}
+
+static bool is_one_line(const struct render *render, dx_text text) {
+    for (size_t i = 0; i < text.len; i++)
+        if (text.at[i] == render->marks.field || text.at[i] == '\r' || text.at[i] == '\n')
+            return false;
+    return true;
+}
+
+/* The separators of a segment MSH, which are not escaped; says how many fields they are. */
+static size_t msh_marks(struct render *render, bool first) {
+    hl7_numbers *parts = &render->fields;
+    dx_text marks = first ? HL7_PIECE("^~\\&") : HL7_PIECE("");
+    size_t at = 0;
+    for (; at < parts->count && parts->at[at].number <= 2; at++) {
+        yyjson_mut_val *value = parts->at[at].value;
+        if (parts->at[at].number == 2 && yyjson_mut_is_str(value) && yyjson_mut_get_len(value))
+            marks = text_of(value);
+    }
+    repeat(render, render->marks.field, 1);
+    if (!is_one_line(render, marks))
+        misfit(render, "MSH.2 is not a list of separators: ", marks);
+    put(render, marks);
+    if (render->exact && first && marks.len < 4)
+        put(render, (dx_text){&"^~\\&"[marks.len], 4 - marks.len});
+    return at;
+}
+
+static void segment(struct render *render, dx_text name, yyjson_mut_val *fields, bool first) {
+    size_t start = render->out->len;
+    if (!first)
+        put(render, HL7_PIECE("\r"));
+    if (!is_one_line(render, name))
+        misfit(render, "a segment has a separator in its name: ", name);
+    size_t empty = render->out->len;
+    put(render, name);
+    render->fields.count = 0;
+    if (fields && !yyjson_mut_is_null(fields)) {
+        if (!yyjson_mut_is_obj(fields))
+            misfit(render, "the fields of a segment are not an object: ", name);
+        else
+            collect(render, fields, false, &render->fields);
+    }
+    size_t i = 0;
+    uint64_t number = 0;
+    if (render->status == DX_OK && dx_text_is(name, "MSH")) {
+        i = msh_marks(render, first);
+        number = 2;
+    }
+    for (; render->status == DX_OK && i < render->fields.count; i++) {
+        const hl7_numbered *part = &render->fields.at[i];
+        repeat(render, render->marks.field, part->number - number);
+        number = part->number;
+        field(render, part->value);
+    }
+    /* A line without anything would be no segment. */
+    if (render->out->len == empty)
+        render->out->len = start;
+}
+
+/* The last member of that name, as with every reader that makes a map of an object. */
+static yyjson_mut_val *member(yyjson_mut_val *object, const char *name) {
+    yyjson_mut_val *found = NULL;
+    yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(object);
+    for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));)
+        if (dx_text_is(text_of(key), name))
+            found = yyjson_mut_obj_iter_get_val(key);
+    return found;
+}
+
+static void in_order(struct render *render, yyjson_mut_val *list) {
+    yyjson_mut_arr_iter iter = yyjson_mut_arr_iter_with(list);
+    bool first = true;
+    for (yyjson_mut_val *item; render->status == DX_OK && (item = yyjson_mut_arr_iter_next(&iter));
+         first = false) {
+        yyjson_mut_val *name = member(item, "segment");
+        if (!yyjson_mut_is_str(name))
+            misfit(render, "missing field `segment`", (dx_text){NULL, 0});
+        else
+            segment(render, text_of(name), member(item, "fields"), first);
+    }
+}
+
+static void by_keys(struct render *render, yyjson_mut_val *root) {
+    bool first = true;
+    yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(root);
+    for (yyjson_mut_val *key; render->status == DX_OK && (key = yyjson_mut_obj_iter_next(&iter));) {
+        yyjson_mut_val *value = yyjson_mut_obj_iter_get_val(key);
+        yyjson_mut_arr_iter items = yyjson_mut_arr_iter_with(value);
+        if (!yyjson_mut_is_arr(value)) {
+            segment(render, text_of(key), value, first);
+            first = false;
+        }
+        for (yyjson_mut_val *item;
+             render->status == DX_OK && (item = yyjson_mut_arr_iter_next(&items)); first = false)
+            segment(render, text_of(key), item, first);
+    }
+}
+
+/* The fields of the first segment, if that is MSH. */
+static yyjson_mut_val *first_fields(yyjson_mut_val *root, yyjson_mut_val *list) {
+    if (list) {
+        yyjson_mut_val *first = yyjson_mut_arr_get_first(list);
+        return yyjson_mut_equals_str(member(first, "segment"), "MSH") ? member(first, "fields")
+                                                                      : NULL;
+    }
+    yyjson_mut_val *value = member(root, "MSH");
+    return yyjson_mut_is_arr(value) ? yyjson_mut_arr_get_first(value) : value;
+}
+
+/* Separators come from MSH, the usual ones stand in for what it does not say. The editor knows only
+ * one separator of fields. */
+static void read_marks(struct render *render, yyjson_mut_val *fields) {
+    char text[8] = {'M', 'S', 'H', '|', '^', '~', '\\', '&'};
+    yyjson_mut_val *one = member(fields, "1");
+    yyjson_mut_val *two = member(fields, "2");
+    size_t len = sizeof text;
+    if (yyjson_mut_is_str(one) && yyjson_mut_get_len(one) == 1 && !render->exact)
+        text[3] = yyjson_mut_get_str(one)[0];
+    if (yyjson_mut_is_str(two) && yyjson_mut_get_len(two)) {
+        size_t given = yyjson_mut_get_len(two) < 4 ? yyjson_mut_get_len(two) : 4;
+        memcpy(text + 4, yyjson_mut_get_str(two), given);
+        len = render->exact ? sizeof text : 4 + given;
+    }
+    const char *flaw = hl7_marks_read((dx_text){text, len}, render->exact, &render->marks);
+    if (flaw)
+        misfit(render, flaw, (dx_text){NULL, 0});
+}
+
+dx_status hl7_tree_text(yyjson_mut_doc *doc, bool exact, const char *place, dx_buf *out,
+                        dx_error *reterr) {
+    dx_allocator alloc = out->alloc;
+    struct render render = {.out = out,
+                            .exact = exact,
+                            .place = place,
+                            .reterr = reterr,
+                            .fields = {.alloc = alloc},
+                            .components = {.alloc = alloc},
+                            .subcomponents = {.alloc = alloc},
+                            .alc = &doc->alc};
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_val *list = member(root, "segments");
+    if (!yyjson_mut_is_obj(root))
+        misfit(&render, "the document is not an object", (dx_text){NULL, 0});
+    else if (!list && exact)
+        misfit(&render, "missing field `segments`", (dx_text){NULL, 0});
+    else if (list && !yyjson_mut_is_arr(list))
+        misfit(&render, "segments is not an array", (dx_text){NULL, 0});
+    else
+        read_marks(&render, first_fields(root, list));
+    if (render.status == DX_OK && list)
+        in_order(&render, list);
+    else if (render.status == DX_OK)
+        by_keys(&render, root);
+    hl7_numbers_done(&render.fields);
+    hl7_numbers_done(&render.components);
+    hl7_numbers_done(&render.subcomponents);
+    return render.status;
+}

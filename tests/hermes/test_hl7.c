@@ -1,0 +1,338 @@
+#include "hermes/hl7.h"
+
+#define HEAD "MSH|^~\\&|APP|FAC|||20231215||ADT^A01|123|P|2.5.1"
+#define SAMPLE \
+    HEAD "\rPID|1||ID1^^^HOSP&1.2.3&ISO~ID2||DOE^JOHN^A\rOBX|1|ST|X||one\rOBX|2|ST|Y||\"\""
+
+/* What was read comes out again, whatever it looks like behind the first separators. */
+static void keeps_every_byte(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        HEAD,
+        HEAD "\r",
+        SAMPLE,
+        HEAD "\nPID|1\nOBX|1",
+        HEAD "\r\nPID|1\r\nOBX|1\r\n",
+        HEAD "\rPID|1\nOBX|1\r\nNK1",
+        HEAD "\r\r\n\n\rPID|||\r\r",
+        HEAD "\n\rPID",
+        HEAD "\r garbage | without a name\r|\r|||x\rPIDX|1\rZZ",
+        HEAD "\rPID|a\\T\\b|\\|\\\\|\\Zxx\\|tail   ",
+        "MSH|^~\\&",
+        "MSH|^~\\&|",
+        "MSH|^~\\&#|truncation",
+        "MSH#*!?@#APP#FAC\rPID#1##A*B!C",
+        "MSH|^",
+        "MSH|^~|x~y",
+        "MSH|^|x",
+        HEAD "\rPID|\x80\xff|\xc3",
+    };
+    for (size_t i = 0; i < LENGTH(texts); i++) {
+        dx_hl7 *hl7 = hl7_of(texts[i]);
+        hl7_expect(hl7, texts[i]);
+        dx_hl7_free(hl7);
+    }
+    dx_text with_nul = TEXT("MSH|^~\\&|a\0b\rPID|\0");
+    dx_hl7 *hl7 = hl7_of_text(with_nul, 0);
+    dx_buf out;
+    dx_buf_init(&out, 100, NULL);
+    assert_int_equal(dx_hl7_write(hl7, &out), DX_OK);
+    unit_same((dx_text){out.data, out.len}, with_nul);
+    dx_buf_done(&out);
+    dx_hl7_free(hl7);
+    assert_null(dx_hl7_free(NULL));
+}
+
+static void counts_lines(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t count;
+    } rows[] = {
+        {HEAD, 1},           {HEAD "\r", 1},         {HEAD "\r\n\r\n", 1},
+        {HEAD "\rA\nB", 3},  {HEAD "\r\nA\r\nB", 3}, {HEAD "\n\rA", 2},
+        {HEAD "\r|\r||", 3},
+    };
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        dx_hl7 *hl7 = hl7_of(rows[i].text);
+        assert_int_equal(dx_hl7_segments(hl7), rows[i].count);
+        dx_hl7_free(hl7);
+    }
+}
+
+static void says_why_it_is_no_message(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *phrase;
+    } rows[] = {
+        {"", "Message is empty"},
+        {" \r\n ", "Message must start with MSH segment"},
+        {"PID|1", "Message must start with MSH segment"},
+        {"MS", "Message must start with MSH segment"},
+        {"msh|^~\\&|", "Message must start with MSH segment"},
+        {" MSH|^~\\&|", "Message must start with MSH segment"},
+        {"MSH", "Invalid HL7 message: MSH has too few separators"},
+        {"MSH|", "Invalid HL7 message: MSH has too few separators"},
+        {"MSH||x", "Invalid HL7 message: MSH has too few separators"},
+        {"MSH|\rPID|1", "Invalid HL7 message: MSH has too few separators"},
+        {"MSH|^^\\&", "Invalid HL7 message: two separators in MSH are the same"},
+        {"MSH|^~\\^|", "Invalid HL7 message: two separators in MSH are the same"},
+        {"MSHA^~\\&", "Invalid HL7 message: a separator in MSH is not a printable ASCII sign"},
+        {"MSH|^~\\\xc3\xa9",
+         "Invalid HL7 message: a separator in MSH is not a printable ASCII sign"},
+        {"MSH|^ \\&", "Invalid HL7 message: a separator in MSH is not a printable ASCII sign"},
+        {"MSH|^\t\\&", "Invalid HL7 message: a separator in MSH is not a printable ASCII sign"},
+    };
+    dx_hl7_config config = dx_hl7_defaults();
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        dx_hl7 *hl7 = NULL;
+        dx_error error = {.phrase = ""};
+        assert_int_equal(dx_hl7_new(&config, dx_str(rows[i].text), &hl7, &error), DX_MISFIT);
+        assert_string_equal(error.phrase, rows[i].phrase);
+        assert_string_equal(error.place, "message");
+        assert_null(hl7);
+        assert_int_equal(dx_hl7_new(&config, dx_str(rows[i].text), &hl7, NULL), DX_MISFIT);
+    }
+    assert_int_equal(dx_hl7_new(&config, (dx_text){NULL, 0}, &(dx_hl7 *){NULL}, NULL), DX_MISFIT);
+}
+
+/* The editor wants five separators; here the last ones may be missing. */
+static void exact_wants_five_separators(void **state) {
+    (void)state;
+    static const char *const few[] = {"MSH|^|x", "MSH|^~|x", "MSH|^~\\|x", "MSH|^~\\"};
+    dx_hl7_config config = dx_hl7_defaults();
+    for (size_t i = 0; i < LENGTH(few); i++) {
+        dx_hl7 *hl7 = NULL;
+        config.exact = 1;
+        assert_int_equal(dx_hl7_new(&config, dx_str(few[i]), &hl7, NULL), DX_MISFIT);
+        config.exact = 0;
+        assert_int_equal(dx_hl7_new(&config, dx_str(few[i]), &hl7, NULL), DX_OK);
+        dx_hl7_free(hl7);
+    }
+}
+
+/* NULL: the message has no such place. */
+struct get {
+    const char *path;
+    const char *raw;
+};
+
+static void check_gets(const char *text, const struct get *rows, size_t count) {
+    dx_hl7 *hl7 = hl7_of(text);
+    for (size_t i = 0; i < count; i++) {
+        dx_text raw = {"?", 1};
+        assert_int_equal(dx_hl7_get(hl7, dx_str(rows[i].path), &raw), DX_OK);
+        if (!rows[i].raw != !raw.at || (raw.at && !dx_text_is(raw, rows[i].raw)))
+            print_error("%s\n", rows[i].path);
+        if (rows[i].raw)
+            unit_same(raw, dx_str(rows[i].raw));
+        else
+            assert_null(raw.at);
+    }
+    dx_hl7_free(hl7);
+}
+
+static void gets_what_a_path_names(void **state) {
+    (void)state;
+    static const struct get rows[] = {
+        {"MSH.1", "|"},
+        {"MSH.2", "^~\\&"},
+        {"MSH.2.1", "^~\\&"},
+        {"MSH.2.2", NULL},
+        {"MSH.1[2]", NULL},
+        {"MSH.3", "APP"},
+        {"MSH.9", "ADT^A01"},
+        {"MSH.9.2", "A01"},
+        {"MSH.12", "2.5.1"},
+        {"MSH.13", NULL},
+        {"MSH[2].3", NULL},
+        {"PID", "PID|1||ID1^^^HOSP&1.2.3&ISO~ID2||DOE^JOHN^A"},
+        {"PID.1", "1"},
+        {"PID.2", ""},
+        {"PID.3", "ID1^^^HOSP&1.2.3&ISO~ID2"},
+        {"PID.3[1]", "ID1^^^HOSP&1.2.3&ISO"},
+        {"PID.3[2]", "ID2"},
+        {"PID.3[3]", NULL},
+        {"PID.3.1", "ID1"},
+        {"PID.3.4", "HOSP&1.2.3&ISO"},
+        {"PID.3.4.2", "1.2.3"},
+        {"PID.3.4.4", NULL},
+        {"PID.3.5", NULL},
+        {"PID-3[2].1", "ID2"},
+        {"PID 3 4 3", "ISO"},
+        {"PID-3.4-1", "HOSP"},
+        {"PID[1].5.2", "JOHN"},
+        {"PID[01].05.02", "JOHN"},
+        {"PID.5.1.1", "DOE"},
+        {"PID.6", NULL},
+        {"PID[2].5", NULL},
+        {"OBX[2].5", "\"\""},
+        {"OBX[2].3", "Y"},
+        {"OBX.5", "one"},
+        {"OBX[3].5", NULL},
+        {"OBX[2]", "OBX|2|ST|Y||\"\""},
+        {"ZZZ.1", NULL},
+        {"pid.5", NULL},
+    };
+    check_gets(SAMPLE, rows, LENGTH(rows));
+}
+
+static void gets_with_other_separators(void **state) {
+    (void)state;
+    static const struct get rows[] = {
+        {"MSH.1", "#"},     {"MSH.2", "*!?@"}, {"MSH.3", "APP"},
+        {"PID.1", "a|b^c"}, {"PID.2.2", "y"},  {"PID.2[2].1.2", "q"},
+    };
+    check_gets("MSH#*!?@#APP\nPID#a|b^c#x*y!p@q", rows, LENGTH(rows));
+    static const struct get few[] = {
+        {"MSH.2", "^"},     {"PID.1", "a~b&c\\d"}, {"PID.1[1]", "a~b&c\\d"},
+        {"PID.1[2]", NULL}, {"PID.2.2", "y"},      {"PID.2.2.2", NULL},
+    };
+    check_gets("MSH|^|APP\nPID|a~b&c\\d|x^y", few, LENGTH(few));
+    static const struct get odd[] = {
+        {"NK1", "NK1"},
+        {"NK1.1", NULL},
+        {"\xc3\x85ZZ.1", "x"},
+        {"PID.1", NULL},
+    };
+    check_gets("MSH|^~\\&\rNK1\r\xc3\x85ZZ|x\rPI|1\rPIDX|1", odd, LENGTH(odd));
+}
+
+static void refuses_what_is_no_path(void **state) {
+    (void)state;
+    static const char *const paths[] = {
+        "",
+        "P",
+        "PI",
+        "P.1",
+        "PIDX.5",
+        "PID.",
+        "PID.0",
+        "PID.5.",
+        "PID.5.0",
+        "PID.5.1x",
+        "PID.5.1.1.1",
+        "PID[0].5",
+        "PID[].5",
+        "PID[1.5",
+        "PID[1]5",
+        "PID.5[0]",
+        "PID.5[1",
+        "PID.5.1[2]",
+        "PID/5",
+        "PID.5 ",
+        " PID.5",
+        "PID..5",
+        "PID.-5",
+        "PID.+5",
+        "PI|.5",
+        "PID.1000000",
+        "PID[1000000]",
+        "P\xc3.1",
+        "PID.99999999999999999999999999",
+        "PID.5.18446744073709551617",
+        "\xe0\x81\x81ZZ.1",
+        "\xf4\x90\x80\x80ZZ.1",
+        "\xc3ZZZ.1",
+        "\xed\xa0\x80ZZ.1",
+    };
+    dx_hl7 *hl7 = hl7_of(SAMPLE);
+    for (size_t i = 0; i < LENGTH(paths); i++) {
+        dx_text raw;
+        if (dx_hl7_get(hl7, dx_str(paths[i]), &raw) != DX_MISFIT)
+            print_error("%s\n", paths[i]);
+        assert_int_equal(dx_hl7_get(hl7, dx_str(paths[i]), &raw), DX_MISFIT);
+    }
+    dx_text raw;
+    assert_int_equal(dx_hl7_get(hl7, (dx_text){NULL, 0}, &raw), DX_MISFIT);
+    assert_int_equal(dx_hl7_get(hl7, dx_str("PID.999999[999999].999999.999999"), &raw), DX_OK);
+    dx_hl7_free(hl7);
+}
+
+static void check_text(const char *text, const char *path, const char *expected) {
+    dx_hl7 *hl7 = hl7_of(text);
+    dx_buf out;
+    dx_buf_init(&out, 1000, NULL);
+    assert_int_equal(dx_hl7_get_text(hl7, dx_str(path), &out), DX_OK);
+    unit_same((dx_text){out.data, out.len}, dx_str(expected));
+    dx_buf_done(&out);
+    dx_hl7_free(hl7);
+}
+
+static void resolves_escapes(void **state) {
+    (void)state;
+    static const struct get rows[] = {
+        {"plain", "plain"},      {"\\F\\\\S\\\\T\\\\R\\\\E\\", "|^&~\\"},
+        {"a\\T\\b", "a&b"},      {"\\X0D\\\\X0A\\", "\r\n"},
+        {"\\X0D0A\\x", "\r\nx"}, {"\\Xc3A5\\", "\xc3\xa5"},
+        {"\\X\\", "\\X\\"},      {"\\X0\\", "\\X0\\"},
+        {"\\X0G\\", "\\X0G\\"},  {"\\H\\bold\\N\\ \\.br\\", "\\H\\bold\\N\\ \\.br\\"},
+        {"\\f\\", "\\f\\"},      {"\\", "\\"},
+        {"a\\b", "a\\b"},        {"\\\\", "\\\\"},
+        {"\\\\F\\", "\\|"},      {"\\Zx\\\\F\\", "\\Zx\\|"},
+        {"\"\"", "\"\""},        {"", ""},
+    };
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        char text[200];
+        snprintf(text, sizeof text, "MSH|^~\\&|\rPID|%s", rows[i].path);
+        check_text(text, "PID.1", rows[i].raw);
+    }
+    check_text("MSH#*!?@#\rPID#?F??S?\\F\\", "PID.1", "#*\\F\\");
+    check_text("MSH|^|\rPID|\\F\\", "PID.1", "\\F\\");
+    check_text("MSH|^~|\rPID|\\F\\", "PID.1", "\\F\\");
+    check_text("MSH|^~\\|\rPID|\\F\\\\T\\", "PID.1", "|\\T\\");
+    check_text(SAMPLE, "MSH.2", "^~\\&");
+    check_text(SAMPLE, "PID.99", "");
+    check_text("MSH|^~\\&|\rPID|\\F\\", "PID", "PID|\\F\\");
+}
+
+static void escape_text_is_all_or_nothing(void **state) {
+    (void)state;
+    dx_hl7 *hl7 = hl7_of("MSH|^~\\&|\rPID|abc\\F\\def\\Zz\\g");
+    for (size_t max = 0; max <= 14; max++) {
+        dx_buf out;
+        dx_buf_init(&out, max + 1, NULL);
+        assert_int_equal(dx_buf_append(&out, "<", 1), DX_OK);
+        dx_status status = dx_hl7_get_text(hl7, dx_str("PID.1"), &out);
+        assert_int_equal(status, max < 12 ? DX_ERR_LIMIT : DX_OK);
+        if (status == DX_OK)
+            assert_text(((dx_text){out.data, out.len}), "<abc|def\\Zz\\g");
+        else
+            assert_int_equal(out.len, 1);
+        dx_buf_done(&out);
+    }
+    dx_hl7_free(hl7);
+}
+
+static void names_formats(void **state) {
+    (void)state;
+    dx_hl7_format format = DX_HL7_TOML;
+    assert_int_equal(dx_hl7_format_named(dx_str("hl7"), &format), DX_OK);
+    assert_int_equal(format, DX_HL7_TEXT);
+    assert_int_equal(dx_hl7_format_named(dx_str("json"), &format), DX_OK);
+    assert_int_equal(format, DX_HL7_JSON);
+    assert_int_equal(dx_hl7_format_named(dx_str("yaml"), &format), DX_OK);
+    assert_int_equal(format, DX_HL7_YAML);
+    assert_int_equal(dx_hl7_format_named(dx_str("toml"), &format), DX_OK);
+    assert_int_equal(format, DX_HL7_TOML);
+    static const char *const others[] = {"HL7", "Json", "xml", "", "jso", "json "};
+    for (size_t i = 0; i < LENGTH(others); i++)
+        assert_int_equal(dx_hl7_format_named(dx_str(others[i]), &format), DX_MISFIT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_every_byte),
+        cmocka_unit_test(counts_lines),
+        cmocka_unit_test(says_why_it_is_no_message),
+        cmocka_unit_test(exact_wants_five_separators),
+        cmocka_unit_test(gets_what_a_path_names),
+        cmocka_unit_test(gets_with_other_separators),
+        cmocka_unit_test(refuses_what_is_no_path),
+        cmocka_unit_test(resolves_escapes),
+        cmocka_unit_test(escape_text_is_all_or_nothing),
+        cmocka_unit_test(names_formats),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

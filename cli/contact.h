@@ -49,10 +49,7 @@ struct cli_session {
     struct asked *asked; /* the call at hand, or one that nobody waits for any more */
 };
 
-/* The clock of sessions, in ms; waiting for something to happen on its loop; its first framing. */
-uint64_t session_now(void);
-int session_interrupts(void); /* how often the user wanted it to end */
-void session_wait(cli_session *session, uint64_t until);
+/* The framing that a session begins with. */
 dx_framing session_framing(const cli_session *session);
 /* The name of the protocol that the peer speaks, found out by trying. CLI_OK, or told. */
 int session_detect(const cli_peer_options *options, char **command, const char **ret_name);

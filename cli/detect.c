@@ -3,6 +3,7 @@
 #include "cli/contact.h"
 #include "cli/input.h"
 #include "cli/say.h"
+#include "cli/wait.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,15 +76,15 @@ static bool is_open(const struct detection *detection) {
 
 /* When one has answered, the others have as long again, and no less than half a second. */
 static const char *wait_for_best(struct detection *detection) {
-    uint64_t began = session_now();
+    uint64_t began = cli_now();
     uint64_t until = began + DETECT_MS;
     bool answered = false;
-    int before = session_interrupts();
-    while (session_now() < until && session_interrupts() == before && is_open(detection) &&
+    int before = cli_interrupts();
+    while (cli_now() < until && cli_interrupts() == before && is_open(detection) &&
            !best(detection, false)) {
-        session_wait(&detection->candidates[0].session, until);
+        cli_wait(detection->loop, until);
         if (!answered && best(detection, true)) {
-            uint64_t now = session_now();
+            uint64_t now = cli_now();
             uint64_t more = now - began > 500 ? now - began : 500;
             until = now + more < until ? now + more : until;
             answered = true;
@@ -121,10 +122,10 @@ int session_detect(const cli_peer_options *options, char **command, const char *
     add_candidates(&detection, false);
     for (size_t i = 0; i < detection.count; i++)
         try_candidate(&detection, &detection.candidates[i], options, command);
-    int before = session_interrupts();
+    int before = cli_interrupts();
     *ret_name = wait_for_best(&detection);
-    int code = session_interrupts() == before ? tell(&detection, *ret_name)
-                                              : cli_fail(CLI_INTERRUPTED, "interrupted");
+    int code = cli_interrupts() == before ? tell(&detection, *ret_name)
+                                          : cli_fail(CLI_INTERRUPTED, "interrupted");
     for (size_t i = 0; i < detection.count; i++)
         contact_free(detection.candidates[i].contact);
     dx_loop_free(detection.loop);

@@ -5,13 +5,12 @@
 #include "cli/run/crew.h"
 #include "cli/run/desk.h"
 #include "cli/say.h"
+#include "cli/wait.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 struct run_options {
     cli_run_options run;
@@ -31,28 +30,6 @@ struct run {
 /* How long those who ask may take to hear the last word. */
 enum { FAREWELL_MS = 2500, LOG_LEAST = 1024, LOG_MOST = 64 << 20 };
 
-static volatile sig_atomic_t signals;
-
-static void on_signal(int number) {
-    (void)number;
-    signals++;
-}
-
-/* They come only while we wait. That nobody reads what we print is no reason to end. */
-static void catch_signals(void) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal};
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        sigaddset(&set, numbers[i]);
-        sigaction(numbers[i], &action, NULL);
-    }
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &action, NULL);
-}
-
 /* Each peer takes some descriptors, and the usual limit is for programs that need few. */
 static void raise_limit(size_t peers) {
     struct rlimit limit;
@@ -63,49 +40,36 @@ static void raise_limit(size_t peers) {
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static void turn(struct run *run, int most_ms) {
-    struct pollfd pollfd = {.fd = dx_loop_fd(run->loop), .events = POLLIN};
-    int wait = dx_loop_wait_ms(run->loop);
-    if (most_ms >= 0 && (wait < 0 || wait > most_ms))
-        wait = most_ms;
-    struct timespec time = {wait / 1000, (long)(wait % 1000) * 1000000};
-    sigset_t none;
-    sigemptyset(&none);
-    (void)ppoll(&pollfd, 1, wait < 0 ? NULL : &time, &none);
-    dx_loop_dispatch(run->loop);
+static void turn(struct run *run, uint64_t until) {
+    cli_wait(run->loop, until);
     desk_tend(&run->desk);
 }
 
 /* Until all peers are gone; a second signal has no patience. */
 static int attend(struct run *run) {
-    while (!run->desk.down && !signals)
-        turn(run, -1);
-    int before = signals;
+    while (!run->desk.down && !cli_interrupts())
+        turn(run, DX_NEVER);
+    int before = cli_interrupts();
     crew_leave(&run->crew);
     do
-        turn(run, -1);
-    while (!crew_is_gone(&run->crew) && signals == before);
+        turn(run, DX_NEVER);
+    while (!crew_is_gone(&run->crew) && cli_interrupts() == before);
     if (!crew_is_gone(&run->crew))
         return cli_fail(CLI_INTERRUPTED, "interrupted: peers were killed");
     return run->config.flawed ? CLI_USAGE : CLI_OK;
 }
 
-static uint64_t now_ms(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
-}
-
 static void say_goodbye(struct run *run) {
-    uint64_t until = now_ms() + FAREWELL_MS;
+    uint64_t until = cli_now() + FAREWELL_MS;
     desk_close(&run->desk);
-    while (run->desk.clients && now_ms() < until)
-        turn(run, (int)(until - now_ms()));
+    while (run->desk.clients && cli_now() < until)
+        turn(run, until);
 }
 
 static int begin(struct run *run) {
     dx_error error = {.phrase = "no memory"};
-    catch_signals();
+    cli_catch_signals();
+    signal(SIGPIPE, SIG_IGN); /* that nobody reads what we print is no reason to end */
     raise_limit(run->config.count);
     if (dx_loop_new(NULL, &run->loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);

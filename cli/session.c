@@ -3,13 +3,11 @@
 #include "cli/contact.h"
 #include "cli/input.h"
 #include "cli/say.h"
+#include "cli/wait.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define AT(member) offsetof(cli_peer_options, member)
 
@@ -63,51 +61,6 @@ const cli_option cli_time_table[] = {
 /* After so long without a word, the other framing is tried; so long those attempts have; and so
  * much later than the one the other may answer. */
 enum { SILENCE_MS = 1000, TRIAL_MS = 3000, GRACE_MS = 500 };
-
-static volatile sig_atomic_t interrupts;
-
-static void on_signal(int number) {
-    (void)number;
-    interrupts++;
-}
-
-int session_interrupts(void) {
-    return interrupts;
-}
-
-/* They come only while we wait. */
-static void catch_signals(void) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal};
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        sigaddset(&set, numbers[i]);
-        sigaction(numbers[i], &action, NULL);
-    }
-    sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-uint64_t session_now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
-}
-
-/* Waits for something to happen, at most until then. */
-void session_wait(cli_session *session, uint64_t until) {
-    struct pollfd pollfd = {.fd = dx_loop_fd(session->loop), .events = POLLIN};
-    uint64_t now = session_now();
-    int own = dx_loop_wait_ms(session->loop);
-    uint64_t wait = until == CLI_NEVER ? UINT64_MAX : until > now ? until - now : 0;
-    if (own >= 0 && (uint64_t)own < wait)
-        wait = (uint64_t)own;
-    struct timespec time = {(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
-    sigset_t none;
-    sigemptyset(&none);
-    (void)ppoll(&pollfd, 1, wait == UINT64_MAX ? NULL : &time, &none);
-    dx_loop_dispatch(session->loop);
-}
 
 /* Other framings. */
 
@@ -163,9 +116,9 @@ static enum verdict judge_framing(cli_session *session) {
         return RIGHT;
     /* Whoever answers in this framing, too, does so at about the same time. */
     if (!session->other_at)
-        session->other_at = session_now();
+        session->other_at = cli_now();
     bool late =
-        !same || same->state != CONTACT_STARTING || session_now() >= session->other_at + GRACE_MS;
+        !same || same->state != CONTACT_STARTING || cli_now() >= session->other_at + GRACE_MS;
     return late ? WRONG : UNKNOWN;
 }
 
@@ -246,34 +199,34 @@ static bool is_hopeless(const struct contact *contact) {
 
 int session_attend(cli_session *session, bool (*done)(cli_session *session, void *user), void *user,
                    bool *ret_changed) {
-    uint64_t silent_at = session_now() + SILENCE_MS;
+    uint64_t silent_at = cli_now() + SILENCE_MS;
     uint64_t trials_end = CLI_NEVER;
-    int before = interrupts;
+    int before = cli_interrupts();
     *ret_changed = false;
     for (;;) {
         const struct contact *main = session->main;
         bool over = done(session, user);
-        bool silent = !main->heard && (over || main->gone || session_now() >= silent_at);
-        if (interrupts != before)
+        bool silent = !main->heard && (over || main->gone || cli_now() >= silent_at);
+        if (cli_interrupts() != before)
             return tell_interrupt();
         if (over && (main->heard || is_hopeless(main)))
             return CLI_OK;
         if (silent && !session->tried && !main->other_framing) {
             open_trials(session);
-            trials_end = session_now() + TRIAL_MS;
+            trials_end = cli_now() + TRIAL_MS;
         }
         if (judge_framing(session) == WRONG) {
             *ret_changed = true;
             session->tried = true;
             return change_framing(session);
         }
-        if (session->tried && (judge_framing(session) == RIGHT || session_now() >= trials_end))
+        if (session->tried && (judge_framing(session) == RIGHT || cli_now() >= trials_end))
             close_trials(session);
         if (over && !session->other)
             return CLI_OK;
         bool waits_for_word = !session->tried && !main->heard;
         uint64_t until = session->other_at ? session->other_at + GRACE_MS : trials_end;
-        session_wait(session, session->other ? until : waits_for_word ? silent_at : CLI_NEVER);
+        cli_wait(session->loop, session->other ? until : waits_for_word ? silent_at : CLI_NEVER);
     }
 }
 
@@ -283,9 +236,9 @@ static bool is_settled(cli_session *session, void *user) {
 }
 
 void session_wait_gone(cli_session *session) {
-    uint64_t until = session_now() + 1000;
-    while (!session->main->gone && session_now() < until)
-        session_wait(session, until);
+    uint64_t until = cli_now() + 1000;
+    while (!session->main->gone && cli_now() < until)
+        cli_wait(session->loop, until);
 }
 
 int session_shake_hands(cli_session *session) {
@@ -374,7 +327,7 @@ static int begin(cli_session *session) {
     const char *name = session->options->protocol;
     dx_error error = {.fault = DX_FAULT_NONE};
     int code = CLI_OK;
-    catch_signals();
+    cli_catch_signals();
     if (name && strcmp(name, "auto") == 0)
         code = session_detect(session->options, session->command, &name);
     if (code != CLI_OK)
@@ -415,13 +368,13 @@ int cli_session_open(const cli_peer_options *options, char **command, cli_sessio
 }
 
 int cli_session_close(cli_session *session, int code) {
-    int before = interrupts;
+    int before = cli_interrupts();
     if (session->loop && session->main) {
         close_trials(session);
         contact_stop(session->main);
-        while (!session->main->gone && interrupts == before)
-            session_wait(session, CLI_NEVER);
-        if (interrupts != before && code == CLI_OK)
+        while (!session->main->gone && cli_interrupts() == before)
+            cli_wait(session->loop, CLI_NEVER);
+        if (cli_interrupts() != before && code == CLI_OK)
             code = tell_interrupt();
     }
     forget(session);

@@ -1,13 +1,11 @@
 #include "cli/run/control.h"
 
 #include "cli/say.h"
+#include "cli/wait.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* An answer of a peer and what stands around it. */
@@ -20,36 +18,6 @@ struct cli_control {
     bool refused;
     char why[300]; /* it was refused, or broke */
 };
-
-static volatile sig_atomic_t interrupts;
-
-static void on_signal(int number) {
-    (void)number;
-    interrupts++;
-}
-
-/* They come only while we wait. */
-static void catch_signals(void) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal};
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        sigaddset(&set, numbers[i]);
-        sigaction(numbers[i], &action, NULL);
-    }
-    sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-static void wait_a_bit(cli_control *control) {
-    struct pollfd pollfd = {.fd = dx_loop_fd(control->loop), .events = POLLIN};
-    int wait = dx_loop_wait_ms(control->loop);
-    struct timespec time = {wait / 1000, (long)(wait % 1000) * 1000000};
-    sigset_t none;
-    sigemptyset(&none);
-    (void)ppoll(&pollfd, 1, wait < 0 ? NULL : &time, &none);
-    dx_loop_dispatch(control->loop);
-}
 
 /* Opening. */
 
@@ -120,7 +88,7 @@ int cli_control_open(const cli_run_options *options, cli_control **ret_control) 
         cli_control_close(control);
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     }
-    catch_signals();
+    cli_catch_signals();
     *ret_control = control;
     return CLI_OK;
 }
@@ -183,8 +151,8 @@ static int tell_refusal(const dx_event *event) {
 
 int cli_control_wait(cli_reply *reply, bool quiet) {
     cli_control *control = reply->control;
-    while (!reply->done && !interrupts)
-        wait_a_bit(control);
+    while (!reply->done && !cli_interrupts())
+        cli_wait(control->loop, DX_NEVER);
     if (!reply->done)
         return quiet ? CLI_INTERRUPTED : cli_fail(CLI_INTERRUPTED, "interrupted");
     if (reply->event && reply->event->outcome == DX_OUTCOME_RESULT)
@@ -194,8 +162,8 @@ int cli_control_wait(cli_reply *reply, bool quiet) {
     if (!reply->lost)
         return cli_fail(CLI_NO_START, "no memory");
     /* A reason may still be on its way behind the loss. */
-    while (!control->over && !interrupts)
-        wait_a_bit(control);
+    while (!control->over && !cli_interrupts())
+        cli_wait(control->loop, DX_NEVER);
     if (quiet && !control->why[0])
         return CLI_ENDED;
     if (control->refused)

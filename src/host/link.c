@@ -350,7 +350,8 @@ static void on_due(dx__due *due) {
     dx_link *link = DX__OWNER(due, dx_link, due);
     uint64_t now = link->thing.loop->now;
     /* What came in time counts, even where nobody tells of it: a file, a pipe in packet mode. */
-    if (link->in.events)
+    bool untold = link->in.always_ready || link->in_is_left || link->in_events & EPOLLET;
+    if (link->in.events && (untold || now >= link->give_up_at))
         read_all(link, now >= link->give_up_at ? REST : READS, true);
     if (link->freed)
         return;

@@ -1,0 +1,49 @@
+#include "cli/wait.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <time.h>
+
+static volatile sig_atomic_t interrupts;
+
+static void on_signal(int number) {
+    (void)number;
+    interrupts++;
+}
+
+void cli_catch_signals(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        sigaddset(&set, numbers[i]);
+        sigaction(numbers[i], &action, NULL);
+    }
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+int cli_interrupts(void) {
+    return interrupts;
+}
+
+uint64_t cli_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+void cli_wait(dx_loop *loop, uint64_t until) {
+    struct pollfd pollfd = {.fd = dx_loop_fd(loop), .events = POLLIN};
+    uint64_t now = cli_now();
+    int own = dx_loop_wait_ms(loop);
+    uint64_t wait = until == DX_NEVER ? DX_NEVER : until > now ? until - now : 0;
+    if (own >= 0 && (uint64_t)own < wait)
+        wait = (uint64_t)own;
+    struct timespec time = {(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
+    sigset_t none;
+    sigemptyset(&none);
+    (void)ppoll(&pollfd, 1, wait == DX_NEVER ? NULL : &time, &none);
+    dx_loop_dispatch(loop);
+}

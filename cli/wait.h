@@ -1,0 +1,16 @@
+/* wait.h: waiting on a loop until something happens, a time is up, or the user wants it to end. */
+#ifndef CLI_WAIT_H
+#define CLI_WAIT_H
+
+#include <duplex/loop.h>
+
+/* From now on SIGINT, SIGTERM and SIGHUP come only while cli_wait() waits, and are counted. */
+void cli_catch_signals(void);
+int cli_interrupts(void);
+
+/* Milliseconds of a clock that only goes forward. */
+uint64_t cli_now(void);
+/* Dispatches what has come, at the latest at `until` (DX_NEVER: whenever that is). */
+void cli_wait(dx_loop *loop, uint64_t until);
+
+#endif

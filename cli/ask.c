@@ -109,7 +109,7 @@ static dx_status ask(cli_session *session, struct asked *asked, const char *para
     const char *text = with ? with : params;
     if (with)
         call.peer.token = dx_str("\"duplex-1\"");
-    dx_json json = text ? dx_json_text(text, strlen(text)) : dx_json_none();
+    dx_json json = contact_json(text);
     dx_link *link = contact_link(session->main);
     dx_status status = dx_link_call(link, dx_str(asked->method), json, &call, NULL);
     if (status != DX_OK)
@@ -197,7 +197,7 @@ int cli_session_call(cli_session *session, const char *method, const char *param
 int cli_session_notify(cli_session *session, const char *method, const char *params) {
     if (is_wrong_verb(session, method, true))
         return CLI_MISFIT;
-    dx_json json = params ? dx_json_text(params, strlen(params)) : dx_json_none();
+    dx_json json = contact_json(params);
     dx_status status = dx_link_notify(contact_link(session->main), dx_str(method), json);
     if (status == DX_OK)
         return CLI_OK;

@@ -115,7 +115,7 @@ static void on_step_done(dx_link *link, const dx_event *event, void *user) {
     take_steps(contact);
 }
 
-static dx_json json_of(const char *text) {
+dx_json contact_json(const char *text) {
     return text ? dx_json_text(text, strlen(text)) : dx_json_none();
 }
 
@@ -144,11 +144,11 @@ static void take_steps(struct contact *contact) {
         const char *params = step == first && session->init ? session->init : step->params;
         dx_link *link = contact_link(contact);
         if (!step->notification) {
-            status = dx_link_call(link, dx_str(step->method), json_of(params), &options, NULL);
+            status = dx_link_call(link, dx_str(step->method), contact_json(params), &options, NULL);
             if (status == DX_OK)
                 return;
         } else {
-            status = dx_link_notify(link, dx_str(step->method), json_of(params));
+            status = dx_link_notify(link, dx_str(step->method), contact_json(params));
             contact->step++;
         }
         if (status != DX_OK)
@@ -193,7 +193,7 @@ void contact_answer(dx_protocol *protocol, dx_link *link, const dx_event *event)
         dx_status status = dx_protocol_check(protocol, event->rule, DX_SIDE_PLUGIN, DX_PART_RESULT,
                                              yyjson_doc_get_root(doc), 0, NULL);
         yyjson_doc_free(doc);
-        if (status == DX_OK && dx_link_reply(link, event->request, json_of(empty[i])) == DX_OK)
+        if (status == DX_OK && dx_link_reply(link, event->request, contact_json(empty[i])) == DX_OK)
             return;
     }
     dx_link_refuse(link, event->request, DX_CODE_METHOD, dx_str(NULL), dx_json_none());

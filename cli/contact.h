@@ -76,6 +76,8 @@ char *contact_describe(const dx_event *event, const char *timer);
 int contact_code(const dx_event *event);
 /* What the end of a call says about the framing. */
 void contact_hear(struct contact *contact, const dx_event *event);
+/* Params that are a text, or none. */
+dx_json contact_json(const char *text);
 /* Answers a request of the peer: where an empty answer is one, with that, since nobody here has
  * more to say. */
 void contact_answer(dx_protocol *protocol, dx_link *link, const dx_event *event);

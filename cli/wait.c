@@ -28,10 +28,18 @@ int cli_interrupts(void) {
     return interrupts;
 }
 
-uint64_t cli_now(void) {
+static uint64_t read_clock(clockid_t clock) {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+uint64_t cli_now(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t cli_unix_ms(void) {
+    return read_clock(CLOCK_REALTIME);
 }
 
 void cli_wait(dx_loop *loop, uint64_t until) {

@@ -10,6 +10,8 @@ int cli_interrupts(void);
 
 /* Milliseconds of a clock that only goes forward. */
 uint64_t cli_now(void);
+/* Those since 1970. */
+uint64_t cli_unix_ms(void);
 /* Dispatches what has come, at the latest at `until` (DX_NEVER: whenever that is). */
 void cli_wait(dx_loop *loop, uint64_t until);
 

@@ -2,11 +2,11 @@
 
 #include "cli/contact.h"
 #include "cli/say.h"
+#include "cli/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* How much of the standard error is shown when a peer dies; how much a journal holds. */
 enum { TAIL_LINES = 10, TAIL_BYTES = 2000, LOG_MAX = 256 << 10 };
@@ -62,15 +62,12 @@ static bool is_dead(dx_state state) {
 }
 
 static void show_json(const struct crew_peer *peer, const char *why) {
-    struct timespec time;
     size_t len;
     char *tail = is_dead(peer->state) ? crew_tail(peer, &len) : NULL;
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, root);
-    clock_gettime(CLOCK_REALTIME, &time);
-    yyjson_mut_obj_add_uint(doc, root, "time",
-                            (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000);
+    yyjson_mut_obj_add_uint(doc, root, "time", cli_unix_ms());
     yyjson_mut_obj_add_str(doc, root, "peer", peer->config->name);
     yyjson_mut_obj_add_str(doc, root, "state", dx_state_name(peer->state));
     yyjson_mut_obj_add_uint(doc, root, "run", dx_supervisor_incarnation(peer->supervisor));
@@ -205,10 +202,6 @@ bool crew_is_coming(const struct crew_peer *peer) {
 
 static void take_steps(struct crew_peer *peer, dx_link *link);
 
-static dx_json json_of(const char *text) {
-    return text ? dx_json_text(text, strlen(text)) : dx_json_none();
-}
-
 static void fail_handshake(struct crew_peer *peer, const char *method, const char *why) {
     dx_error error = {.fault = DX_FAULT_START};
     snprintf(error.phrase, sizeof error.phrase, "the handshake failed: %.60s: %.100s", method, why);
@@ -239,8 +232,8 @@ static void take_steps(struct crew_peer *peer, dx_link *link) {
             step == first && peer->config->init ? peer->config->init : step->params;
         dx_status status =
             step->notification
-                ? dx_link_notify(link, dx_str(step->method), json_of(params))
-                : dx_link_call(link, dx_str(step->method), json_of(params), &options, NULL);
+                ? dx_link_notify(link, dx_str(step->method), contact_json(params))
+                : dx_link_call(link, dx_str(step->method), contact_json(params), &options, NULL);
         if (status != DX_OK) {
             fail_handshake(peer, step->method,
                            status == DX_MISFIT ? dx_link_why(link)->phrase

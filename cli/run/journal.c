@@ -1,15 +1,10 @@
 #include "cli/run/journal.h"
 
+#include "cli/wait.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static uint64_t unix_ms(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
-}
 
 /* How many bytes the character here has; 0 if they are none that can be shown. */
 static size_t character(dx_text text, size_t at) {
@@ -66,7 +61,7 @@ void journal_add(struct journal *journal, uint64_t seq, unsigned run, bool own, 
         journal->dropped = seq;
         return;
     }
-    *line = (struct journal_line){.seq = seq, .unix_ms = unix_ms(), .run = run, .own = own};
+    *line = (struct journal_line){.seq = seq, .unix_ms = cli_unix_ms(), .run = run, .own = own};
     copy_clean(line, text);
     if (cost(line) > journal->max) {
         journal->dropped = seq;

@@ -1,37 +1,8 @@
 #!/usr/bin/env bash
 # The limits of a run's socket, and what it does with nonsense: one client after the other, on one run.
-set -euo pipefail
-work=$(mktemp -d)
-duplex=$BUILD/duplex
+# shellcheck source=/dev/null disable=SC2154 # it sets work, duplex, run and failed
+. "$SOURCE/tests/check/run-common.bash"
 socket=$work/s.sock
-# shellcheck disable=SC2317 # it is reached by the trap
-finish() {
-    [[ -z $run ]] || kill -KILL "$run" 2>/dev/null || true
-    wait 2>/dev/null
-    rm -rf "$work"
-}
-run=
-trap finish EXIT
-cd "$work"
-failed=0
-complain() {
-    echo "line ${BASH_LINENO[0]}: $*"
-    failed=1
-}
-
-# Speaks to the socket by itself: what the command never would.
-cat >speak.py <<'END'
-import json, socket, sys, time
-def connect(path):
-    s = socket.socket(socket.AF_UNIX)
-    s.settimeout(15)
-    s.connect(path)
-    return s
-def send(s, *messages):
-    s.sendall(b"".join(json.dumps(m).encode() + b"\n" for m in messages))
-def request(id, verb, /, **params):
-    return {"jsonrpc": "2.0", "id": id, "method": verb, "params": params}
-END
 
 echo "{\"duplex\": 1, \"peers\": {\"echo\": {\"command\": [\"$BUILD/examples/echo\", \"line\"]},
     \"slow\": {\"command\": [\"$BUILD/tests/children/slow\", \"300\"]},
@@ -128,4 +99,4 @@ code=0
 wait "$run" || code=$?
 run=
 ((code == 0)) || complain "the run ended with $code"
-exit $failed
+exit "$failed"

@@ -1,22 +1,8 @@
 #!/usr/bin/env bash
 # What takes its time in a run: a peer that no longer answers, and as many peers as there may be.
-set -euo pipefail
-work=$(mktemp -d)
-duplex=$BUILD/duplex
-run=
-# shellcheck disable=SC2317 # it is reached by the trap
-finish() {
-    [[ -z $run ]] || kill "$run" 2>/dev/null || true
-    wait 2>/dev/null
-    rm -rf "$work"
-}
-trap finish EXIT
-cd "$work"
-failed=0
-complain() {
-    echo "line ${BASH_LINENO[0]}: $*"
-    failed=1
-}
+# shellcheck source=/dev/null disable=SC2154 # it sets work, duplex, run and failed
+. "$SOURCE/tests/check/run-common.bash"
+
 # wait_for COUNT PATTERN: that many lines, at most 60 s.
 wait_for() {
     for _ in $(seq 600); do
@@ -59,4 +45,4 @@ wait_for 256 ': ready'
 [[ $(timeout 20 "$duplex" call --socket s --in p256 echo '[256]') == '[256]' ]] || complain "p256"
 end
 ! grep -q failed err || complain "$(grep failed err)"
-exit $failed
+exit "$failed"

@@ -1,27 +1,12 @@
 #!/usr/bin/env bash
 # duplex run and those who talk to it: ps, logs, restart, down, call --in, notify --in.
-set -euo pipefail
-work=$(mktemp -d)
+# shellcheck source=/dev/null disable=SC2154 # it sets work, duplex, run and failed
+. "$SOURCE/tests/check/run-common.bash"
 chmod 755 "$work"
 export XDG_RUNTIME_DIR=$work/rt
 mkdir -m 700 "$XDG_RUNTIME_DIR"
-duplex=$BUILD/duplex
 kids=$BUILD/tests/children
 socket=$XDG_RUNTIME_DIR/duplex/default.sock
-run=
-# shellcheck disable=SC2317 # it is reached by the trap
-finish() {
-    [[ -z $run ]] || kill -KILL "$run" 2>/dev/null || true
-    wait 2>/dev/null
-    rm -rf "$work"
-}
-trap finish EXIT
-cd "$work"
-failed=0
-complain() {
-    echo "line ${BASH_LINENO[0]}: $*"
-    failed=1
-}
 
 # wait_for PATTERN FILE: until a line has it, at most 8 s.
 wait_for() {
@@ -76,20 +61,6 @@ gone() {
     done
     complain "process $1 is still there"
 }
-
-# Speaks to the socket by itself: what the command never would.
-cat >speak.py <<'END'
-import json, socket, sys, time
-def connect(path):
-    s = socket.socket(socket.AF_UNIX)
-    s.settimeout(15)
-    s.connect(path)
-    return s
-def send(s, *messages):
-    s.sendall(b"".join(json.dumps(m).encode() + b"\n" for m in messages))
-def request(id, verb, /, **params):
-    return {"jsonrpc": "2.0", "id": id, "method": verb, "params": params}
-END
 
 cat >sum.openrpc.json <<'END'
 {"openrpc": "1.3.2", "info": {"title": "Sum", "version": "1"}, "x-duplex": {"name": "sum", "framing": "line"},
@@ -510,4 +481,4 @@ signals
 others
 expect 0 '' '' down
 ended 0
-exit $failed
+exit "$failed"

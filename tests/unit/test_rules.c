@@ -1,10 +1,7 @@
 /* A peer that speaks a protocol: what comes and what is sent must fit the document. */
-#include "unit/unit.h"
-
-#include <duplex/peer.h>
+#include "unit/rules.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
 static const char document[] =
     "{\"openrpc\":\"1.3.2\",\"info\":{\"title\":\"Test\",\"version\":\"1\"},"
@@ -36,21 +33,9 @@ static const char document[] =
     "{\"in\":\"ready\",\"message\":\"bye\",\"by\":\"host\",\"outcome\":\"sent\",\"to\":\"over\"}]}}"
     "}";
 
-static dx_protocol *protocol;
-
 static int load(void **state) {
     (void)state;
-    dx_misfit why;
-    if (dx_protocol_read(TEXT(document), TEXT("test.openrpc.json"), NULL, &protocol, &why) == DX_OK)
-        return 0;
-    fprintf(stderr, "%s\n", why.phrase);
-    return -1;
-}
-
-static int unload(void **state) {
-    (void)state;
-    protocol = dx_protocol_free(protocol);
-    return 0;
+    return load_document(document);
 }
 
 static dx_peer *new_peer(dx_side side, dx_checking checking) {

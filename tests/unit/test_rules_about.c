@@ -1,8 +1,7 @@
 /* Notifications that are about other messages, cancellation and progress, fit the document, too:
  * whether there is something that they are about or not. */
+#include "unit/rules.h"
 #include "unit/talk.h"
-
-#include <stdio.h>
 
 static const char document[] =
     "{\"openrpc\":\"1.3.2\",\"info\":{\"title\":\"Test\",\"version\":\"1\"},"
@@ -22,21 +21,9 @@ static const char document[] =
     "\"code\":7},"
     "\"progress\":{\"method\":\"steam\",\"token\":\"of\",\"place\":[\"/of\"]}}}";
 
-static dx_protocol *protocol;
-
 static int load(void **state) {
     (void)state;
-    dx_misfit why;
-    if (dx_protocol_read(TEXT(document), TEXT("test.openrpc.json"), NULL, &protocol, &why) == DX_OK)
-        return 0;
-    fprintf(stderr, "%s\n", why.phrase);
-    return -1;
-}
-
-static int unload(void **state) {
-    (void)state;
-    protocol = dx_protocol_free(protocol);
-    return 0;
+    return load_document(document);
 }
 
 static dx_peer *new_peer(dx_side side, dx_checking checking) {

@@ -1,8 +1,8 @@
 /* What is refused for its params was sent all the same: both ends go on from the same state. */
+#include "unit/rules.h"
 #include "unit/talk.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #define PARAMS                                                                             \
     "\"params\":{\"type\":\"object\",\"required\":[\"n\"],\"properties\":{\"n\":{\"type\"" \
@@ -28,21 +28,9 @@ static const char document[] =
                                                                   "failed") "," //
     MOVE("opening", "open", "result", "ready") "," MOVE("new", "tell", "sent", "told") "]}}}";
 
-static dx_protocol *protocol;
-
 static int load(void **state) {
     (void)state;
-    dx_misfit why;
-    if (dx_protocol_read(TEXT(document), TEXT("test.openrpc.json"), NULL, &protocol, &why) == DX_OK)
-        return 0;
-    fprintf(stderr, "%s\n", why.phrase);
-    return -1;
-}
-
-static int unload(void **state) {
-    (void)state;
-    protocol = dx_protocol_free(protocol);
-    return 0;
+    return load_document(document);
 }
 
 /* A host that does not check what it sends, and a plugin that checks what comes. */

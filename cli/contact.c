@@ -331,6 +331,13 @@ static dx_status connect_to(struct contact *contact, dx_error *error) {
                            error);
 }
 
+struct contact *contact_new(cli_session *session, dx_framing framing, bool probe) {
+    struct contact *contact = calloc(1, sizeof *contact);
+    if (contact)
+        *contact = (struct contact){.session = session, .framing = framing, .probe = probe};
+    return contact;
+}
+
 int contact_open(struct contact *contact) {
     const cli_session *session = contact->session;
     dx_error error = {.fault = DX_FAULT_NONE};

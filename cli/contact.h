@@ -68,6 +68,8 @@ int session_tell(cli_session *session, int code, const char *message, yyjson_mut
                  yyjson_mut_val *more);
 void session_forget_asked(cli_session *session);
 
+/* One that is not started yet; NULL: no memory. */
+struct contact *contact_new(cli_session *session, dx_framing framing, bool probe);
 /* Starts it and its handshake. CLI_OK, or an exit code with `failure` set. */
 int contact_open(struct contact *contact);
 /* How a call ended, in a phrase (to be freed; NULL: no memory) and as an exit code; `timer` is the

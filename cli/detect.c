@@ -5,7 +5,6 @@
 #include "cli/say.h"
 #include "cli/wait.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { CANDIDATES_MAX = 16, DETECT_MS = 5000 };
@@ -47,11 +46,9 @@ static void try_candidate(struct detection *detection, struct candidate *candida
     session->options = options;
     session->command = command;
     session->loop = detection->loop;
-    candidate->contact = calloc(1, sizeof *candidate->contact);
-    if (!candidate->contact)
-        return;
-    *candidate->contact = (struct contact){.session = session, .framing = session_framing(session)};
-    contact_open(candidate->contact);
+    candidate->contact = contact_new(session, session_framing(session), false);
+    if (candidate->contact)
+        contact_open(candidate->contact);
 }
 
 /* The first one in order that has settled well, unless an earlier one may still. */

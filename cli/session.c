@@ -68,13 +68,6 @@ static dx_framing other_framing(dx_framing framing) {
     return framing == DX_FRAMING_LINE ? DX_FRAMING_HEADER : DX_FRAMING_LINE;
 }
 
-static struct contact *contact_new(cli_session *session, dx_framing framing, bool probe) {
-    struct contact *contact = calloc(1, sizeof *contact);
-    if (contact)
-        *contact = (struct contact){.session = session, .framing = framing, .probe = probe};
-    return contact;
-}
-
 static bool has_handshake(const cli_session *session) {
     return !session->options->no_handshake && dx_protocol_facts_of(session->protocol)->start;
 }

@@ -43,7 +43,6 @@ struct dx_link {
     bool out_is_socket;
     bool out_is_silent; /* a plain write() raises no SIGPIPE */
     bool in_is_left;    /* reading ended before all was read, and nobody will tell us again */
-    bool in_hung_up;    /* behind what is there comes the end */
     bool in_is_wide;
     bool out_is_wide;
     bool masked;      /* the kernel can't write without SIGPIPE: see write_masked() */

@@ -46,6 +46,9 @@ expect 2 '' 'duplex call: the command is missing: put it behind --, or pass --co
 expect 2 '' 'duplex call: the command is missing: put it behind --, or pass --connect' call echo --
 expect 2 '' 'duplex call: --connect and a command exclude each other' call echo -c tcp:1 -- "$echo" line
 expect 2 '' 'duplex call: nothing follows --then' call echo --then -- "$echo" line
+# Nobody answers a handshake here, and nothing is there to be started.
+expect 6 '' 'duplex call: the peer answered none of the handshakes that were tried (*' call -p auto x -- cat
+expect 3 '' 'duplex call: cannot start /nonexistent: *' call -p auto x -- /nonexistent
 expect 2 '' 'duplex call: nothing stands before --then' call echo --then --then echo -- "$echo" line
 expect 0 null '' call --then echo -- "$echo" line
 expect 2 '' 'duplex call: nothing stands before --notify' call --then --notify echo -- "$echo" line

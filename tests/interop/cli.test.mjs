@@ -309,3 +309,14 @@ for (const [name, words, peer] of [
         assert.ok(ms < 8000, `${ms} ms`);
         assert.deepEqual(running(tag), []);
     });
+
+test("the protocol is found out by trying", async () => {
+    for (const [name, peer, method] of [
+        ["lsp", peers.clangd, ["workspace/symbol", "query=none"]],
+        ["mcp", peers.everything, ["ping"]],
+    ]) {
+        const ended = await run(["call", "--protocol", "auto", ...method, "--", ...peer]);
+        assert.equal(ended.code, 0, ended.err);
+        assert.ok(ended.err.includes(`the peer speaks ${name} (--protocol ${name} saves finding that out)`), ended.err);
+    }
+});

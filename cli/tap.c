@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,12 +269,21 @@ static void close_all(struct work *work, int code) {
     free(work->env);
 }
 
+/* Who writes to us is not interrupted by our waking up: so more is passed on at once, and two busy
+ * programs lose less time with switching. Not so for what we start. */
+static void let_others_finish(void) {
+    struct sched_param none = {.sched_priority = 0};
+    if (sched_getscheduler(0) == SCHED_OTHER)
+        (void)sched_setscheduler(0, SCHED_BATCH | SCHED_RESET_ON_FORK, &none);
+}
+
 static int tap(const struct tap_options *options, char **command) {
     struct work work = {.options = options,
                         .redact = ended_list(&options->redact),
                         .env = ended_list(&options->env)};
     fill_standard_fds();
     block_signals(&work);
+    let_others_finish();
     int code = CLI_OK;
     if (!work.redact || !work.env || dx_loop_new(NULL, &work.loop, NULL) != DX_OK)
         code = cli_fail(CLI_NO_START, "there is no loop, or no memory");

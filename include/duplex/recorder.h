@@ -1,7 +1,7 @@
 /*
- * duplex/recorder.h: a trace in a file, written by a thread of its own, so that a slow or full disk
- * never slows the traffic: what can't be written in time is dropped, counted, and told in the
- * trace.
+ * duplex/recorder.h: a trace in a file, written by a thread of its own while the processors have
+ * nothing better to do, so that neither a slow or full disk nor the writing slows the traffic: what
+ * can't be written in time is dropped, counted, and told in the trace.
  *
  *     dx_recorder_config config = dx_recorder_defaults("talk.jsonl");
  *     dx_recorder_open(&config, &recorder, &error);
@@ -43,7 +43,7 @@ DX_API void dx_recorder_close(dx_recorder *recorder);
 DX_API dx_status dx_recorder_write(dx_recorder *recorder, const dx_trace_record *record);
 /* Microseconds of the clock that time_us is taken from. */
 DX_API uint64_t dx_recorder_now_us(void);
-/* Records that were dropped so far. */
+/* Records that were dropped so far; a piece of what a tap passed on counts as one. */
 DX_API uint64_t dx_recorder_dropped(dx_recorder *recorder);
 
 #ifdef __cplusplus

@@ -164,7 +164,20 @@ static size_t frame_some(dx__cutter *cutter, dx_text bytes) {
     return len;
 }
 
+/* One whose first line is cut in two by the end of these bytes is passed over. */
+static size_t skip_to_header(dx__cutter *cutter, dx_text bytes) {
+    for (size_t at = 0; at < bytes.len; at++)
+        if ((bytes.at[at] | 0x20) == 'c' &&
+            dx__frame_begins((dx_text){bytes.at + at, bytes.len - at}, "content-length:")) {
+            cutter->skip_to_header = false;
+            return at;
+        }
+    return bytes.len;
+}
+
 static size_t skip_some(dx__cutter *cutter, dx_text bytes) {
+    if (cutter->skip_to_header)
+        return skip_to_header(cutter, bytes);
     if (cutter->skip_line) {
         const char *newline = memchr(bytes.at, '\n', bytes.len);
         cutter->skip_line = !newline;
@@ -223,12 +236,21 @@ static size_t take_line(dx__cutter *cutter, dx_text bytes) {
 
 void dx__cutter_feed(dx__cutter *cutter, dx_text bytes) {
     while (bytes.len) {
-        size_t len = cutter->skip || cutter->skip_line ? skip_some(cutter, bytes)
+        bool skips = cutter->skip || cutter->skip_line || cutter->skip_to_header;
+        size_t len = skips ? skip_some(cutter, bytes)
                      : cutter->cut == DX__CUT_HEADER || cutter->cut == DX__CUT_LINE
                          ? frame_some(cutter, bytes)
                          : take_line(cutter, bytes);
         bytes = (dx_text){bytes.at + len, bytes.len - len};
     }
+}
+
+void dx__cutter_gap(dx__cutter *cutter) {
+    cutter->line.len = 0;
+    cutter->framer = dx_framer_free(cutter->framer);
+    cutter->skip = 0;
+    cutter->skip_to_header = cutter->cut == DX__CUT_HEADER;
+    cutter->skip_line = !cutter->skip_to_header;
 }
 
 void dx__cutter_finish(dx__cutter *cutter) {

@@ -22,11 +22,12 @@ typedef struct dx__cutter {
     bool may_change; /* the framing was told from the bytes, and they may tell another one */
     size_t message_max;
     dx_allocator alloc;
-    dx_framer *framer; /* NULL while there is nothing to frame */
-    uint64_t told;     /* the place in its stream up to which everything was told */
-    uint64_t skip;     /* so many bytes of a message that is too long are still to come … */
-    bool skip_line;    /* … or all up to the end of the line */
-    dx_buf line;       /* a line under way, of text or before the framing is known */
+    dx_framer *framer;   /* NULL while there is nothing to frame */
+    uint64_t told;       /* the place in its stream up to which everything was told */
+    uint64_t skip;       /* so many bytes of a message that is too long are still to come … */
+    bool skip_line;      /* … or all up to the end of the line … */
+    bool skip_to_header; /* … or to the next header */
+    dx_buf line;         /* a line under way, of text or before the framing is known */
     /* `bytes` is how many crossed the wire for it. DX_TRACE_DROPPED: one is missing. */
     void (*tell)(void *user, dx_trace_kind kind, dx_text text, size_t bytes);
     void *user;
@@ -36,6 +37,8 @@ void dx__cutter_init(dx__cutter *cutter, dx__cut cut, size_t message_max,
                      const dx_allocator *alloc);
 void dx__cutter_done(dx__cutter *cutter);
 void dx__cutter_feed(dx__cutter *cutter, dx_text bytes);
+/* Bytes are missing here: it goes on where the next message begins. */
+void dx__cutter_gap(dx__cutter *cutter);
 /* No more bytes will come: what is left is told. */
 void dx__cutter_finish(dx__cutter *cutter);
 

@@ -20,6 +20,7 @@
 #define DX_HOST_HOST_H
 
 #include "base/heap.h"
+#include "host/cutter.h"
 
 #include <duplex/child.h>
 
@@ -195,10 +196,14 @@ bool dx__process_has_exited(const struct dx__process *process, siginfo_t *ret_st
 bool dx__process_reap(const struct dx__process *process, int most_ms);
 void dx__gone_set(dx_gone *gone, bool known, const siginfo_t *status);
 
-/* recorder.c: several records under one lock. */
-void dx__recorder_begin(dx_recorder *recorder);
-dx_status dx__recorder_add(dx_recorder *recorder, const dx_trace_record *record);
-void dx__recorder_end(dx_recorder *recorder);
+/* recorder.c: bytes as they cross a wire in one direction; the recorder's thread cuts them into
+ * records, of which peer, run and from are those of `form`. The wire is the recorder's, who must
+ * outlive its user. NULL: no memory. */
+typedef struct dx__recorder_wire dx__recorder_wire;
+dx__recorder_wire *dx__recorder_wire_new(dx_recorder *recorder, dx__cut cut, size_t message_max,
+                                         const dx_trace_record *form);
+/* No bytes: no more will come. */
+void dx__recorder_pass(dx__recorder_wire *wire, dx_text bytes);
 
 /* guardian.c: failing to have one is not fatal. */
 void dx__guardian_add(dx_loop *loop, pid_t group);

@@ -1,14 +1,15 @@
+#include "base/alloc.h"
 #include "host/host.h"
 
 #include <duplex/recorder.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,13 +20,13 @@ enum { PIECE = 64 << 10, RETRY_MS = 200, CLOSE_S = 2 };
 /* The pause after one that went well, so that not every record wakes a thread and costs a write;
  * and how much ends that pause. */
 enum { REST_MS = 10, MUCH = 256 << 10 };
-/* An empty queue larger than that is given back when nothing comes; and how much less than the
- * traffic its thread counts. */
-enum { KEPT = 64 << 10, NICE = 10 };
+/* An empty queue larger than that is given back when nothing comes. */
+enum { KEPT = 1 << 20 };
 
 /* Several threads touch it, so it is malloc()'s and not a loop's. Those who record only copy their
- * records into a queue; its thread takes the queue as a whole, makes lines of it and writes them.
- */
+ * records into a queue; its thread takes the queue as a whole, makes lines of it and writes them,
+ * while no processor has anything better to do. What is left in the end is written by a thread like
+ * any other, since an idle one may not get its turn. */
 struct dx_recorder {
     pthread_mutex_t lock; /* for what stands here, up to the empty line */
     pthread_cond_t changed;
@@ -35,20 +36,37 @@ struct dx_recorder {
     uint64_t dropped; /* … and ever */
     bool closing;
     bool resting;
+    dx__recorder_wire *wires;
 
     dx_trace_writer *writer;
-    dx_buf batch; /* the queue that was taken */
+    dx_buf batch; /* the queue that was taken, and how far it is written */
+    size_t written;
     pthread_t thread;
     int fd;
     bool holds_lock;
+    bool gave_up; /* the disk takes nothing more */
     uint64_t size_max;
     unsigned keep;
     size_t much;
+    size_t piece;
     char *path;
 };
 
-/* A record in the queue; behind it stand its three texts. */
+/* Bytes of one direction are queued as they crossed the wire; its thread cuts them. */
+struct dx__recorder_wire {
+    dx__recorder_wire *next;
+    dx_recorder *recorder;
+    dx__cutter cutter;
+    dx_trace_from from;
+    unsigned run;
+    char *peer;
+    uint64_t time_us;
+    bool has_gap; /* something is missing before what comes next */
+};
+
+/* A record in the queue, or (text) bytes of a wire; behind it stand its three texts. */
 struct entry {
+    dx__recorder_wire *wire;
     uint64_t time_us;
     uint64_t run;
     uint64_t bytes;
@@ -59,6 +77,7 @@ struct entry {
     uint8_t kind;
     uint8_t from;
     bool checked;
+    bool after_gap;
     bool has_peer;
     bool has_event;
     bool has_text;
@@ -106,7 +125,9 @@ static void begin_new_file(dx_recorder *recorder) {
 
 /* The queue. */
 
-static dx_status put(dx_recorder *recorder, const dx_trace_record *record) {
+/* The bytes of a wire are the text of a record that has nothing else but a time. */
+static dx_status put(dx_recorder *recorder, const dx_trace_record *record,
+                     dx__recorder_wire *wire) {
     dx_buf *queue = &recorder->queue;
     const dx_text *texts[] = {&record->peer, &record->event, &record->text};
     size_t size = sizeof(struct entry);
@@ -120,6 +141,8 @@ static dx_status put(dx_recorder *recorder, const dx_trace_record *record) {
     if (status != DX_OK)
         return status;
     struct entry entry = {
+        .wire = wire,
+        .after_gap = wire && wire->has_gap,
         .time_us = record->time_us,
         .run = record->run,
         .bytes = record->bytes,
@@ -149,7 +172,7 @@ static dx_status put(dx_recorder *recorder, const dx_trace_record *record) {
 static dx_status put_lost(dx_recorder *recorder) {
     dx_trace_record record = {
         .kind = DX_TRACE_DROPPED, .time_us = recorder->lost_at, .count = recorder->lost};
-    dx_status status = recorder->lost ? put(recorder, &record) : DX_OK;
+    dx_status status = recorder->lost ? put(recorder, &record, NULL) : DX_OK;
     if (status == DX_OK)
         recorder->lost = 0;
     return status;
@@ -159,34 +182,31 @@ static bool has_much(const dx_recorder *recorder) {
     return recorder->queue.len >= recorder->much;
 }
 
-void dx__recorder_begin(dx_recorder *recorder) {
+static dx_status add(dx_recorder *recorder, const dx_trace_record *record,
+                     dx__recorder_wire *wire) {
     pthread_mutex_lock(&recorder->lock);
-}
-
-dx_status dx__recorder_add(dx_recorder *recorder, const dx_trace_record *record) {
     dx_status status = put_lost(recorder);
     if (status == DX_OK)
-        status = put(recorder, record);
-    if (status == DX_OK)
-        return DX_OK;
-    uint64_t count = record->kind == DX_TRACE_DROPPED ? record->count : 1;
-    recorder->lost += count;
-    recorder->dropped += count;
-    recorder->lost_at = record->time_us;
-    return status == DX_ERR_LIMIT ? DX_BUSY : status;
-}
-
-void dx__recorder_end(dx_recorder *recorder) {
+        status = put(recorder, record, wire);
+    if (status != DX_OK) {
+        uint64_t count = record->kind == DX_TRACE_DROPPED ? record->count : 1;
+        recorder->lost += count;
+        recorder->dropped += count;
+        recorder->lost_at = record->time_us;
+    }
     if (!recorder->resting || has_much(recorder))
         pthread_cond_signal(&recorder->changed);
     pthread_mutex_unlock(&recorder->lock);
+    return status == DX_ERR_LIMIT ? DX_BUSY : status;
 }
 
 dx_status dx_recorder_write(dx_recorder *recorder, const dx_trace_record *record) {
-    dx__recorder_begin(recorder);
-    dx_status status = dx__recorder_add(recorder, record);
-    dx__recorder_end(recorder);
-    return status;
+    return add(recorder, record, NULL);
+}
+
+void dx__recorder_pass(dx__recorder_wire *wire, dx_text bytes) {
+    dx_trace_record record = {.time_us = dx__clock_us(), .text = bytes};
+    wire->has_gap = add(wire->recorder, &record, wire) != DX_OK;
 }
 
 uint64_t dx_recorder_dropped(dx_recorder *recorder) {
@@ -235,12 +255,14 @@ static bool rest(dx_recorder *recorder, long ms, bool failed) {
 /* False if the disk takes nothing more and we are closing, when it is tried once more. */
 static bool write_lines(dx_recorder *recorder) {
     bool closing = false;
+    if (recorder->gave_up)
+        return false;
     for (dx_text out; (out = dx_trace_output(recorder->writer)).len;) {
         ssize_t n = write(recorder->fd, out.at, out.len);
         if (n > 0)
             dx_trace_sent(recorder->writer, (size_t)n);
         else if (closing)
-            return false;
+            return !(recorder->gave_up = true);
         else
             closing = !rest(recorder, RETRY_MS, true);
     }
@@ -258,6 +280,40 @@ static void drop(dx_recorder *recorder, const dx_trace_record *record, bool is_t
     take_lock(recorder);
     recorder->dropped++;
     leave_lock(recorder);
+}
+
+/* Once the disk takes nothing more, nothing more is made for it. */
+static void write_record(dx_recorder *recorder, const dx_trace_record *record) {
+    dx_status status = recorder->gave_up ? DX_BUSY : dx_trace_write(recorder->writer, record);
+    if (status != DX_OK)
+        drop(recorder, record, status != DX_ERR_INVALID);
+    if (dx_trace_output(recorder->writer).len >= recorder->piece)
+        (void)write_lines(recorder);
+}
+
+static void tell(void *user, dx_trace_kind kind, dx_text text, size_t bytes) {
+    const dx__recorder_wire *wire = user;
+    dx_trace_record record = {
+        .kind = kind,
+        .from = wire->from,
+        .time_us = wire->time_us,
+        .peer = dx_str(wire->peer),
+        .run = wire->run,
+        .bytes = bytes,
+        .text = text,
+        .count = kind == DX_TRACE_DROPPED,
+    };
+    write_record(wire->recorder, &record);
+}
+
+static void cut(dx__recorder_wire *wire, const struct entry *entry, dx_text bytes) {
+    wire->time_us = entry->time_us;
+    if (entry->after_gap)
+        dx__cutter_gap(&wire->cutter);
+    if (bytes.len)
+        dx__cutter_feed(&wire->cutter, bytes);
+    else
+        dx__cutter_finish(&wire->cutter);
 }
 
 static bool write_entry(dx_recorder *recorder, const char *at, size_t *ret_size) {
@@ -279,17 +335,27 @@ static bool write_entry(dx_recorder *recorder, const char *at, size_t *ret_size)
         .text = {entry.has_text ? text : NULL, entry.text_len},
     };
     *ret_size = (size_t)(text - at) + entry.text_len;
-    dx_status status = dx_trace_write(recorder->writer, &record);
-    if (status != DX_OK)
-        drop(recorder, &record, status != DX_ERR_INVALID);
-    return dx_trace_output(recorder->writer).len < PIECE || write_lines(recorder);
+    if (entry.wire)
+        cut(entry.wire, &entry, record.text);
+    else
+        write_record(recorder, &record);
+    return !recorder->gave_up;
 }
 
-static bool write_batch(dx_recorder *recorder) {
-    for (size_t at = 0, size; at < recorder->batch.len; at += size)
-        if (!write_entry(recorder, recorder->batch.data + at, &size))
+/* Without the lock. */
+static bool is_closing(const dx_recorder *recorder) {
+    return __atomic_load_n(&recorder->closing, __ATOMIC_RELAXED);
+}
+
+/* False if the disk takes nothing more, or (idle) somebody else is to write the rest. */
+static bool write_batch(dx_recorder *recorder, bool idle) {
+    for (size_t size; recorder->written < recorder->batch.len; recorder->written += size) {
+        if (idle && is_closing(recorder))
             return false;
-    recorder->batch.len = 0;
+        if (!write_entry(recorder, recorder->batch.data + recorder->written, &size))
+            return false;
+    }
+    recorder->written = recorder->batch.len = 0;
     return write_lines(recorder);
 }
 
@@ -314,18 +380,54 @@ static bool take_batch(dx_recorder *recorder) {
 static void *run(void *user) {
     dx_recorder *recorder = user;
     pthread_cleanup_push(unlock, recorder);
-    setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, (id_t)gettid()) + NICE);
-    bool good = write_lines(recorder); /* the header */
+    bool idle = !is_closing(recorder);
+    struct sched_param none = {.sched_priority = 0};
+    if (idle)
+        sched_setscheduler(0, SCHED_IDLE, &none);
+    bool good = write_lines(recorder) && write_batch(recorder, idle);
     while (good && take_batch(recorder)) {
-        good = write_batch(recorder);
+        good = write_batch(recorder, idle);
         (void)rest(recorder, REST_MS, false);
     }
     pthread_cleanup_pop(1);
     return NULL;
 }
 
+dx__recorder_wire *dx__recorder_wire_new(dx_recorder *recorder, dx__cut cut, size_t message_max,
+                                         const dx_trace_record *form) {
+    dx_allocator alloc = dx__allocator(NULL);
+    dx__recorder_wire *wire = malloc(sizeof *wire);
+    char *peer = form->peer.at ? strndup(form->peer.at, form->peer.len) : NULL;
+    if (!wire || (form->peer.at && !peer)) {
+        free(wire);
+        free(peer);
+        return NULL;
+    }
+    *wire = (dx__recorder_wire){
+        .recorder = recorder, .from = form->from, .run = form->run, .peer = peer};
+    dx__cutter_init(&wire->cutter, cut, message_max, &alloc);
+    wire->cutter.tell = tell;
+    wire->cutter.user = wire;
+    pthread_mutex_lock(&recorder->lock);
+    wire->next = recorder->wires;
+    recorder->wires = wire;
+    pthread_mutex_unlock(&recorder->lock);
+    return wire;
+}
+
+static void destroy_wires(dx_recorder *recorder) {
+    while (recorder->wires) {
+        dx__recorder_wire *wire = recorder->wires;
+        recorder->wires = wire->next;
+        dx__cutter_done(&wire->cutter);
+        free(wire->peer);
+        free(wire);
+    }
+}
+
 static dx_recorder *destroy(dx_recorder *recorder) {
     if (recorder) {
+        destroy_wires(recorder);
         dx_trace_writer_free(recorder->writer);
         dx_buf_done(&recorder->queue);
         dx_buf_done(&recorder->batch);
@@ -337,20 +439,25 @@ static dx_recorder *destroy(dx_recorder *recorder) {
     return NULL;
 }
 
-static dx_status start(dx_recorder *recorder, dx_error *reterr) {
-    pthread_condattr_t attributes;
+/* Signals of the program are none of its business. */
+static int start_thread(dx_recorder *recorder) {
     sigset_t all;
     sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int number = pthread_create(&recorder->thread, NULL, run, recorder);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return number;
+}
+
+static dx_status start(dx_recorder *recorder, dx_error *reterr) {
+    pthread_condattr_t attributes;
     pthread_mutex_init(&recorder->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&recorder->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    /* Signals of the program are none of its business. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int number = pthread_create(&recorder->thread, NULL, run, recorder);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int number = start_thread(recorder);
     return number ? dx__system_error(reterr, DX_FAULT_SYSTEM, "start a thread", NULL, number)
                   : DX_OK;
 }
@@ -366,6 +473,7 @@ dx_status dx_recorder_open(const dx_recorder_config *config, dx_recorder **ret_r
         return DX_ERR_NOMEM;
     *recorder = (dx_recorder){.size_max = config->size_max, .keep = config->keep};
     recorder->much = config->waiting_max / 4 < MUCH ? config->waiting_max / 4 : MUCH;
+    recorder->piece = config->waiting_max / 4 < PIECE ? config->waiting_max / 4 : PIECE;
     dx_buf_init(&recorder->queue, config->waiting_max, NULL);
     dx_buf_init(&recorder->batch, config->waiting_max, NULL);
     recorder->path = strdup(config->path);
@@ -391,11 +499,13 @@ dx_status dx_recorder_open(const dx_recorder_config *config, dx_recorder **ret_r
     return status;
 }
 
-static bool joined(dx_recorder *recorder, int seconds) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += seconds;
-    return pthread_timedjoin_np(recorder->thread, NULL, &until) == 0;
+static bool joined(dx_recorder *recorder, time_t until) {
+    struct timespec time = {.tv_sec = until};
+    return pthread_timedjoin_np(recorder->thread, NULL, &time) == 0;
+}
+
+static bool is_done(const dx_recorder *recorder) {
+    return recorder->gave_up || (!recorder->batch.len && !recorder->queue.len && !recorder->lost);
 }
 
 /* A write that hangs is broken off; on a disk that does not even allow that, the recorder is left
@@ -403,14 +513,19 @@ static bool joined(dx_recorder *recorder, int seconds) {
 void dx_recorder_close(dx_recorder *recorder) {
     if (!recorder)
         return;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    time_t until = now.tv_sec + CLOSE_S + 1; /* the first second has begun */
     pthread_mutex_lock(&recorder->lock);
-    recorder->closing = true;
+    __atomic_store_n(&recorder->closing, true, __ATOMIC_RELAXED);
     pthread_cond_signal(&recorder->changed);
     pthread_mutex_unlock(&recorder->lock);
-    bool ended = joined(recorder, CLOSE_S);
+    bool ended = joined(recorder, until);
+    if (ended && !is_done(recorder) && start_thread(recorder) == 0)
+        ended = joined(recorder, until);
     if (!ended) {
         pthread_cancel(recorder->thread);
-        ended = joined(recorder, 1);
+        ended = joined(recorder, until + 1);
     }
     if (!ended) {
         pthread_detach(recorder->thread);

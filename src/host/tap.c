@@ -26,7 +26,8 @@ enum step { RUNNING, CLOSING, TERMINATING, KILLING };
 
 struct way_of {
     dx__relay relay;
-    dx__cutter cutter;
+    dx__recorder_wire *wire; /* NULL if there is no recorder */
+    dx__cutter cutter;       /* for who looks on */
     dx_tap *tap;
 };
 
@@ -91,26 +92,8 @@ static void signal_group(const dx_tap *tap, int number) {
 
 /* Recording. */
 
-static void put(dx_tap *tap, const dx_trace_record *record) {
-    if (tap->config.recorder)
-        (void)dx__recorder_add(tap->config.recorder, record);
-    dx_watchers_write(tap->config.watchers, record);
-}
-
-static void begin_records(dx_tap *tap) {
-    tap->now_us = dx__clock_us();
-    if (tap->config.recorder)
-        dx__recorder_begin(tap->config.recorder);
-}
-
-static void end_records(dx_tap *tap) {
-    if (tap->config.recorder)
-        dx__recorder_end(tap->config.recorder);
-}
-
-static bool is_recorded(const dx_tap *tap) {
-    return tap->config.recorder ||
-           (tap->config.watchers && dx_watchers_count(tap->config.watchers));
+static bool has_watchers(const dx_tap *tap) {
+    return tap->config.watchers && dx_watchers_count(tap->config.watchers);
 }
 
 static dx_trace_from from_of(const struct way_of *way) {
@@ -129,7 +112,7 @@ static void tell(void *user, dx_trace_kind kind, dx_text text, size_t bytes) {
         .text = text,
         .count = kind == DX_TRACE_DROPPED,
     };
-    put(way->tap, &record);
+    dx_watchers_write(way->tap->config.watchers, &record);
 }
 
 static void tell_event(dx_tap *tap, const char *event, dx_text facts) {
@@ -141,9 +124,9 @@ static void tell_event(dx_tap *tap, const char *event, dx_text facts) {
         .event = dx_str(event),
         .text = facts,
     };
-    begin_records(tap);
-    put(tap, &record);
-    end_records(tap);
+    if (tap->config.recorder)
+        (void)dx_recorder_write(tap->config.recorder, &record);
+    dx_watchers_write(tap->config.watchers, &record);
 }
 
 static void tell_start(dx_tap *tap) {
@@ -178,13 +161,21 @@ static void passed(dx__relay *relay, dx_text bytes) {
     const dx_tap_config *config = &tap->config;
     if (config->on_bytes)
         config->on_bytes(tap, from_of(way), way == &tap->ways[ERRORS], bytes, config->user);
+    if (way->wire && !tap->freed)
+        dx__recorder_pass(way->wire, bytes);
     /* Who looks on from the middle of a message sees the rest of it as stray text; so it is framed
      * also while nobody does. */
-    if (tap->freed || !(config->recorder || config->watchers))
-        return;
-    begin_records(tap);
-    dx__cutter_feed(&way->cutter, bytes);
-    end_records(tap);
+    if (config->watchers && !tap->freed) {
+        tap->now_us = dx__clock_us();
+        dx__cutter_feed(&way->cutter, bytes);
+    }
+}
+
+static void finish_record(struct way_of *way) {
+    if (way->wire)
+        dx__recorder_pass(way->wire, (dx_text){NULL, 0});
+    if (has_watchers(way->tap))
+        dx__cutter_finish(&way->cutter);
 }
 
 /* The end. */
@@ -207,8 +198,7 @@ static void tell_gone(dx_tap *tap) {
     if (!tap->stopping && (!gone.known || gone.code || gone.signal))
         dx__error_set(&gone.error, gone.signal ? DX_FAULT_KILLED : DX_FAULT_EXITED, 0,
                       (uint64_t)tap->status.si_status, 0);
-    if (is_recorded(tap))
-        tell_exit(tap, &gone);
+    tell_exit(tap, &gone);
     if (tap->config.on_gone)
         tap->config.on_gone(tap, &gone, tap->config.user);
 }
@@ -219,11 +209,8 @@ static void be_gone(dx_tap *tap) {
     tap->escaped |= tap->survived;
     for (int i = 0; i < WAYS; i++)
         dx__relay_close(&tap->ways[i].relay);
-    for (int i = 0; i < WAYS && is_recorded(tap); i++) {
-        begin_records(tap);
-        dx__cutter_finish(&tap->ways[i].cutter);
-        end_records(tap);
-    }
+    for (int i = 0; i < WAYS; i++)
+        finish_record(&tap->ways[i]);
     reap(tap);
     tap->is_gone = true;
     dx__due_set(tap->thing.loop, &tap->due, DX_NEVER);
@@ -438,6 +425,20 @@ static dx_status start_ways(dx_tap *tap, dx_error *reterr) {
     return DX_OK;
 }
 
+static bool have_wires(dx_tap *tap) {
+    const dx_tap_config *config = &tap->config;
+    for (int i = 0; i < WAYS && config->recorder; i++) {
+        struct way_of *way = &tap->ways[i];
+        dx_trace_record form = {
+            .from = from_of(way), .peer = dx_str(config->name), .run = config->run};
+        way->wire =
+            dx__recorder_wire_new(config->recorder, way->cutter.cut, config->message_max, &form);
+        if (!way->wire)
+            return false;
+    }
+    return true;
+}
+
 static dx_status spawn(dx_tap *tap, dx_error *reterr) {
     dx_child_config child = {.argv = tap->config.argv,
                              .cwd = tap->config.cwd,
@@ -482,7 +483,7 @@ dx_status dx_tap_start(dx_loop *loop, const dx_tap_config *config, dx_tap **ret_
     dx_tap *tap = new_tap(loop, config);
     if (!tap)
         return DX_ERR_NOMEM;
-    dx_status status = dx__due_init(loop, &tap->due, on_due);
+    dx_status status = have_wires(tap) ? dx__due_init(loop, &tap->due, on_due) : DX_ERR_NOMEM;
     if (status == DX_OK) {
         status = spawn(tap, reterr);
         if (status != DX_OK)

@@ -113,6 +113,39 @@ static void long_ones(void **state) {
         }
 }
 
+static void bytes_are_missing(void **state) {
+    (void)state;
+    static const struct {
+        dx__cut how;
+        const char *before;
+        const char *after;
+        const char *told;
+    } gaps[] = {
+        {DX__CUT_LINE, "{}\n{\"a\":", "1}\n[2]\n", "m:{}|m:[2]|"},
+        {DX__CUT_TEXT, "one\ntw", "ree\nfour\n", "e:one\n|e:four\n|"},
+        {DX__CUT_AUTO, "Content-Length: 20\r\n\r\n{", "\"c\":1}Content-Length: 2\r\n\r\n[]",
+         "m:[]|"},
+        {DX__CUT_HEADER, "Content-Len", "gth: 2\r\n\r\n{}content-length: 2\r\n\r\n[]", "m:[]|"},
+        {DX__CUT_HEADER, "", "", ""},
+    };
+    for (size_t i = 0; i < LENGTH(gaps); i++) {
+        struct unit_memory memory = {0};
+        dx_allocator alloc = unit_allocator(&memory);
+        struct told told = {.dropped = 0};
+        dx__cutter cutter;
+        dx__cutter_init(&cutter, gaps[i].how, MOST, &alloc);
+        cutter.tell = tell;
+        cutter.user = &told;
+        dx__cutter_feed(&cutter, dx_str(gaps[i].before));
+        dx__cutter_gap(&cutter);
+        dx__cutter_feed(&cutter, dx_str(gaps[i].after));
+        dx__cutter_finish(&cutter);
+        dx__cutter_done(&cutter);
+        assert_string_equal(told.line, gaps[i].told);
+        assert_int_equal(memory.blocks, 0);
+    }
+}
+
 static void random_bytes(void **state) {
     (void)state;
     static const char *const words[] = {
@@ -156,9 +189,8 @@ static void no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whatever_comes),
-        cmocka_unit_test(long_ones),
-        cmocka_unit_test(random_bytes),
+        cmocka_unit_test(whatever_comes),    cmocka_unit_test(long_ones),
+        cmocka_unit_test(bytes_are_missing), cmocka_unit_test(random_bytes),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests_name("cutter", tests, NULL, NULL);

@@ -2,6 +2,8 @@
  * nothing see tests/faults. */
 #include "unit/unit.h"
 
+#include "host/host.h"
+
 #include <duplex/duplex.h>
 
 #include <fcntl.h>
@@ -23,6 +25,7 @@ struct counted {
     size_t plugin;
     uint64_t bytes;
     uint64_t dropped;
+    size_t other; /* than messages and what was dropped */
     char last[256];
 };
 
@@ -51,6 +54,7 @@ static void read_trace(const char *path, struct counted *counted) {
                 counted->plugin += record.from == DX_TRACE_PLUGIN;
                 counted->bytes += record.bytes;
                 counted->dropped += record.kind == DX_TRACE_DROPPED ? record.count : 0;
+                counted->other += record.kind == DX_TRACE_STRAY || record.kind == DX_TRACE_BROKEN;
                 if (record.kind == DX_TRACE_MESSAGE)
                     snprintf(counted->last, sizeof counted->last, "%.*s", (int)record.text.len,
                              record.text.at);
@@ -156,10 +160,16 @@ static void files_rotate(void **state) {
     assert_int_equal(counted.host, RECORDS);
 }
 
+struct pipe_reader {
+    int fd;
+    int copy; /* where it goes, or -1 */
+};
+
 static void *read_pipe(void *user) {
+    const struct pipe_reader *reader = user;
     char piece[4096];
-    while (read(*(int *)user, piece, sizeof piece) > 0)
-        ;
+    for (ssize_t n; (n = read(reader->fd, piece, sizeof piece)) > 0;)
+        assert_true(reader->copy < 0 || write(reader->copy, piece, (size_t)n) == n);
     return NULL;
 }
 
@@ -181,7 +191,8 @@ static void a_pipe_does_not_rotate(void **state) {
     assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
     int end = open(path, O_RDONLY | O_CLOEXEC);
     close(fd);
-    assert_int_equal(pthread_create(&reader, NULL, read_pipe, &end), 0);
+    struct pipe_reader from = {end, -1};
+    assert_int_equal(pthread_create(&reader, NULL, read_pipe, &from), 0);
     for (int i = 0; i < 1000; i++) {
         dx_trace_record record = record_of(dx_str("{\"jsonrpc\":\"2.0\",\"method\":\"m\"}"));
         assert_int_equal(dx_recorder_write(recorder, &record), DX_OK);
@@ -192,6 +203,61 @@ static void a_pipe_does_not_rotate(void **state) {
     assert_int_equal(stat(path, &stat_of), 0);
     assert_true(S_ISFIFO(stat_of.st_mode));
     assert_int_equal(access(older, F_OK), -1);
+}
+
+static void pass_messages(dx__recorder_wire *wire, int first, int count, size_t piece) {
+    char text[4096];
+    size_t len = 0;
+    for (int i = first; i < first + count; i++) {
+        char body[128];
+        int size = snprintf(body, sizeof body, "{\"jsonrpc\":\"2.0\",\"method\":\"%d\"}", i);
+        len += (size_t)snprintf(text + len, sizeof text - len, "Content-Length: %d\r\n\r\n%s", size,
+                                body);
+        assert_true(len < sizeof text - 200);
+    }
+    for (size_t at = 0; at < len; at += piece)
+        dx__recorder_pass(wire, (dx_text){text + at, len - at < piece ? len - at : piece});
+}
+
+/* What crossed a wire while the disk took nothing is missing, and said to be; from the next whole
+ * message on it is all there. */
+static void a_wire_goes_on_behind_a_gap(void **state) {
+    (void)state;
+    enum { MANY = 400 };
+    pthread_t thread;
+    dx_recorder *recorder;
+    int ends[2];
+    char path[64];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
+    dx_recorder_config config = dx_recorder_defaults(path);
+    config.waiting_max = 16 << 10;
+    assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
+    close(ends[1]);
+    dx_trace_record form = {.from = DX_TRACE_HOST, .peer = dx_str("it"), .run = 1};
+    dx__recorder_wire *wire = dx__recorder_wire_new(recorder, DX__CUT_AUTO, 64 << 10, &form);
+    assert_non_null(wire);
+    for (int i = 0; i < MANY; i++)
+        pass_messages(wire, i * 10, 10, 333);
+    uint64_t dropped = dx_recorder_dropped(recorder);
+    assert_true(dropped > 0);
+    int copy = open(path_of("copy"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    struct pipe_reader from = {ends[0], copy};
+    assert_int_equal(pthread_create(&thread, NULL, read_pipe, &from), 0);
+    usleep(500000); /* longer than the pause after a write that did not go through */
+    pass_messages(wire, MANY * 10, 30, 1000);
+    dx__recorder_pass(wire, (dx_text){NULL, 0});
+    dx_recorder_close(recorder);
+    pthread_join(thread, NULL);
+    close(ends[0]);
+    close(copy);
+    struct counted counted = {0};
+    read_trace(path_of("copy"), &counted);
+    assert_int_equal(counted.dropped, dropped);
+    assert_int_equal(counted.other, 0);
+    assert_true(counted.host > 30 && counted.host < MANY * 10);
+    assert_string_equal(counted.last, "{\"jsonrpc\":\"2.0\",\"method\":\"4029\"}");
 }
 
 static void a_place_that_is_none(void **state) {
@@ -218,9 +284,8 @@ static int remove_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_conversation_is_recorded),
-        cmocka_unit_test(files_rotate),
-        cmocka_unit_test(a_pipe_does_not_rotate),
+        cmocka_unit_test(a_conversation_is_recorded), cmocka_unit_test(files_rotate),
+        cmocka_unit_test(a_pipe_does_not_rotate),     cmocka_unit_test(a_wire_goes_on_behind_a_gap),
         cmocka_unit_test(a_place_that_is_none),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

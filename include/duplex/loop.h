@@ -64,6 +64,17 @@ DX_API void dx_loop_set_busy_poll(dx_loop *loop, uint64_t us);
  * May be called from any thread, and wakes the loop up. DX_ERR_NOMEM. */
 DX_API dx_status dx_loop_post(dx_loop *loop, void (*function)(void *user), void *user);
 
+/* A time of your own. */
+typedef struct dx_timer dx_timer;
+
+/* One that is not set. on_time comes from a dispatch, once for each time that it was set. Goes with
+ * its loop. DX_ERR_NOMEM. */
+DX_API dx_status dx_timer_new(dx_loop *loop, void (*on_time)(dx_timer *timer, void *user),
+                              void *user, dx_timer **ret_timer);
+/* In so many ms; DX_NEVER: not at all. What it was set to before no longer counts. */
+DX_API void dx_timer_set(dx_timer *timer, uint64_t ms);
+DX_API dx_timer *dx_timer_free(dx_timer *timer);
+
 #ifdef __cplusplus
 }
 #endif

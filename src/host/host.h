@@ -2,6 +2,7 @@
  * What the parts of the host floor share. Who does what:
  *
  *   loop.c      epoll, timers, posts, turns, and the end of things
+ *   timer.c     a time of the user's own
  *   link.c      a peer on descriptors
  *   plugin.c    … on the standard input and output of this process
  *   socket.c    listening and connecting

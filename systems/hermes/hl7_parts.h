@@ -3,7 +3,7 @@
 #define HERMES_HL7_PARTS_H
 
 #include "base/alloc.h"
-#include "systems/hermes/hl7.h"
+#include <duplex/hl7.h>
 
 #include <stdbool.h>
 

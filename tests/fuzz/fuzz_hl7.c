@@ -3,7 +3,7 @@
  * json or yaml that is read, or a message of which each further line behind a NUL is a patch.
  * Whatever is read can be written and read again, and is the same then.
  */
-#include "systems/hermes/hl7.h"
+#include <duplex/hl7.h>
 
 #include <stdint.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "unit/unit.h"
 
-#include "systems/hermes/hl7.h"
+#include <duplex/hl7.h>
 
 #include <stdio.h>
 

@@ -231,12 +231,59 @@ static void two_loops(void **state) {
     dx_loop_free(two);
 }
 
+struct ticks {
+    dx_loop *loop;
+    dx_timer *timer;
+    int count;
+    int most;
+};
+
+static void on_tick(dx_timer *timer, void *user) {
+    struct ticks *ticks = user;
+    assert_ptr_equal(timer, ticks->timer);
+    if (++ticks->count < ticks->most) {
+        dx_timer_set(timer, 10);
+    } else {
+        dx_timer_free(timer);
+        dx_loop_stop(ticks->loop);
+    }
+}
+
+static void times_of_ones_own(void **state) {
+    (void)state;
+    struct unit_memory memory = {0};
+    dx_allocator alloc = unit_allocator(&memory);
+    struct ticks ticks = {.most = 3};
+    assert_int_equal(dx_loop_new(&alloc, &ticks.loop, NULL), DX_OK);
+    assert_int_equal(dx_timer_new(ticks.loop, on_tick, &ticks, &ticks.timer), DX_OK);
+    assert_true(dx_loop_deadline(ticks.loop) == DX_NEVER);
+    dx_timer_set(ticks.timer, 60000);
+    assert_true(dx_loop_wait_ms(ticks.loop) > 50000);
+    dx_timer_set(ticks.timer, DX_NEVER);
+    assert_true(dx_loop_deadline(ticks.loop) == DX_NEVER);
+    uint64_t before = clock_ms();
+    dx_timer_set(ticks.timer, 20);
+    assert_int_equal(dx_loop_run(ticks.loop), DX_OK);
+    assert_int_equal(ticks.count, 3);
+    assert_true(clock_ms() - before >= 40);
+    dx_timer *left;
+    assert_int_equal(dx_timer_new(ticks.loop, on_tick, &ticks, &left), DX_OK);
+    dx_timer_set(left, 1);
+    memory.fail_at = memory.count + 1;
+    assert_int_equal(dx_timer_new(ticks.loop, on_tick, &ticks, &left), DX_ERR_NOMEM);
+    memory.fail_at = 0;
+    dx_loop_free(ticks.loop);
+    assert_int_equal(memory.blocks, 0);
+    assert_null(dx_timer_free(NULL));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_nothing_to_do),      cmocka_unit_test(asks_its_allocator),
         cmocka_unit_test(runs_what_was_posted),   cmocka_unit_test(ends_a_dispatch),
         cmocka_unit_test(takes_posts_of_threads), cmocka_unit_test(wakes_up),
         cmocka_unit_test(lives_in_poll),          cmocka_unit_test(two_loops),
+        cmocka_unit_test(times_of_ones_own),
     };
     return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
 }

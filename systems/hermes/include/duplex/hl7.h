@@ -1,5 +1,6 @@
 /*
- * An HL7 v2 message that is edited in place: every byte stays as it came until a patch names it.
+ * duplex/hl7.h: an HL7 v2 message that is edited in place: every byte stays as it came until a
+ * patch names it.
  *
  *     dx_hl7 *hl7;
  *     dx_hl7_config config = dx_hl7_defaults();
@@ -24,8 +25,8 @@
  * Texts need not be UTF-8, only json, yaml and toml do. Nothing here does I/O, and nothing is
  * global. libyaml has no allocator: while it reads or writes, its own memory comes from malloc().
  */
-#ifndef HERMES_HL7_H
-#define HERMES_HL7_H
+#ifndef DUPLEX_HL7_H
+#define DUPLEX_HL7_H
 
 #include <duplex/base.h>
 
@@ -44,9 +45,10 @@ typedef struct dx_hl7 dx_hl7;
  *   text_max      the longest message in bytes, at most 512 MiB; 64 MiB
  *   segments_max  the most segments, 4 million
  *   work_max      how many bytes one list of patches may look at and move, all in all; 16 GiB,
- * which is a few seconds. Only a list that goes for it gets there: a patch costs as much as the
- * segment that it changes is long, and a little for finding that exact         not 0: with the
- * defects of Hermes 0.1.0 (errata H31 to H43 of its document) allocator     NULL for malloc()
+ *                 which is a few seconds. Only a list that goes for it gets there: a patch costs as
+ *                 much as the segment that it changes is long, and a little for finding that
+ *   exact         not 0: with the defects of Hermes 0.1.0 (errata H31 to H43 of its document)
+ *   allocator     NULL for malloc()
  */
 typedef struct dx_hl7_config {
     size_t text_max;
@@ -56,30 +58,31 @@ typedef struct dx_hl7_config {
     const dx_allocator *allocator;
 } dx_hl7_config;
 
-dx_hl7_config dx_hl7_defaults(void);
+DX_API dx_hl7_config dx_hl7_defaults(void);
 
 /*
  * Reads a message; the text is copied. DX_MISFIT if it is none, with the reason in reterr (may be
  * NULL); DX_ERR_LIMIT past a limit; DX_ERR_INVALID for a text_max beyond that; DX_ERR_NOMEM.
  */
-dx_status dx_hl7_new(const dx_hl7_config *config, dx_text text, dx_hl7 **ret_hl7, dx_error *reterr);
-dx_hl7 *dx_hl7_free(dx_hl7 *hl7);
+DX_API dx_status dx_hl7_new(const dx_hl7_config *config, dx_text text, dx_hl7 **ret_hl7,
+                            dx_error *reterr);
+DX_API dx_hl7 *dx_hl7_free(dx_hl7 *hl7);
 
 /* How long the text is, and how many segments it has. */
-size_t dx_hl7_size(const dx_hl7 *hl7);
-size_t dx_hl7_segments(const dx_hl7 *hl7);
+DX_API size_t dx_hl7_size(const dx_hl7 *hl7);
+DX_API size_t dx_hl7_segments(const dx_hl7 *hl7);
 /* Appends the text, byte for byte; all or nothing. */
-dx_status dx_hl7_write(const dx_hl7 *hl7, dx_buf *out);
+DX_API dx_status dx_hl7_write(const dx_hl7 *hl7, dx_buf *out);
 
 /*
  * What stands at a path, as it is written there, lent until the next change; at is NULL if the
  * message has no such place. A path of a segment gives the segment without its line end.
  * DX_MISFIT for a path that is none.
  */
-dx_status dx_hl7_get(const dx_hl7 *hl7, dx_text path, dx_text *ret_raw);
+DX_API dx_status dx_hl7_get(const dx_hl7 *hl7, dx_text path, dx_text *ret_raw);
 /* Appends it with its escapes (F S T R E X) resolved, others as they are; a place that is not there
  * adds nothing. HL7's null stays two quotes. Also DX_ERR_LIMIT and DX_ERR_NOMEM of the buffer. */
-dx_status dx_hl7_get_text(const dx_hl7 *hl7, dx_text path, dx_buf *out);
+DX_API dx_status dx_hl7_get_text(const dx_hl7 *hl7, dx_text path, dx_buf *out);
 
 /* One patch of editor/patchMessage; an absent value counts as empty. */
 typedef struct dx_hl7_patch {
@@ -97,7 +100,7 @@ typedef struct dx_hl7_patch {
  * if it can't be done, DX_ERR_LIMIT if the message would be too large; both append a sentence to
  * `why`, which may be NULL. Else DX_ERR_NOMEM.
  */
-dx_status dx_hl7_apply(dx_hl7 *hl7, const dx_hl7_patch *patch, dx_buf *why);
+DX_API dx_status dx_hl7_apply(dx_hl7 *hl7, const dx_hl7_patch *patch, dx_buf *why);
 
 /*
  * Applies a list of them in order, as editor/patchMessage has it, each carried over to the next;
@@ -106,13 +109,13 @@ dx_status dx_hl7_apply(dx_hl7 *hl7, const dx_hl7_patch *patch, dx_buf *why);
  * the list is not one of patches, and then nothing is applied. After DX_ERR_NOMEM some of the first
  * patches may have been applied.
  */
-dx_status dx_hl7_apply_all(dx_hl7 *hl7, yyjson_val *patches, yyjson_mut_doc *doc,
-                           yyjson_mut_val **ret_result, dx_error *reterr);
+DX_API dx_status dx_hl7_apply_all(dx_hl7 *hl7, yyjson_val *patches, yyjson_mut_doc *doc,
+                                  yyjson_mut_val **ret_result, dx_error *reterr);
 
 typedef enum dx_hl7_format { DX_HL7_TEXT, DX_HL7_JSON, DX_HL7_YAML, DX_HL7_TOML } dx_hl7_format;
 
 /* The format called "hl7", "json", "yaml" or "toml": DX_MISFIT for any other name. */
-dx_status dx_hl7_format_named(dx_text name, dx_hl7_format *ret_format);
+DX_API dx_status dx_hl7_format_named(dx_text name, dx_hl7_format *ret_format);
 
 /*
  * Two shapes of json, yaml and toml:
@@ -129,8 +132,8 @@ typedef enum dx_hl7_shape { DX_HL7_SEGMENTS, DX_HL7_KEYS } dx_hl7_shape;
  * text that is not UTF-8: reterr (may be NULL) says which.
  * DX_ERR_LIMIT if it does not fit into the buffer, DX_ERR_NOMEM.
  */
-dx_status dx_hl7_export(const dx_hl7 *hl7, dx_hl7_format format, dx_hl7_shape shape, dx_buf *out,
-                        dx_error *reterr);
+DX_API dx_status dx_hl7_export(const dx_hl7 *hl7, dx_hl7_format format, dx_hl7_shape shape,
+                               dx_buf *out, dx_error *reterr);
 
 /*
  * Reads a message in that format; both shapes are taken. Numbers and booleans count as text, null
@@ -138,8 +141,8 @@ dx_status dx_hl7_export(const dx_hl7 *hl7, dx_hl7_format format, dx_hl7_shape sh
  * the place of reterr is "message" if the document was read, but what it holds is no HL7 message,
  * else "json", "yaml" or "toml". Else as dx_hl7_new().
  */
-dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
-                        dx_hl7 **ret_hl7, dx_error *reterr);
+DX_API dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
+                               dx_hl7 **ret_hl7, dx_error *reterr);
 
 #ifdef __cplusplus
 }

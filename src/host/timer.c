@@ -1,0 +1,56 @@
+/* A time of the user's own, on the loop. */
+#include "base/alloc.h"
+#include "host/host.h"
+
+struct dx_timer {
+    dx__thing thing;
+    dx__due due;
+    void (*on_time)(dx_timer *timer, void *user);
+    void *user;
+    bool freed;
+};
+
+static void fire(dx__due *due) {
+    dx_timer *timer = DX__OWNER(due, dx_timer, due);
+    timer->on_time(timer, timer->user);
+}
+
+static void release(dx__thing *thing) {
+    dx__free(&thing->loop->alloc, DX__OWNER(thing, dx_timer, thing));
+}
+
+dx_timer *dx_timer_free(dx_timer *timer) {
+    if (!timer || timer->freed)
+        return NULL;
+    timer->freed = true;
+    dx__due_done(timer->thing.loop, &timer->due);
+    dx__thing_end(&timer->thing);
+    return NULL;
+}
+
+static void kill_timer(dx__thing *thing) {
+    dx_timer_free(DX__OWNER(thing, dx_timer, thing));
+}
+
+dx_status dx_timer_new(dx_loop *loop, void (*on_time)(dx_timer *timer, void *user), void *user,
+                       dx_timer **ret_timer) {
+    dx_timer *timer = dx__malloc(&loop->alloc, sizeof *timer);
+    if (!timer)
+        return DX_ERR_NOMEM;
+    *timer = (dx_timer){.on_time = on_time, .user = user};
+    timer->thing = (dx__thing){.release = release, .kill = kill_timer};
+    dx_status status = dx__due_init(loop, &timer->due, fire);
+    if (status != DX_OK) {
+        dx__free(&loop->alloc, timer);
+        return status;
+    }
+    dx__thing_add(loop, &timer->thing);
+    *ret_timer = timer;
+    return DX_OK;
+}
+
+void dx_timer_set(dx_timer *timer, uint64_t ms) {
+    dx_loop *loop = timer->thing.loop;
+    if (!timer->freed)
+        dx__due_set(loop, &timer->due, ms == DX_NEVER ? DX_NEVER : dx__loop_later(loop, ms));
+}

@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 const cli_verb *const cli_verbs[] = {
-    &cli_call, &cli_notify, &cli_list_verb, &cli_describe, &cli_tap,  &cli_lint, &cli_schema,
-    &cli_run,  &cli_ps,     &cli_logs,      &cli_restart,  &cli_down, &cli_demo, NULL,
+    &cli_call,    &cli_notify, &cli_list_verb, &cli_describe, &cli_tap,
+    &cli_lint,    &cli_schema, &cli_run,       &cli_ps,       &cli_logs,
+    &cli_restart, &cli_down,   &cli_hermes,    &cli_demo,     NULL,
 };
 
 /* duplex NAME is duplex-NAME, if there is such a program. Returns only if not. */
@@ -53,8 +54,10 @@ int main(int argc, char **argv) {
     if (code >= 0)
         return code;
     const cli_verb *verb = cli_find_verb(word);
-    if (verb)
+    if (verb && !verb->is_program)
         return cli_verb_run(verb, argc - 1, argv + 1);
     run_other(word, argv + 1);
+    if (verb)
+        return cli_fail(CLI_NO_START, "duplex-%s is neither beside duplex nor on PATH", word);
     return cli_fail(CLI_USAGE, "'%s' is no verb; 'duplex --help' lists them", word);
 }

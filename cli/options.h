@@ -74,6 +74,7 @@ typedef struct cli_verb {
     const char *codes; /* exit codes that it has besides 0, 2 and 130: "134" */
     cli_word word;     /* what its first word is */
     bool has_command;  /* "-- COMMAND [ARG...]" is completed as a command */
+    bool is_program;   /* duplex-NAME runs it; this is only its table */
     size_t size;       /* of its struct */
     int (*run)(const cli_words *words, void *options);
 } cli_verb;

@@ -54,7 +54,7 @@ foreach(source IN LISTS sources)
     string(REGEX REPLACE "^test_" "" name ${stem})
     duplex_program(${stem} ${source})
     target_include_directories(${stem} SYSTEM PRIVATE ${CMOCKA_INCLUDE_DIR})
-    target_link_libraries(${stem} PRIVATE duplex_hermes ${CMOCKA_LIBRARY})
+    target_link_libraries(${stem} PRIVATE duplex_hermes_static ${CMOCKA_LIBRARY})
     duplex_test(hermes.${name} 300 "unit;hermes" ${stem})
 endforeach()
 

@@ -227,7 +227,8 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
         contact_answer(contact->session->protocol, link, event);
     if (event->kind == DX_EVENT_STRAY)
         keep(contact, "stdout: ", event->message);
-    if (event->kind == DX_EVENT_REQUEST || event->kind == DX_EVENT_NOTIFICATION)
+    /* Also one that is against the rules: it could be framed. */
+    if (dx_link_statistics(link).messages_in)
         contact->heard = true;
     else if (!contact->heard && looks_like_other(contact->framing, event->message))
         contact->other_framing = true;

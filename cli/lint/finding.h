@@ -24,6 +24,7 @@
     X(NOT_A_MESSAGE,   "not-a-message",   0, "neither request, notification nor answer") \
     X(VERSION,         "version",         0, "\"jsonrpc\" is not \"2.0\"") \
     X(MEMBER_REPEATED, "member-repeated", 0, "a member of the envelope stands twice") \
+    X(METHOD_MISSING,  "method-missing",  0, "params and an id, but no method") \
     X(METHOD_TYPE,     "method-type",     0, "\"method\" is no string") \
     X(PARAMS_TYPE,     "params-type",     0, "\"params\" is neither object nor array") \
     X(ID_TYPE,         "id-type",         0, "\"id\" is neither string nor number") \

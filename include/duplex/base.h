@@ -111,6 +111,7 @@ typedef enum dx_fault {
     DX_FAULT_NOT_A_MESSAGE,     /* neither request, notification nor response */
     DX_FAULT_VERSION,           /* "jsonrpc" is not "2.0" */
     DX_FAULT_MEMBER_REPEATED,   /* an envelope member stands twice */
+    DX_FAULT_METHOD_MISSING,    /* "params" and an "id", but no "method" */
     DX_FAULT_METHOD_TYPE,       /* "method" is not a string, or one that is not Unicode */
     DX_FAULT_PARAMS_TYPE,       /* "params" is neither object nor array */
     DX_FAULT_ID_TYPE,           /* "id" is neither string nor number */

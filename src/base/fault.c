@@ -54,6 +54,7 @@ static const struct fault_row {
     [DX_FAULT_VERSION] = {"version", "jsonrpc", "member \"jsonrpc\" must be \"2.0\""},
     [DX_FAULT_MEMBER_REPEATED] = {"member-repeated", "body",
                                   "the member at byte $f stands there for the second time"},
+    [DX_FAULT_METHOD_MISSING] = {"method-missing", "method", "missing required field: method"},
     [DX_FAULT_METHOD_TYPE] = {"method-type", "method", "\"method\" must be a Unicode string"},
     [DX_FAULT_PARAMS_TYPE] = {"params-type", "params", "\"params\" must be an object or an array"},
     [DX_FAULT_ID_TYPE] = {"id-type", "id", "\"id\" must be a string or a number"},

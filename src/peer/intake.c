@@ -313,7 +313,7 @@ static bool is_json_fault(dx_fault fault) {
 
 static dx_status take_invalid(dx_peer *peer, const struct intake *in) {
     const dx_message *message = &in->message;
-    bool asks = message->method.len != 0;
+    bool asks = message->method.len || message->kind == DX_KIND_REQUEST;
     bool id_is_good = message->fault != DX_FAULT_ID_TYPE && message->id.len &&
                       message->id.len <= peer->config.id_max &&
                       (in->text.at[message->id.at] == '"' || in->text.at[message->id.at] == '-' ||

@@ -170,6 +170,13 @@ static void classify_asking(dx_text text, const struct envelope *envelope, unsig
         check_id(text, message);
 }
 
+/* No answer has params: it was meant to be a request. */
+static void classify_nameless(dx_text text, dx_message *message) {
+    message->kind = DX_KIND_REQUEST;
+    blame(message, DX_FAULT_METHOD_MISSING, message->body.at);
+    check_id(text, message);
+}
+
 static void classify_answering(dx_text text, const struct envelope *envelope, dx_message *message) {
     message->kind = DX_KIND_RESPONSE;
     if (!(envelope->seen & ID)) {
@@ -201,6 +208,8 @@ static void classify(dx_text text, const struct envelope *envelope, unsigned len
         blame(message, DX_FAULT_VERSION, envelope->version.at);
     if (envelope->seen & METHOD)
         classify_asking(text, envelope, lenient, message);
+    else if ((envelope->seen & (RESULT | ERROR | ID | PARAMS)) == (ID | PARAMS))
+        classify_nameless(text, message);
     else if (envelope->seen & (RESULT | ERROR | ID))
         classify_answering(text, envelope, message);
     else

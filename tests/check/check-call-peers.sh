@@ -125,6 +125,18 @@ timeout 20 "$BUILD/duplex" call big bytes:=100000 -- "${py[@]}" >/dev/full 2>err
 [[ $got == 2 && $(cat err) == "duplex call: the output can't be written: No space left on device" ]] ||
     complain "a full disk: $got $(cat err)"
 
+# --- A first message against the rules ----------------------------------------------------------
+
+# It could be framed, so the framing is right, and it is answered for what it is.
+cat >nameless.sh <<'EOF'
+say() { printf 'Content-Length: %d\r\n\r\n%s' "${#1}" "$1"; }
+say '{"jsonrpc":"2.0","id":1,"params":{}}'
+say '{"jsonrpc":"2.0","id":1,"result":"ready"}'
+head -c 250 >"$1"
+EOF
+expect 0 '"ready"' 'duplex call: missing required field: method' call -f header echo '[1]' -- bash nameless.sh "$work/got"
+grep -q '"code":-32600,"message":"Invalid Request","data":"missing required field: method"' got || complain "answered: $(cat got)"
+
 # --- Interrupts --------------------------------------------------------------------------------
 
 # interrupt SIGNAL ARGUMENT...: sends it when the peer runs.

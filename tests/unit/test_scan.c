@@ -147,6 +147,7 @@ static void faults_of_the_envelope(void **state) {
         {" {" V ",\"id\":1,\"result\":1,\"error\":{}}", DX_KIND_RESPONSE, DX_FAULT_RESULT_AND_ERROR,
          "{"},
         {" {" V ",\"id\":1}", DX_KIND_RESPONSE, DX_FAULT_RESULT_MISSING, "{"},
+        {"{" V ",\"id\":1,\"params\":{}}", DX_KIND_REQUEST, DX_FAULT_METHOD_MISSING, "{"},
         {"{" V ",\"id\":1,\"method\":\"a\",\"result\":1}", DX_KIND_NONE, DX_FAULT_METHOD_AND_RESULT,
          "\"a\""},
         {"{" V ",\"method\":\"a\",\"error\":{}}", DX_KIND_NONE, DX_FAULT_METHOD_AND_RESULT,

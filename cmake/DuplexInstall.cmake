@@ -10,18 +10,24 @@ string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 file(RELATIVE_PATH libexec_to_lib "/${CMAKE_INSTALL_LIBEXECDIR}/duplex" "/${CMAKE_INSTALL_LIBDIR}")
 
 install(TARGETS duplex_shared duplex_static EXPORT DuplexTargets)
-if(TARGET duplex_cli)
-    install(TARGETS duplex_cli)
-    # What `duplex demo` talks to.
-    foreach(example echo poll)
-        set_target_properties(example_${example} PROPERTIES INSTALL_RPATH "$ORIGIN/${libexec_to_lib}")
-        install(TARGETS example_${example} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
-    endforeach()
-endif()
+install(TARGETS duplex_cli)
+# What `duplex demo` talks to.
+foreach(example echo poll)
+    set_target_properties(example_${example} PROPERTIES INSTALL_RPATH "$ORIGIN/${libexec_to_lib}")
+    install(TARGETS example_${example} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
+endforeach()
 install(DIRECTORY include/duplex TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 
-configure_file(cmake/duplex.pc.in duplex.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/duplex.pc DESTINATION ${pkgconfig_dir})
+# The systems, each with a library, a program and headers of its own.
+install(TARGETS duplex_hermes_shared duplex_hermes_static EXPORT DuplexHermesTargets)
+install(TARGETS duplex_hermes_cli)
+install(DIRECTORY systems/hermes/include/duplex TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+install(EXPORT DuplexHermesTargets NAMESPACE Duplex:: DESTINATION ${package_dir})
+
+foreach(name duplex duplex-hermes)
+    configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig_dir})
+endforeach()
 
 configure_package_config_file(cmake/DuplexConfig.cmake.in DuplexConfig.cmake
     INSTALL_DESTINATION ${package_dir}
@@ -33,9 +39,10 @@ install(FILES
     ${PROJECT_BINARY_DIR}/DuplexConfigVersion.cmake
     cmake/FindYyjson.cmake
     cmake/FindPcre2.cmake
+    cmake/FindYaml.cmake
     DESTINATION ${package_dir})
 
-if(TARGET duplex_cli AND NOT DUPLEX_FUZZ)
+if(NOT DUPLEX_FUZZ)
     include(DuplexManual)
 endif()
 if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man)

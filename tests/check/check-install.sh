@@ -34,7 +34,7 @@ if grep -rIl -e "$work/tree" -e "$work/first" "$prefix"; then
     echo "these files name the place where they were built"
     exit 1
 fi
-for file in "$prefix"/lib/libduplex.so "$prefix"/bin/* "$prefix"/libexec/duplex/*; do
+for file in "$prefix"/lib/libduplex*.so "$prefix"/bin/* "$prefix"/libexec/duplex/*; do
     if readelf -d "$file" | grep -E '(RPATH|RUNPATH).*\[[^$]'; then
         echo "$file looks for libraries in a fixed place"
         exit 1
@@ -62,6 +62,14 @@ cmake -G Ninja -S "$SOURCE/tests/install" -B cmake -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build cmake -- --quiet
 run "CMake, shared" cmake/shared
 run "CMake, static" cmake/static
+run "Hermes, CMake, shared" cmake/hermes_shared
+run "Hermes, CMake, static" cmake/hermes_static
+
+read -ra libs < <(pkg-config --libs duplex-hermes)
+gcc "${warnings[@]}" "${cflags[@]}" "${consumer%/*}/hermes.c" -o hermes "${libs[@]}" "$rpath"
+run "Hermes, pkg-config" ./hermes
+# Whoever does not ask for a system needs nothing of it.
+if readelf -d pkg-config cmake/shared | grep -E 'NEEDED.*(yaml|hermes)'; then exit 1; fi
 
 run "the command" "$prefix/bin/duplex" demo
 

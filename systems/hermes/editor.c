@@ -1,0 +1,180 @@
+/* The message in the editor. */
+#include "systems/hermes/hermes_parts.h"
+
+#include <string.h>
+
+yyjson_alc hermes_alc(const dx_hermes *editor) {
+    const dx_allocator *alloc = &editor->alloc;
+    return (yyjson_alc){alloc->malloc, alloc->realloc, alloc->free, alloc->ctx};
+}
+
+static dx_status new_version(dx_hermes *editor, dx_text text, hermes_version *ret_version) {
+    if (text.len > editor->config.hl7.text_max)
+        return DX_ERR_LIMIT;
+    char *copy = hermes_copy(&editor->alloc, text);
+    if (!copy)
+        return DX_ERR_NOMEM;
+    *ret_version = (hermes_version){copy, text.len, ++editor->number};
+    return DX_OK;
+}
+
+static void tell(dx_hermes *editor, dx_hermes_guest *guest) {
+    if (editor->config.on_message)
+        editor->config.on_message(editor, guest, editor->config.user);
+}
+
+dx_status dx_hermes_open(dx_hermes *editor, dx_text text, const char *path, int is_new,
+                         dx_error *reterr) {
+    hermes_version version = {0};
+    char *copy = path ? hermes_copy(&editor->alloc, dx_str(path)) : NULL;
+    dx_status status = path && !copy ? DX_ERR_NOMEM : new_version(editor, text, &version);
+    if (status != DX_OK) {
+        dx__free(&editor->alloc, copy);
+        if (status == DX_ERR_LIMIT)
+            hermes_fail(reterr, DX_FAULT_MESSAGE_LIMIT, "the message is too large", "");
+        return status;
+    }
+    hermes_undo_done(&editor->undo, &editor->alloc);
+    dx__free(&editor->alloc, editor->text.at);
+    dx__free(&editor->alloc, editor->path);
+    editor->text = version;
+    editor->saved = version.number;
+    editor->path = copy;
+    hermes_news_opened(editor, is_new != 0);
+    tell(editor, NULL);
+    return DX_OK;
+}
+
+static bool is_text(const dx_hermes *editor, dx_text text) {
+    return text.len == editor->text.len &&
+           (!text.len || memcmp(text.at, editor->text.at, text.len) == 0);
+}
+
+dx_status hermes_editor_set(dx_hermes *editor, dx_text text, dx_hermes_guest *guest) {
+    hermes_version version;
+    if (is_text(editor, text))
+        return DX_OK;
+    dx_status status = hermes_undo_reserve(&editor->undo, &editor->alloc);
+    if (status == DX_OK)
+        status = new_version(editor, text, &version);
+    if (status != DX_OK)
+        return status;
+    hermes_undo_push(&editor->undo, &editor->alloc, editor->text);
+    editor->text = version;
+    hermes_news_changed(editor);
+    tell(editor, guest);
+    return DX_OK;
+}
+
+dx_status hermes_editor_read(const dx_hermes *editor, dx_hl7 **ret_hl7, dx_error *reterr) {
+    dx_status status = dx_hl7_new(&editor->config.hl7, dx_hermes_text(editor), ret_hl7, reterr);
+    if (status == DX_ERR_LIMIT) {
+        hermes_fail(reterr, DX_FAULT_MESSAGE_LIMIT, "the message has too many segments", "");
+        return DX_MISFIT;
+    }
+    return status;
+}
+
+dx_status hermes_editor_take(dx_hermes *editor, const dx_hl7 *hl7, dx_hermes_guest *guest) {
+    dx_buf out;
+    dx_buf_init(&out, editor->config.hl7.text_max, &editor->alloc);
+    dx_status status = dx_hl7_write(hl7, &out);
+    if (status == DX_OK)
+        status = hermes_editor_set(editor, (dx_text){out.data, out.len}, guest);
+    dx_buf_done(&out);
+    return status;
+}
+
+dx_status dx_hermes_edit(dx_hermes *editor, dx_text text) {
+    return hermes_editor_set(editor, text, NULL);
+}
+
+static dx_status apply(dx_hl7 *hl7, const dx_hl7_patch *patches, size_t count, dx_buf *why,
+                       dx_error *reterr) {
+    dx_status status = DX_OK;
+    for (size_t i = 0; i < count && status == DX_OK; i++)
+        status = dx_hl7_apply(hl7, &patches[i], why);
+    if (status != DX_MISFIT && status != DX_ERR_LIMIT)
+        return status;
+    if (reterr) {
+        *reterr = (dx_error){.fault = DX_FAULT_PARAMS_FIT};
+        hermes_say(reterr->phrase, sizeof reterr->phrase, (dx_text){why->data, why->len});
+    }
+    return DX_MISFIT;
+}
+
+dx_status dx_hermes_patch(dx_hermes *editor, const dx_hl7_patch *patches, size_t count,
+                          dx_error *reterr) {
+    dx_hl7 *hl7 = NULL;
+    dx_buf why;
+    dx_buf_init(&why, sizeof((dx_error *)0)->phrase * 4, &editor->alloc);
+    dx_status status = hermes_editor_read(editor, &hl7, reterr);
+    if (status == DX_OK)
+        status = apply(hl7, patches, count, &why, reterr);
+    if (status == DX_OK)
+        status = hermes_editor_take(editor, hl7, NULL);
+    dx_buf_done(&why);
+    dx_hl7_free(hl7);
+    return status;
+}
+
+dx_status dx_hermes_undo(dx_hermes *editor) {
+    hermes_version version;
+    dx_status status = hermes_undo_pop(&editor->undo, &version);
+    if (status != DX_OK)
+        return status;
+    dx__free(&editor->alloc, editor->text.at);
+    editor->text = version;
+    hermes_news_changed(editor);
+    tell(editor, NULL);
+    return DX_OK;
+}
+
+dx_status dx_hermes_saved(dx_hermes *editor, const char *path, int save_as) {
+    char *copy = path ? hermes_copy(&editor->alloc, dx_str(path)) : NULL;
+    if (!copy)
+        return path ? DX_ERR_NOMEM : DX_ERR_INVALID;
+    dx__free(&editor->alloc, editor->path);
+    editor->path = copy;
+    editor->saved = editor->text.number;
+    hermes_news_saved(editor, save_as != 0);
+    return DX_OK;
+}
+
+dx_text dx_hermes_text(const dx_hermes *editor) {
+    return (dx_text){editor->text.at ? editor->text.at : "", editor->text.len};
+}
+
+const char *dx_hermes_path(const dx_hermes *editor) {
+    return editor->path;
+}
+
+int dx_hermes_is_changed(const dx_hermes *editor) {
+    return editor->text.number != editor->saved;
+}
+
+dx_status dx_hermes_export(const dx_hermes *editor, dx_hl7_format format, dx_hl7_shape shape,
+                           dx_buf *out, dx_error *reterr) {
+    dx_hl7 *hl7 = NULL;
+    if (format == DX_HL7_TEXT)
+        return dx_buf_append(out, dx_hermes_text(editor).at, editor->text.len);
+    dx_status status = hermes_editor_read(editor, &hl7, reterr);
+    if (status == DX_OK)
+        status = dx_hl7_export(hl7, format, shape, out, reterr);
+    dx_hl7_free(hl7);
+    return status;
+}
+
+dx_status dx_hermes_get(const dx_hermes *editor, dx_text path, dx_buf *out, dx_error *reterr) {
+    dx_hl7 *hl7 = NULL;
+    dx_status status = hermes_editor_read(editor, &hl7, reterr);
+    if (status != DX_OK)
+        return status;
+    status = dx_hl7_get_text(hl7, path, out);
+    if (status == DX_MISFIT && reterr) {
+        hermes_fail(reterr, DX_FAULT_PARAMS_FIT, "this is no path: ", "");
+        hermes_say(reterr->phrase, sizeof reterr->phrase, path);
+    }
+    dx_hl7_free(hl7);
+    return status;
+}

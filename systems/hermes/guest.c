@@ -1,0 +1,336 @@
+/* An extension's process, from its start to its end. */
+#include "systems/hermes/hermes_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void set_why(dx_hermes_guest *guest, const char *before, const char *after) {
+    guest->why[0] = '\0';
+    hermes_say_str(guest->why, sizeof guest->why, before);
+    hermes_say_str(guest->why, sizeof guest->why, after);
+}
+
+/* The last thing that a function does, since anything may happen in the callback. */
+static void set_state(dx_hermes_guest *guest, dx_hermes_state state) {
+    dx_hermes *editor = guest->editor;
+    guest->state = state;
+    if (editor->config.on_state)
+        editor->config.on_state(editor, guest, editor->config.user);
+}
+
+dx_link *hermes_guest_link(const dx_hermes_guest *guest) {
+    return guest->child ? dx_child_link(guest->child) : NULL;
+}
+
+void hermes_guest_violation(dx_hermes_guest *guest, const char *phrase) {
+    dx_hermes *editor = guest->editor;
+    if (editor->config.on_violation)
+        editor->config.on_violation(editor, guest, phrase, editor->config.user);
+}
+
+/* Its end. */
+
+static void forget_facts(dx_hermes_guest *guest) {
+    guest->facts = dx_event_free(guest->facts);
+}
+
+/* Nothing of what hung on the process is left; windows and dialogs are told. */
+static void clear(dx_hermes_guest *guest, const char *reason) {
+    guest->commands = 0;
+    hermes_serve_forget(guest);
+    hermes_dialogs_end(guest, NULL);
+    hermes_windows_end(guest, reason);
+}
+
+/* The process is gone, and `child` was freed. */
+static void on_no_process(dx_hermes_guest *guest) {
+    dx_hermes *editor = guest->editor;
+    bool was_told = guest->leaving;
+    guest->leaving = false;
+    clear(guest, was_told ? "shutdown" : "extension");
+    if (guest->child)
+        return; /* a callback started it again */
+    if (guest->restart) {
+        guest->restart = false;
+        (void)hermes_guest_start(guest, NULL);
+    } else if (guest->state == DX_HERMES_SHUTTING_DOWN) {
+        set_state(guest, DX_HERMES_STOPPED);
+    } else if (guest->state != DX_HERMES_FAILED) {
+        set_state(guest, DX_HERMES_FAILED);
+    }
+    hermes_stop_check(editor);
+}
+
+static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
+    dx_hermes_guest *guest = user;
+    bool early = guest->state == DX_HERMES_INITIALIZING;
+    if (guest->state != DX_HERMES_FAILED && !guest->leaving) {
+        bool has_reason = gone->error.fault != DX_FAULT_NONE;
+        set_why(guest,
+                early        ? "ended before it answered initialize: "
+                : has_reason ? "ended by itself: "
+                             : "ended by itself",
+                has_reason ? gone->error.phrase
+                : early    ? "it left with code 0"
+                           : "");
+    }
+    guest->child = NULL;
+    dx_child_free(child);
+    on_no_process(guest);
+}
+
+static void kill_now(dx_hermes_guest *guest) {
+    dx_child *child = guest->child;
+    guest->child = NULL;
+    dx_child_free(child);
+    on_no_process(guest);
+}
+
+/* Its beginning. */
+
+/* It can't be used; its process is on its way out when this is told. */
+static void fail(dx_hermes_guest *guest, const char *before, const char *after) {
+    set_why(guest, before, after);
+    guest->leaving = true;
+    if (guest->child)
+        dx_child_stop(guest->child);
+    set_state(guest, DX_HERMES_FAILED);
+}
+
+static void fail_by_error(dx_hermes_guest *guest, const dx_event *event) {
+    char text[sizeof guest->why];
+    snprintf(text, sizeof text, "[%" PRId64 "] ", event->code);
+    hermes_say(text, sizeof text, hermes_string(yyjson_obj_get(event->value, "message")));
+    fail(guest, "answered initialize with an error: ", text);
+}
+
+static void welcome(dx_hermes_guest *guest, dx_link *link, const dx_event *event) {
+    dx_misfit why;
+    dx_status status = hermes_facts_check(guest, event->value, &why);
+    if (status == DX_OK)
+        status = dx_link_keep(link, &guest->facts);
+    else if (status != DX_ERR_NOMEM)
+        status = DX_MISFIT;
+    if (status != DX_OK) {
+        fail(guest, "answered initialize with something else: ",
+             status == DX_MISFIT ? why.phrase : "no memory");
+        return;
+    }
+    dx_text name = hermes_string(yyjson_obj_get(guest->facts->value, "name"));
+    if (name.len) {
+        guest->name[0] = '\0';
+        hermes_say(guest->name, sizeof guest->name, name);
+    }
+    set_state(guest, DX_HERMES_RUNNING);
+}
+
+static void on_initialized(dx_link *link, const dx_event *event, void *user) {
+    dx_hermes_guest *guest = user;
+    if (guest->state != DX_HERMES_INITIALIZING)
+        return;
+    switch (event->outcome) {
+    case DX_OUTCOME_RESULT:
+        welcome(guest, link, event);
+        break;
+    case DX_OUTCOME_ERROR:
+        fail_by_error(guest, event);
+        break;
+    case DX_OUTCOME_TIMED_OUT:
+        fail(guest, "did not answer initialize in time", "");
+        break;
+    case DX_OUTCOME_INVALID:
+        fail(guest, "answered initialize with something else: ", event->error.phrase);
+        break;
+    case DX_OUTCOME_LOST:
+        /* Why it ended is told in on_gone(); that it closed its output is all that is known here.
+         */
+        if (event->error.fault != DX_FAULT_EXITED && event->error.fault != DX_FAULT_KILLED)
+            fail(guest, "ended before it answered initialize: ", event->error.phrase);
+        break;
+    case DX_OUTCOME_CANCELLED:
+        break;
+    }
+}
+
+static dx_status greet(dx_hermes_guest *guest) {
+    const dx_hermes_config *config = &guest->editor->config;
+    yyjson_alc alc = hermes_alc(guest->editor);
+    dx_link_call_options options = {.on_done = on_initialized};
+    options.peer.timeout_ms = config->start_ms;
+    options.peer.user = guest;
+    dx_status status = DX_ERR_NOMEM;
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
+    yyjson_mut_val *params = yyjson_mut_obj(doc);
+    if (params && yyjson_mut_obj_add_str(doc, params, "apiVersion", config->api_version) &&
+        yyjson_mut_obj_add_str(doc, params, "dataDirectory", config->data_directory) &&
+        yyjson_mut_obj_add_str(doc, params, "hermesVersion", config->version))
+        status = dx_link_call(hermes_guest_link(guest), dx_str("initialize"), dx_json_built(params),
+                              &options, NULL);
+    yyjson_mut_doc_free(doc);
+    return status;
+}
+
+static void observe(void *user, int out, dx_text text, size_t framed) {
+    dx_hermes_guest *guest = user;
+    dx_hermes *editor = guest->editor;
+    (void)framed;
+    if (!out)
+        guest->heard = dx_loop_now(editor->loop);
+    if (editor->config.on_traffic)
+        editor->config.on_traffic(editor, guest, out, text, editor->config.user);
+}
+
+static void on_errors(dx_child *child, dx_text line, void *user) {
+    dx_hermes_guest *guest = user;
+    dx_hermes *editor = guest->editor;
+    dx_text text;
+    (void)child;
+    guest->heard = dx_loop_now(editor->loop);
+    dx_hermes_level level = hermes_log_level(line, &text);
+    if (editor->config.on_log)
+        editor->config.on_log(editor, guest, level, text, editor->config.user);
+}
+
+static void on_event(dx_link *link, const dx_event *event, void *user) {
+    dx_hermes_guest *guest = user;
+    char phrase[sizeof guest->why] = "";
+    (void)link;
+    switch (event->kind) {
+    case DX_EVENT_REQUEST:
+    case DX_EVENT_NOTIFICATION:
+        hermes_serve(guest, event);
+        break;
+    case DX_EVENT_STRAY:
+        hermes_say_str(phrase, sizeof phrase, "stray text: ");
+        hermes_say(phrase, sizeof phrase, event->message);
+        hermes_guest_violation(guest, phrase);
+        break;
+    case DX_EVENT_VIOLATION:
+        hermes_guest_violation(guest, event->error.phrase);
+        break;
+    default:
+        break;
+    }
+}
+
+/* What is wrong with a request is said here, and not by the link: see hermes_serve(). */
+static dx_child_config child_config(dx_hermes_guest *guest) {
+    const dx_hermes_config *config = &guest->editor->config;
+    dx_child_config child = dx_child_for(guest->editor->protocol, (const char *const *)guest->argv);
+    child.cwd = config->cwd;
+    child.env = (const char *const *)guest->env;
+    child.inherit_env = config->inherit_env;
+    child.on_gone = on_gone;
+    child.on_errors = on_errors;
+    child.user = guest;
+    child.ladder.farewell_call = NULL; /* its reason is known only then */
+    child.ladder.farewell_notify = NULL;
+    child.link.peer.checking = DX_CHECKING_OFF;
+    child.link.peer.observe = observe;
+    child.link.peer.observe_user = guest;
+    child.link.on_event = on_event;
+    child.link.user = guest;
+    child.link.recorder = config->recorder;
+    child.link.name = guest->label;
+    child.link.run = guest->run;
+    return child;
+}
+
+dx_status hermes_guest_start(dx_hermes_guest *guest, dx_error *reterr) {
+    dx_error error = {0};
+    forget_facts(guest);
+    guest->run++;
+    guest->leaving = guest->shut = false;
+    guest->why[0] = '\0';
+    guest->heard = dx_loop_now(guest->editor->loop);
+    dx_child_config config = child_config(guest);
+    dx_status status = dx_child_start(guest->editor->loop, &config, &guest->child, &error);
+    if (status == DX_OK) {
+        status = greet(guest);
+        if (status != DX_OK) {
+            guest->child = dx_child_free(guest->child);
+            hermes_fail(&error, DX_FAULT_START, "can't be greeted: ", dx_status_name(status));
+        }
+    }
+    if (status == DX_OK) {
+        set_state(guest, DX_HERMES_INITIALIZING);
+        return DX_OK;
+    }
+    if (reterr)
+        *reterr = error;
+    set_why(guest, error.phrase[0] ? error.phrase : dx_status_name(status), "");
+    set_state(guest, DX_HERMES_FAILED);
+    return status;
+}
+
+/* The way out. */
+
+static void on_farewell(dx_link *link, const dx_event *event, void *user) {
+    dx_hermes_guest *guest = user;
+    (void)link;
+    if (event->outcome == DX_OUTCOME_ERROR) {
+        kill_now(guest);
+        return;
+    }
+    /* One that took too long is killed by its link; one that is gone says so in a moment. */
+    if (event->outcome != DX_OUTCOME_RESULT && event->outcome != DX_OUTCOME_INVALID)
+        return;
+    guest->shut = true;
+    dx_child_stop(guest->child);
+    if (guest->restart)
+        set_state(guest, DX_HERMES_STARTING);
+}
+
+/* The real editor has one reason only, and says nothing when it ends (H18). */
+static dx_status say_farewell(dx_hermes_guest *guest, const char *reason) {
+    const dx_hermes *editor = guest->editor;
+    yyjson_alc alc = hermes_alc(editor);
+    dx_link_call_options options = {.on_done = on_farewell};
+    options.peer.timeout_ms = editor->config.stop_ms;
+    options.peer.no_cancel = 1;
+    options.peer.user = guest;
+    if (editor->exact && strcmp(reason, "reload") != 0 && strcmp(reason, "disabled") != 0)
+        return DX_GONE;
+    dx_status status = DX_ERR_NOMEM;
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
+    yyjson_mut_val *params = yyjson_mut_obj(doc);
+    if (params && yyjson_mut_obj_add_str(doc, params, "reason", editor->exact ? "reload" : reason))
+        status = dx_link_call(hermes_guest_link(guest), dx_str("shutdown"), dx_json_built(params),
+                              &options, NULL);
+    yyjson_mut_doc_free(doc);
+    return status;
+}
+
+void hermes_guest_stop(dx_hermes_guest *guest, const char *reason) {
+    bool was_running = guest->state == DX_HERMES_RUNNING;
+    if (!guest->child)
+        return;
+    if (guest->leaving) {
+        if (guest->restart && guest->state == DX_HERMES_FAILED)
+            set_state(guest, DX_HERMES_STARTING);
+        else if (!guest->restart && guest->state == DX_HERMES_STARTING)
+            set_state(guest, DX_HERMES_SHUTTING_DOWN);
+        return;
+    }
+    guest->leaving = true;
+    guest->state = DX_HERMES_SHUTTING_DOWN;
+    hermes_windows_end(guest, "shutdown");
+    hermes_dialogs_end(guest, "the extension is to shut down");
+    hermes_serve_next(guest);
+    if (guest->child && (!was_running || say_farewell(guest, reason) != DX_OK))
+        dx_child_stop(guest->child);
+    set_state(guest, DX_HERMES_SHUTTING_DOWN);
+}
+
+dx_hermes_guest *hermes_guest_free(dx_hermes_guest *guest) {
+    dx_allocator alloc = guest->editor->alloc;
+    dx_child_free(guest->child);
+    hermes_serve_forget(guest);
+    hermes_dialogs_free(guest);
+    forget_facts(guest);
+    dx__free(&alloc, guest->argv);
+    dx__free(&alloc, guest->env);
+    dx__free(&alloc, guest);
+    return NULL;
+}

@@ -189,8 +189,9 @@ static inline dx_hermes_guest *world_add(struct world *world, const char *spec) 
         if (*at == '\'')
             *at = '"';
     const char *args[] = {script, text, NULL};
-    dx_status status = dx_hermes_add(
-        world->editor, &(dx_hermes_entry){.path = "/usr/bin/python3", .args = args}, &guest, &error);
+    dx_status status =
+        dx_hermes_add(world->editor, &(dx_hermes_entry){.path = "/usr/bin/python3", .args = args},
+                      &guest, &error);
     if (status != DX_OK)
         fail_msg("%s", error.phrase);
     free(text);
@@ -206,15 +207,15 @@ static inline void turn(struct world *world, int ms) {
 }
 
 /* Turns until `condition` holds; fails after a while. */
-#define WAIT(world, condition)                                                                     \
-    do {                                                                                           \
-        uint64_t until_ = now_ms() + 20000;                                                        \
-        while (!(condition)) {                                                                     \
-            if (now_ms() > until_)                                                                 \
-                fail_msg("%s did not come true; log:\n%s\nstates:\n%s\nbroken:\n%s", #condition,   \
-                         (world)->log.text, (world)->states.text, (world)->broken.text);           \
-            turn((world), 50);                                                                     \
-        }                                                                                          \
+#define WAIT(world, condition)                                                                   \
+    do {                                                                                         \
+        uint64_t until_ = now_ms() + 20000;                                                      \
+        while (!(condition)) {                                                                   \
+            if (now_ms() > until_)                                                               \
+                fail_msg("%s did not come true; log:\n%s\nstates:\n%s\nbroken:\n%s", #condition, \
+                         (world)->log.text, (world)->states.text, (world)->broken.text);         \
+            turn((world), 50);                                                                   \
+        }                                                                                        \
     } while (0)
 
 static inline void pause_ms(struct world *world, unsigned ms) {

@@ -10,28 +10,30 @@
 
 enum { PATH_SIZE = 80, NAMES = 3 }; /* family, given and middle names: the first three components */
 
+/* What is to be changed; path and name of an edit are strings in one block of memory. */
 struct edits {
     dx_hl7_patch *patches;
     size_t count;
 };
 
 static void edits_done(struct edits *list) {
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++)
         free((char *)list->patches[i].path.at);
-        free((char *)list->patches[i].value.at);
-    }
     free(list->patches);
 }
 
-static bool edits_add(struct edits *list, const char *path, dx_text value) {
+static bool edits_add(struct edits *list, const char *path, dx_text name) {
     dx_hl7_patch *more = realloc(list->patches, (list->count + 1) * sizeof *more);
-    if (!more)
+    size_t path_size = strlen(path) + 1;
+    list->patches = more ? more : list->patches;
+    char *block = more ? calloc(1, path_size + name.len + 1) : NULL;
+    if (!block)
         return false;
-    list->patches = more;
-    dx_hl7_patch patch = {.path = dx_str(strdup(path)),
-                          .value = dx_str(strndup(value.at, value.len))};
-    more[list->count++] = patch;
-    return patch.path.at && patch.value.at;
+    memcpy(block, path, path_size);
+    memcpy(block + path_size, name.at, name.len);
+    more[list->count++] =
+        (dx_hl7_patch){.path = {block, path_size - 1}, .value = {block + path_size, name.len}};
+    return true;
 }
 
 static bool is_letter(char c) {
@@ -93,8 +95,7 @@ static bool edit_name(const dx_hl7 *hl7, struct place place, struct edits *list)
     dx_text raw = get(hl7, place);
     dx_text marks = {NULL, 0};
     dx_hl7_get(hl7, dx_str("MSH.2"), &marks);
-    bool has_escapes = marks.len > 2 && raw.len && memchr(raw.at, marks.at[2], raw.len);
-    if (!raw.len || has_escapes || memchr(raw.at, '\0', raw.len))
+    if (!raw.len || (marks.len > 2 && memchr(raw.at, marks.at[2], raw.len)))
         return true;
     char *name = malloc(raw.len);
     if (!name)

@@ -98,7 +98,10 @@ typedef struct dx_hermes_extension_config {
 DX_API dx_hermes_extension_config dx_hermes_extension_defaults(const char *name,
                                                                const char *version);
 
-/* The whole of an extension that does nothing else. An exit code, as dx_plugin_run(). */
+/* The whole of an extension that does nothing else. An exit code, as dx_plugin_run(); what went
+ * wrong is on the standard error. SIGPIPE is ignored from then on, since an editor may stop reading
+ * that.
+ */
 DX_API int dx_hermes_extension_run(const dx_hermes_extension_config *config);
 /* The same in a loop of your own, on the standard input and output; on_closed comes at the end and
  * may free it. The configuration and what it points to must outlive it. */

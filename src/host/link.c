@@ -411,7 +411,9 @@ static bool read_all(dx_link *link, int most, bool to_the_end) {
         size_t missing = dx__peer_missing(link->peer);
         if (missing > LARGE)
             widen(link->in.fd, &link->in_is_wide);
-        if (dx_peer_reserve(link->peer, missing > PIECE ? missing : PIECE, &room, &len) != DX_OK)
+        /* What a header promises is not made room for before it comes. */
+        size_t want = missing < PIECE ? PIECE : missing < WIDE ? missing : WIDE;
+        if (dx_peer_reserve(link->peer, want, &room, &len) != DX_OK)
             return came;
         ssize_t n = read(link->in.fd, room, len);
         if (n < 0 && errno == EINTR)

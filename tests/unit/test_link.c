@@ -248,6 +248,32 @@ static void no_memory(void **state) {
     assert_int_equal(memory.blocks, 0);
 }
 
+/* F11: memory follows what has come, not what a header promises. */
+static void a_promise_takes_no_room(void **state) {
+    (void)state;
+    static const char promise[] = "Content-Length: 67108864\r\n\r\n0123456789";
+    struct unit_memory memory = {0};
+    dx_allocator alloc = unit_allocator(&memory);
+    dx_loop *other;
+    dx_link *link;
+    int pair[2];
+    assert_int_equal(dx_loop_new(&alloc, &other, NULL), DX_OK);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    dx_link_config config = dx_link_defaults(DX_FRAMING_HEADER, DX_SIDE_HOST);
+    config.peer.allocator = &alloc;
+    assert_int_equal(dx_link_open(other, pair[0], pair[0], &config, &link, NULL), DX_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(write(pair[1], i ? "more" : promise, i ? 4 : sizeof promise - 1),
+                         i ? 4 : sizeof promise - 1);
+        dx_loop_dispatch(other);
+    }
+    assert_int_equal(dx_link_statistics(link).bytes_in, sizeof promise - 1 + 8);
+    assert_true(memory.peak < 3 << 20);
+    dx_loop_free(other);
+    close(pair[1]);
+    assert_int_equal(memory.blocks, 0);
+}
+
 static void nobody_to_talk_to(void **state) {
     (void)state;
     assert_int_equal(dx_link_call(NULL, dx_str("m"), dx_json_none(), NULL, NULL), DX_CLOSED);
@@ -257,6 +283,7 @@ static void nobody_to_talk_to(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_to_talk_to),
+        cmocka_unit_test(a_promise_takes_no_room),
         pair_test(answers),
         pair_test(both_ways),
         pair_test(keeps_a_request),

@@ -80,12 +80,16 @@ typedef struct dx_child_config {
     dx_ladder ladder;
     void (*on_gone)(dx_child *child, const dx_gone *gone, void *user); /* free it there, or later */
     void (*on_errors)(dx_child *child, dx_text line, void *user); /* a line of its standard error */
+    /* The conversation ended by itself while the program still runs: it closed its output, or what
+     * it sent can't be read any more (`why` as in dx_link_config). It is then asked to leave, and
+     * on_gone comes as usual. May be NULL. */
+    void (*on_closed)(dx_child *child, const dx_error *why, void *user);
     size_t errors_max;   /* how much of its standard error is kept (64 KiB) */
     uint64_t drain_ms;   /* how long its output may stay open after its exit (50 ms) */
     uint64_t memory_max; /* RLIMIT_AS in bytes; 0: as ours */
     uint64_t files_max;  /* RLIMIT_NOFILE; 0: as ours */
     int no_guardian;     /* don't register it with the loop's guardian */
-    void *user;          /* for on_gone and on_errors; the link has its own */
+    void *user;          /* for these three; the link has its own */
 } dx_child_config;
 
 DX_API dx_child_config dx_child_defaults(dx_framing framing, const char *const *argv);

@@ -391,12 +391,14 @@ static void too_late(void *owner) {
 
 static void link_closed(void *owner, const dx_error *why) {
     dx_child *child = owner;
-    (void)why;
     child->link_ended = true;
-    if (child->exited)
+    if (child->exited) {
         check_gone(child);
-    else if (child->step == RUNNING)
+    } else if (child->step == RUNNING) {
         step_to(child, CLOSING);
+        if (child->config.on_closed && !child->stopping && !child->freed)
+            child->config.on_closed(child, why, child->config.user);
+    }
 }
 
 /* Birth and death. */

@@ -285,6 +285,10 @@ static dx_status take_response(dx_peer *peer, const struct intake *in) {
     }
     if (dx__queue_reserve(peer) != DX_OK)
         return DX_ERR_NOMEM;
+    /* It answers nothing of ours, so it may well have been meant to be a request. */
+    if (!call && fault == DX_FAULT_RESULT_MISSING)
+        return violation(peer, in, DX_FAULT_METHOD_MISSING, in->message.fault_at, DX_CODE_REQUEST,
+                         id);
     if (!call) {
         peer->stats.unknown_ids += fault == DX_FAULT_ID_UNKNOWN || fault == DX_FAULT_ID_FORM;
         push_violation(peer, in, fault, number, number);

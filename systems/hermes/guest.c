@@ -80,6 +80,21 @@ static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     on_no_process(guest);
 }
 
+/* What it sent can't be read any more, or it closed its output: it is of no use, and on its way
+ * out. (Before it has answered initialize, that call has told the same already.) */
+static void on_closed(dx_child *child, const dx_error *why, void *user) {
+    dx_hermes_guest *guest = user;
+    (void)child;
+    if (guest->leaving)
+        return;
+    guest->leaving = true;
+    guest->state = DX_HERMES_FAILED;
+    set_why(guest,
+            "broke off: ", why->fault != DX_FAULT_NONE ? why->phrase : "it closed its output");
+    clear(guest, "extension");
+    set_state(guest, DX_HERMES_FAILED);
+}
+
 static void kill_now(dx_hermes_guest *guest) {
     dx_child *child = guest->child;
     guest->child = NULL;
@@ -157,7 +172,7 @@ static dx_status greet(dx_hermes_guest *guest) {
     const dx_hermes_config *config = &guest->editor->config;
     yyjson_alc alc = hermes_alc(guest->editor);
     dx_link_call_options options = {.on_done = on_initialized};
-    options.peer.timeout_ms = config->start_ms;
+    options.peer.timeout_ms = config->start_ms ? config->start_ms : 1; /* 0 is "the usual" there */
     options.peer.user = guest;
     dx_status status = DX_ERR_NOMEM;
     yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
@@ -223,6 +238,7 @@ static dx_child_config child_config(dx_hermes_guest *guest) {
     child.inherit_env = config->inherit_env;
     child.on_gone = on_gone;
     child.on_errors = on_errors;
+    child.on_closed = on_closed;
     child.user = guest;
     child.ladder.farewell_call = NULL; /* its reason is known only then */
     child.ladder.farewell_notify = NULL;
@@ -287,7 +303,7 @@ static dx_status say_farewell(dx_hermes_guest *guest, const char *reason) {
     const dx_hermes *editor = guest->editor;
     yyjson_alc alc = hermes_alc(editor);
     dx_link_call_options options = {.on_done = on_farewell};
-    options.peer.timeout_ms = editor->config.stop_ms;
+    options.peer.timeout_ms = editor->config.stop_ms ? editor->config.stop_ms : 1;
     options.peer.no_cancel = 1;
     options.peer.user = guest;
     if (editor->exact && strcmp(reason, "reload") != 0 && strcmp(reason, "disabled") != 0)

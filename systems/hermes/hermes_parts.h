@@ -180,7 +180,7 @@ void hermes_dialog_open(dx_hermes_guest *guest, const dx_event *event, dx_hermes
 void hermes_dialogs_end(dx_hermes_guest *guest, const char *why);
 void hermes_dialogs_free(dx_hermes_guest *guest);
 
-/* url.c: NULL, or what is wrong with it. */
+/* url.c: NULL, or what is wrong with it; *ret_is_scheme is set if it has another scheme. */
 const char *hermes_url_check(dx_text url, bool *ret_is_scheme);
 
 /* news.c */

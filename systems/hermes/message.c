@@ -45,12 +45,17 @@ static void refuse_export(dx_hermes_guest *guest, const dx_event *event, dx_hl7_
                           const dx_error *error) {
     char prefix[80];
     bool is_none = strcmp(error->place, "message") == 0;
+    /* Empty repetitions have no TOML form there (H43), and this is how it says so. */
+    bool is_unit = guest->editor->exact && format == DX_HL7_TOML && !is_none &&
+                   hermes_is_utf8(dx_hermes_text(guest->editor));
     name_failure(prefix, sizeof prefix, "[-32603] failed to export to ", format,
                  is_none ? ": Failed to parse message: " : ": ");
     if (!guest->editor->exact && !guest->editor->text.len)
         hermes_refuse(guest, event->request, HERMES_NO_MESSAGE, "the editor is empty");
     else
-        hermes_refuse_exactly(guest, event->request, DX_CODE_INTERNAL, prefix, error->phrase);
+        hermes_refuse_exactly(guest, event->request, DX_CODE_INTERNAL, prefix,
+                              is_unit ? "Failed to serialise to TOML: unsupported unit type"
+                                      : error->phrase);
 }
 
 void hermes_get_message(dx_hermes_guest *guest, const dx_event *event, yyjson_val *params) {

@@ -2,7 +2,6 @@
  * result is an override itself: absent leaves what the embedder has there, null takes it away. */
 #include "systems/hermes/hermes_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* One override of one extension. */
@@ -98,15 +97,38 @@ static int compare_segments(const struct entry *a, const struct entry *b) {
     return sign ? sign : (a->segment.len > b->segment.len) - (a->segment.len < b->segment.len);
 }
 
-static int compare(const void *first, const void *second) {
-    const struct entry *a = first;
-    const struct entry *b = second;
+static int compare(const struct entry *a, const struct entry *b) {
     int sign = compare_segments(a, b);
     if (!sign)
         sign = (a->field > b->field) - (a->field < b->field);
     if (!sign)
         sign = (a->component > b->component) - (a->component < b->component);
     return sign ? sign : (a->order > b->order) - (a->order < b->order);
+}
+
+/* Sorting in place: qsort() may ask for memory by itself. */
+
+static void sift(struct entry *at, size_t root, size_t count) {
+    struct entry moved = at[root];
+    for (size_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && compare(&at[child], &at[child + 1]) < 0)
+            child++;
+        if (compare(&moved, &at[child]) >= 0)
+            break;
+        at[root] = at[child];
+    }
+    at[root] = moved;
+}
+
+static void sort(struct entry *at, size_t count) {
+    for (size_t i = count / 2; i-- > 0;)
+        sift(at, i, count);
+    while (count > 1) {
+        struct entry last = at[--count];
+        at[count] = at[0];
+        at[0] = last;
+        sift(at, 0, count);
+    }
 }
 
 static bool is_same(const struct entry *a, const struct entry *b) {
@@ -192,8 +214,7 @@ dx_status dx_hermes_schema(const dx_hermes *editor, dx_buf *json) {
     yyjson_alc alc = hermes_alc(editor);
     dx_status status = collect(&entries, editor);
     if (status == DX_OK) {
-        if (entries.count)
-            qsort(entries.at, entries.count, sizeof *entries.at, compare);
+        sort(entries.at, entries.count);
         yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
         yyjson_mut_val *root = doc ? build(&entries, doc) : NULL;
         status = root ? dx_json_write(json, dx_json_built(root)) : DX_ERR_NOMEM;

@@ -62,6 +62,20 @@ static size_t scheme_len(dx_text url) {
     return begins_with(url, "http://") ? 7 : begins_with(url, "https://") ? 8 : 0;
 }
 
+static bool is_letter(char c) {
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* Has it one at all, which then is another one? */
+static bool has_scheme(dx_text url) {
+    size_t i = 0;
+    while (i < url.len &&
+           (is_letter(url.at[i]) || (i && url.at[i] && strchr("0123456789+-.", url.at[i]))))
+        i++;
+    return i && i < url.len && url.at[i] == ':' && !begins_with(url, "http:") &&
+           !begins_with(url, "https:");
+}
+
 const char *hermes_url_check(dx_text url, bool *ret_is_scheme) {
     *ret_is_scheme = false;
     if (url.len > HERMES_URL_MAX)
@@ -74,9 +88,10 @@ const char *hermes_url_check(dx_text url, bool *ret_is_scheme) {
             return "it has a character in it that no URL has";
     }
     size_t start = scheme_len(url);
-    *ret_is_scheme = !start;
+    *ret_is_scheme = has_scheme(url);
     if (!start)
-        return "its scheme must be http or https";
+        return *ret_is_scheme ? "its scheme must be http or https"
+                              : "it must begin with http:// or https://";
     size_t end = start;
     while (end < url.len && !strchr("/?#", url.at[end]))
         end++;

@@ -182,10 +182,10 @@ void hermes_close_window(dx_hermes_guest *guest, const dx_event *event, yyjson_v
                       "the window belongs to another extension");
         return;
     }
+    hermes_window *window = at ? take(at) : NULL;
     answer_success(guest, event);
-    if (!at)
+    if (!window)
         return;
-    hermes_window *window = take(at);
     hermes_news_window(guest, window->open.id, "extension");
     close_one(editor, window, "extension");
     dx__free(&editor->alloc, window);

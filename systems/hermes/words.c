@@ -12,25 +12,29 @@ static bool is_special(char c) {
     return c == '"' || c == '\\' || c == '$' || c == '`';
 }
 
-/* Reads one word from *line on into `to`. NULL if a quote is open at the end, else the end of it.
- */
+/* How many bytes of a backslash and what follows it are not taken as they stand: both go before a
+ * line end, only the first one if it takes the meaning from the second. */
+static int escape_of(const char *at, char quote) {
+    if (*at != '\\' || quote == '\'')
+        return 0;
+    if (at[1] == '\n')
+        return 2;
+    return !quote || is_special(at[1]);
+}
+
+/* Reads one word from *line on into `to`, and says where that ends; NULL if something is open. */
 static char *read_word(const char **line, char *to) {
     const char *at = *line;
     char quote = '\0';
     for (; *at && (quote || !is_blank(*at)); at++) {
-        if (quote == '\'' && *at != '\'') {
-            *to++ = *at;
-        } else if (*at == '\\' && at[1] == '\n') {
-            at++;
-        } else if (*at == '\\' && (!quote || is_special(at[1]))) {
-            if (!at[1])
-                return NULL;
-            *to++ = *++at;
-        } else if (quote ? *at == quote : *at == '\'' || *at == '"') {
+        int escape = escape_of(at, quote);
+        at += escape != 0;
+        if (escape && !*at)
+            return NULL;
+        if (!escape && (quote ? *at == quote : *at == '\'' || *at == '"'))
             quote = quote ? '\0' : *at;
-        } else {
+        else if (escape < 2)
             *to++ = *at;
-        }
     }
     *line = at;
     return quote ? NULL : to;

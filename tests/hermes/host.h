@@ -184,7 +184,9 @@ static inline dx_hermes_guest *world_add(struct world *world, const char *spec) 
     char *text = strdup(spec);
     dx_hermes_guest *guest = NULL;
     dx_error error = {0};
-    snprintf(script, sizeof script, "%s/tests/hermes/children/guest.py", source ? source : ".");
+    if (!source)
+        fail_msg("SOURCE must name the source folder");
+    snprintf(script, sizeof script, "%s/tests/hermes/children/guest.py", source);
     for (char *at = text; *at; at++)
         if (*at == '\'')
             *at = '"';

@@ -68,8 +68,9 @@ def send(message):
         return
     if "pad" in message:
         message = dict(message)
-        where, size = message.pop("pad")
-        message["params"] = dict(message["params"], **{where: "x" * size})
+        where, size = message.pop("pad")  # so many bytes has the whole of it
+        rest = len(json.dumps({"jsonrpc": "2.0", **message}))
+        message["params"] = dict(message["params"], **{where: "x" * (size - rest)})
     send_text(json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False))
 
 

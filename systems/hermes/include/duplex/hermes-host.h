@@ -122,7 +122,8 @@ typedef struct dx_hermes_config {
     /* A dialog is to be shown. It may be answered at once or later. NULL: messages count as read,
      * questions are answered with no, and nothing is chosen. */
     void (*on_dialog)(dx_hermes *editor, dx_hermes_dialog *dialog, void *user);
-    /* It is no longer to be shown, because its extension is gone: it can't be used after this. */
+    /* It is no longer to be shown, because its extension is gone or about to leave: it can't be
+     * used after this. */
     void (*on_dialog_gone)(dx_hermes *editor, dx_hermes_dialog *dialog, void *user);
     void (*on_log)(dx_hermes *editor, dx_hermes_guest *guest, dx_hermes_level level, dx_text text,
                    void *user);
@@ -179,12 +180,14 @@ DX_API dx_status dx_hermes_get(const dx_hermes *editor, dx_text path, dx_buf *ou
 /* Extensions. */
 
 /* Starts one. ret_guest may be NULL. DX_ERR_SYSTEM with reterr if it can't be started: then it is
- * there all the same, as failed. DX_ERR_INVALID: words that can't be split; DX_ERR_NOMEM. */
+ * there all the same, as failed. DX_ERR_INVALID: words that can't be split, or the editor is about
+ * to stop; DX_ERR_NOMEM. */
 DX_API dx_status dx_hermes_add(dx_hermes *editor, const dx_hermes_entry *entry,
                                dx_hermes_guest **ret_guest, dx_error *reterr);
 /* In the order in which they were added; NULL behind the last. */
 DX_API dx_hermes_guest *dx_hermes_guest_at(const dx_hermes *editor, size_t index);
-/* Ends it (reason "disabled"), or ends it and starts it anew (reason "reload"). */
+/* Ends it (reason "disabled"), or ends it and starts it anew (reason "reload"); for one without a
+ * process, that fails as dx_hermes_add() does. */
 DX_API void dx_hermes_disable(dx_hermes_guest *guest);
 DX_API dx_status dx_hermes_reload(dx_hermes_guest *guest, dx_error *reterr);
 /* All of them: shutdown with that reason ("closing", "error"), their windows close. */
@@ -211,7 +214,8 @@ DX_API dx_status dx_hermes_run(dx_hermes *editor, dx_text command, dx_hermes_gue
 
 /* Appends, as JSON, what the running extensions want fields of messages to look like
  * (initialize.result.schema), laid over each other in the order of the extensions: a member that is
- * absent leaves what is there, null takes it away. */
+ * absent leaves what is there, null takes it away. What comes out is of the same form, and so has
+ * nulls, too. */
 DX_API dx_status dx_hermes_schema(const dx_hermes *editor, dx_buf *json);
 
 /* Windows. */

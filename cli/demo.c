@@ -1,6 +1,7 @@
 /* duplex demo: talks to the example plugins and shows what crosses the pipes. */
 #include "cli/cli.h"
 
+#include "cli/demo/editor.h"
 #include "cli/say.h"
 #include "cli/traffic.h"
 
@@ -32,36 +33,29 @@ static const struct scene scenes[] = {
 
 enum { SCENES = sizeof scenes / sizeof scenes[0] };
 
-/* What came of a scene. */
-struct score {
-    unsigned sent, came; /* messages */
-    unsigned results, refused;
-    unsigned asked_back;
-    uint64_t us;
-};
-
 struct talk {
     dx_loop *loop;
     dx_child *child;
     const struct scene *scene;
-    struct score score;
+    struct demo_score score;
     uint64_t began_us; /* the whole */
     unsigned open;     /* calls that have not ended */
     int code;          /* the exit code, as far as it is known */
 };
 
-/* The examples lie beside the command in the build folder, and under libexec once installed. */
-static bool find_example(const char *name, char *path, size_t room) {
+/* The examples lie beside the command in the build folder, and under libexec once installed; other
+ * programs of ours lie where it does. */
+bool demo_find(const char *name, bool runs, char path[DEMO_PATH]) {
     char self[3072];
     ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
     if (len < 0)
         return false;
     self[len] = '\0';
     *strrchr(self, '/') = '\0';
-    static const char *const places[] = {"examples", "../libexec/duplex"};
+    static const char *const places[] = {"examples", "../libexec/duplex", "."};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, room, "%s/%s/%s", self, places[i], name);
-        if (access(path, X_OK) == 0)
+        snprintf(path, DEMO_PATH, "%s/%s/%s", self, places[i], name);
+        if (access(path, runs ? X_OK : R_OK) == 0)
             return true;
     }
     return false;
@@ -133,22 +127,21 @@ static void call_all(struct talk *talk) {
     }
 }
 
-static void announce(const struct scene *scene, size_t number) {
+static void announce(const struct scene *scene, size_t number, size_t of) {
     if (cli_voice.json)
         return;
-    printf("%s[%zu/%d] %s %s%s: %s\n", cli_paint(stdout, CLI_BOLD), number, SCENES, scene->example,
+    printf("%s[%zu/%zu] %s %s%s: %s\n", cli_paint(stdout, CLI_BOLD), number, of, scene->example,
            dx_framing_name(scene->framing), cli_paint(stdout, CLI_PLAIN), scene->sentence);
 }
 
-static int play(struct talk *talk, size_t number) {
-    char path[4096];
+static int play(struct talk *talk) {
+    char path[DEMO_PATH];
     const char *argv[] = {path, dx_framing_name(talk->scene->framing), NULL};
     dx_error error = {.fault = DX_FAULT_NONE};
     uint64_t began = dx_recorder_now_us();
-    if (!find_example(talk->scene->example, path, sizeof path))
+    if (!demo_find(talk->scene->example, true, path))
         return cli_fail(CLI_NO_START, "the example '%s' is not beside the command",
                         talk->scene->example);
-    announce(talk->scene, number);
     dx_child_config config = dx_child_defaults(talk->scene->framing, argv);
     config.link.peer.timeout_ms = 5000;
     config.link.peer.observe = show;
@@ -166,46 +159,61 @@ static int play(struct talk *talk, size_t number) {
     return talk->code;
 }
 
-static void put_summary(const struct score *scores) {
-    printf("\n%s%-8s %-8s %8s %8s %8s %8s %12s%s\n", cli_paint(stdout, CLI_BOLD), "plugin",
+static void put_summary(const struct scene *const *played, const struct demo_score *scores,
+                        size_t count) {
+    printf("\n%s%-16s %-8s %8s %8s %8s %8s %12s%s\n", cli_paint(stdout, CLI_BOLD), "plugin",
            "framing", "sent", "came", "results", "refused", "asked back",
            cli_paint(stdout, CLI_PLAIN));
-    for (size_t i = 0; i < SCENES; i++)
-        printf("%-8s %-8s %8u %8u %8u %8u %12u  %s%.1f ms%s\n", scenes[i].example,
-               dx_framing_name(scenes[i].framing), scores[i].sent, scores[i].came,
+    for (size_t i = 0; i < count; i++)
+        printf("%-16s %-8s %8u %8u %8u %8u %12u  %s%.1f ms%s\n", played[i]->example,
+               dx_framing_name(played[i]->framing), scores[i].sent, scores[i].came,
                scores[i].results, scores[i].refused, scores[i].asked_back,
                cli_paint(stdout, CLI_DIM), (double)scores[i].us / 1000,
                cli_paint(stdout, CLI_PLAIN));
     printf("\nEvery call was answered, every plugin stopped.\n");
 }
 
-static void put_json(const struct scene *scene, const struct score *score) {
+static void put_json(const struct scene *scene, const struct demo_score *score) {
     printf("{\"plugin\":\"%s\",\"framing\":\"%s\",\"sent\":%u,\"came\":%u,\"results\":%u,"
            "\"refused\":%u,\"askedBack\":%u,\"us\":%llu}\n",
            scene->example, dx_framing_name(scene->framing), score->sent, score->came,
            score->results, score->refused, score->asked_back, (unsigned long long)score->us);
 }
 
-static int run(const cli_words *words, void *user) {
-    struct score scores[SCENES];
-    dx_loop *loop;
-    int code = CLI_OK;
+static int play_all(dx_loop *loop, const struct scene *const *played, struct demo_score *scores,
+                    size_t count) {
     uint64_t began = dx_recorder_now_us();
+    int code = CLI_OK;
+    for (size_t i = 0; i < count && code == CLI_OK; i++) {
+        struct talk talk = {.loop = loop, .scene = played[i], .began_us = began};
+        announce(played[i], i + 1, count);
+        code = i < SCENES ? play(&talk) : demo_play_editor(&talk.score);
+        scores[i] = talk.score;
+        if (cli_voice.json && code == CLI_OK)
+            put_json(played[i], &scores[i]);
+    }
+    return code;
+}
+
+static int run(const cli_words *words, void *user) {
+    const struct scene editor = {demo_editor_name, DX_FRAMING_HEADER, demo_editor_sentence, {{0}}};
+    const struct scene *played[SCENES + 1] = {0};
+    struct demo_score scores[SCENES + 1];
+    size_t count = SCENES;
+    dx_loop *loop;
     (void)user;
     if (words->count || words->command)
         return cli_fail(CLI_USAGE, "it takes no words");
     if (dx_loop_new(NULL, &loop, NULL) != DX_OK)
         return cli_fail(CLI_NO_START, "no loop");
-    for (size_t i = 0; i < SCENES && code == CLI_OK; i++) {
-        struct talk talk = {.loop = loop, .scene = &scenes[i], .began_us = began};
-        code = play(&talk, i + 1);
-        scores[i] = talk.score;
-        if (cli_voice.json && code == CLI_OK)
-            put_json(&scenes[i], &scores[i]);
-    }
+    for (size_t i = 0; i < SCENES; i++)
+        played[i] = &scenes[i];
+    if (demo_has_editor())
+        played[count++] = &editor;
+    int code = play_all(loop, played, scores, count);
     dx_loop_free(loop);
     if (code == CLI_OK && !cli_voice.json)
-        put_summary(scores);
+        put_summary(played, scores, count);
     return code;
 }
 
@@ -216,7 +224,10 @@ const cli_verb cli_demo = {
     .text =
         "Starts the example plugins one after the other, lets each side call the other, shows the"
         " traffic as it flows (-> what the host sends, <- what the plugin sends) and a summary,"
-        " and stops everything. With --json only the summary, one object a plugin.",
+        " and stops everything. If duplex-hermes and its example lie beside the command, an editor "
+        "of"
+        " HL7 messages and an extension have the last scene. With --json only the summary, one"
+        " object a plugin.",
     .codes = "3456",
     .run = run,
 };

@@ -105,13 +105,13 @@ void cli_put_line(FILE *stream, dx_text json) {
         fwrite(json.at + from, 1, json.len - from, stream);
 }
 
-/* JSON is UTF-8, whatever a peer writes to its standard error or calls its files: what is none
- * becomes U+FFFD. */
-static void add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, dx_text text) {
+bool cli_add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, dx_text text) {
     char *clean = malloc(3 * text.len + 1);
+    bool is_clean = true;
     size_t len = 0;
     for (size_t at = 0; clean && at < text.len;) {
         size_t one = char_len(text, at);
+        is_clean &= one > 0;
         memcpy(clean + len, one ? text.at + at : "\xef\xbf\xbd", one ? one : 3);
         len += one ? one : 3;
         at += one ? one : 1;
@@ -119,6 +119,7 @@ static void add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *ke
     if (clean)
         yyjson_mut_obj_add_strncpy(doc, object, key, clean, len);
     free(clean);
+    return is_clean;
 }
 
 static void put_error_json(int code, const char *message, yyjson_mut_doc *doc,
@@ -127,9 +128,9 @@ static void put_error_json(int code, const char *message, yyjson_mut_doc *doc,
     yyjson_mut_doc_set_root(doc, root);
     yyjson_mut_obj_add_int(doc, error, "exit", code);
     yyjson_mut_obj_add_str(doc, error, "kind", cli_code_name(code));
-    add_text(doc, error, "message", dx_str(message));
+    cli_add_text(doc, error, "message", dx_str(message));
     if (detail.len)
-        add_text(doc, error, "detail", detail);
+        cli_add_text(doc, error, "detail", detail);
     yyjson_mut_obj_add_val(doc, root, "error", error);
     char *text = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
     cli_put_line(stdout, dx_str(text ? text : "{\"error\":{}}"));

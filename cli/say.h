@@ -40,6 +40,9 @@ int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
  * `detail` (may be absent) follow on the standard error, indented. */
 int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut_val *more,
                   dx_text detail);
+/* A member of an object: JSON is UTF-8, whatever a peer writes to its standard error or calls its
+ * files. What is none becomes U+FFFD; then it returns false. */
+bool cli_add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, dx_text text);
 /* A remark that is no error; nothing with --json. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -8,8 +8,10 @@ void cli_show(FILE *out, uint64_t us, bool by_host, const char *name, dx_text te
         text.len--;
     fprintf(out, "%s%4u.%06u%s ", cli_paint(out, CLI_DIM), (unsigned)(us / 1000000),
             (unsigned)(us % 1000000), cli_paint(out, CLI_PLAIN));
-    if (name)
-        fprintf(out, "%s ", name);
+    if (name) {
+        cli_put_safe(out, dx_str(name));
+        putc(' ', out);
+    }
     cli_colour colour = !is_message ? CLI_RED : by_host ? CLI_CYAN : CLI_GREEN;
     fprintf(out, "%s%s%s ", cli_paint(out, colour),
             by_host      ? "->"

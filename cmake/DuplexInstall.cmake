@@ -12,10 +12,11 @@ file(RELATIVE_PATH libexec_to_lib "/${CMAKE_INSTALL_LIBEXECDIR}/duplex" "/${CMAK
 install(TARGETS duplex_shared duplex_static EXPORT DuplexTargets)
 install(TARGETS duplex_cli)
 # What `duplex demo` talks to.
-foreach(example echo poll)
-    set_target_properties(example_${example} PROPERTIES INSTALL_RPATH "$ORIGIN/${libexec_to_lib}")
-    install(TARGETS example_${example} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
+foreach(example example_echo example_poll hermes_example_normalise)
+    set_target_properties(${example} PROPERTIES INSTALL_RPATH "$ORIGIN/${libexec_to_lib}")
+    install(TARGETS ${example} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
 endforeach()
+install(FILES examples/hermes/adt.hl7 DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
 install(DIRECTORY include/duplex TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 
 # The systems, each with a library, a program and headers of its own.

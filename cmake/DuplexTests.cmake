@@ -61,6 +61,21 @@ endforeach()
 target_link_options(test_extension_memory PRIVATE
     LINKER:--wrap=malloc LINKER:--wrap=calloc LINKER:--wrap=realloc)
 
+# A row of what is known about the real Hermes is one "def row_NN" of a program; each is a test of
+# its own, and those that wait for real limits are long.
+set(script ${PROJECT_SOURCE_DIR}/tests/hermes/rows.py)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
+file(READ ${script} text)
+string(REGEX MATCHALL "\ndef row_[0-9]+(_long)?\\(" headings "${text}")
+foreach(heading IN LISTS headings)
+    string(REGEX REPLACE "^\ndef row_([0-9]+)(_long)?.*" "\\1" number "${heading}")
+    if(heading MATCHES "_long")
+        duplex_test(hermes.row-long.${number} 60 hermes python3 ${script} ${PROJECT_BINARY_DIR} ${number}-long)
+    else()
+        duplex_test(hermes.row.${number} 60 hermes python3 ${script} ${PROJECT_BINARY_DIR} ${number})
+    endif()
+endforeach()
+
 # The public suite of JSON Schema; each draft is a test of its own.
 file(GLOB sources CONFIGURE_DEPENDS tests/schema/*.c)
 if(sources)

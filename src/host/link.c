@@ -644,6 +644,10 @@ void *dx_link_user(const dx_link *link) {
     return link->config.user;
 }
 
+size_t dx_link_waiting(const dx_link *link) {
+    return dx__out_waiting(link->peer);
+}
+
 dx_peer_stats dx_link_statistics(const dx_link *link) {
     return dx_peer_statistics(link->peer);
 }

@@ -16,11 +16,13 @@ static void log_line(dx_hermes_guest *guest, dx_hermes_level level, const char *
 /* Only the revision of 2025-11-24 has answers; people read them in the log. */
 static void on_done(dx_link *link, const dx_event *event, void *user) {
     dx_hermes_guest *guest = user;
+    dx_hermes *editor = guest->editor;
     yyjson_val *message = yyjson_obj_get(event->value, "message");
+    bool ok = event->outcome == DX_OUTCOME_RESULT &&
+              yyjson_get_bool(yyjson_obj_get(event->value, "success"));
     (void)link;
     guest->commands -= guest->commands != 0;
-    if (event->outcome == DX_OUTCOME_RESULT &&
-        yyjson_get_bool(yyjson_obj_get(event->value, "success"))) {
+    if (ok) {
         if (yyjson_is_str(message))
             log_line(guest, DX_HERMES_INFO, "", hermes_string(message));
     } else if (event->outcome == DX_OUTCOME_RESULT || event->outcome == DX_OUTCOME_ERROR) {
@@ -29,6 +31,8 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
         log_line(guest, DX_HERMES_ERROR,
                  "the command was not answered: ", dx_str(event->error.phrase));
     }
+    if (editor->config.on_answered)
+        editor->config.on_answered(editor, guest, ok, editor->config.user);
 }
 
 static dx_status send(dx_hermes_guest *guest, dx_text command) {

@@ -137,6 +137,8 @@ static void welcome(dx_hermes_guest *guest, dx_link *link, const dx_event *event
         guest->name[0] = '\0';
         hermes_say(guest->name, sizeof guest->name, name);
     }
+    guest->state = DX_HERMES_RUNNING;
+    hermes_news_welcome(guest);
     set_state(guest, DX_HERMES_RUNNING);
 }
 

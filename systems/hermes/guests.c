@@ -130,8 +130,17 @@ size_t dx_hermes_guest_open(const dx_hermes_guest *guest) {
     return guest->dialog_count + guest->waiting_count + guest->commands;
 }
 
-uint64_t dx_hermes_guest_heard(const dx_hermes_guest *guest) {
+uint64_t dx_hermes_guest_heard(dx_hermes_guest *guest) {
+    const dx_link *link = hermes_guest_link(guest);
+    dx_peer_stats stats = link ? dx_link_statistics(link) : (dx_peer_stats){0};
+    if (stats.bytes_in + stats.bytes_out != guest->moved || (link && dx_link_waiting(link)))
+        guest->heard = dx_loop_now(guest->editor->loop);
+    guest->moved = stats.bytes_in + stats.bytes_out;
     return guest->heard;
+}
+
+pid_t dx_hermes_guest_pid(const dx_hermes_guest *guest) {
+    return guest->child ? dx_child_pid(guest->child) : 0;
 }
 
 dx_link *dx_hermes_guest_link(const dx_hermes_guest *guest) {

@@ -53,6 +53,8 @@ struct dx_hermes {
     uint64_t number; /* of the newest version */
     uint64_t saved;  /* of the one that was opened or saved */
     char *path;
+    bool has_opened;
+    bool is_new;
     hermes_undo undo;
     dx_timer *rest;    /* until the message has rested */
     dx_timer *stopped; /* on_stopped comes from a dispatch, where the editor may be freed */
@@ -87,6 +89,7 @@ struct dx_hermes_guest {
     bool leaving; /* it was told to, or its process is on its way out */
     bool shut;    /* and has answered that */
     uint64_t heard;
+    uint64_t moved;  /* bytes in both directions, when that was last looked at */
     size_t commands; /* that are not answered (revision 2025-11-24) */
     size_t window_count;
     size_t dialog_count;
@@ -187,6 +190,8 @@ const char *hermes_url_check(dx_text url, bool *ret_is_scheme);
 /* The timer of what has to rest. */
 dx_status hermes_news_init(dx_hermes *editor);
 void hermes_news_opened(dx_hermes *editor, bool is_new);
+/* To one that came when the message was open already. */
+void hermes_news_welcome(dx_hermes_guest *guest);
 void hermes_news_saved(dx_hermes *editor, bool save_as);
 void hermes_news_changed(dx_hermes *editor);
 void hermes_news_window(dx_hermes_guest *guest, const char *id, const char *reason);

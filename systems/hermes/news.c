@@ -103,16 +103,17 @@ void hermes_news_changed(dx_hermes *editor) {
         dx_timer_set(editor->rest, editor->config.changed_ms);
 }
 
-/* To all that want it, with one flag besides the path. */
-static void tell_all(dx_hermes *editor, const char *method, const char *flag, bool value,
-                     bool with_path) {
+/* To all that want it (`only` one, if that is not NULL), with one flag besides the path. */
+static void tell(dx_hermes *editor, const dx_hermes_guest *only, const char *method,
+                 const char *flag, bool value, bool with_path) {
     yyjson_alc alc = hermes_alc(editor);
     yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
     yyjson_mut_val *params = yyjson_mut_obj(doc);
     if (params && (!with_path || add_path(editor, doc, params)) &&
         yyjson_mut_obj_add_bool(doc, params, flag, value))
         for (size_t i = 0; i < editor->guest_count; i++)
-            if (hermes_facts_wants(editor->guests[i], method, NULL))
+            if ((!only || only == editor->guests[i]) &&
+                hermes_facts_wants(editor->guests[i], method, NULL))
                 notify(editor->guests[i], method, params);
     yyjson_mut_doc_free(doc);
 }
@@ -121,18 +122,27 @@ static void tell_all(dx_hermes *editor, const char *method, const char *flag, bo
  * the real editor as nothing else (H24). What was still to be told of the old one is void. */
 void hermes_news_opened(dx_hermes *editor, bool is_new) {
     bool is_made = is_new && editor->text.len;
+    editor->has_opened = true;
+    editor->is_new = is_new;
     dx_timer_set(editor->rest, DX_NEVER);
     if (!has_method(editor, "message/opened"))
         return;
     if (is_made)
         hermes_news_changed(editor);
     if (!is_made || !editor->exact)
-        tell_all(editor, "message/opened", "isNew", is_new, !is_new);
+        tell(editor, NULL, "message/opened", "isNew", is_new, !is_new);
+}
+
+/* The real editor does not: its extensions are there first. */
+void hermes_news_welcome(dx_hermes_guest *guest) {
+    dx_hermes *editor = guest->editor;
+    if (editor->has_opened && !editor->exact && has_method(editor, "message/opened"))
+        tell(editor, guest, "message/opened", "isNew", editor->is_new, !editor->is_new);
 }
 
 void hermes_news_saved(dx_hermes *editor, bool save_as) {
     if (has_method(editor, "message/saved") && hermes_is_utf8(dx_str(editor->path)))
-        tell_all(editor, "message/saved", "saveAs", save_as, true);
+        tell(editor, NULL, "message/saved", "saveAs", save_as, true);
 }
 
 void hermes_news_window(dx_hermes_guest *guest, const char *id, const char *reason) {

@@ -10,4 +10,4 @@ for name in normalise validate window; do
     out=$(timeout 20 "$BUILD/examples/hermes-$name" </dev/null) || { echo "$name, alone: code $?"; failed=1; }
     [[ -z $out ]] || { echo "$name, alone: said $out"; failed=1; }
 done
-exit $failed
+exit "$failed"

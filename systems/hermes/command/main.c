@@ -1,5 +1,5 @@
 /* duplex-hermes: what `duplex hermes` runs. */
-#include "systems/hermes/command/command.h"
+#include "systems/hermes/command/work.h"
 
 #include "cli/say.h"
 
@@ -10,11 +10,32 @@ const cli_verb *const cli_verbs[] = {&cli_hermes, NULL};
 /* There is no command above it here. */
 const cli_verb cli_command = {.name = "", .words = ""};
 
+static int check_options(const struct hermes_options *options) {
+    for (size_t i = 0; i < options->env.count; i++) {
+        const char *equals = strchr(options->env.at[i], '=');
+        if (!equals || equals == options->env.at[i])
+            return cli_fail(CLI_USAGE, "--env: expected NAME=VALUE, found '%s'",
+                            options->env.at[i]);
+    }
+    if (options->settle_ms == CLI_NEVER)
+        return cli_fail(CLI_USAGE, "--settle: nothing would ever be done");
+    int code = answers_check(options);
+    return code == CLI_OK ? windows_check(options) : code;
+}
+
 static int run(const cli_words *words, void *user) {
-    (void)user;
+    const struct hermes_options *options = user;
     if (!words->count || strcmp(words->at[0], "host") != 0)
         return cli_fail(CLI_USAGE, "say 'duplex hermes host'; --help tells more");
-    return CLI_OK;
+    if (words->count > 2 || words->command)
+        return cli_fail(CLI_USAGE, "one MESSAGE is opened, found '%s', too",
+                        words->count > 2 ? words->at[2] : "--");
+    const char *message = words->at[1];
+    if (message && strcmp(message, "-") == 0 && !options->runs.count)
+        return cli_fail(CLI_USAGE, "the standard input is the console's; a message can come from"
+                                   " there only with --run");
+    int code = check_options(options);
+    return code == CLI_OK ? work_run(options, message) : code;
 }
 
 int main(int argc, char **argv) {

@@ -127,6 +127,9 @@ typedef struct dx_hermes_config {
     void (*on_dialog_gone)(dx_hermes *editor, dx_hermes_dialog *dialog, void *user);
     void (*on_log)(dx_hermes *editor, dx_hermes_guest *guest, dx_hermes_level level, dx_text text,
                    void *user);
+    /* A command was answered, which only the revision 2025-11-24 does; not ok: it failed, or was
+     * not answered in time. What was said about it is in the log. */
+    void (*on_answered)(dx_hermes *editor, dx_hermes_guest *guest, int ok, void *user);
     /* The extension broke the protocol, or wrote stray text: one line about it. */
     void (*on_violation)(dx_hermes *editor, dx_hermes_guest *guest, const char *phrase, void *user);
     /* Every message that crosses, as in dx_peer_config. */
@@ -150,9 +153,9 @@ DX_API void *dx_hermes_user(const dx_hermes *editor);
 /* The message. */
 
 /* Another message in place of this one: `path` is its file (NULL: none yet), is_new says that it
- * was just made. Extensions are told (message/opened). Nothing can be undone beyond this. Any text
- * is taken, also none and one that is no HL7: an editor holds what is typed. DX_ERR_LIMIT beyond
- * hl7.text_max, DX_ERR_NOMEM. */
+ * was just made. Extensions are told (message/opened), and so are those that come later. Nothing
+ * can be undone beyond this. Any text is taken, also none and one that is no HL7: an editor holds
+ * what is typed. DX_ERR_LIMIT beyond hl7.text_max, DX_ERR_NOMEM. */
 DX_API dx_status dx_hermes_open(dx_hermes *editor, dx_text text, const char *path, int is_new,
                                 dx_error *reterr);
 /* Another text for this message, as the user types it: can be undone, and is told once it rests. */
@@ -200,11 +203,13 @@ DX_API const char *dx_hermes_guest_why(const dx_hermes_guest *guest);
 DX_API const char *dx_hermes_guest_name(const dx_hermes_guest *guest);
 /* What it answered to initialize; NULL before that. */
 DX_API yyjson_val *dx_hermes_guest_facts(const dx_hermes_guest *guest);
-/* Its requests that are not answered yet, and when it last said anything (ms of the loop's clock);
- * together: is it busy? */
+/* Its requests that are not answered yet; and when it was last seen at work, in ms of the loop's
+ * clock: it said something, or bytes of a message moved in either direction since this was last
+ * asked, or wait for it to read them. Together: is it busy? */
 DX_API size_t dx_hermes_guest_open(const dx_hermes_guest *guest);
-DX_API uint64_t dx_hermes_guest_heard(const dx_hermes_guest *guest);
-DX_API dx_link *dx_hermes_guest_link(const dx_hermes_guest *guest); /* NULL without a process */
+DX_API uint64_t dx_hermes_guest_heard(dx_hermes_guest *guest);
+DX_API dx_link *dx_hermes_guest_link(const dx_hermes_guest *guest); /* NULL without a process … */
+DX_API pid_t dx_hermes_guest_pid(const dx_hermes_guest *guest);     /* … 0 without one */
 
 /* Tells the first running extension that has that command, or a button for it, to run it. No answer
  * comes: a command is a notification. (In the revision 2025-11-24 it is a request, and counts in

@@ -1,0 +1,325 @@
+#include "systems/hermes/command/console.h"
+
+#include "cli/say.h"
+#include "cli/wait.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_LEN_MAX = 1 << 20, WAIT_MS = 30000 };
+
+const char *console_why(struct console *console, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(console->why, sizeof console->why, format, list);
+    va_end(list);
+    return console->why;
+}
+
+const char *console_guard(struct console *console) {
+    if (!console->work->interactive || console->work->options->write ||
+        console->warned == console->command || !dx_hermes_is_changed(console->work->editor))
+        return NULL;
+    console->warned = console->command;
+    return "the changes of the message are not saved; say it again to lose them";
+}
+
+/* Results. */
+
+static void finish(struct console *console, const char *why) {
+    const char *name = console->command ? console->command->name : "";
+    if (console->event) {
+        event_add_bool(console->event, "ok", !why);
+        if (why)
+            event_add(console->event, "error", why);
+        event_put(console->event);
+    } else if (why) {
+        cli_flush();
+        fprintf(stderr, "%s%s%s%s", cli_paint(stderr, CLI_RED), name, *name ? ": " : "",
+                cli_paint(stderr, CLI_PLAIN));
+        cli_put_safe(stderr, dx_str(why));
+        fputc('\n', stderr);
+    }
+    if (why && !console->work->interactive)
+        console->code = CLI_REFUSED;
+    console->event = NULL;
+    console->command = NULL;
+    console->pause = PAUSE_NONE;
+    free(console->pending);
+    console->pending = NULL;
+}
+
+static void begin(struct console *console, const char *name) {
+    if (!cli_voice.json)
+        return;
+    console->event = event_new("result");
+    event_add(console->event, "command", name);
+}
+
+/* Commands that wait. */
+
+static const char *run_now(struct console *console, const char *command) {
+    struct work *work = console->work;
+    dx_hermes_guest *guest = NULL;
+    dx_status status = dx_hermes_run(work->editor, dx_str(command), &guest);
+    if (status != DX_OK)
+        return console_why(
+            console, status == DX_GONE ? "no extension has the command %s" : "%s can't be run",
+            command);
+    struct member *member = crew_member(work, guest);
+    if (member) {
+        member->told = true;
+        member->told_ms = cli_now();
+    }
+    if (console->event)
+        event_add(console->event, "extension", dx_hermes_guest_name(guest));
+    return NULL;
+}
+
+static const char *do_run(struct console *console, char **words) {
+    if (!crew_is_starting(console->work))
+        return run_now(console, words[0]);
+    console->pending = strdup(words[0]);
+    console->pause = PAUSE_STARTED;
+    console->until = DX_NEVER; /* their own time is limited */
+    return console->pending ? NULL : "no memory";
+}
+
+static const char *do_wait(struct console *console, char **words) {
+    uint64_t ms = WAIT_MS;
+    if (words[0] && !cli_parse_time(words[0], &ms))
+        return "expected a time, like 5s or 500ms";
+    console->pause = PAUSE_QUIET;
+    console->until = ms == CLI_NEVER ? DX_NEVER : cli_now() + ms;
+    return NULL;
+}
+
+/* Have all that run said nothing for long enough? *ret_until: when to look again. */
+static bool all_quiet(struct work *work, uint64_t *ret_until) {
+    bool quiet = true;
+    dx_hermes_guest *guest;
+    *ret_until = DX_NEVER;
+    for (size_t i = 0; (guest = dx_hermes_guest_at(work->editor, i)); i++) {
+        struct member *member = crew_member(work, guest);
+        dx_hermes_state state = dx_hermes_guest_state(guest);
+        uint64_t until = DX_NEVER;
+        if (!member || state == DX_HERMES_STOPPED || state == DX_HERMES_FAILED)
+            continue;
+        quiet &= state == DX_HERMES_RUNNING && crew_is_quiet(work, member, &until);
+        *ret_until = until < *ret_until ? until : *ret_until;
+    }
+    return quiet;
+}
+
+/* One that was told to do something must have lived to do it. */
+static const char *look_who_ended(struct console *console) {
+    const char *why = NULL;
+    for (size_t i = 0; i < console->work->member_count; i++) {
+        struct member *member = &console->work->members[i];
+        if (member->told && dx_hermes_guest_state(member->guest) != DX_HERMES_RUNNING)
+            why = console_why(console, "%s ended: %s", dx_hermes_guest_name(member->guest),
+                              dx_hermes_guest_why(member->guest));
+        member->told = false;
+    }
+    return why;
+}
+
+/* Goes on with the command that waits, if it can. When to look again. */
+static uint64_t look_at_pause(struct console *console) {
+    uint64_t until = DX_NEVER;
+    if (console->pause == PAUSE_STARTED && !crew_is_starting(console->work))
+        finish(console, run_now(console, console->pending));
+    else if (console->pause == PAUSE_QUIET && all_quiet(console->work, &until))
+        finish(console, look_who_ended(console));
+    else if (console->pause && cli_now() >= console->until)
+        finish(console, "the extensions are not quiet in that time");
+    return until < console->until ? until : console->until;
+}
+
+/* The rest of the table. */
+
+static const char *do_help(struct console *console, char **words) {
+    (void)words;
+    if (!console->event)
+        for (const struct console_command *one = console_commands; one->name; one++)
+            printf("%-8s %-12s %s\n", one->name, one->words, one->help);
+    yyjson_mut_val *all = console->event ? yyjson_mut_arr(console->event) : NULL;
+    for (const struct console_command *one = console_commands; all && one->name; one++)
+        yyjson_mut_arr_add_str(console->event, all, one->name);
+    if (all)
+        event_add_value(console->event, "commands", all);
+    return NULL;
+}
+
+static const char *do_quit(struct console *console, char **words) {
+    (void)words;
+    const char *why = console_guard(console);
+    console->quit = !why;
+    return why;
+}
+
+const struct console_command console_commands[] = {
+    {"help", "", "this list", 0, 0, do_help},
+    {"list", "", "the extensions, their state and their commands", 0, 0, console_list},
+    {"run", "COMMAND", "tell the extension that has it to run it", 1, 1, do_run},
+    {"show", "[FORMAT]", "the message: hl7, json, yaml or toml", 0, 1, console_show},
+    {"get", "PATH", "what stands there, like PID.5.1", 1, 1, console_get},
+    {"set", "PATH VALUE", "put a text there; separators in it are escaped", 2, 2, console_set},
+    {"create", "SEG", "add a segment, like NK1 or NK1[2]", 1, 1, console_create},
+    {"remove", "SEG", "take a segment away", 1, 1, console_remove},
+    {"undo", "", "take the last change back", 0, 0, console_undo},
+    {"save", "[FILE]", "write the message to its file, or to that one", 0, 1, console_save},
+    {"open", "FILE", "another message in place of this one", 1, 1, console_open},
+    {"new", "", "an empty one in place of this one", 0, 0, console_new},
+    {"windows", "", "the windows that are open", 0, 0, console_windows},
+    {"close", "WINDOW", "close one, as its user would", 1, 1, console_close},
+    {"log", "[N]", "the last lines of extensions (20)", 0, 1, console_log},
+    {"schema", "", "how extensions want fields to be shown, as JSON", 0, 0, console_schema},
+    {"reload", "[EXTENSION]", "start it anew; without a name, all", 0, 1, console_reload},
+    {"disable", "EXTENSION", "end it", 1, 1, console_disable},
+    {"wait", "[TIME]", "until all extensions are quiet; at most so long (30s)", 0, 1, do_wait},
+    {"quit", "", "end; so does the end of the input", 0, 0, do_quit},
+    {NULL, NULL, NULL, 0, 0, NULL},
+};
+
+static const struct console_command *find_command(const char *name) {
+    const struct console_command *command = console_commands;
+    while (command->name && strcmp(command->name, name) != 0)
+        command++;
+    return command->name ? command : NULL;
+}
+
+static void take_command(struct console *console, const char *line) {
+    struct words words = {NULL, 0};
+    const char *why = words_split(line, &words);
+    if (!why && (!words.count || words.at[0][0] == '#')) {
+        words_done(&words);
+        return;
+    }
+    begin(console, why ? "" : words.at[0]);
+    console->command = why ? NULL : find_command(words.at[0]);
+    if (console->warned != console->command)
+        console->warned = NULL; /* a warning holds for the next command only */
+    if (!why && !console->command)
+        why = console_why(console, "'%s' is no command; help lists them", words.at[0]);
+    else if (!why && words.count - 1 < console->command->least)
+        why = console_why(console, "%s is missing", console->command->words);
+    else if (!why && words.count - 1 > console->command->most)
+        why = "too many words; quote what has blanks";
+    else if (!why)
+        why = console->command->run(console, words.at + 1);
+    if (why || !console->pause)
+        finish(console, why);
+    if (words.at)
+        words_done(&words);
+}
+
+/* Lines. */
+
+/* The next whole line, NULL if there is none yet; to be freed. What is too long is left out, and
+ * fails. */
+static char *next_line(struct console *console) {
+    const char *end = console->len ? memchr(console->data, '\n', console->len) : NULL;
+    size_t len = end ? (size_t)(end - console->data) : console->len;
+    bool is_line = end || (console->ended && console->len);
+    bool too_long = len > LINE_LEN_MAX;
+    if (!is_line && !too_long)
+        return NULL;
+    bool fails = !console->skipping && (too_long || memchr(console->data, '\0', len));
+    char *line = !console->skipping && !fails ? strndup(console->data, len) : NULL;
+    size_t taken = len + (end != NULL);
+    console->skipping = !is_line;
+    console->len -= taken;
+    memmove(console->data, console->data + taken, console->len);
+    if (fails || (is_line && !line)) {
+        if (fails) {
+            begin(console, "");
+            finish(console, too_long ? "the line is too long" : "the line has a NUL byte");
+        }
+        return strdup("");
+    }
+    return line;
+}
+
+static void fill(struct console *console) {
+    if (console->cap - console->len < 65536) {
+        char *data = realloc(console->data, console->cap + 65536);
+        if (!data) {
+            console->code = cli_fail(CLI_NO_START, "no memory");
+            console->ended = true;
+            return;
+        }
+        console->data = data;
+        console->cap += 65536;
+    }
+    ssize_t len = read(STDIN_FILENO, console->data + console->len, 65536);
+    if (len > 0)
+        console->len += (size_t)len;
+    else if (len == 0 || (errno != EINTR && errno != EAGAIN))
+        console->ended = true;
+}
+
+static void put_prompt(struct work *work) {
+    if (!work->interactive || work->prompted)
+        return;
+    cli_flush();
+    fputs(work->dialog_count ? answers_prompt(work) : "hermes> ", stderr);
+    work->prompted = true;
+}
+
+/* The end of the input. At a terminal more may come. */
+static void take_end(struct console *console) {
+    struct work *work = console->work;
+    if (work->interactive) {
+        fputc('\n', stderr);
+        work->prompted = false;
+    }
+    if (work->dialog_count) {
+        answers_take(work, NULL);
+        console->ended = !work->interactive;
+        return;
+    }
+    console->command = find_command("quit");
+    const char *why = console_guard(console);
+    if (why) {
+        finish(console, why);
+        console->ended = false;
+    } else {
+        console->quit = true;
+    }
+}
+
+static void take_line(struct console *console, const char *line) {
+    console->work->prompted = false;
+    if (console->work->dialog_count)
+        answers_take(console->work, line);
+    else
+        take_command(console, line);
+}
+
+int console_run(struct work *work) {
+    struct console console = {.work = work};
+    while (!console.quit && !cli_interrupts()) {
+        uint64_t until = console.pause ? look_at_pause(&console) : DX_NEVER;
+        bool takes = !console.pause || work->dialog_count;
+        char *line = takes ? next_line(&console) : NULL;
+        if (line) {
+            take_line(&console, line);
+            free(line);
+        } else if (takes && console.ended) {
+            take_end(&console);
+        } else {
+            if (takes)
+                put_prompt(work);
+            if (work_wait(work, console.pause ? until : DX_NEVER, takes && !console.ended))
+                fill(&console);
+        }
+    }
+    yyjson_mut_doc_free(console.event);
+    free(console.pending);
+    free(console.data);
+    return console.code;
+}

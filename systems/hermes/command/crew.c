@@ -1,0 +1,173 @@
+/* The extensions: which there are, and whether they are busy. */
+#include "systems/hermes/command/settings.h"
+#include "systems/hermes/command/work.h"
+
+#include "cli/say.h"
+#include "cli/wait.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Who uses less than a fifth of a processor is not at work; how long one may be at work without a
+ * word. */
+enum { BUSY_PART = 5, BUSY_MS = 60000 };
+
+struct member *crew_member(struct work *work, dx_hermes_guest *guest) {
+    for (size_t i = 0; i < work->member_count; i++)
+        if (work->members[i].guest == guest)
+            return &work->members[i];
+    struct member *members =
+        realloc(work->members, (work->member_count + 1) * sizeof *work->members);
+    if (!members)
+        return NULL;
+    work->members = members;
+    members[work->member_count] = (struct member){.guest = guest};
+    return &members[work->member_count++];
+}
+
+/* That the time was up is known by the time itself: by the loop's, which it was counted in. */
+static void watch(struct work *work, dx_hermes_guest *guest) {
+    struct member *member = crew_member(work, guest);
+    dx_hermes_state state = dx_hermes_guest_state(guest);
+    uint64_t start_ms =
+        work->options->start_ms ? work->options->start_ms : dx_hermes_defaults().start_ms;
+    if (!member)
+        return;
+    if (state == DX_HERMES_INITIALIZING) {
+        member->began_ms = dx_loop_now(work->loop);
+        member->started = true;
+        member->ran = member->late = false;
+    }
+    member->ran |= state == DX_HERMES_RUNNING;
+    if (state == DX_HERMES_FAILED && member->started && !member->ran && start_ms != DX_NEVER)
+        member->late = dx_loop_now(work->loop) - member->began_ms >= start_ms;
+}
+
+void crew_on_state(dx_hermes *editor, dx_hermes_guest *guest, void *user) {
+    (void)editor;
+    watch(user, guest);
+    news_tell_state(user, guest);
+}
+
+bool crew_is_starting(const struct work *work) {
+    dx_hermes_guest *guest;
+    for (size_t i = 0; (guest = dx_hermes_guest_at(work->editor, i)); i++) {
+        dx_hermes_state state = dx_hermes_guest_state(guest);
+        if (state == DX_HERMES_STARTING || state == DX_HERMES_INITIALIZING ||
+            state == DX_HERMES_SHUTTING_DOWN) /* a reload begins with that */
+            return true;
+    }
+    return false;
+}
+
+void crew_wait_started(struct work *work) {
+    while (crew_is_starting(work) && !cli_interrupts())
+        work_wait(work, DX_NEVER, false);
+}
+
+/* The processor time that a process has used so far; 0 if nobody can say. */
+static uint64_t used_ms(pid_t pid) {
+    char text[1024];
+    unsigned long long user = 0;
+    unsigned long long system = 0;
+    snprintf(text, sizeof text, "/proc/%ld/stat", (long)pid);
+    FILE *file = pid ? fopen(text, "re") : NULL;
+    size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[len] = '\0';
+    /* The name in brackets may hold anything; eleven others follow it before these two. */
+    const char *rest = strrchr(text, ')');
+    if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+                        &system) != 2)
+        return 0;
+    return (user + system) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+/* Nobody says when a command is done. One that is still, but computes, is at work, up to a
+ * limit: there are programs that never rest. */
+bool crew_is_quiet(const struct work *work, struct member *member, uint64_t *ret_until) {
+    uint64_t heard = dx_hermes_guest_heard(member->guest);
+    uint64_t since = heard > member->told_ms ? heard : member->told_ms;
+    uint64_t now = cli_now();
+    pid_t pid = dx_hermes_guest_pid(member->guest);
+    *ret_until = DX_NEVER;
+    if (dx_hermes_guest_open(member->guest))
+        return false;
+    if (member->still_ms < since) {
+        member->still_ms = since;
+        member->cpu_ms = used_ms(pid);
+    }
+    *ret_until = member->still_ms + work->settle_ms;
+    if (now < *ret_until)
+        return false;
+    uint64_t used = used_ms(pid) - member->cpu_ms;
+    if (used * BUSY_PART < now - member->still_ms || now - since >= BUSY_MS)
+        return true;
+    member->still_ms = now;
+    member->cpu_ms += used;
+    *ret_until = now + work->settle_ms;
+    return false;
+}
+
+void crew_on_answered(dx_hermes *editor, dx_hermes_guest *guest, int ok, void *user) {
+    struct member *member = crew_member(user, guest);
+    (void)editor;
+    if (member)
+        member->failed |= !ok;
+}
+
+/* --env counts more than what the settings say. */
+static const char **make_env(const cli_list *own, char **theirs) {
+    size_t count = own->count + 1;
+    for (char **one = theirs; one && *one; one++)
+        count++;
+    const char **env = calloc(count, sizeof *env);
+    if (!env)
+        return NULL;
+    count = 0;
+    for (size_t i = 0; i < own->count; i++)
+        env[count++] = own->at[i];
+    for (char **one = theirs; one && *one; one++) {
+        size_t len = strcspn(*one, "=") + 1;
+        bool is_own = false;
+        for (size_t i = 0; i < own->count; i++)
+            is_own |= strncmp(own->at[i], *one, len) == 0;
+        if (!is_own)
+            env[count++] = *one;
+    }
+    return env;
+}
+
+static int add(struct work *work, const char *path, char **args, char **env, size_t *count) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    const char **all = make_env(&work->options->env, env);
+    dx_hermes_entry entry = {.path = path, .args = (const char *const *)(void *)args, .env = all};
+    dx_status status = all ? dx_hermes_add(work->editor, &entry, NULL, &error) : DX_ERR_NOMEM;
+    free(all);
+    *count += status == DX_OK;
+    if (status == DX_ERR_INVALID)
+        return cli_fail(CLI_USAGE, "the extension '%s': %s", path,
+                        error.fault || error.phrase[0] ? error.phrase : "it can't be split");
+    if (status == DX_ERR_NOMEM)
+        return cli_fail(CLI_NO_START, "no memory");
+    return CLI_OK;
+}
+
+int crew_start(struct work *work, size_t *ret_count) {
+    const struct hermes_options *options = work->options;
+    struct settings settings = {NULL, 0, 0};
+    int code = options->settings ? settings_read(options->settings, &settings) : CLI_OK;
+    size_t asked = options->extensions.count + settings.count + settings.wrong;
+    *ret_count = 0;
+    for (size_t i = 0; i < options->extensions.count && code == CLI_OK; i++)
+        code = add(work, options->extensions.at[i], NULL, NULL, ret_count);
+    for (size_t i = 0; i < settings.count && code == CLI_OK; i++)
+        code = add(work, settings.at[i].path, settings.at[i].args, settings.at[i].env, ret_count);
+    settings_done(&settings);
+    if (code == CLI_OK && asked && !*ret_count)
+        code = cli_fail(CLI_NO_START, "no extension can be started");
+    return code;
+}

@@ -1,0 +1,142 @@
+/* The commands of the console that are about the message. */
+#include "systems/hermes/command/console.h"
+
+#include "cli/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static dx_text text_of(const dx_buf *buf) {
+    return (dx_text){buf->data ? buf->data : "", buf->len};
+}
+
+/* Keeps what an error says. */
+static const char *keep(struct console *console, dx_status status, const dx_error *error) {
+    return console_why(console, "%s",
+                       error->phrase[0]         ? error->phrase
+                       : status == DX_ERR_LIMIT ? "it is too large"
+                       : status == DX_ERR_NOMEM ? "no memory"
+                                                : dx_status_name(status));
+}
+
+const char *console_show(struct console *console, char **words) {
+    dx_hl7_format format = message_format(console->work, NULL);
+    dx_error error;
+    dx_buf out;
+    const char *why = NULL;
+    if (words[0] && dx_hl7_format_named(dx_str(words[0]), &format) != DX_OK)
+        return "the formats are hl7, json, yaml and toml";
+    dx_buf_init(&out, SIZE_MAX / 2, NULL);
+    dx_status status = message_export(console->work, format, &out, &error);
+    if (status != DX_OK)
+        why = keep(console, status, &error);
+    else if (console->event)
+        event_add_text(console->event, "text", text_of(&out));
+    else
+        message_show(text_of(&out), format);
+    dx_buf_done(&out);
+    return why;
+}
+
+const char *console_get(struct console *console, char **words) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    dx_buf out;
+    const char *why = NULL;
+    dx_buf_init(&out, SIZE_MAX / 2, NULL);
+    dx_status status = dx_hermes_get(console->work->editor, dx_str(words[0]), &out, &error);
+    if (status != DX_OK) {
+        why = keep(console, status, &error);
+    } else if (console->event) {
+        event_add_text(console->event, "text", text_of(&out));
+    } else {
+        if (cli_voice.terminal)
+            cli_put_safe(stdout, text_of(&out));
+        else
+            fwrite(text_of(&out).at, 1, out.len, stdout);
+        putchar('\n');
+    }
+    dx_buf_done(&out);
+    return why;
+}
+
+static const char *patch(struct console *console, const dx_hl7_patch *one) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    dx_status status = dx_hermes_patch(console->work->editor, one, 1, &error);
+    return status == DX_OK ? NULL : keep(console, status, &error);
+}
+
+const char *console_set(struct console *console, char **words) {
+    return patch(console, &(dx_hl7_patch){.path = dx_str(words[0]), .value = dx_str(words[1])});
+}
+
+/* A patch with a field in its path would put nothing there. */
+static const char *check_segment(const char *path) {
+    return strpbrk(path, ".- ") ? "expected a segment, like NK1 or NK1[2]; set changes a field"
+                                : NULL;
+}
+
+const char *console_create(struct console *console, char **words) {
+    const char *why = check_segment(words[0]);
+    if (why)
+        return why;
+    return patch(console, &(dx_hl7_patch){.path = dx_str(words[0]), .create = 1});
+}
+
+const char *console_remove(struct console *console, char **words) {
+    const char *why = check_segment(words[0]);
+    if (why)
+        return why;
+    return patch(console, &(dx_hl7_patch){.path = dx_str(words[0]), .remove = 1});
+}
+
+const char *console_undo(struct console *console, char **words) {
+    (void)words;
+    dx_status status = dx_hermes_undo(console->work->editor);
+    return status == DX_OK      ? NULL
+           : status == DX_AGAIN ? "there is nothing to undo"
+                                : dx_status_name(status);
+}
+
+const char *console_save(struct console *console, char **words) {
+    const char *known = dx_hermes_path(console->work->editor);
+    dx_error error;
+    bool misfit;
+    if (!words[0] && !known)
+        return "the message has no file: say save FILE";
+    /* Its own path may be replaced by what it is saved as. */
+    char *path = strdup(words[0] ? words[0] : known);
+    if (!path)
+        return "no memory";
+    const char *why = message_save(console->work, path, &error, &misfit);
+    if (why)
+        why = console_why(console, "%s can't be written: %s", path, why);
+    else if (console->event)
+        event_add(console->event, "file", path);
+    free(path);
+    return why;
+}
+
+const char *console_open(struct console *console, char **words) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    dx_buf text;
+    const char *why = console_guard(console);
+    if (why)
+        return why;
+    dx_buf_init(&text, 4 * dx_hl7_defaults().text_max, NULL);
+    why = message_read(words[0], true, &text, &error);
+    if (!why)
+        why = message_open(console->work, words[0], text_of(&text));
+    if (why)
+        why = console_why(console, "%s can't be opened: %s", words[0], why);
+    dx_buf_done(&text);
+    return why;
+}
+
+const char *console_new(struct console *console, char **words) {
+    const char *why = console_guard(console);
+    (void)words;
+    if (why)
+        return why;
+    dx_status status = dx_hermes_open(console->work->editor, dx_str(""), NULL, 1, NULL);
+    return status == DX_OK ? NULL : dx_status_name(status);
+}

@@ -1,0 +1,182 @@
+/* The message: where it comes from, where it goes. */
+#include "systems/hermes/command/event.h"
+#include "systems/hermes/command/store.h"
+#include "systems/hermes/command/work.h"
+
+#include "cli/say.h"
+
+#include <string.h>
+
+static dx_hl7_format format_of_name(const char *name) {
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    dx_hl7_format format = DX_HL7_TEXT;
+    if (dot && strcmp(dot, ".yml") == 0)
+        return DX_HL7_YAML;
+    if (dot && dx_hl7_format_named(dx_str(dot + 1), &format) != DX_OK)
+        format = DX_HL7_TEXT;
+    return format;
+}
+
+dx_hl7_format message_format(const struct work *work, const char *name) {
+    dx_hl7_format format = DX_HL7_TEXT;
+    const char *given = work->options->format;
+    if (!given)
+        return format_of_name(name);
+    (void)dx_hl7_format_named(dx_str(given), &format); /* the table has let only names through */
+    return format;
+}
+
+/* The text that a document of another format stands for. */
+static dx_status convert(dx_hl7_format format, dx_buf *text, dx_error *error) {
+    dx_hl7_config config = dx_hl7_defaults();
+    dx_hl7 *hl7;
+    dx_text raw = {text->data ? text->data : "", text->len};
+    dx_status status = dx_hl7_import(&config, raw, format, &hl7, error);
+    if (status != DX_OK)
+        return status;
+    text->len = 0;
+    status = dx_hl7_write(hl7, text);
+    dx_hl7_free(hl7);
+    return status;
+}
+
+const char *message_read(const char *path, bool plain, dx_buf *text, dx_error *error) {
+    dx_hl7_format format = format_of_name(path);
+    const char *why = store_read(path, plain, text);
+    if (why || format == DX_HL7_TEXT)
+        return why;
+    *error = (dx_error){.fault = DX_FAULT_NONE};
+    dx_status status = convert(format, text, error);
+    if (status == DX_OK)
+        return NULL;
+    return status == DX_MISFIT && error->phrase[0] ? error->phrase
+           : status == DX_ERR_LIMIT                ? "it is too large"
+                                                   : dx_status_name(status);
+}
+
+dx_status message_export(const struct work *work, dx_hl7_format format, dx_buf *out,
+                         dx_error *error) {
+    dx_text text = dx_hermes_text(work->editor);
+    *error = (dx_error){.fault = DX_FAULT_NONE};
+    if (format == DX_HL7_TEXT) /* what is no HL7 is kept as well */
+        return dx_buf_append(out, text.at, text.len);
+    return dx_hermes_export(work->editor, format, DX_HL7_SEGMENTS, out, error);
+}
+
+/* CR ends a segment, and would write one over the other on a terminal. */
+static void put_segments(dx_text text) {
+    while (text.len) {
+        size_t len = 0;
+        while (len < text.len && text.at[len] != '\r' && text.at[len] != '\n')
+            len++;
+        if (cli_voice.terminal)
+            cli_put_safe(stdout, (dx_text){text.at, len});
+        else
+            fwrite(text.at, 1, len, stdout);
+        putchar('\n');
+        if (len + 1 < text.len && text.at[len] == '\r' && text.at[len + 1] == '\n')
+            len++;
+        len += len < text.len;
+        text = (dx_text){text.at + len, text.len - len};
+    }
+}
+
+void message_show(dx_text text, dx_hl7_format format) {
+    if (format == DX_HL7_JSON && cli_voice.terminal)
+        cli_put_json(stdout, text);
+    else
+        put_segments(text);
+    cli_flush();
+}
+
+static const char *const format_names[] = {
+    [DX_HL7_TEXT] = "hl7", [DX_HL7_JSON] = "json", [DX_HL7_YAML] = "yaml", [DX_HL7_TOML] = "toml"};
+
+static void put_out(dx_text text, dx_hl7_format format) {
+    if (cli_voice.json) {
+        yyjson_mut_doc *event = event_new("result");
+        event_add(event, "command", "write");
+        event_add_bool(event, "ok", 1);
+        event_add(event, "format", format_names[format]);
+        event_add_text(event, "text", text);
+        event_put(event);
+    } else if (cli_voice.terminal) {
+        message_show(text, format);
+    } else {
+        fwrite(text.at, 1, text.len, stdout);
+        cli_flush();
+    }
+}
+
+static const char *phrase_of(dx_status status, const dx_error *error) {
+    return error->phrase[0]         ? error->phrase
+           : status == DX_ERR_LIMIT ? "it is too large"
+           : status == DX_ERR_NOMEM ? "no memory"
+                                    : dx_status_name(status);
+}
+
+const char *message_open(struct work *work, const char *path, dx_text text) {
+    bool is_file = strcmp(path, "-") != 0;
+    char *whole = is_file ? store_whole_path(path, strlen(path)) : NULL;
+    dx_status status =
+        is_file && !whole ? DX_ERR_NOMEM : dx_hermes_open(work->editor, text, whole, 0, NULL);
+    free(whole);
+    return status == DX_OK ? NULL : phrase_of(status, &(dx_error){.fault = DX_FAULT_NONE});
+}
+
+static const char *save(struct work *work, const char *path, dx_error *error, bool *ret_misfit) {
+    const char *before = dx_hermes_path(work->editor);
+    bool is_other = !before || strcmp(before, path) != 0;
+    dx_buf out;
+    dx_buf_init(&out, SIZE_MAX / 2, NULL);
+    dx_status status = message_export(work, message_format(work, path), &out, error);
+    *ret_misfit = status == DX_MISFIT;
+    const char *why = status == DX_OK
+                          ? store_write(path, (dx_text){out.data ? out.data : "", out.len})
+                          : phrase_of(status, error);
+    dx_buf_done(&out);
+    if (!why && dx_hermes_saved(work->editor, path, is_other) != DX_OK)
+        cli_note("the extensions were not told that %s was written", path);
+    return why;
+}
+
+const char *message_save(struct work *work, const char *path, dx_error *error, bool *ret_misfit) {
+    char *whole = store_whole_path(path, strlen(path));
+    *ret_misfit = false;
+    const char *why = whole ? save(work, whole, error, ret_misfit) : "no memory";
+    free(whole);
+    return why;
+}
+
+static int deliver_to_file(struct work *work, const char *path) {
+    dx_error error;
+    bool misfit;
+    const char *why = message_save(work, path, &error, &misfit);
+    if (why && misfit)
+        return cli_fail(CLI_MISFIT, "the message can't be written as %s: %s",
+                        format_names[message_format(work, path)], why);
+    if (why)
+        return cli_fail(CLI_USAGE, "%s can't be written: %s", path, why);
+    return CLI_OK;
+}
+
+int message_deliver(struct work *work) {
+    const char *path = work->options->write;
+    dx_hl7_format format = message_format(work, NULL);
+    dx_error error;
+    dx_buf out;
+    int code = CLI_OK;
+    work->delivered = true;
+    if (path && strcmp(path, "-") != 0)
+        return deliver_to_file(work, path);
+    dx_buf_init(&out, SIZE_MAX / 2, NULL);
+    dx_status status = message_export(work, format, &out, &error);
+    if (status == DX_OK)
+        put_out((dx_text){out.data ? out.data : "", out.len}, format);
+    else
+        code = cli_fail(status == DX_MISFIT ? CLI_MISFIT : CLI_NO_START,
+                        "the message can't be written as %s: %s", format_names[format],
+                        phrase_of(status, &error));
+    dx_buf_done(&out);
+    return code;
+}

@@ -1,0 +1,258 @@
+#include "systems/hermes/command/work.h"
+
+#include "systems/hermes/command/store.h"
+
+#include "cli/say.h"
+#include "cli/wait.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool work_wait(struct work *work, uint64_t until, bool input) {
+    struct pollfd fds[2 + OPENERS_MAX] = {
+        {.fd = dx_loop_fd(work->loop), .events = POLLIN},
+        {.fd = input ? STDIN_FILENO : -1, .events = POLLIN},
+    };
+    uint64_t now = cli_now();
+    int own = dx_loop_wait_ms(work->loop);
+    uint64_t wait = until == DX_NEVER ? DX_NEVER : until > now ? until - now : 0;
+    sigset_t none;
+    sigemptyset(&none);
+    for (size_t i = 0; i < work->opener_count; i++)
+        fds[2 + i] = (struct pollfd){.fd = work->openers[i].fd, .events = POLLIN};
+    if (own >= 0 && (uint64_t)own < wait)
+        wait = (uint64_t)own;
+    struct timespec time = {(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
+    int count = ppoll(fds, 2 + work->opener_count, wait == DX_NEVER ? NULL : &time, &none);
+    dx_loop_dispatch(work->loop);
+    windows_reap(work);
+    return count > 0 && fds[1].revents;
+}
+
+static void on_stopped(dx_hermes *editor, void *user) {
+    struct work *work = user;
+    (void)editor;
+    work->stopped = true;
+}
+
+/* Where extensions may keep their data; NULL if that was told. */
+static char *data_folder(const struct hermes_options *options, int *ret_code) {
+    const char *share = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+    char *path = NULL;
+    int len = 0;
+    *ret_code = CLI_USAGE;
+    if (options->data)
+        len = asprintf(&path, "%s", options->data);
+    else if (share && share[0] == '/')
+        len = asprintf(&path, "%s/duplex/hermes", share);
+    else if (home && home[0] == '/')
+        len = asprintf(&path, "%s/.local/share/duplex/hermes", home);
+    else
+        return cli_fail(CLI_USAGE, "HOME is not set: say --data FOLDER"), NULL;
+    if (len < 0)
+        return *ret_code = cli_fail(CLI_NO_START, "no memory"), NULL;
+    const char *why = store_make_folder(path);
+    char *whole = why ? NULL : realpath(path, NULL);
+    if (!whole)
+        cli_fail(CLI_USAGE, "%s can't be made: %s", path, why ? why : strerror(errno));
+    free(path);
+    return whole;
+}
+
+static int open_recorder(struct work *work) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    if (!work->options->record)
+        return CLI_OK;
+    dx_recorder_config config = dx_recorder_defaults(work->options->record);
+    if (dx_recorder_open(&config, &work->recorder, &error) != DX_OK)
+        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "the trace can't be written");
+    return CLI_OK;
+}
+
+static dx_hermes_config configure(struct work *work, const char *data) {
+    const struct hermes_options *options = work->options;
+    dx_hermes_config config = dx_hermes_defaults();
+    config.revision = options->revision;
+    if (data)
+        config.data_directory = data;
+    config.inherit_env = options->inherit_env;
+    config.cwd = options->cwd;
+    config.start_ms = options->start_ms ? options->start_ms : config.start_ms;
+    config.stop_ms = options->stop_ms ? options->stop_ms : config.stop_ms;
+    config.changed_ms = options->debounce_ms ? options->debounce_ms : config.changed_ms;
+    config.recorder = work->recorder;
+    config.on_state = crew_on_state;
+    config.on_message = news_on_message;
+    config.open_window = windows_on_open;
+    config.close_window = windows_on_close;
+    config.on_dialog = answers_on_dialog;
+    config.on_dialog_gone = answers_on_gone;
+    config.on_log = news_on_log;
+    config.on_answered = crew_on_answered;
+    config.on_violation = news_on_violation;
+    config.on_traffic = options->show ? news_on_traffic : NULL;
+    config.on_stopped = on_stopped;
+    config.user = work;
+    return config;
+}
+
+static int open_editor(struct work *work) {
+    const struct hermes_options *options = work->options;
+    dx_error error = {.fault = DX_FAULT_NONE};
+    char *data = NULL;
+    int code = open_recorder(work);
+    if (code == CLI_OK && (options->extensions.count || options->settings))
+        data = data_folder(options, &code);
+    if (data)
+        code = CLI_OK;
+    if (code != CLI_OK)
+        return code;
+    dx_hermes_config config = configure(work, data);
+    if (dx_loop_new(NULL, &work->loop, &error) != DX_OK ||
+        dx_hermes_new(work->loop, &config, &work->editor, &error) != DX_OK)
+        code = cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
+    free(data);
+    return code;
+}
+
+/* Without --run: the console. */
+
+static int told_interrupt(void) {
+    return cli_fail(CLI_INTERRUPTED, "interrupted");
+}
+
+/* One that was asked for and does not get to work is not done without: what it would have done to
+ * the message would be missing. */
+static int check_started(struct work *work) {
+    if (cli_interrupts())
+        return told_interrupt();
+    for (size_t i = 0; i < work->member_count; i++) {
+        const struct member *member = &work->members[i];
+        const char *name = dx_hermes_guest_name(member->guest);
+        if (member->late)
+            return cli_fail(CLI_LATE, "%s did not start in time (--start-timeout)", name);
+        if (member->started && dx_hermes_guest_state(member->guest) != DX_HERMES_RUNNING)
+            return cli_fail(CLI_ENDED, "%s did not start: %s", name,
+                            dx_hermes_guest_why(member->guest));
+    }
+    return CLI_OK;
+}
+
+static int run_one(struct work *work, const char *command) {
+    dx_hermes_guest *guest = NULL;
+    dx_status status = dx_hermes_run(work->editor, dx_str(command), &guest);
+    if (status == DX_GONE)
+        return cli_fail(CLI_REFUSED, "no extension has the command %s", command);
+    if (status != DX_OK)
+        return cli_fail(CLI_REFUSED, "%s can't be run: %s", command, dx_status_name(status));
+    struct member *member = crew_member(work, guest);
+    if (!member)
+        return cli_fail(CLI_NO_START, "no memory");
+    member->told_ms = cli_now();
+    member->failed = false;
+    for (uint64_t until; !crew_is_quiet(work, member, &until); work_wait(work, until, false)) {
+        if (cli_interrupts())
+            return told_interrupt();
+        if (dx_hermes_guest_state(guest) != DX_HERMES_RUNNING)
+            return cli_fail(CLI_ENDED, "%s ended before %s was done: %s",
+                            dx_hermes_guest_name(guest), command, dx_hermes_guest_why(guest));
+    }
+    if (member->failed)
+        return cli_fail(CLI_REFUSED, "%s failed", command);
+    return CLI_OK;
+}
+
+static int run_all(struct work *work) {
+    int code = check_started(work);
+    for (size_t i = 0; i < work->options->runs.count && code == CLI_OK; i++)
+        code = run_one(work, work->options->runs.at[i]);
+    return code == CLI_OK ? message_deliver(work) : code;
+}
+
+static int run_console(struct work *work) {
+    int code = console_run(work);
+    if (work->prompted)
+        news_begin(work, NULL); /* what follows has a line of its own */
+    if (cli_interrupts())
+        code = told_interrupt();
+    bool lost = dx_hermes_is_changed(work->editor);
+    if (work->options->write && code != CLI_INTERRUPTED) {
+        int delivered = message_deliver(work);
+        return delivered == CLI_OK ? code : delivered;
+    }
+    if (lost)
+        cli_note("the changes of the message were not saved");
+    return code;
+}
+
+/* The message is there before any extension can ask for it. */
+static int work_on(struct work *work, const char *path, dx_text text) {
+    size_t count;
+    const char *why = path ? message_open(work, path, text) : NULL;
+    if (why)
+        return cli_fail(CLI_USAGE, "%s can't be opened: %s", path, why);
+    int code = crew_start(work, &count);
+    if (code != CLI_OK)
+        return code;
+    crew_wait_started(work);
+    if (cli_interrupts())
+        return told_interrupt();
+    return work->options->runs.count ? run_all(work) : run_console(work);
+}
+
+/* A second signal ends it at once. */
+static int leave(struct work *work, int code) {
+    if (work->editor) {
+        work->leaving = true;
+        dx_hermes_stop(work->editor, "closing");
+        while (!work->stopped && cli_interrupts() < 2)
+            work_wait(work, DX_NEVER, false);
+        if (cli_interrupts() && code == CLI_OK)
+            code = told_interrupt();
+        if (work->came_late && code == CLI_OK)
+            code = cli_fail(CLI_ENDED, "the message was changed after it was written: give --settle"
+                                       " more time");
+    }
+    dx_hermes_free(work->editor);
+    dx_loop_free(work->loop);
+    if (work->recorder && dx_recorder_dropped(work->recorder))
+        cli_note("%s lacks %llu records", work->options->record,
+                 (unsigned long long)dx_recorder_dropped(work->recorder));
+    dx_recorder_close(work->recorder);
+    windows_reap(work);
+    free(work->members);
+    free(work->dialogs);
+    news_done(work);
+    return code;
+}
+
+int work_run(const struct hermes_options *options, const char *message) {
+    struct work *work = calloc(1, sizeof *work);
+    dx_error error;
+    dx_buf text;
+    int code = CLI_OK;
+    if (!work)
+        return cli_fail(CLI_NO_START, "no memory");
+    work->options = options;
+    work->began_us = dx_recorder_now_us();
+    work->settle_ms = options->settle_ms ? options->settle_ms : 500;
+    work->interactive = !options->runs.count && !cli_voice.json && isatty(STDIN_FILENO);
+    dx_buf_init(&text, 4 * dx_hl7_defaults().text_max, NULL);
+    const char *why = message ? message_read(message, false, &text, &error) : NULL;
+    if (why)
+        code = cli_fail(CLI_USAGE, "%s can't be read: %s", message, why);
+    cli_catch_signals();
+    if (code == CLI_OK)
+        code = open_editor(work);
+    if (code == CLI_OK)
+        code = work_on(work, message, (dx_text){text.data ? text.data : "", text.len});
+    dx_buf_done(&text);
+    code = leave(work, code);
+    free(work);
+    return code;
+}

@@ -1,0 +1,361 @@
+#!/usr/bin/env bash
+# The console of duplex hermes host: every command, from a pipe and at a terminal, and dialogs.
+# shellcheck source=/dev/null disable=SC2154 # its names
+. "$SOURCE/tests/check/hermes-common.bash"
+
+# --- The message. ------------------------------------------------------------------------------
+lines 'get PID.5' 'get  "PID.5.1"' '# a remark' '' 'set PID.5.1 "O|Neil"' 'get PID.5.1' show undo show 'get OBX[2].5' 'get PID.99'
+expect 0 '' '' a.hl7
+cat >wanted <<'END'
+doe^jane
+doe
+O|Neil
+MSH|^~\&|ADT1|HOSP|LAB|HOSP|20240102030405||ADT^A01|123|P|2.5
+PID|1||555^^^H^MR||O\F\Neil^jane||19800101|F
+OBX|1|TX|a||one
+OBX|2|TX|b||two
+MSH|^~\&|ADT1|HOSP|LAB|HOSP|20240102030405||ADT^A01|123|P|2.5
+PID|1||555^^^H^MR||doe^jane||19800101|F
+OBX|1|TX|a||one
+OBX|2|TX|b||two
+two
+
+END
+diff wanted out || complain "other results"
+[[ ! -s err ]] || complain "something is told: $(cat err)"
+lines 'create NK1' 'set NK1.2 x' 'remove OBX[1]' 'show' 'save b.hl7' 'set NK1.2 y' save 'show json' 'show toml' 'show yaml'
+expect 0 'OBX|2|TX|b||two
+NK1||x' '' a.hl7
+same a.hl7 a.orig
+has b.hl7 'NK1||y'
+lacks b.hl7 'one'
+has out '"segment": "NK1"'
+has out 'segment = "NK1"'
+has out 'segment: NK1'
+lines 'set PID.5.1 changed' 'save x.json' 'set PID.5.2 again' save
+expect 0 '' '' a.hl7
+python3 -c 'import json; assert json.load(open("x.json"))["segments"][1]["fields"]["5"] == {"1": "changed", "2": "again"}' || complain "x.json: $(cat x.json)"
+lines 'set PID.5.1 lost'
+expect 0 '' 'the changes of the message were not saved' a.hl7
+expect 0 '' '' --write kept.hl7 a.hl7
+has kept.hl7 'lost^jane'
+lacks err 'not saved'
+expect 0 'lost^jane' '' --write - a.hl7
+lines new 'show' "open a.hl7" 'get PID.5.1' quit 'get PID.5.2'
+expect 0 'doe' '' b.hl7
+lacks out jane
+printf 'get PID.5.1' >in # no line end
+expect 0 'doe' '' a.hl7
+lines show 'get PID.5' 'show json'
+expect 1 'this is no message' 'get: ' none.hl7
+has err 'show: '
+expect 1 '' 'get: '
+
+# --- Extensions. -------------------------------------------------------------------------------
+lines list 'run cmd/upper' wait 'get PID.5.1' 'log' schema windows
+expect 0 'DOE' 'Cmd: changed the message' -e "$extension events schema" a.hl7
+has err "got message/opened {\"filePath\": \"$work/a.hl7\", \"isNew\": false}"
+has out '1 Cmd 1.2 running'
+has out '    cmd/upper'
+has out 'Cmd info: got message/opened'
+has out '{"segments":{"PID":{"fields":[{"field":5,"note":"the name"}]}}}'
+lines 'run cmd/levels' wait 'log 1'
+expect 0 'Cmd error: broken' '' -e "$extension" a.hl7
+lacks out careful
+lines 'run cmd/flood' wait 'log 5000'
+expect 0 'Cmd info: flooded' '' -e "$extension" --settle 500ms a.hl7
+[[ $(wc -l <out) == 1000 ]] || complain "$(wc -l <out) lines are kept"
+lines 'run cmd/window' 'wait 5s' windows 'run cmd/window-close' wait windows
+expect 0 'ext-window-' 'Cmd: closed {"success": true}' -e "$extension" a.hl7
+[[ $(wc -l <out) == 1 ]] || complain "a window stays: $(cat out)"
+has out ' Cmd: A \x1b[31m page: https://example.org'
+lines 'set PID.5.1 x' 'wait' 'save c.hl7' wait
+expect 0 '' 'got message/changed {' -e "$extension events" --debounce 10ms a.hl7
+has err "got message/saved {\"filePath\": \"$work/c.hl7\", \"saveAs\": true}"
+expect 0 '' '' -e "$extension events" --debounce never a.hl7
+lacks err 'got message/changed'
+lines 'reload Cmd' wait list 'reload' 'run cmd/upper' wait 'get PID.5.1' 'disable 1' wait list
+expect 0 '1 Cmd 1.2 running' 'Cmd: reason reload' -e "$extension" a.hl7
+has out DOE
+has out '1 Cmd 1.2 stopped'
+has err 'Cmd: reason disabled'
+lines 'run cmd/exit' wait list 'reload' wait list
+expect 1 '1 Cmd 1.2 failed: ended by itself' 'wait: Cmd ended: ' -e "$extension" a.hl7
+has out '1 Cmd 1.2 running'
+lines 'run cmd/slow' 'wait 200ms'
+expect 1 '' 'wait: the extensions are not quiet in that time' -e "$extension" --settle 300ms a.hl7
+lines show list
+expect 3 '' 'no extension can be started' -e /absent a.hl7
+[[ ! -s out ]] || complain "the console is there without extensions"
+expect 0 'python3 failed: did not answer' '' -e "$extension hang" --start-timeout 200ms a.hl7
+
+# --- What goes wrong is told, and the rest is done. --------------------------------------------
+while read -r line; do
+    lines "$line" show
+    expect 1 'MSH' "${line%% *}" a.hl7
+    same a.hl7 a.orig
+done <<'END'
+frob
+get
+get a b
+get 1
+set PID.5
+set X 1
+set PID.5 a b
+create PID.5.1
+remove MSH
+remove PID.5
+undo
+save absent/x
+open absent
+open .
+open /dev/zero
+open broken.json
+show xml
+run cmd/none
+close x
+log x
+log 0
+log 1x
+reload x
+disable
+disable x
+disable 9
+wait soon
+help x
+quit x
+END
+lines "get 'x" show
+expect 1 'MSH' 'a quote is not closed' a.hl7
+lines save
+expect 1 '' 'the message has no file'
+printf 'get PID.5.1\0\nget PID.5.2\n' >in
+expect 1 'jane' 'the line has a NUL byte' a.hl7
+# A line may have 1 MiB.
+python3 -c 'print("set PID.5.1 " + "x" * (1048576 - 12) + "\nset PID.5.2 " + "x" * (1048576 - 11) + "\nget PID.5.2\nget PID.5.1")' >in
+expect 1 'jane' 'the line is too long' a.hl7
+[[ $(tail -n 1 out | wc -c) == 1048565 ]] || complain "a long line is cut: $(tail -n 1 out | wc -c)"
+# A pipe in which nobody writes is not waited for.
+mkfifo fifo
+lines 'open fifo' 'get PID.5.1'
+expect 1 'doe' 'open: fifo can'\''t be opened: it is no file' a.hl7
+# Nothing is read where there is nothing.
+got=0
+timeout 10 "$hermes" host a.hl7 <&- >out 2>err || got=$?
+((got == 0)) || complain "a closed input gives $got: $(cat err)"
+
+# --- JSON. -------------------------------------------------------------------------------------
+lines list 'get PID.5.1' 'set PID.5.1 x' show 'show json' frob 'run cmd/window' wait windows log schema 'save j.hl7' help "get '" 'run cmd/levels' wait 'log 2'
+expect 1 '' '' --json -e "$extension schema" a.hl7
+[[ ! -s err ]] || complain "with --json: $(cat err)"
+events 'result("list")["extensions"][0]["name"] == "Cmd" and "cmd/upper" in result("list")["extensions"][0]["commands"]'
+events 'result("list")["extensions"][0]["state"] == "running" and result("list")["extensions"][0]["buttons"][0]["id"] == "b"'
+events 'result("get") == {"event": "result", "command": "get", "text": "doe", "ok": True}'
+events 'result("set")["ok"] is True and "x^jane" in [one for one in of("result") if one["command"] == "show"][0]["text"]'
+events 'json.loads(result("show")["text"])["segments"][1]["fields"]["5"]["1"] == "x"'
+events 'result("frob")["ok"] is False and "no command" in result("frob")["error"]'
+events 'result("run")["extension"] == "Cmd" and result("wait")["ok"] and result("windows")["windows"][0]["id"] == of("window")[0]["id"]'
+events 'result("schema")["schema"]["segments"]["PID"]["fields"][0]["note"] == "the name" and result("save")["file"] == "j.hl7"'
+events 'len(result("help")["commands"]) == 20 and result("")["error"] == "a quote is not closed"'
+events 'result("log")["lines"] == [{"extension": "Cmd", "level": level, "text": text} for level, text in (("warn", "careful"), ("error", "broken"))]'
+
+# A program at the other end of two pipes gets each result when it is there.
+python3 - "$hermes" "$SOURCE/tests/hermes/children/cmd_extension.py" <<'END' || complain "a program can't talk to it"
+import json, subprocess, sys
+host = subprocess.Popen([sys.argv[1], "host", "--json", "-e", f"python3 '{sys.argv[2]}'", "a.hl7"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def ask(line):
+    host.stdin.write(line + "\n")
+    host.stdin.flush()
+    while True:
+        event = json.loads(host.stdout.readline())
+        if event["event"] == "result":
+            return event
+def until(kind):
+    while (event := json.loads(host.stdout.readline()))["event"] != kind:
+        pass
+    return event
+assert ask("get PID.5.1")["text"] == "doe"
+assert ask("run cmd/window")["ok"]
+window = until("window")["id"]
+assert not ask("close nothing")["ok"]
+host.stdin.write(f"close {window}\n")
+host.stdin.flush()
+assert until("closed") == {"event": "closed", "id": window, "reason": "user"}
+assert until("result")["ok"]
+assert "window/closed" in until("log")["text"]
+assert ask("windows")["windows"] == []
+host.stdin.close()
+assert host.wait(10) == 1
+END
+
+# --- At a terminal. ----------------------------------------------------------------------------
+# terminal ARG...: talks as the standard input says; what was shown is in `shown`.
+terminal() {
+    timeout 25 python3 "$talk" "$hermes" host --color never --settle 60ms "$@" >shown 2>err || complain "$(cat err)"
+}
+terminal -e "$extension" a.hl7 <<'END'
+< Cmd: running
+< hermes> 
+> get PID.5.1
+< doe
+< hermes> 
+> show
+< MSH|^~\&|ADT1
+< PID|1||555^^^H^MR||doe
+> run cmd/message
+< Cmd: asks (showMessage): Title: Look \x1b[31mhere
+< Enter to go on> 
+> 
+< Cmd: answer {"acknowledged": true}
+< hermes> 
+> run cmd/confirm
+< Cmd: asks (showConfirm): Really?
+< yes or no> 
+> perhaps
+< say yes or no
+< yes or no> 
+> yes
+< Cmd: answer {"confirmed": true}
+> run cmd/confirm
+< yes or no> 
+> wait
+< say yes or no
+> n
+< Cmd: answer {"confirmed": false}
+> run cmd/open-file
+< Cmd: asks (openFile): Which one
+< file (nothing: none)> 
+> absent
+< there is no such file
+< file (nothing: none)> 
+> a b
+< several words
+> a.hl7
+< /a.hl7"}
+> run cmd/open-file
+< file (nothing: none)> 
+> 
+< Cmd: answer {"path": null}
+> run cmd/open-files
+< files (nothing: none)> 
+> a.hl7 'none.hl7'
+< /a.hl7", "
+< /none.hl7"]}
+> run cmd/save-file
+< Cmd: asks (saveFile): Where to; for example out.csv
+< file (nothing: none)> 
+> new.csv
+< /new.csv"}
+> run cmd/folder
+< folder (nothing: none)> 
+> a.hl7
+< there is no such folder
+> /
+< Cmd: answer {"path": "/"}
+< hermes> 
+> run cmd/confirm
+< yes or no> 
+^ D
+< Cmd: answer {"confirmed": false}
+< hermes> 
+> quit
+= 0
+END
+lacks shown $'\033[31mhere'
+# A command that waits lets dialogs be answered; one whose extension is gone is no longer asked.
+terminal -e "$extension" a.hl7 <<'END'
+< hermes> 
+> run cmd/confirm
+< yes or no> 
+> yes
+< Cmd: answer {"confirmed": true}
+> run cmd/dialog-and-exit
+< Never answered?
+< yes or no> 
+< Cmd: failed: ended by itself
+< hermes> 
+> list
+< 1 Cmd 1.2 failed
+> wait
+< wait: Cmd ended: 
+> frob
+< 'frob' is no command
+^ D
+= 0
+END
+# Changes are not lost without a word.
+terminal a.hl7 <<'END'
+< hermes> 
+> set PID.5.1 x
+< hermes> 
+> quit
+< quit: the changes of the message are not saved; say it again to lose them
+< hermes> 
+> get PID.5.1
+< x
+> quit
+< are not saved
+> open a.hl7
+< open: the changes of the message are not saved
+> open a.hl7
+< hermes> 
+> get PID.5.1
+< doe
+> set PID.5.1 y
+> new
+< new: the changes
+> save d.hl7
+< hermes> 
+> set PID.5.1 z
+< hermes> 
+^ D
+< are not saved
+< hermes> 
+^ D
+< the changes of the message were not saved
+= 0
+END
+has d.hl7 'y^jane'
+terminal -e "$extension" --write e.hl7 a.hl7 <<'END'
+< hermes> 
+> set PID.5.1 x
+< hermes> 
+> quit
+= 0
+END
+has e.hl7 'x^jane'
+terminal -e "$extension" --write f.hl7 a.hl7 <<'END'
+< hermes> 
+> run cmd/confirm
+< yes or no> 
+^ C
+< duplex hermes: interrupted
+= 130
+END
+[[ ! -e f.hl7 ]] || complain "a message is written in spite of an interrupt"
+terminal -e "$extension" -a showConfirm=yes a.hl7 <<'END'
+< hermes> 
+> run cmd/confirm
+< Cmd: answer {"confirmed": true}
+! yes or no
+> quit
+= 0
+END
+# --run asks nobody, at a terminal too; and shows a segment a line.
+terminal -e "$extension" --run cmd/confirm a.hl7 <<'END'
+< ui/showConfirm Really?: no
+< Cmd: answer {"confirmed": false}
+< MSH|^~\&|ADT1
+< PID|1
+! hermes>
+= 0
+END
+terminal --color always a.hl7 <<'END'
+< hermes> 
+> show json
+< "segments"
+> quit
+= 0
+END
+has shown $'\033[36m"segments"'
+exit "$failed"

@@ -1,0 +1,157 @@
+"""cmd_extension.py [WORD...]: an extension for the tests of duplex hermes.
+
+Each command of its list does what its name says; what it gets to know goes to the standard error.
+Words:
+  name=TEXT  what it calls itself      hang    does not answer initialize
+  events     wants to hear of changes  die     leaves at once, with code 3
+  schema     has one                   refuse  answers initialize with an error
+  stay       ignores shutdown, the end of its input and SIGTERM
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+
+words = sys.argv[1:]
+name = next((word[5:] for word in words if word.startswith("name=")), "Cmd")
+DIALOGS = {
+    "cmd/message": ("ui/showMessage", {"message": "Look \x1b[31mhere", "title": "Title"}),
+    "cmd/confirm": ("ui/showConfirm", {"message": "Really?"}),
+    "cmd/open-file": ("ui/openFile", {"title": "Which one"}),
+    "cmd/open-files": ("ui/openFiles", {"title": "Which ones"}),
+    "cmd/save-file": ("ui/saveFile", {"title": "Where to", "defaultName": "out.csv"}),
+    "cmd/folder": ("ui/selectDirectory", {"title": "Which folder"}),
+}
+COMMANDS = [
+    "cmd/upper", "cmd/env", "cmd/exit", "cmd/flood", "cmd/slow", "cmd/escape", "cmd/stray", "cmd/window",
+    "cmd/window-close", "cmd/file-window", "cmd/dash-window", "cmd/latin", "cmd/dialog-and-exit", "cmd/levels", *DIALOGS,
+]
+next_id = 0
+window = None
+
+
+def log(text):
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def send(message):
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    sys.stdout.buffer.flush()
+
+
+def receive():
+    length = None
+    while True:
+        line = sys.stdin.buffer.readline()
+        if not line:
+            return None
+        if line.startswith(b"Content-Length:"):
+            length = int(line.split(b":")[1])
+        if line == b"\r\n":
+            return json.loads(sys.stdin.buffer.read(length))
+
+
+def ask(method, params):
+    """The answer; what else comes meanwhile is handled."""
+    global next_id
+    next_id += 1
+    own = next_id
+    send({"id": own, "method": method, "params": params})
+    while True:
+        message = receive()
+        if message is None:
+            sys.exit(0)
+        if "method" not in message and message.get("id") == own:
+            return message.get("result", message.get("error"))
+        handle(message)
+
+
+def run(command):
+    global window
+    if command in DIALOGS:
+        log("answer " + json.dumps(ask(*DIALOGS[command])))
+    elif command == "cmd/upper":
+        text = ask("editor/getMessage", {"format": "hl7"})["message"]
+        pid = next(line for line in text.replace("\n", "\r").split("\r") if line.startswith("PID"))
+        ask("editor/patchMessage", {"patches": [{"path": "PID.5.1", "value": pid.split("|")[5].split("^")[0].upper()}]})
+    elif command == "cmd/slow":  # never silent for long, and done late
+        for _ in range(8):
+            time.sleep(0.1)
+            ask("editor/getMessage", {"format": "hl7"})
+        ask("editor/patchMessage", {"patches": [{"path": "PID.5.1", "value": "SLOW"}]})
+    elif command == "cmd/env":
+        log("env " + json.dumps({"cwd": os.getcwd(), **{k: v for k, v in os.environ.items() if k.startswith(("HERMES", "CMD_"))}}))
+    elif command == "cmd/exit":
+        os._exit(3)
+    elif command == "cmd/flood":
+        sys.stderr.write("x" * 200 + "\n" + ("flood of lines\n" * 20000))
+        sys.stderr.write("y" * 300000 + "\nflooded\n")
+        sys.stderr.flush()
+    elif command == "cmd/escape":
+        log("a \x1b[2J and \x07 in it")
+    elif command == "cmd/levels":
+        log("[WARN] careful")
+        log("error: broken")
+    elif command == "cmd/stray":
+        sys.stdout.buffer.write(b"printed by mistake\n")
+        sys.stdout.buffer.flush()
+        ask("editor/getMessage", {"format": "hl7"})
+    elif command == "cmd/latin":
+        ask("editor/setMessage", {"format": "hl7", "message": "MSH|^~\\&|ä\rPID|1||||Müller^Jörg\r"})
+    elif command == "cmd/window":
+        window = ask("ui/openWindow", {"url": "https://example.org/a?b=1&c=$(id);x", "title": "A \x1b[31m page", "width": 300})["windowId"]
+    elif command == "cmd/window-close":
+        log("closed " + json.dumps(ask("ui/closeWindow", {"windowId": window})))
+    elif command == "cmd/file-window":
+        log("window " + json.dumps(ask("ui/openWindow", {"url": "file:///etc/passwd", "title": "x"})))
+    elif command == "cmd/dash-window":
+        log("window " + json.dumps(ask("ui/openWindow", {"url": "--version", "title": "x"})))
+    elif command == "cmd/dialog-and-exit":
+        send({"id": "d", "method": "ui/showConfirm", "params": {"message": "Never answered?"}})
+        time.sleep(0.3)
+        os._exit(4)
+
+
+def initialize():
+    result = {"name": name, "version": "1.2", "capabilities": {"commands": COMMANDS}}
+    result["toolbarButtons"] = [{"id": "b", "label": "Upper \x1b[1m", "icon": "<svg/>", "command": "cmd/upper"}]
+    if "events" in words:
+        result["capabilities"]["events"] = [{"name": "message/" + event} for event in ("changed", "opened", "saved")]
+    if "schema" in words:
+        result["schema"] = {"segments": {"PID": {"fields": [{"field": 5, "note": "the name"}]}}}
+    return result
+
+
+def handle(message):
+    method = message.get("method")
+    if method == "initialize" and "refuse" in words:
+        send({"id": message["id"], "error": {"code": -32000, "message": "not today"}})
+    elif method == "initialize" and "hang" not in words:
+        send({"id": message["id"], "result": initialize()})
+    elif method == "shutdown" and "stay" not in words:
+        log("reason " + message["params"]["reason"])
+        send({"id": message["id"], "result": {"success": True}})
+        sys.exit(0)
+    elif method == "command/execute":
+        run(message["params"]["command"])
+        if "id" in message:
+            send({"id": message["id"], "result": {"success": True}})
+    elif method and method.startswith(("message/", "window/")):
+        log("got " + method + " " + json.dumps(message["params"]))
+
+
+if "die" in words:
+    sys.exit(3)
+if "stay" in words:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+while True:
+    message = receive()
+    if message is None and "stay" in words:
+        time.sleep(60)
+    if message is None:
+        sys.exit(0)
+    handle(message)

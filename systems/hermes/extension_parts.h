@@ -2,6 +2,8 @@
 #ifndef HERMES_EXTENSION_PARTS_H
 #define HERMES_EXTENSION_PARTS_H
 
+#include "systems/hermes/hermes_text.h"
+
 #include <duplex/hermes-extension.h>
 
 #include <stdbool.h>
@@ -37,8 +39,6 @@ void extension_leave(dx_hermes_extension *extension);
 /* A line on the standard error, which is the editor's log: "[WARN] WHAT: WHY". Both are cut off
  * where that makes the line too long, and stay one line of UTF-8, whatever the editor sent. */
 void extension_tell(dx_text what, const char *why);
-/* Appends to the string in room[size] as much of the text as fits, on one line. */
-void extension_line(char *room, size_t size, dx_text text);
 
 /* What initialize is answered with. DX_ERR_INVALID with reterr: the configuration makes none that
  * fits the protocol; DX_ERR_NOMEM. */

@@ -25,8 +25,12 @@ static dx_status copy_argv(dx_hermes_guest *guest, const dx_hermes_entry *entry,
     const char *const program[] = {entry->path, NULL};
     if (!entry->path || !entry->path[0])
         return hermes_fail(reterr, DX_FAULT_START, "an extension needs a program", "");
-    if (!entry->args || !entry->args[0])
-        return hermes_words_split(alloc, entry->path, &guest->argv, reterr);
+    if (!entry->args || !entry->args[0]) {
+        dx_status status = hermes_words_split(alloc, entry->path, &guest->argv, reterr);
+        return status != DX_OK || guest->argv[0]
+                   ? status
+                   : hermes_fail(reterr, DX_FAULT_START, "the command line has no program", "");
+    }
     return hermes_words_join(alloc, program, entry->args, false, &guest->argv);
 }
 

@@ -3,6 +3,7 @@
 #define HERMES_PARTS_H
 
 #include "base/alloc.h"
+#include "systems/hermes/hermes_text.h"
 #include <duplex/hermes-host.h>
 
 #include <stdbool.h>
@@ -103,17 +104,6 @@ struct dx_hermes_guest {
     char name[200];
     char why[200];
 };
-
-/* hermes_text.c: small things about text. */
-
-/* A copy with a NUL behind it; NULL without memory. */
-char *hermes_copy(const dx_allocator *alloc, dx_text text);
-bool hermes_is_utf8(dx_text text);
-/* Appends as much as fits, whole characters, control characters as '?'; always ends in NUL. */
-void hermes_say(char *to, size_t room, dx_text text);
-void hermes_say_str(char *to, size_t room, const char *text);
-dx_status hermes_fail(dx_error *reterr, dx_fault fault, const char *before, const char *after);
-dx_text hermes_string(yyjson_val *value);
 
 /* words.c: the words of a command line, in one block that ends with NULL; see dx_hermes_entry. */
 dx_status hermes_words_split(const dx_allocator *alloc, const char *line, char ***ret_words,

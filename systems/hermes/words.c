@@ -62,17 +62,19 @@ dx_status hermes_words_split(const dx_allocator *alloc, const char *line, char *
         if (!to) {
             dx__free(alloc, words);
             return hermes_fail(reterr, DX_FAULT_START,
-                               "a quote or backslash at the end of the command line is open", "");
+                               "a quote is not closed, or nothing follows a backslash", "");
         }
         *to++ = '\0';
     }
     words[count] = NULL;
-    if (!count) {
-        dx__free(alloc, words);
-        return hermes_fail(reterr, DX_FAULT_START, "the command line has no program", "");
-    }
     *ret_words = words;
     return DX_OK;
+}
+
+dx_status dx_hermes_split(const char *line, char ***ret_words, dx_error *reterr) {
+    dx_buf usual; /* malloc() and free(), as everybody has them */
+    dx_buf_init(&usual, 0, NULL);
+    return hermes_words_split(&usual.alloc, line, ret_words, reterr);
 }
 
 static bool has_name(const char *const *list, const char *variable) {

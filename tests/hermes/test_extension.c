@@ -240,9 +240,9 @@ static void test_commands_that_nobody_has(void **state) {
     editor_command(&editor, "no/such");
     editor_log(&editor, "[WARN] no/such: there is no such command");
     editor_send(&editor, COMMAND_AS_REQUEST(9, "no\\n/such"));
-    editor_log(&editor, "[WARN] no /such: there is no such command");
+    editor_log(&editor, "[WARN] no?/such: there is no such command");
     editor_expect(&editor, "{\"jsonrpc\":\"2.0\",\"id\":9,\"error\":{\"code\":-32009,\"message\":"
-                           "\"Command not found\",\"data\":\"no /such\"}}");
+                           "\"Command not found\",\"data\":\"no?/such\"}}");
     editor_stop(&editor);
 }
 

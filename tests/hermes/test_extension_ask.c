@@ -229,7 +229,7 @@ static void test_messages(void **state) {
     exchange(&editor, "editor/g3", ASKS(4, "editor/getMessage", "{\"format\":\"toml\"}"),
              "{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{\"code\":-32003,\"message\":\"No message\\n"
              "open\"}}",
-             "editor error -32003: editor/getMessage: No message open (-32003)");
+             "editor error -32003: editor/getMessage: No message?open (-32003)");
     exchange(
         &editor, "editor/s",
         ASKS(5, "editor/setMessage", "{\"message\":\"MSH|\\u0001\\\"\\\\\",\"format\":\"toml\"}"),

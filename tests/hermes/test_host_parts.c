@@ -30,12 +30,13 @@ static void test_words(void **state) {
     expect_words("'' \"\"", (const char *[]){"", "", NULL});
     expect_words("a\\\nb \\\n c \"d\\\ne\"", (const char *[]){"ab", "c", "de", NULL});
     expect_words("$HOME *.c #x `y` ~", (const char *[]){"$HOME", "*.c", "#x", "`y`", "~", NULL});
+    expect_words("", (const char *[]){NULL});
+    expect_words(" \t\n", (const char *[]){NULL});
     expect_words("\xc3\xa9 \xff", (const char *[]){"\xc3\xa9", "\xff", NULL});
 }
 
 static void test_words_that_are_none(void **state) {
-    static const char *const lines[] = {"",    "  \n",    "'a", "\"a",        "a\\",
-                                        "a '", "\"a\\\"", "\\", "a 'b\\'c d'"};
+    static const char *const lines[] = {"'a", "\"a", "a\\", "a '", "\"a\\\"", "\\", "a 'b\\'c d'"};
     struct unit_memory memory = {0};
     dx_allocator alloc = unit_allocator(&memory);
     (void)state;

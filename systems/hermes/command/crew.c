@@ -70,20 +70,20 @@ void crew_wait_started(struct work *work) {
 /* The processor time that a process has used so far; 0 if nobody can say. */
 static uint64_t used_ms(pid_t pid) {
     char text[1024];
-    unsigned long long user = 0;
-    unsigned long long system = 0;
+    uint64_t ticks = 0;
     snprintf(text, sizeof text, "/proc/%ld/stat", (long)pid);
     FILE *file = pid ? fopen(text, "re") : NULL;
     size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
     if (file)
         fclose(file);
     text[len] = '\0';
-    /* The name in brackets may hold anything; eleven others follow it before these two. */
-    const char *rest = strrchr(text, ')');
-    if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
-                        &system) != 2)
-        return 0;
-    return (user + system) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    /* The name in brackets may hold anything; behind it the 12th and the 13th word are these. */
+    char *rest = strrchr(text, ')');
+    for (int word = 1; rest && word <= 13; word++) {
+        rest = strchr(rest + 1, ' ');
+        ticks += rest && word >= 12 ? strtoull(rest, NULL, 10) : 0;
+    }
+    return rest ? ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) : 0;
 }
 
 /* Nobody says when a command is done. One that is still, but computes, is at work, up to a

@@ -58,6 +58,10 @@ typedef struct dx_hermes_entry {
     const char *const *env;  /* "NAME=value" …, NULL at the end; may be NULL */
 } dx_hermes_entry;
 
+/* Splits a line as the path of an entry: words, NULL at the end, in one block for free(). There may
+ * be none. DX_ERR_INVALID with reterr (may be NULL): a quote or backslash is open; DX_ERR_NOMEM. */
+DX_API dx_status dx_hermes_split(const char *line, char ***ret_words, dx_error *reterr);
+
 typedef struct dx_hermes_window {
     const char *id;
     const char *url; /* http or https */

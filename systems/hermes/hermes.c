@@ -23,6 +23,7 @@ dx_hermes_config dx_hermes_defaults(void) {
         .undo_max = 100,
         .undo_bytes = (size_t)256 << 20,
         .windows_max = 100,
+        .shape = DX_HL7_KEYS,
         .hl7 = dx_hl7_defaults(),
     };
 }
@@ -128,6 +129,8 @@ dx_status dx_hermes_new(dx_loop *loop, const dx_hermes_config *config, dx_hermes
     editor->exact = config->revision && strcmp(config->revision, "exact") == 0;
     editor->config.hl7.exact = config->hl7.exact || editor->exact;
     editor->config.hl7.allocator = &editor->alloc;
+    if (editor->exact)
+        editor->config.shape = DX_HL7_SEGMENTS;
     editor->undo.max = config->undo_max;
     editor->undo.bytes_max = config->undo_bytes;
     status = equip(editor, reterr);

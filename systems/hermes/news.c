@@ -45,7 +45,7 @@ static bool content(const dx_hermes *editor, struct contents *contents, dx_hl7_f
         contents->known[format] = true;
         dx_buf_init(buf, SIZE_MAX / 4, &editor->alloc);
         contents->good[format] =
-            dx_hermes_export(editor, format, DX_HL7_SEGMENTS, buf, NULL) == DX_OK &&
+            dx_hermes_export(editor, format, editor->config.shape, buf, NULL) == DX_OK &&
             hermes_is_utf8((dx_text){buf->data, buf->len});
     }
     return contents->good[format];

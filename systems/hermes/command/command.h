@@ -13,6 +13,7 @@ struct hermes_options {
     const char *cwd;
     const char *data;
     const char *revision;
+    const char *shape;
 
     cli_list runs;
     const char *write;

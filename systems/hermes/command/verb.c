@@ -27,6 +27,11 @@ static const cli_option extension_options[] = {
      "exact: with the defects of Hermes 0.1.0 in what is answered and edited; 2025-11-24: a command"
      " is a request, as it was then (the protocol as it is documented now)",
      AT(revision)},
+    {"shape", 0, CLI_CHOICE, "keys|segments",
+     "how extensions get the message as json, yaml or toml: segments as keys, as the protocol's"
+     " document has it, which loses the order of different segments, or as a list, as Hermes 0.1.0"
+     " has it (keys; exact: segments)",
+     AT(shape)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -101,8 +106,9 @@ const cli_verb cli_hermes = {
         " touches stay as they are.\n\n"
         "With --run it is not interactive: the commands are run one after the other, the message is"
         " written, and everything is stopped. A command has no answer; it counts as done when its"
-        " extension has no request open and has said nothing for the time of --settle. When"
-        " something fails, nothing is written. A file is replaced as a whole or not at all.\n\n"
+        " extension has no request open, has said and read nothing for the time of --settle, and"
+        " did not compute in that time (for a minute at the most). When something fails, nothing is"
+        " written. A file is replaced as a whole or not at all.\n\n"
         "Without --run it is a console, which reads commands from the standard input; the end of"
         " the input ends it. Words are split as a shell does. A line that begins with # says"
         " nothing. From a pipe or a file, a command that fails does not end it, but makes the exit"
@@ -150,8 +156,9 @@ const cli_verb cli_hermes = {
         "             commands; of --run: the command \"write\", format, text\n\n"
         "Text that is not UTF-8 has U+FFFD in it there, and \"lossy\": true behind it.\n\n"
         "Of the exit codes, 1 is a command that no extension has, or one of a console that is not"
-        " at a terminal and failed; 3 means that not a single extension could be started; 4 that,"
-        " with --run, an extension failed or ended by itself; 5 that, with --run, one did not "
+        " at a terminal and failed, or that a command was answered with a failure (revision"
+        " 2025-11-24); 3 means that not a single extension could be started; 4 that, with --run, an"
+        " extension failed or ended by itself, or changed the message after it was written; 5 that, with --run, one did not "
         "answer"
         " initialize in time; 7 that the message can't be written in that format. SIGINT and"
         " SIGTERM stop the extensions and end with 130; nothing is written then. A second one ends"

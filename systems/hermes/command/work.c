@@ -78,6 +78,8 @@ static dx_hermes_config configure(struct work *work, const char *data) {
     const struct hermes_options *options = work->options;
     dx_hermes_config config = dx_hermes_defaults();
     config.revision = options->revision;
+    if (options->shape)
+        config.shape = strcmp(options->shape, "keys") == 0 ? DX_HL7_KEYS : DX_HL7_SEGMENTS;
     if (data)
         config.data_directory = data;
     config.inherit_env = options->inherit_env;

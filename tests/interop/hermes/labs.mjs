@@ -81,18 +81,27 @@ function flag(value, range = "") {
     return value < Number(low) ? "L" : value > Number(high) ? "H" : "N";
 }
 
+// The document's sample has segments as keys, the editor of today a list of them.
+function all(document, name) {
+    if (document.segments) return document.segments.filter(({ segment }) => segment === name).map(({ fields }) => fields);
+    return name in document ? [document[name]].flat() : [];
+}
+
+function count(document) {
+    return document.segments ? document.segments.length : Object.values(document).flat().length;
+}
+
 // Patches for the flags that are not what they should be.
 function flags(document) {
-    return document.segments
-        .filter(({ segment }) => segment === "OBX")
-        .map(({ fields }, index) => ({ fields, path: `OBX[${index + 1}].8` }))
+    return all(document, "OBX")
+        .map((fields, index) => ({ fields, path: `OBX[${index + 1}].8` }))
         .filter(({ fields }) => fields["2"] === "NM" && fields["8"] !== flag(Number(fields["5"]), fields["7"]))
         .map(({ fields, path }) => ({ path, value: flag(Number(fields["5"]), fields["7"]) }));
 }
 
 async function report() {
     const document = JSON.parse(await get("json"));
-    const rows = document.segments.filter(({ segment }) => segment === "OBX").map(({ fields }) => fields["3"]["2"]);
+    const rows = all(document, "OBX").map((fields) => fields["3"]["2"]);
     const server = createServer((_, response) => {
         response.setHeader("Content-Type", "text/plain; charset=utf-8");
         response.end(`Svar – 結果 😀\n${rows.join("\n")}\n`);
@@ -171,7 +180,7 @@ async function execute(command) {
 
 async function changed({ message, format }) {
     const document = JSON.parse(message);
-    log(`[INFO] changed: ${document.segments.length} segments as ${format}`);
+    log(`[INFO] changed: ${count(document)} segments as ${format}`);
     const patches = watching ? flags(document) : [];
     if (patches.length) await patch(patches);
 }

@@ -184,10 +184,8 @@ class Names:
 
     def swap(self):
         message = json.loads(self.ask("editor/getMessage", {"format": "json"})["message"])
-        for segment in message["segments"]:
-            if segment["segment"] == "PID":
-                segment["fields"]["8"] = "F"
-                segment["fields"]["5"] = {"1": "Å", "2": "中", "3": "😀"}
+        message["PID"]["8"] = "F"
+        message["PID"]["5"] = {"1": "Å", "2": "中", "3": "😀"}
         text = json.dumps(message, ensure_ascii=False)
         log(f"[INFO] set: {json.dumps(self.ask('editor/setMessage', {'message': text, 'format': 'json'}))}")
 

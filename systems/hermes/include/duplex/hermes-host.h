@@ -108,6 +108,10 @@ typedef struct dx_hermes_config {
     unsigned undo_max;    /* steps that can be undone (100); older ones are forgotten */
     size_t undo_bytes;    /* and so are those beyond that much text (256 MiB) */
     unsigned windows_max; /* open windows of one extension (100) */
+    /* In which shape extensions get a message as json, yaml or toml: that of the document, in which
+     * the order of different segments is lost (DX_HL7_KEYS), or that of Hermes 0.1.0
+     * (DX_HL7_SEGMENTS; always so in the revision exact). Both are taken. */
+    dx_hl7_shape shape;
     dx_hl7_config hl7;
     dx_recorder *recorder; /* gets all traffic; may be NULL; must outlive the editor */
 

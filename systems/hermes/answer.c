@@ -21,6 +21,16 @@ dx_status hermes_answer(dx_hermes_guest *guest, dx_request request, yyjson_mut_v
     return status;
 }
 
+void hermes_answer_success(dx_hermes_guest *guest, dx_request request, const char *why) {
+    yyjson_alc alc = hermes_alc(guest->editor);
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
+    yyjson_mut_val *result = yyjson_mut_obj(doc);
+    bool ok = result && (!why || yyjson_mut_obj_add_str(doc, result, "error", why)) &&
+              yyjson_mut_obj_add_bool(doc, result, "success", !why);
+    (void)hermes_answer(guest, request, ok ? result : NULL);
+    yyjson_mut_doc_free(doc);
+}
+
 void hermes_refuse_nomem(dx_hermes_guest *guest, dx_request request) {
     if (!hermes_guest_link(guest))
         return;

@@ -9,7 +9,7 @@ static dx_status invalid(extension_params *params) {
 dx_status dx_hermes_get_message(dx_hermes_extension *extension, dx_hl7_format format,
                                 const dx_hermes_ask *ask) {
     extension_params params = extension_params_new();
-    extension_params_add(&params, "format", extension_format_name(format));
+    extension_params_add(&params, "format", dx_hl7_format_name(format));
     return extension_ask(extension, "editor/getMessage", &params, ask);
 }
 
@@ -19,7 +19,7 @@ dx_status dx_hermes_set_message(dx_hermes_extension *extension, dx_text message,
     if (!message.at)
         return invalid(&params);
     extension_params_add_text(&params, "message", message);
-    extension_params_add(&params, "format", extension_format_name(format));
+    extension_params_add(&params, "format", dx_hl7_format_name(format));
     return extension_ask(extension, "editor/setMessage", &params, ask);
 }
 

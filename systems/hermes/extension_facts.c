@@ -5,11 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *extension_format_name(dx_hl7_format format) {
-    static const char *const names[] = {"hl7", "json", "yaml", "toml"};
-    return (unsigned)format < sizeof names / sizeof *names ? names[format] : "unknown";
-}
-
 /* Builds on as long as all went well: each returns whether it did. */
 static bool add(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *name, const char *text) {
     return !text || yyjson_mut_obj_add_str(doc, object, name, text);
@@ -37,7 +32,7 @@ static bool add_commands(yyjson_mut_doc *doc, yyjson_mut_val *root,
 static bool add_options(yyjson_mut_doc *doc, yyjson_mut_val *event, dx_hl7_format format) {
     yyjson_mut_val *options = yyjson_mut_obj_add_obj(doc, event, "options");
     return options && yyjson_mut_obj_add_true(doc, options, "includeContent") &&
-           yyjson_mut_obj_add_str(doc, options, "format", extension_format_name(format));
+           yyjson_mut_obj_add_str(doc, options, "format", dx_hl7_format_name(format));
 }
 
 /* An editor refuses events that it does not know: a revision without them is not asked for any. */

@@ -44,7 +44,6 @@ void extension_tell(dx_text what, const char *why);
  * fits the protocol; DX_ERR_NOMEM. */
 dx_status extension_facts(dx_protocol *protocol, const dx_hermes_extension_config *config,
                           yyjson_doc **ret_doc, dx_error *reterr);
-const char *extension_format_name(dx_hl7_format format);
 
 /* Every event of the link that is no answer. */
 void extension_on_event(dx_link *link, const dx_event *event, void *user);

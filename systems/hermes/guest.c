@@ -154,6 +154,7 @@ static void on_initialized(dx_link *link, const dx_event *event, void *user) {
         fail_by_error(guest, event);
         break;
     case DX_OUTCOME_TIMED_OUT:
+        guest->late = true;
         fail(guest, "did not answer initialize in time", "");
         break;
     case DX_OUTCOME_INVALID:
@@ -259,7 +260,7 @@ dx_status hermes_guest_start(dx_hermes_guest *guest, dx_error *reterr) {
     dx_error error = {0};
     forget_facts(guest);
     guest->run++;
-    guest->leaving = guest->shut = false;
+    guest->leaving = guest->shut = guest->late = false;
     guest->why[0] = '\0';
     guest->heard = dx_loop_now(guest->editor->loop);
     dx_child_config config = child_config(guest);

@@ -118,6 +118,10 @@ dx_hermes_state dx_hermes_guest_state(const dx_hermes_guest *guest) {
     return guest->state;
 }
 
+int dx_hermes_guest_is_late(const dx_hermes_guest *guest) {
+    return guest->late;
+}
+
 const char *dx_hermes_guest_why(const dx_hermes_guest *guest) {
     return guest->why;
 }

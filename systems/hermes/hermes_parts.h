@@ -89,6 +89,7 @@ struct dx_hermes_guest {
     bool restart; /* when its process is gone */
     bool leaving; /* it was told to, or its process is on its way out */
     bool shut;    /* and has answered that */
+    bool late;    /* it did not answer initialize in time */
     uint64_t heard;
     uint64_t moved;  /* bytes in both directions, when that was last looked at */
     size_t commands; /* that are not answered (revision 2025-11-24) */
@@ -153,6 +154,8 @@ void hermes_serve_forget(dx_hermes_guest *guest);
 
 /* answer.c: answers. `detail` is the data by default, the message under exact; may be NULL. */
 dx_status hermes_answer(dx_hermes_guest *guest, dx_request request, yyjson_mut_val *result);
+/* {"success": true}, or false with the error `why` if that is not NULL. */
+void hermes_answer_success(dx_hermes_guest *guest, dx_request request, const char *why);
 void hermes_refuse(dx_hermes_guest *guest, dx_request request, int64_t code, const char *detail);
 /* The same with what exact has in front of the detail. */
 void hermes_refuse_exactly(dx_hermes_guest *guest, dx_request request, int64_t code,

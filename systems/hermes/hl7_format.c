@@ -1,7 +1,5 @@
 #include "systems/hermes/hl7_parts.h"
 
-static const char *const names[] = {"hl7", "json", "yaml", "toml"};
-
 static dx_status write_tree(dx_hl7_format format, bool exact, yyjson_mut_doc *doc, dx_buf *out,
                             dx_error *reterr) {
     switch (format) {
@@ -77,7 +75,7 @@ dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7_format
         return DX_ERR_NOMEM;
     dx_status status = read_tree(format, text, doc, reterr);
     if (status == DX_OK)
-        status = hl7_tree_text(doc, config->exact != 0, names[format], &out, reterr);
+        status = hl7_tree_text(doc, config->exact != 0, dx_hl7_format_name(format), &out, reterr);
     yyjson_mut_doc_free(doc);
     if (status == DX_OK)
         status = dx_hl7_new(config, (dx_text){out.data ? out.data : "", out.len}, ret_hl7, reterr);

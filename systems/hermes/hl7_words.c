@@ -40,10 +40,15 @@ dx_status hl7_misfit(dx_error *reterr, const char *place, const char *phrase, dx
     return DX_MISFIT;
 }
 
+static const char *const formats[] = {"hl7", "json", "yaml", "toml"};
+
+const char *dx_hl7_format_name(dx_hl7_format format) {
+    return (unsigned)format < sizeof formats / sizeof *formats ? formats[format] : "unknown";
+}
+
 dx_status dx_hl7_format_named(dx_text name, dx_hl7_format *ret_format) {
-    static const char *const names[] = {"hl7", "json", "yaml", "toml"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (dx_text_is(name, names[i])) {
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (dx_text_is(name, formats[i])) {
             *ret_format = (dx_hl7_format)i;
             return DX_OK;
         }

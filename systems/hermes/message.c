@@ -80,23 +80,13 @@ void hermes_get_message(dx_hermes_guest *guest, const dx_event *event, yyjson_va
 
 /* Setting it. */
 
-static void send_success(dx_hermes_guest *guest, const dx_event *event, const char *why) {
-    yyjson_alc alc = hermes_alc(guest->editor);
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
-    yyjson_mut_val *result = yyjson_mut_obj(doc);
-    bool ok = result && (!why || yyjson_mut_obj_add_str(doc, result, "error", why)) &&
-              yyjson_mut_obj_add_bool(doc, result, "success", !why);
-    (void)hermes_answer(guest, event->request, ok ? result : NULL);
-    yyjson_mut_doc_free(doc);
-}
-
 /* "Message is empty" and the like are whole sentences; of others it is said what they are about. */
 static void send_bad_message(dx_hermes_guest *guest, const dx_event *event, const char *phrase) {
     char sentence[256] = "";
     if (strncmp(phrase, "Message ", 8) != 0)
         hermes_say_str(sentence, sizeof sentence, "Invalid HL7 message: ");
     hermes_say_str(sentence, sizeof sentence, phrase);
-    send_success(guest, event, sentence);
+    hermes_answer_success(guest, event->request, sentence);
 }
 
 /* HL7 that is none is a result; a document that can't be read is an error (H27). */
@@ -105,7 +95,7 @@ static void refuse_text(dx_hermes_guest *guest, const dx_event *event, dx_hl7_fo
     char prefix[80];
     name_failure(prefix, sizeof prefix, "failed to import from ", format, ": ");
     if (status == DX_ERR_LIMIT)
-        send_success(guest, event, "Message is too large");
+        hermes_answer_success(guest, event->request, "Message is too large");
     else if (status != DX_MISFIT)
         hermes_refuse_nomem(guest, event->request);
     else if (format == DX_HL7_TEXT || strcmp(error->place, "message") == 0)
@@ -130,7 +120,7 @@ void hermes_set_message(dx_hermes_guest *guest, const dx_event *event, yyjson_va
     status = format == DX_HL7_TEXT ? hermes_editor_set(editor, text, guest)
                                    : hermes_editor_take(editor, hl7, guest);
     if (status == DX_OK)
-        send_success(guest, event, NULL);
+        hermes_answer_success(guest, event->request, NULL);
     else
         refuse_text(guest, event, format, status, &error);
     dx_hl7_free(hl7);

@@ -28,8 +28,6 @@ static bool add_path(const dx_hermes *editor, yyjson_mut_doc *doc, yyjson_mut_va
     return yyjson_mut_obj_add_str(doc, to, "filePath", editor->path);
 }
 
-static const char *const names[FORMATS] = {"hl7", "json", "yaml", "toml"};
-
 static dx_hl7_format format_of(yyjson_val *options) {
     dx_hl7_format format = DX_HL7_TEXT;
     yyjson_val *name = yyjson_obj_get(options, "format");
@@ -61,7 +59,8 @@ static bool add_content(const dx_hermes *editor, struct contents *contents, yyjs
     if (!content(editor, contents, sent))
         return true;
     if (is_name)
-        return yyjson_mut_obj_add_str(doc, to, "format", names[editor->exact ? asked : sent]);
+        return yyjson_mut_obj_add_str(doc, to, "format",
+                                      dx_hl7_format_name(editor->exact ? asked : sent));
     const dx_buf *text = &contents->texts[sent];
     return yyjson_mut_obj_add_strn(doc, to, "message", text->data ? text->data : "", text->len);
 }

@@ -164,15 +164,6 @@ void hermes_open_window(dx_hermes_guest *guest, const dx_event *event, yyjson_va
     append(editor, window);
 }
 
-static void answer_success(dx_hermes_guest *guest, const dx_event *event) {
-    yyjson_alc alc = hermes_alc(guest->editor);
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
-    yyjson_mut_val *result = yyjson_mut_obj(doc);
-    bool ok = result && yyjson_mut_obj_add_bool(doc, result, "success", true);
-    (void)hermes_answer(guest, event->request, ok ? result : NULL);
-    yyjson_mut_doc_free(doc);
-}
-
 /* One that is not there is closed (H29). */
 void hermes_close_window(dx_hermes_guest *guest, const dx_event *event, yyjson_val *params) {
     dx_hermes *editor = guest->editor;
@@ -183,7 +174,7 @@ void hermes_close_window(dx_hermes_guest *guest, const dx_event *event, yyjson_v
         return;
     }
     hermes_window *window = at ? take(at) : NULL;
-    answer_success(guest, event);
+    hermes_answer_success(guest, event->request, NULL);
     if (!window)
         return;
     hermes_news_window(guest, window->open.id, "extension");

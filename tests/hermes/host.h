@@ -250,4 +250,15 @@ static inline void stop(struct world *world) {
     WAIT(world, world->stopped);
 }
 
+/* How a child of a few lines of Python begins: it can say and hear, and has answered initialize. */
+#define OWN_CHILD                                                                \
+    "import sys,json\n"                                                          \
+    "def say(m):\n"                                                              \
+    "  t=json.dumps(dict(m,jsonrpc='2.0')); sys.stdout.write('Content-Length: "  \
+    "%d\\r\\n\\r\\n%s'%(len(t),t)); sys.stdout.flush()\n"                        \
+    "def hear():\n"                                                              \
+    "  n=int(sys.stdin.readline().split(':')[1]); sys.stdin.readline(); return " \
+    "json.loads(sys.stdin.read(n))\n"                                            \
+    "say({'id':hear()['id'],'result':{'name':'own','version':'1'}})\n"
+
 #endif

@@ -171,20 +171,12 @@ static void test_closed_meanwhile(void **state) {
     world_open(world);
     const char *args[] = {
         "-c",
-        "import sys,json\n"
-        "def say(m):\n"
-        "  t=json.dumps(dict(m,jsonrpc='2.0')); sys.stdout.write('Content-Length: "
-        "%d\\r\\n\\r\\n%s'%(len(t),t)); sys.stdout.flush()\n"
-        "def hear():\n"
-        "  n=int(sys.stdin.readline().split(':')[1]); sys.stdin.readline(); return "
-        "json.loads(sys.stdin.read(n))\n"
-        "say({'id':hear()['id'],'result':{'name':'own','version':'1'}})\n"
-        "for i in 1,2: "
-        "say({'id':i,'method':'ui/openWindow','params':{'url':'http://a','title':''}})\n"
-        "hear()\n"
-        "say({'id':3,'method':'ui/"
-        "closeWindow','params':{'windowId':hear()['result']['windowId']}})\n"
-        "sys.stdin.read()\n",
+        OWN_CHILD "for i in 1,2: "
+                  "say({'id':i,'method':'ui/openWindow','params':{'url':'http://a','title':''}})\n"
+                  "hear()\n"
+                  "say({'id':3,'method':'ui/"
+                  "closeWindow','params':{'windowId':hear()['result']['windowId']}})\n"
+                  "sys.stdin.read()\n",
         NULL};
     assert_int_equal(dx_hermes_add(world->editor,
                                    &(dx_hermes_entry){.path = "/usr/bin/python3", .args = args},

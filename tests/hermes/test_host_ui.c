@@ -163,19 +163,11 @@ static void test_close_window(void **state) {
     world_open(world);
     const char *args[] = {
         "-c",
-        "import sys,json\n"
-        "def say(m):\n"
-        "  t=json.dumps(dict(m,jsonrpc='2.0')); sys.stdout.write('Content-Length: "
-        "%d\\r\\n\\r\\n%s'%(len(t),t)); sys.stdout.flush()\n"
-        "def hear():\n"
-        "  n=int(sys.stdin.readline().split(':')[1]); sys.stdin.readline(); return "
-        "json.loads(sys.stdin.read(n))\n"
-        "say({'id':hear()['id'],'result':{'name':'own','version':'1'}})\n"
-        "say({'id':1,'method':'ui/openWindow','params':{'url':'http://a','title':''}})\n"
-        "say({'id':2,'method':'ui/"
-        "closeWindow','params':{'windowId':hear()['result']['windowId']}})\n"
-        "print('got',hear(),hear(),file=sys.stderr)\n"
-        "say({'id':hear()['id'],'result':None})\n",
+        OWN_CHILD "say({'id':1,'method':'ui/openWindow','params':{'url':'http://a','title':''}})\n"
+                  "say({'id':2,'method':'ui/"
+                  "closeWindow','params':{'windowId':hear()['result']['windowId']}})\n"
+                  "print('got',hear(),hear(),file=sys.stderr)\n"
+                  "say({'id':hear()['id'],'result':None})\n",
         NULL};
     assert_int_equal(dx_hermes_add(world->editor,
                                    &(dx_hermes_entry){.path = "/usr/bin/python3", .args = args},

@@ -27,27 +27,11 @@ struct member *crew_member(struct work *work, dx_hermes_guest *guest) {
     return &members[work->member_count++];
 }
 
-/* That the time was up is known by the time itself: by the loop's, which it was counted in. */
-static void watch(struct work *work, dx_hermes_guest *guest) {
-    struct member *member = crew_member(work, guest);
-    dx_hermes_state state = dx_hermes_guest_state(guest);
-    uint64_t start_ms =
-        work->options->start_ms ? work->options->start_ms : dx_hermes_defaults().start_ms;
-    if (!member)
-        return;
-    if (state == DX_HERMES_INITIALIZING) {
-        member->began_ms = dx_loop_now(work->loop);
-        member->started = true;
-        member->ran = member->late = false;
-    }
-    member->ran |= state == DX_HERMES_RUNNING;
-    if (state == DX_HERMES_FAILED && member->started && !member->ran && start_ms != DX_NEVER)
-        member->late = dx_loop_now(work->loop) - member->began_ms >= start_ms;
-}
-
 void crew_on_state(dx_hermes *editor, dx_hermes_guest *guest, void *user) {
+    struct member *member = crew_member(user, guest);
     (void)editor;
-    watch(user, guest);
+    if (member)
+        member->started |= dx_hermes_guest_state(guest) == DX_HERMES_INITIALIZING;
     news_tell_state(user, guest);
 }
 

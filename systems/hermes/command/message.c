@@ -89,15 +89,12 @@ void message_show(dx_text text, dx_hl7_format format) {
     cli_flush();
 }
 
-static const char *const format_names[] = {
-    [DX_HL7_TEXT] = "hl7", [DX_HL7_JSON] = "json", [DX_HL7_YAML] = "yaml", [DX_HL7_TOML] = "toml"};
-
 static void put_out(dx_text text, dx_hl7_format format) {
     if (cli_voice.json) {
         yyjson_mut_doc *event = event_new("result");
         event_add(event, "command", "write");
         event_add_bool(event, "ok", 1);
-        event_add(event, "format", format_names[format]);
+        event_add(event, "format", dx_hl7_format_name(format));
         event_add_text(event, "text", text);
         event_put(event);
     } else if (cli_voice.terminal) {
@@ -154,7 +151,7 @@ static int deliver_to_file(struct work *work, const char *path) {
     const char *why = message_save(work, path, &error, &misfit);
     if (why && misfit)
         return cli_fail(CLI_MISFIT, "the message can't be written as %s: %s",
-                        format_names[message_format(work, path)], why);
+                        dx_hl7_format_name(message_format(work, path)), why);
     if (why)
         return cli_fail(CLI_USAGE, "%s can't be written: %s", path, why);
     return CLI_OK;
@@ -175,7 +172,7 @@ int message_deliver(struct work *work) {
         put_out((dx_text){out.data ? out.data : "", out.len}, format);
     else
         code = cli_fail(status == DX_MISFIT ? CLI_MISFIT : CLI_NO_START,
-                        "the message can't be written as %s: %s", format_names[format],
+                        "the message can't be written as %s: %s", dx_hl7_format_name(format),
                         phrase_of(status, &error));
     dx_buf_done(&out);
     return code;

@@ -136,7 +136,7 @@ static int check_started(struct work *work) {
     for (size_t i = 0; i < work->member_count; i++) {
         const struct member *member = &work->members[i];
         const char *name = dx_hermes_guest_name(member->guest);
-        if (member->late)
+        if (dx_hermes_guest_is_late(member->guest))
             return cli_fail(CLI_LATE, "%s did not start in time (--start-timeout)", name);
         if (member->started && dx_hermes_guest_state(member->guest) != DX_HERMES_RUNNING)
             return cli_fail(CLI_ENDED, "%s did not start: %s", name,

@@ -21,10 +21,7 @@ enum { LOG_LINES = 1000, LOG_TEXT_MAX = 4096, OPENERS_MAX = 256 };
 /* What is known of an extension beyond what the library says. */
 struct member {
     dx_hermes_guest *guest;
-    uint64_t began_ms; /* when its process was started */
     bool started;      /* there was a process */
-    bool ran;
-    bool late;         /* it did not answer in time */
     bool told;         /* a command of this session went to it, and it was not quiet since … */
     uint64_t told_ms;  /* … and when */
     uint64_t still_ms; /* since then it is still … */

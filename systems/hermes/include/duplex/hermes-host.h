@@ -207,6 +207,8 @@ DX_API void dx_hermes_stop(dx_hermes *editor, const char *reason);
 DX_API dx_hermes_state dx_hermes_guest_state(const dx_hermes_guest *guest);
 /* One line about why it failed or ended; "" otherwise. */
 DX_API const char *dx_hermes_guest_why(const dx_hermes_guest *guest);
+/* Did it fail because it had not answered initialize in time? */
+DX_API int dx_hermes_guest_is_late(const dx_hermes_guest *guest);
 /* What it calls itself; before it has said so, its program. Two may have one name. */
 DX_API const char *dx_hermes_guest_name(const dx_hermes_guest *guest);
 /* What it answered to initialize; NULL before that. */

@@ -116,6 +116,8 @@ typedef enum dx_hl7_format { DX_HL7_TEXT, DX_HL7_JSON, DX_HL7_YAML, DX_HL7_TOML 
 
 /* The format called "hl7", "json", "yaml" or "toml": DX_MISFIT for any other name. */
 DX_API dx_status dx_hl7_format_named(dx_text name, dx_hl7_format *ret_format);
+/* The other way round; "unknown" for a number that is none. */
+DX_API const char *dx_hl7_format_name(dx_hl7_format format);
 
 /*
  * Two shapes of json, yaml and toml:

@@ -68,6 +68,8 @@ static int put_facts(const dx_protocol_facts *facts) {
     add_lenient(table, facts);
     add_ids(table, facts->ids);
     add_fact(table, "batches", facts->batch ? "taken" : "not taken");
+    if (facts->id_absent)
+        add_fact(table, "errors about no request", "have no id");
     add_fact(table, "other messages", facts->open ? "let through, unchecked" : "refused (-32601)");
     snprintf(room, sizeof room, "%zu bytes", facts->message_max);
     add_fact(table, "longest message", room);
@@ -154,6 +156,8 @@ static void put_cancel(const dx_protocol *protocol) {
         put(facts->cancel_reason);
         fputs(" says why", stdout);
     }
+    if (facts->cancel_mutual)
+        fputs("\n  who has to answer it can give it up in the same way", stdout);
     fputs(facts->cancel_answered ? "\n  it is still answered" : "\n  it is not answered then",
           stdout);
     if (yyjson_obj_get(yyjson_obj_get(duplex_of(protocol), "cancel"), "code"))

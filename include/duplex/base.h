@@ -132,6 +132,7 @@ typedef enum dx_fault {
     DX_FAULT_TOTAL,      /* no answer within the call's total time, progress or not */
     DX_FAULT_OVERDUE,    /* a request of the peer's was not answered in time here */
     DX_FAULT_CANCELLED,  /* cancelled here */
+    DX_FAULT_GIVEN_UP,   /* cancelled by the other side, which should have answered */
     DX_FAULT_ENDED,      /* the conversation ended before the answer came */
     DX_FAULT_UNREAD,     /* the peer does not read what is sent to it */
     /* the protocol */

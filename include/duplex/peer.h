@@ -50,6 +50,7 @@ extern "C" {
 #endif
 
 typedef struct dx_peer dx_peer;
+typedef struct dx_event dx_event;
 
 /* A call that we made, a request that the other side made. Never 0, never used twice: a stale one
  * is DX_GONE, not a crash. */
@@ -59,8 +60,9 @@ typedef uint64_t dx_request;
 /* Configuration */
 
 enum {
-    DX_PEER_TEXT = 1 << 0, /* don't parse: events carry text only (proxies) */
-    DX_PEER_BATCH = 1 << 1 /* take batches; without it they are refused as one invalid request */
+    DX_PEER_TEXT = 1 << 0,  /* don't parse: events carry text only (proxies) */
+    DX_PEER_BATCH = 1 << 1, /* take batches; without it they are refused as one invalid request */
+    DX_PEER_ID_ABSENT = 1 << 2 /* an error about no known request has no id, instead of null */
 };
 
 /*
@@ -71,6 +73,8 @@ enum {
  *              (at most grace_ms), and a cancelled request of the other side stays yours to answer.
  *              Otherwise both are over at once and an answer that still comes is late.
  *   code       the error code of such an answer
+ *   mutual     the notification may also come from the side that has to answer: it gives the
+ *              request up, which ends our call as DX_OUTCOME_CANCELLED with DX_FAULT_GIVEN_UP
  */
 typedef struct dx_cancel_style {
     const char *method;
@@ -79,6 +83,7 @@ typedef struct dx_cancel_style {
     int answered;
     int64_t code;
     uint64_t grace_ms;
+    int mutual;
 } dx_cancel_style;
 
 /* How progress is told: by a notification `method` whose params carry, in `token_member`, the token
@@ -115,6 +120,13 @@ typedef struct dx_peer_config {
     dx_protocol *protocol;
     dx_checking checking;
     dx_ids ids; /* how the ids of calls look (counter) */
+    /* Asked before a request, a notification or a result is handed out and checked: the protocol
+     * that is spoken from here on, for those who learn the revision from the first message or from
+     * a handshake; NULL: the same as before. The state stays the one of that name, if the chosen
+     * one has it. All that are chosen must outlive the peer. Nothing of the peer may be called from
+     * it, and `user` of the event means nothing there. May be NULL; only with a protocol. */
+    dx_protocol *(*choose)(void *user, const dx_event *event);
+    void *choose_user;
 
     /* limits: what goes beyond is refused, never stored */
     size_t message_max;  /* bytes of one message, in and out (64 MiB) */
@@ -219,7 +231,7 @@ typedef enum dx_outcome {
  * What happened. Lent by next() until the following next(); every text and value in it, too.
  * Members that the kind does not name are 0 or absent.
  */
-typedef struct dx_event {
+struct dx_event {
     dx_event_kind kind;
     dx_outcome outcome;
     dx_call call;
@@ -234,7 +246,7 @@ typedef struct dx_event {
     int64_t code;      /* OUTCOME_ERROR: its code, 0 if it has no usable one */
     const dx_method *rule; /* what the protocol says about it; NULL without one */
     dx_error error;        /* set (fault is not NONE) where the kind or outcome names it */
-} dx_event;
+};
 
 /* The next event; DX_AGAIN when there is none now; DX_ERR_NOMEM (repeat it). */
 DX_API dx_status dx_peer_next(dx_peer *peer, const dx_event **ret_event);

@@ -59,6 +59,7 @@ typedef struct dx_protocol_facts {
     size_t message_max;
     dx_ids ids;
     int batch;
+    int id_absent; /* an error about no known request has no id, instead of null */
     int open;
     uint64_t deadline_ms;
 
@@ -66,6 +67,7 @@ typedef struct dx_protocol_facts {
     const char *cancel_id;
     const char *cancel_reason;
     int cancel_answered;
+    int cancel_mutual;
     int64_t cancel_code;
     uint64_t cancel_grace_ms;
 

@@ -80,6 +80,7 @@ static const struct fault_row {
     [DX_FAULT_TOTAL] = {"total", "", "no answer within $e ms in all"},
     [DX_FAULT_OVERDUE] = {"overdue", "", "not answered within $e ms"},
     [DX_FAULT_CANCELLED] = {"cancelled", "", "cancelled"},
+    [DX_FAULT_GIVEN_UP] = {"given-up", "", "cancelled by the other side"},
     [DX_FAULT_ENDED] = {"ended", "", "the conversation ended before the answer came"},
     [DX_FAULT_UNREAD] = {"unread", "", "the peer does not read: $f bytes have waited for $e ms"},
     [DX_FAULT_METHOD_UNKNOWN] = {"method-unknown", "method", "no message of the protocol"},

@@ -108,6 +108,8 @@ static dx_status hand_done(dx_peer *peer, const dx__queued *queued, dx_event *ev
     if (status == DX_ERR_INVALID && ev->outcome == DX_OUTCOME_RESULT)
         end_as_invalid(peer, ev);
     if (status == DX_OK && peer->config.protocol) {
+        if (ev->outcome == DX_OUTCOME_RESULT)
+            dx__rules_choose(peer, ev);
         status = dx__rules_answered(peer, call, ev);
         if (status == DX_ERR_NOMEM)
             return status;
@@ -193,6 +195,7 @@ static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event 
     }
     if (peer->config.protocol) {
         dx__refusal refusal;
+        dx__rules_choose(peer, ev);
         status = dx__rules_came(peer, ev, true, &ev->rule, &refusal);
         if (status == DX_MISFIT)
             return refuse_request(peer, request, ev, &refusal);
@@ -236,6 +239,7 @@ static dx_status hand_notification(dx_peer *peer, const dx__queued *queued, dx_e
         status = dx__parse(peer, ev);
     if (status == DX_OK && peer->config.protocol) {
         dx__refusal refusal;
+        dx__rules_choose(peer, ev);
         status = dx__rules_came(peer, ev, false, &ev->rule, &refusal);
         if (status == DX_MISFIT) {
             dx__rules_explain(peer, ev->method, refusal.fault, &ev->error);

@@ -164,53 +164,6 @@ static dx_status take_idle(dx_peer *peer, const struct intake *in, dx_event_kind
     return DX_OK;
 }
 
-static dx_status take_cancel(dx_peer *peer, const struct intake *in) {
-    dx_text params = dx__part(in->text, in->message.params);
-    dx_text id = dx_rpc_member(params, dx_str(peer->config.cancel.id_member));
-    dx__request *request =
-        id.at ? dx__request_by_id(peer, id, dx__hash(peer->config.seed, id)) : NULL;
-    if (request && request->state == REQUEST_QUEUED)
-        request->cancelled = true; /* the rest when its turn comes */
-    if (!request || request->cancelled || request->state != REQUEST_GIVEN)
-        return take_idle(peer, in, DX_EVENT_CANCEL);
-    request->cancelled = true;
-    event(peer, in, DX_EVENT_CANCEL)->handle = dx__pool_handle(&request->pooled);
-    if (!peer->config.cancel.answered) {
-        peer->stats.cancelled_by_peer++;
-        dx__request_end(peer, request, NULL, 0);
-    }
-    return DX_OK;
-}
-
-static dx_status take_progress(dx_peer *peer, const struct intake *in, dx__call *call) {
-    event(peer, in, DX_EVENT_PROGRESS)->handle = dx__pool_handle(&call->pooled);
-    peer->stats.progress++;
-    dx__call_progress(peer, call);
-    return DX_OK;
-}
-
-static dx_status take_notification(dx_peer *peer, const struct intake *in) {
-    if (dx__queue_reserve(peer) != DX_OK)
-        return DX_ERR_NOMEM;
-    if (is_method(in, peer->config.cancel.method))
-        return take_cancel(peer, in);
-    if (is_method(in, peer->config.progress.method)) {
-        const dx_progress_style *style = &peer->config.progress;
-        dx_text params = dx__part(in->text, in->message.params);
-        dx_text token = dx_rpc_member(params, dx_str(style->token_member));
-        dx__call *call = token.at ? dx__call_by_token(peer, token) : NULL;
-        if (call)
-            return take_progress(peer, in, call);
-        if (!style->pass_unknown) {
-            peer->stats.progress_dropped++;
-            return take_idle(peer, in, DX_EVENT_PROGRESS);
-        }
-    }
-    peer->stats.notifications++;
-    event(peer, in, DX_EVENT_NOTIFICATION);
-    return DX_OK;
-}
-
 static bool digits_of(dx_text text, uint64_t *ret) {
     uint64_t number = 0;
     if (!text.len || text.len > 16 || (text.at[0] == '0' && text.len > 1))
@@ -260,6 +213,64 @@ static dx__call *find_call(dx_peer *peer, dx_text id, uint64_t number, dx_fault 
     if (!call && known && !leniency && dx__call_is_tombstone(peer, number))
         *ret_fault = DX_FAULT_NONE;
     return call;
+}
+
+/* Who has to answer a call of ours gives it up. */
+static void give_up(dx_peer *peer, dx_text id) {
+    dx_fault fault;
+    uint64_t number = 0;
+    dx__call *call = id.at ? find_call(peer, id, 0, &fault, &number) : NULL;
+    if (call)
+        dx__call_end(peer, call, DX_OUTCOME_CANCELLED, DX_FAULT_GIVEN_UP, false);
+}
+
+static dx_status take_cancel(dx_peer *peer, const struct intake *in) {
+    dx_text params = dx__part(in->text, in->message.params);
+    dx_text id = dx_rpc_member(params, dx_str(peer->config.cancel.id_member));
+    dx__request *request =
+        id.at ? dx__request_by_id(peer, id, dx__hash(peer->config.seed, id)) : NULL;
+    if (request && request->state == REQUEST_QUEUED)
+        request->cancelled = true; /* the rest when its turn comes */
+    if (!request && peer->config.cancel.mutual)
+        give_up(peer, id);
+    if (!request || request->cancelled || request->state != REQUEST_GIVEN)
+        return take_idle(peer, in, DX_EVENT_CANCEL);
+    request->cancelled = true;
+    event(peer, in, DX_EVENT_CANCEL)->handle = dx__pool_handle(&request->pooled);
+    if (!peer->config.cancel.answered) {
+        peer->stats.cancelled_by_peer++;
+        dx__request_end(peer, request, NULL, 0);
+    }
+    return DX_OK;
+}
+
+static dx_status take_progress(dx_peer *peer, const struct intake *in, dx__call *call) {
+    event(peer, in, DX_EVENT_PROGRESS)->handle = dx__pool_handle(&call->pooled);
+    peer->stats.progress++;
+    dx__call_progress(peer, call);
+    return DX_OK;
+}
+
+static dx_status take_notification(dx_peer *peer, const struct intake *in) {
+    if (dx__queue_reserve(peer) != DX_OK)
+        return DX_ERR_NOMEM;
+    if (is_method(in, peer->config.cancel.method))
+        return take_cancel(peer, in);
+    if (is_method(in, peer->config.progress.method)) {
+        const dx_progress_style *style = &peer->config.progress;
+        dx_text params = dx__part(in->text, in->message.params);
+        dx_text token = dx_rpc_member(params, dx_str(style->token_member));
+        dx__call *call = token.at ? dx__call_by_token(peer, token) : NULL;
+        if (call)
+            return take_progress(peer, in, call);
+        if (!style->pass_unknown) {
+            peer->stats.progress_dropped++;
+            return take_idle(peer, in, DX_EVENT_PROGRESS);
+        }
+    }
+    peer->stats.notifications++;
+    event(peer, in, DX_EVENT_NOTIFICATION);
+    return DX_OK;
 }
 
 /* Is it wrong in a way that still says which call it answers? */

@@ -99,7 +99,7 @@ dx_status dx__send_error(dx_peer *peer, dx__batch *batch, dx_text id, int64_t co
     room[len++] = '"';
     dx__outgoing outgoing = {
         .what = DX__ERROR,
-        .id = id,
+        .id = !id.at && peer->config.flags & DX_PEER_ID_ABSENT ? dx_str("") : id,
         .code = code,
         .body = dx_json_checked((dx_text){room, len}),
     };

@@ -47,7 +47,27 @@ static bool is_sensible(const dx_peer_config *config) {
            config->first_id < UINT64_C(1) << 53 &&
            (!config->cancel.method || config->cancel.id_member) &&
            (!config->progress.method || config->progress.token_member) &&
-           !(config->protocol && config->checking && config->flags & DX_PEER_TEXT);
+           !(config->protocol && config->checking && config->flags & DX_PEER_TEXT) &&
+           !(config->choose && !config->protocol);
+}
+
+void dx__peer_style(const dx_protocol_facts *facts, dx_peer_config *config) {
+    config->flags = (config->flags & DX_PEER_TEXT) | (facts->batch ? DX_PEER_BATCH : 0) |
+                    (facts->id_absent ? DX_PEER_ID_ABSENT : 0);
+    config->cancel = (dx_cancel_style){
+        .method = facts->cancel_method,
+        .id_member = facts->cancel_id,
+        .reason_member = facts->cancel_reason,
+        .answered = facts->cancel_answered,
+        .mutual = facts->cancel_mutual,
+        .code = facts->cancel_code,
+        .grace_ms = facts->cancel_grace_ms,
+    };
+    config->progress = (dx_progress_style){
+        .method = facts->progress_method,
+        .token_member = facts->progress_token,
+        .pass_unknown = facts->progress_pass_unknown,
+    };
 }
 
 dx_peer_config dx_peer_for(dx_protocol *protocol, dx_side side) {
@@ -56,25 +76,12 @@ dx_peer_config dx_peer_for(dx_protocol *protocol, dx_side side) {
     config.protocol = protocol;
     config.checking = DX_CHECKING_BOTH;
     config.lenient = facts->lenient;
-    config.flags = facts->batch ? DX_PEER_BATCH : 0;
+    dx__peer_style(facts, &config);
     config.content_type = facts->content_type;
     config.message_max = facts->message_max;
     config.ids = facts->ids;
     config.timeout_ms = facts->deadline_ms;
     config.total_ms = DX_NEVER; /* what a method may take is its own */
-    config.cancel = (dx_cancel_style){
-        .method = facts->cancel_method,
-        .id_member = facts->cancel_id,
-        .reason_member = facts->cancel_reason,
-        .answered = facts->cancel_answered,
-        .code = facts->cancel_code,
-        .grace_ms = facts->cancel_grace_ms,
-    };
-    config.progress = (dx_progress_style){
-        .method = facts->progress_method,
-        .token_member = facts->progress_token,
-        .pass_unknown = facts->progress_pass_unknown,
-    };
     return config;
 }
 

@@ -193,6 +193,7 @@ struct dx_peer {
 
     unsigned state;     /* of the protocol's lifecycle */
     bool is_early;      /* what was judged last is let through, but early */
+    bool chose;         /* another protocol: what is pending may have rules of one before */
     dx_misfit *why_not; /* only with a protocol */
     const dx_method *last_rule;
     size_t last_rule_len;
@@ -251,13 +252,15 @@ typedef struct dx__refusal {
     int64_t code; /* what a request is answered with */
     const char *message;
 } dx__refusal;
+/* Before any of the following: is another protocol spoken from this message on? */
+void dx__rules_choose(dx_peer *peer, const dx_event *ev);
 /* A request or notification whose turn has come: DX_MISFIT with *ret, DX_ERR_NOMEM. */
 dx_status dx__rules_came(dx_peer *peer, const dx_event *ev, bool is_request,
                          const dx_method **ret_rule, dx__refusal *ret);
 /* And once it was refused because of that fault. */
 void dx__rules_refused(dx_peer *peer, const dx_event *ev, bool is_request, dx_fault fault);
 /* The answer to a call, when it is handed out: DX_MISFIT, DX_ERR_NOMEM. */
-dx_status dx__rules_answered(dx_peer *peer, const dx__call *call, const dx_event *ev);
+dx_status dx__rules_answered(dx_peer *peer, const dx__call *call, dx_event *ev);
 /* Before something is sent: DX_MISFIT, DX_ERR_INVALID, DX_ERR_NOMEM; and when it was. */
 dx_status dx__rules_say(dx_peer *peer, dx_text method, bool is_request, dx_json params,
                         const dx_method **ret_rule);
@@ -285,7 +288,9 @@ void dx__calls_carry(dx_peer *peer, size_t bytes);
 dx_status dx__call_new(dx_peer *peer, dx_text method, dx_json params,
                        const dx_call_options *options, uint64_t now_ms, dx__call **ret_call);
 
-/* peer.c: everything that is empty gives its memory back. */
+/* peer.c: what a protocol says of batches, cancellation and progress. */
+void dx__peer_style(const dx_protocol_facts *facts, dx_peer_config *config);
+/* Everything that is empty gives its memory back. */
 void dx__trim(dx_peer *peer);
 /* How many bytes of the message under way are known to be missing. */
 static inline size_t dx__peer_missing(const dx_peer *peer) {

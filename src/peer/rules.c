@@ -29,6 +29,30 @@ static const dx_method *find(dx_peer *peer, dx_text method) {
     return rule;
 }
 
+static unsigned state_named(const dx_protocol *protocol, const char *name) {
+    for (unsigned i = 0; i < dx_protocol_states(protocol); i++)
+        if (strcmp(dx_protocol_state_name(protocol, i), name) == 0)
+            return i;
+    return 0;
+}
+
+void dx__rules_choose(dx_peer *peer, const dx_event *ev) {
+    dx_peer_config *config = &peer->config;
+    dx_protocol *chosen = config->choose ? config->choose(config->choose_user, ev) : NULL;
+    if (!chosen || chosen == config->protocol)
+        return;
+    peer->state = state_named(chosen, dx_protocol_state_name(config->protocol, peer->state));
+    config->protocol = chosen;
+    dx__peer_style(dx_protocol_facts_of(chosen), config);
+    peer->last_rule = NULL;
+    peer->chose = true;
+}
+
+/* What the protocol that is spoken now says of something that began under another one. */
+static const dx_method *rule_now(dx_peer *peer, const dx_method *rule) {
+    return rule && peer->chose ? find(peer, dx_str(rule->name)) : rule;
+}
+
 /* What is said of a message that nobody checks: of one of the other kind, nothing. Who checks
  * refuses that, and it leads nowhere; so both ends are in the same state after it. */
 static const dx_method *find_kind(dx_peer *peer, dx_text method, bool is_request) {
@@ -163,17 +187,18 @@ void dx__rules_refused(dx_peer *peer, const dx_event *ev, bool is_request, dx_fa
         move(peer, ev->rule, from, DX_MOVE_ERROR);
 }
 
-dx_status dx__rules_answered(dx_peer *peer, const dx__call *call, const dx_event *ev) {
+dx_status dx__rules_answered(dx_peer *peer, const dx__call *call, dx_event *ev) {
     dx__refusal refusal;
+    const dx_method *rule = ev->rule = rule_now(peer, call->rule);
     bool is_result = ev->outcome == DX_OUTCOME_RESULT;
     dx_status status = DX_OK;
-    if (is_result && call->rule && peer->config.checking != DX_CHECKING_OFF)
-        status = fits(peer, call->rule, peer->config.side, DX_PART_RESULT, ev->value, DX_CHECK_OPEN,
-                      &refusal);
+    if (is_result && rule && peer->config.checking != DX_CHECKING_OFF)
+        status =
+            fits(peer, rule, peer->config.side, DX_PART_RESULT, ev->value, DX_CHECK_OPEN, &refusal);
     /* A cancelled call that comes here was answered with an error, like any other. */
     if (status != DX_ERR_NOMEM &&
         (is_result || ev->outcome == DX_OUTCOME_ERROR || ev->outcome == DX_OUTCOME_CANCELLED))
-        move(peer, call->rule, peer->config.side, is_result ? DX_MOVE_RESULT : DX_MOVE_ERROR);
+        move(peer, rule, peer->config.side, is_result ? DX_MOVE_RESULT : DX_MOVE_ERROR);
     return status;
 }
 
@@ -223,7 +248,8 @@ dx_status dx__rules_say(dx_peer *peer, dx_text method, bool is_request, dx_json 
 }
 
 dx_status dx__rules_answer(dx_peer *peer, const dx__request *request, dx_json result) {
-    if (!request->rule || peer->config.checking != DX_CHECKING_BOTH)
+    const dx_method *rule = rule_now(peer, request->rule);
+    if (!rule || peer->config.checking != DX_CHECKING_BOTH)
         return DX_OK;
     yyjson_doc *doc;
     yyjson_val *value;
@@ -232,8 +258,7 @@ dx_status dx__rules_answer(dx_peer *peer, const dx__request *request, dx_json re
     dx_status status =
         tree_of(peer, result.form == DX__NONE ? dx_json_text(null_text, 4) : result, &value, &doc);
     if (status == DX_OK)
-        status =
-            fits(peer, request->rule, other(peer->config.side), DX_PART_RESULT, value, 0, &refusal);
+        status = fits(peer, rule, other(peer->config.side), DX_PART_RESULT, value, 0, &refusal);
     yyjson_doc_free(doc);
     return status;
 }
@@ -251,7 +276,8 @@ bool dx__rules_may_cancel(dx_peer *peer) {
 }
 
 void dx__rules_gave(dx_peer *peer, const dx_method *rule, bool is_result) {
-    move(peer, rule, other(peer->config.side), is_result ? DX_MOVE_RESULT : DX_MOVE_ERROR);
+    move(peer, rule_now(peer, rule), other(peer->config.side),
+         is_result ? DX_MOVE_RESULT : DX_MOVE_ERROR);
 }
 
 /* The reason without the place that stands before it. */

@@ -40,6 +40,8 @@ static dx_status read_plain(dx__load *load, yyjson_val *duplex) {
                  : yyjson_equals_str(ids, "uuid") ? DX_IDS_UUID
                                                   : DX_IDS_COUNTER;
     facts->batch = yyjson_get_bool(dx__get(duplex, "batch"));
+    facts->id_absent =
+        dx__get(duplex, "unknownId") && strcmp(string_of(duplex, "unknownId", NULL), "absent") == 0;
     facts->open = yyjson_get_bool(dx__get(duplex, "open"));
     facts->deadline_ms = dx__ms(dx__get(duplex, "deadline"), DEADLINE_MS);
     if (!facts->framing)
@@ -91,6 +93,7 @@ static dx_status read_cancel(dx__load *load, yyjson_val *cancel) {
     facts->cancel_id = string_of(cancel, "id", NULL);
     facts->cancel_reason = string_of(cancel, "reason", NULL);
     facts->cancel_answered = yyjson_get_bool(dx__get(cancel, "answered"));
+    facts->cancel_mutual = yyjson_get_bool(dx__get(cancel, "mutual"));
     facts->cancel_code = dx__integer(dx__get(cancel, "code"));
     facts->cancel_grace_ms = dx__ms(dx__get(cancel, "grace"), DX_NEVER);
     dx__message *message = NULL;

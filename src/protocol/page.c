@@ -81,6 +81,8 @@ static void put_facts(dx__page *page) {
     dx__page_put(page, ids[facts->ids]);
     end_row(page);
     put_row(page, "batches", facts->batch ? "taken" : "not taken");
+    if (facts->id_absent)
+        put_row(page, "an error about no known request", "has no id");
     put_row(page, "other methods", facts->open ? "let through, unchecked" : "refused (-32601)");
     begin_row(page, "longest message");
     dx__page_num(page, facts->message_max);
@@ -107,6 +109,8 @@ static void put_cancel(dx__page *page) {
         dx__page_code(page, facts->cancel_reason);
         dx__page_put(page, " says why");
     }
+    if (facts->cancel_mutual)
+        dx__page_put(page, ". Who has to answer it can give it up in the same way");
     dx__page_put(page, facts->cancel_answered ? ". The request is still answered"
                                               : ". The request is not answered then.\n");
     if (!facts->cancel_answered)

@@ -296,7 +296,8 @@ static const char *words_of(int64_t code) {
 
 dx_status dx__rpc_put_error(dx_buf *buf, dx_text id, int64_t code, dx_text message, dx_json data) {
     struct writer writer = begin(buf);
-    id_member(&writer, id);
+    if (!id.at || id.len)
+        id_member(&writer, id);
     RAW(&writer, ",\"error\":{\"code\":");
     integer(&writer, code);
     RAW(&writer, ",\"message\":");

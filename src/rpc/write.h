@@ -6,6 +6,7 @@
 
 dx_status dx__rpc_put_request(dx_buf *buf, dx_text id, dx_text method, dx_json params);
 dx_status dx__rpc_put_result(dx_buf *buf, dx_text id, dx_json result);
+/* An empty id leaves the member out. */
 dx_status dx__rpc_put_error(dx_buf *buf, dx_text id, int64_t code, dx_text message, dx_json data);
 
 /* Writes a tree that has no number with a point and no string that needs escapes, and is not deep.

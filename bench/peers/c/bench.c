@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
 
 void die(const char *format, ...) {
     va_list list;

@@ -2,6 +2,7 @@
 
 #include "cli/contact.h"
 #include "cli/input.h"
+#include "cli/record.h"
 #include "cli/say.h"
 #include "cli/wait.h"
 
@@ -307,7 +308,7 @@ static void forget(cli_session *session) {
     close_trials(session);
     contact_free(session->main);
     dx_loop_free(session->loop);
-    dx_recorder_close(session->recorder);
+    cli_record_close(session->recorder);
     dx_protocol_free(session->protocol);
     session_forget_asked(session);
     if (session->errors && fclose(session->errors) != 0)

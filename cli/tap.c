@@ -2,13 +2,13 @@
 #include "cli/cli.h"
 
 #include "cli/attach.h"
+#include "cli/record.h"
 #include "cli/say.h"
 
 #include <duplex/duplex.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -226,14 +226,6 @@ static int start_tap(struct work *work, char **command) {
     return CLI_OK;
 }
 
-/* Not if that would make us wait. */
-static void tell_dropped(uint64_t dropped) {
-    struct pollfd takes = {2, POLLOUT, 0};
-    if (dropped && poll(&takes, 1, 0) == 1 && takes.revents & POLLOUT)
-        cli_note("%llu records were dropped: the disk did not keep up, or a message was too long",
-                 (unsigned long long)dropped);
-}
-
 static int run_tap(struct work *work, char **command) {
     pthread_t waiter;
     int code = start_tap(work, command);
@@ -258,13 +250,14 @@ static void close_all(struct work *work, int code) {
     work->watchers = dx_watchers_free(work->watchers);
     work->loop = dx_loop_free(work->loop);
     bool ended = viewer_ended(work);
-    uint64_t dropped = work->recorder ? dx_recorder_dropped(work->recorder) : 0;
-    dx_recorder_close(work->recorder);
+    if (ended)
+        cli_record_close(work->recorder);
+    else
+        dx_recorder_close(work->recorder, NULL);
     if (!ended)
         _exit(code);
     if (work->has_viewer)
         close(work->view);
-    tell_dropped(dropped);
     free(work->redact);
     free(work->env);
 }

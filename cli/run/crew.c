@@ -1,6 +1,7 @@
 #include "cli/run/crew.h"
 
 #include "cli/contact.h"
+#include "cli/record.h"
 #include "cli/say.h"
 #include "cli/wait.h"
 
@@ -352,7 +353,7 @@ void crew_done(struct crew *crew) {
     for (size_t i = 0; i < crew->count; i++) {
         struct crew_peer *peer = &crew->peers[i];
         dx_supervisor_free(peer->supervisor);
-        dx_recorder_close(peer->recorder);
+        cli_record_close(peer->recorder);
         journal_done(&peer->journal);
     }
     free(crew->peers);

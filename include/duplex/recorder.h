@@ -35,8 +35,9 @@ DX_API dx_recorder_config dx_recorder_defaults(const char *path);
 /* DX_ERR_SYSTEM, DX_ERR_NOMEM, DX_ERR_INVALID. reterr may be NULL. */
 DX_API dx_status dx_recorder_open(const dx_recorder_config *config, dx_recorder **ret_recorder,
                                   dx_error *reterr);
-/* Writes what waits, for two seconds at the most, and closes the file. NULL is fine. */
-DX_API void dx_recorder_close(dx_recorder *recorder);
+/* Writes what waits, for two seconds at the most, and closes the file. NULL is fine. DX_ERR_SYSTEM:
+ * the file lacks what came last, since it could not be written. reterr may be NULL. */
+DX_API dx_status dx_recorder_close(dx_recorder *recorder, dx_error *reterr);
 
 /* Adds a record; from any thread, never blocking for long. For what links do not tell by
  * themselves: DX_TRACE_EVENT, DX_TRACE_STDERR. */

@@ -44,7 +44,8 @@ struct dx_recorder {
     pthread_t thread;
     int fd;
     bool holds_lock;
-    bool gave_up; /* the disk takes nothing more */
+    bool gave_up; /* the disk takes nothing more … */
+    int number;   /* … because of that */
     uint64_t size_max;
     unsigned keep;
     size_t much;
@@ -263,8 +264,10 @@ static bool write_lines(dx_recorder *recorder) {
             dx_trace_sent(recorder->writer, (size_t)n);
         else if (closing)
             return !(recorder->gave_up = true);
-        else
+        else {
+            recorder->number = n < 0 ? errno : ENOSPC;
             closing = !rest(recorder, RETRY_MS, true);
+        }
     }
     if (recorder->size_max && dx_trace_size(recorder->writer) >= recorder->size_max &&
         dx_trace_rotate(recorder->writer) == DX_OK)
@@ -510,9 +513,9 @@ static bool is_done(const dx_recorder *recorder) {
 
 /* A write that hangs is broken off; on a disk that does not even allow that, the recorder is left
  * to its fate rather than making anybody wait. */
-void dx_recorder_close(dx_recorder *recorder) {
+dx_status dx_recorder_close(dx_recorder *recorder, dx_error *reterr) {
     if (!recorder)
-        return;
+        return DX_OK;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     time_t until = now.tv_sec + CLOSE_S + 1; /* the first second has begun */
@@ -527,11 +530,16 @@ void dx_recorder_close(dx_recorder *recorder) {
         pthread_cancel(recorder->thread);
         ended = joined(recorder, until + 1);
     }
+    bool good = ended && is_done(recorder) && !recorder->gave_up;
+    dx_status status = good ? DX_OK
+                            : dx__system_error(reterr, DX_FAULT_SYSTEM, "write to", recorder->path,
+                                               recorder->number ? recorder->number : ETIMEDOUT);
     if (!ended) {
         pthread_detach(recorder->thread);
-        return;
+        return status;
     }
     pthread_cond_destroy(&recorder->changed);
     pthread_mutex_destroy(&recorder->lock);
     destroy(recorder);
+    return status;
 }

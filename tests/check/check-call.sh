@@ -226,6 +226,8 @@ expect 5 null 'duplex call: slow: no answer within 1500 ms (--timeout)' \
 
 expect 0 null "duplex call: /dev/full can't be written: No space left on device" \
     call --stderr /dev/full say err="$noise" -- "${py[@]}"
+expect 0 null 'duplex call: the recording is not whole: cannot write to /dev/full: No space left on device' \
+    call --record /dev/full --stderr quiet say err="$noise" -- "${py[@]}"
 
 export DUPLEX_TEST_SECRET=hidden
 run call env -- "${py[@]}"

@@ -4,6 +4,7 @@
 
 #include <duplex/recorder.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -70,10 +71,12 @@ static dx_recorder *open_recorder(const char *where) {
     return recorder;
 }
 
-static void close_recorder(dx_recorder *recorder, unsigned at_most_ms) {
+static int close_recorder(dx_recorder *recorder, unsigned at_most_ms) {
     uint64_t begin = now_ms();
-    dx_recorder_close(recorder);
+    dx_error error = {0};
+    dx_status status = dx_recorder_close(recorder, &error);
     EXPECT(now_ms() - begin, <, at_most_ms);
+    return status == DX_OK ? 0 : error.system;
 }
 
 static void write_records(dx_recorder *recorder, int count) {
@@ -190,7 +193,7 @@ FAULT(F75_hangs_for_a_while, 15, "a disk that works again: the trace tells how m
 FAULT(F75_full, 15, "a full disk: the traffic goes on, and closing takes no time") {
     dx_recorder *recorder = open_recorder("/dev/full");
     same_speed(recorder);
-    close_recorder(recorder, 1000 * slow);
+    EXPECT(close_recorder(recorder, 1000 * slow), ==, ENOSPC);
 }
 
 /* Its thread tries again after a while, and not with every record that comes. */

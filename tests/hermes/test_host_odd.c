@@ -279,7 +279,7 @@ static void test_recorder(void **state) {
     stop(world);
     dx_recorder *recorder = world->config.recorder;
     world_free(world);
-    dx_recorder_close(recorder);
+    dx_recorder_close(recorder, NULL);
     ssize_t len = pread(fd, text, sizeof text - 1, 0);
     assert_true(len > 0);
     text[len] = '\0';

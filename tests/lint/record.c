@@ -155,7 +155,7 @@ int main(int argc, char **argv) {
     dx_child_free(talk.child);
     dx_loop_free(talk.loop);
     uint64_t dropped = dx_recorder_dropped(recorder);
-    dx_recorder_close(recorder);
+    dx_recorder_close(recorder, NULL);
     printf("messages %lu dropped %llu early %ld end %ld\n", talk.done * 2,
            (unsigned long long)dropped, talk.early_kb, peak_kb());
     return !good;

@@ -106,7 +106,7 @@ static void a_conversation_is_recorded(void **state) {
                      DX_OK);
     dx_loop_run(loop);
     dx_loop_free(loop);
-    dx_recorder_close(recorder);
+    assert_int_equal(dx_recorder_close(recorder, NULL), DX_OK);
     static const char asked[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\",\"params\":"
                                 "{\"password\":\"x\",\"b\":2}}";
     static const char answered[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":"
@@ -144,7 +144,7 @@ static void files_rotate(void **state) {
         dx_trace_record record = record_of(dx_str("{\"jsonrpc\":\"2.0\",\"method\":\"m\"}"));
         assert_int_equal(dx_recorder_write(recorder, &record), DX_OK);
     }
-    dx_recorder_close(recorder);
+    assert_int_equal(dx_recorder_close(recorder, NULL), DX_OK);
     struct counted counted = {0};
     read_trace(path_of("turn"), &counted);
     int files = 1;
@@ -197,7 +197,7 @@ static void a_pipe_does_not_rotate(void **state) {
         dx_trace_record record = record_of(dx_str("{\"jsonrpc\":\"2.0\",\"method\":\"m\"}"));
         assert_int_equal(dx_recorder_write(recorder, &record), DX_OK);
     }
-    dx_recorder_close(recorder);
+    assert_int_equal(dx_recorder_close(recorder, NULL), DX_OK);
     pthread_join(reader, NULL);
     close(end);
     assert_int_equal(stat(path, &stat_of), 0);
@@ -248,7 +248,7 @@ static void a_wire_goes_on_behind_a_gap(void **state) {
     usleep(500000); /* longer than the pause after a write that did not go through */
     pass_messages(wire, MANY * 10, 30, 1000);
     dx__recorder_pass(wire, (dx_text){NULL, 0});
-    dx_recorder_close(recorder);
+    assert_int_equal(dx_recorder_close(recorder, NULL), DX_OK);
     pthread_join(thread, NULL);
     close(ends[0]);
     close(copy);

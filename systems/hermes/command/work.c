@@ -2,6 +2,7 @@
 
 #include "systems/hermes/command/store.h"
 
+#include "cli/record.h"
 #include "cli/say.h"
 #include "cli/wait.h"
 
@@ -222,10 +223,7 @@ static int leave(struct work *work, int code) {
     }
     dx_hermes_free(work->editor);
     dx_loop_free(work->loop);
-    if (work->recorder && dx_recorder_dropped(work->recorder))
-        cli_note("%s lacks %llu records", work->options->record,
-                 (unsigned long long)dx_recorder_dropped(work->recorder));
-    dx_recorder_close(work->recorder);
+    cli_record_close(work->recorder);
     windows_reap(work);
     free(work->members);
     free(work->dialogs);

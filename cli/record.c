@@ -1,0 +1,21 @@
+#include "cli/record.h"
+
+#include "cli/say.h"
+
+#include <poll.h>
+
+static bool takes_words(void) {
+    struct pollfd takes = {2, POLLOUT, 0};
+    return poll(&takes, 1, 0) == 1 && takes.revents & POLLOUT;
+}
+
+void cli_record_close(dx_recorder *recorder) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    uint64_t dropped = recorder ? dx_recorder_dropped(recorder) : 0;
+    dx_status status = dx_recorder_close(recorder, &error);
+    if (status != DX_OK && takes_words())
+        cli_note("the recording is not whole: %s", error.phrase);
+    else if (dropped && takes_words())
+        cli_note("%llu records were dropped: the disk did not keep up, or a message was too long",
+                 (unsigned long long)dropped);
+}

@@ -71,7 +71,8 @@ typedef struct dx_timer dx_timer;
  * its loop. DX_ERR_NOMEM. */
 DX_API dx_status dx_timer_new(dx_loop *loop, void (*on_time)(dx_timer *timer, void *user),
                               void *user, dx_timer **ret_timer);
-/* In so many ms; DX_NEVER: not at all. What it was set to before no longer counts. */
+/* In so many ms (0 from on_time of a timer: in another dispatch); DX_NEVER: not at all. What it was
+ * set to before no longer counts. */
 DX_API void dx_timer_set(dx_timer *timer, uint64_t ms);
 DX_API dx_timer *dx_timer_free(dx_timer *timer);
 

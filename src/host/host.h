@@ -94,6 +94,7 @@ struct dx_loop {
     dx__watch guarded;  /* its pidfd */
     bool replacing;     /* a new one is being told everything */
     bool dispatching;
+    bool firing; /* a timer of the user's */
     bool stopped;
     bool freed;    /* from inside a callback: goes when the dispatch ends */
     bool embedded; /* somebody watches our descriptor, and has to be woken by it */

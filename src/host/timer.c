@@ -12,7 +12,10 @@ struct dx_timer {
 
 static void fire(dx__due *due) {
     dx_timer *timer = DX__OWNER(due, dx_timer, due);
+    dx_loop *loop = timer->thing.loop;
+    loop->firing = true;
     timer->on_time(timer, timer->user);
+    loop->firing = false;
 }
 
 static void release(dx__thing *thing) {
@@ -51,6 +54,9 @@ dx_status dx_timer_new(dx_loop *loop, void (*on_time)(dx_timer *timer, void *use
 
 void dx_timer_set(dx_timer *timer, uint64_t ms) {
     dx_loop *loop = timer->thing.loop;
+    /* Who is always due again at once would keep everybody else out of the dispatch at hand. */
+    if (loop->firing && ms == 0)
+        ms = 1;
     if (!timer->freed)
         dx__due_set(loop, &timer->due, ms == DX_NEVER ? DX_NEVER : dx__loop_later(loop, ms));
 }

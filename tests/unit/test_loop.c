@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 static uint64_t clock_ms(void) {
     struct timespec now;
@@ -249,6 +250,29 @@ static void on_tick(dx_timer *timer, void *user) {
     }
 }
 
+static void on_eager(dx_timer *timer, void *user) {
+    ++*(int *)user;
+    dx_timer_set(timer, 0);
+}
+
+/* One that is always due again lets a dispatch end. */
+static void an_eager_timer_waits_its_turn(void **state) {
+    (void)state;
+    dx_loop *loop;
+    dx_timer *timer;
+    int count = 0;
+    assert_int_equal(dx_loop_new(NULL, &loop, NULL), DX_OK);
+    assert_int_equal(dx_timer_new(loop, on_eager, &count, &timer), DX_OK);
+    dx_timer_set(timer, 0);
+    dx_loop_dispatch(loop);
+    assert_int_equal(count, 1);
+    assert_true(dx_loop_wait_ms(loop) <= 1);
+    usleep(2000);
+    dx_loop_dispatch(loop);
+    assert_int_equal(count, 2);
+    dx_loop_free(loop);
+}
+
 static void times_of_ones_own(void **state) {
     (void)state;
     struct unit_memory memory = {0};
@@ -283,7 +307,7 @@ int main(void) {
         cmocka_unit_test(runs_what_was_posted),   cmocka_unit_test(ends_a_dispatch),
         cmocka_unit_test(takes_posts_of_threads), cmocka_unit_test(wakes_up),
         cmocka_unit_test(lives_in_poll),          cmocka_unit_test(two_loops),
-        cmocka_unit_test(times_of_ones_own),
+        cmocka_unit_test(times_of_ones_own),      cmocka_unit_test(an_eager_timer_waits_its_turn),
     };
     return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
 }

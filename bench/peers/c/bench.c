@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-
 void die(const char *format, ...) {
     va_list list;
     va_start(list, format);

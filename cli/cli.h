@@ -12,6 +12,7 @@ extern const cli_verb cli_hermes; /* in systems/hermes/command, as is its progra
 extern const cli_verb cli_lint;
 extern const cli_verb cli_list_verb; /* cli_list is a type */
 extern const cli_verb cli_logs;
+extern const cli_verb cli_mcp; /* as cli_hermes */
 extern const cli_verb cli_notify;
 extern const cli_verb cli_ps;
 extern const cli_verb cli_restart;

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "cli/demo/editor.h"
+#include "cli/demo/tools.h"
 #include "cli/say.h"
 #include "cli/traffic.h"
 
@@ -15,7 +16,8 @@ struct scene {
     const char *example;
     dx_framing framing;
     const char *sentence;
-    const char *calls[4][2]; /* method, params */
+    const char *calls[4][2];               /* method, params */
+    int (*play)(struct demo_score *score); /* in place of calls: another program plays it */
 };
 
 static const struct scene scenes[] = {
@@ -23,12 +25,14 @@ static const struct scene scenes[] = {
      DX_FRAMING_HEADER,
      "an echo plugin, Content-Length framing",
      {{"echo", "{\"text\":\"Grüße\",\"numbers\":[1,2.5,18446744073709551615]}"},
-      {"no/such/method", "[]"}}},
+      {"no/such/method", "[]"}},
+     NULL},
     {"echo",
      DX_FRAMING_LINE,
      "the same plugin, one JSON text a line",
-     {{"echo", "[\"one\"]"}, {"echo", "[\"two\"]"}}},
-    {"poll", DX_FRAMING_LINE, "a plugin that asks back before it answers", {{"greet", "{}"}}},
+     {{"echo", "[\"one\"]"}, {"echo", "[\"two\"]"}},
+     NULL},
+    {"poll", DX_FRAMING_LINE, "a plugin that asks back before it answers", {{"greet", "{}"}}, NULL},
 };
 
 enum { SCENES = sizeof scenes / sizeof scenes[0] };
@@ -187,7 +191,7 @@ static int play_all(dx_loop *loop, const struct scene *const *played, struct dem
     for (size_t i = 0; i < count && code == CLI_OK; i++) {
         struct talk talk = {.loop = loop, .scene = played[i], .began_us = began};
         announce(played[i], i + 1, count);
-        code = i < SCENES ? play(&talk) : demo_play_editor(&talk.score);
+        code = played[i]->play ? played[i]->play(&talk.score) : play(&talk);
         scores[i] = talk.score;
         if (cli_voice.json && code == CLI_OK)
             put_json(played[i], &scores[i]);
@@ -196,9 +200,12 @@ static int play_all(dx_loop *loop, const struct scene *const *played, struct dem
 }
 
 static int run(const cli_words *words, void *user) {
-    const struct scene editor = {demo_editor_name, DX_FRAMING_HEADER, demo_editor_sentence, {{0}}};
-    const struct scene *played[SCENES + 1] = {0};
-    struct demo_score scores[SCENES + 1];
+    const struct scene editor = {
+        demo_editor_name, DX_FRAMING_HEADER, demo_editor_sentence, {{0}}, demo_play_editor};
+    const struct scene tools = {
+        demo_tools_name, DX_FRAMING_LINE, demo_tools_sentence, {{0}}, demo_play_tools};
+    const struct scene *played[SCENES + 2] = {0};
+    struct demo_score scores[SCENES + 2];
     size_t count = SCENES;
     dx_loop *loop;
     (void)user;
@@ -210,6 +217,8 @@ static int run(const cli_words *words, void *user) {
         played[i] = &scenes[i];
     if (demo_has_editor())
         played[count++] = &editor;
+    if (demo_has_tools())
+        played[count++] = &tools;
     int code = play_all(loop, played, scores, count);
     dx_loop_free(loop);
     if (code == CLI_OK && !cli_voice.json)
@@ -224,9 +233,9 @@ const cli_verb cli_demo = {
     .text =
         "Starts the example plugins one after the other, lets each side call the other, shows the"
         " traffic as it flows (-> what the host sends, <- what the plugin sends) and a summary,"
-        " and stops everything. If duplex-hermes and its example lie beside the command, an editor "
-        "of"
-        " HL7 messages and an extension have the last scene. With --json only the summary, one"
+        " and stops everything. If duplex-hermes and duplex-mcp lie beside the command with their"
+        " examples, an editor of HL7 messages and its extension, and a client and a server of the"
+        " Model Context Protocol, have a scene, too. With --json only the summary, one"
         " object a plugin.",
     .codes = "3456",
     .run = run,

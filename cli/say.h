@@ -27,6 +27,7 @@ enum {
 extern struct cli_voice {
     const char *verb;
     bool json;
+    bool single;     /* with --json there is one result: remarks are left out of it */
     bool colour_out; /* on the standard output, and on the standard error */
     bool colour_err;
     bool terminal; /* the standard output is one */

@@ -12,7 +12,7 @@ file(RELATIVE_PATH libexec_to_lib "/${CMAKE_INSTALL_LIBEXECDIR}/duplex" "/${CMAK
 install(TARGETS duplex_shared duplex_static EXPORT DuplexTargets)
 install(TARGETS duplex_cli)
 # What `duplex demo` talks to.
-foreach(example example_echo example_poll hermes_example_normalise)
+foreach(example example_echo example_poll hermes_example_normalise mcp_example_conformance)
     set_target_properties(${example} PROPERTIES INSTALL_RPATH "$ORIGIN/${libexec_to_lib}")
     install(TARGETS ${example} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
 endforeach()
@@ -20,12 +20,10 @@ install(FILES examples/hermes/adt.hl7 DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/du
 install(DIRECTORY include/duplex TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 
 # The systems, each with a library, a program and headers of its own.
-install(TARGETS duplex_hermes_shared duplex_hermes_static EXPORT DuplexHermesTargets)
-install(TARGETS duplex_hermes_cli)
-install(DIRECTORY systems/hermes/include/duplex TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
-install(EXPORT DuplexHermesTargets NAMESPACE Duplex:: DESTINATION ${package_dir})
+duplex_system_install(hermes Hermes)
+duplex_system_install(mcp Mcp)
 
-foreach(name duplex duplex-hermes)
+foreach(name duplex duplex-hermes duplex-mcp)
     configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig_dir})
 endforeach()

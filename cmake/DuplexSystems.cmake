@@ -1,40 +1,66 @@
 # What a system needs beyond its document is a library of its own, so that only those who use it
-# link what it needs: YAML for Hermes. It uses only what libduplex exports.
+# link what it needs. It uses only what libduplex exports.
+
+# duplex_system(NAME COMPONENT [LIBRARY...]): the libraries, and the examples that show how they are
+# used.
+function(duplex_system name component)
+    file(GLOB sources CONFIGURE_DEPENDS systems/${name}/*.c)
+    foreach(kind shared static)
+        string(TOUPPER ${kind} type)
+        set(library duplex_${name}_${kind})
+        add_library(${library} ${type} ${sources})
+        set_target_properties(${library} PROPERTIES
+            OUTPUT_NAME duplex-${name}
+            VERSION ${PROJECT_VERSION}
+            SOVERSION ${PROJECT_VERSION_MAJOR}
+            POSITION_INDEPENDENT_CODE ON
+            C_VISIBILITY_PRESET hidden)
+        target_compile_definitions(${library} PRIVATE _GNU_SOURCE)
+        target_include_directories(${library}
+            PRIVATE src
+            PUBLIC
+                $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/systems/${name}/include>
+                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+        target_link_libraries(${library} PUBLIC duplex_${kind} PRIVATE ${ARGN})
+    endforeach()
+    set_target_properties(duplex_${name}_shared PROPERTIES EXPORT_NAME ${component} INSTALL_RPATH "$ORIGIN")
+    set_target_properties(duplex_${name}_static PROPERTIES EXPORT_NAME ${name}_static)
+
+    file(GLOB sources CONFIGURE_DEPENDS systems/${name}/examples/*.c)
+    foreach(source IN LISTS sources)
+        cmake_path(GET source STEM example)
+        add_executable(${name}_example_${example} ${source})
+        set_target_properties(${name}_example_${example} PROPERTIES
+            OUTPUT_NAME ${name}-${example}
+            RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+        target_link_libraries(${name}_example_${example} PRIVATE duplex_${name}_shared)
+    endforeach()
+endfunction()
+
+# duplex_system_command(NAME): the program that `duplex NAME` runs, so that duplex itself loads only
+# what it needs; duplex has its table.
+function(duplex_system_command name)
+    file(GLOB sources CONFIGURE_DEPENDS systems/${name}/command/*.c)
+    add_executable(duplex_${name}_cli ${sources} $<TARGET_OBJECTS:duplex_common>)
+    set_target_properties(duplex_${name}_cli PROPERTIES
+        OUTPUT_NAME duplex-${name}
+        INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+    target_include_directories(duplex_${name}_cli PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(duplex_${name}_cli PRIVATE _GNU_SOURCE)
+    target_link_libraries(duplex_${name}_cli PRIVATE duplex_${name}_shared)
+    target_sources(duplex_cli PRIVATE systems/${name}/command/verb.c)
+endfunction()
+
+# duplex_system_install(NAME COMPONENT)
+function(duplex_system_install name component)
+    install(TARGETS duplex_${name}_shared duplex_${name}_static EXPORT Duplex${component}Targets)
+    install(TARGETS duplex_${name}_cli)
+    install(DIRECTORY systems/${name}/include/duplex TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+    install(EXPORT Duplex${component}Targets NAMESPACE Duplex:: DESTINATION ${package_dir})
+endfunction()
+
 find_package(Yaml REQUIRED)
-
-file(GLOB sources CONFIGURE_DEPENDS systems/hermes/*.c)
-add_library(duplex_hermes_shared SHARED ${sources})
-add_library(duplex_hermes_static STATIC ${sources})
-set_target_properties(duplex_hermes_shared PROPERTIES
-    EXPORT_NAME Hermes
-    INSTALL_RPATH "$ORIGIN")
-set_target_properties(duplex_hermes_static PROPERTIES EXPORT_NAME hermes_static)
-foreach(kind shared static)
-    set(name duplex_hermes_${kind})
-    set_target_properties(${name} PROPERTIES
-        OUTPUT_NAME duplex-hermes
-        VERSION ${PROJECT_VERSION}
-        SOVERSION ${PROJECT_VERSION_MAJOR}
-        POSITION_INDEPENDENT_CODE ON
-        C_VISIBILITY_PRESET hidden)
-    target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
-    target_include_directories(${name}
-        PRIVATE src
-        PUBLIC
-            $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
-            $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/systems/hermes/include>
-            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    target_link_libraries(${name} PUBLIC duplex_${kind} PRIVATE Yaml::Yaml)
-endforeach()
-
-# Extensions that show how one is written.
-file(GLOB sources CONFIGURE_DEPENDS systems/hermes/examples/*.c)
-foreach(source IN LISTS sources)
-    cmake_path(GET source STEM name)
-    add_executable(hermes_example_${name} ${source})
-    set_target_properties(hermes_example_${name} PROPERTIES
-        OUTPUT_NAME hermes-${name}
-        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
-    target_link_libraries(hermes_example_${name} PRIVATE duplex_hermes_shared)
-endforeach()
+duplex_system(hermes Hermes Yaml::Yaml)
+duplex_system(mcp Mcp)
 configure_file(examples/hermes/adt.hl7 ${PROJECT_BINARY_DIR}/examples/adt.hl7 COPYONLY)

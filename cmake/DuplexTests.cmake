@@ -47,15 +47,17 @@ foreach(source IN LISTS sources)
     duplex_test(unit.${name} 60 unit ${stem})
 endforeach()
 
-# Hermes: its library is not part of duplex_static.
-file(GLOB sources CONFIGURE_DEPENDS tests/hermes/test_*.c)
-foreach(source IN LISTS sources)
-    cmake_path(GET source STEM stem)
-    string(REGEX REPLACE "^test_" "" name ${stem})
-    duplex_program(${stem} ${source})
-    target_include_directories(${stem} SYSTEM PRIVATE ${CMOCKA_INCLUDE_DIR})
-    target_link_libraries(${stem} PRIVATE duplex_hermes_static ${CMOCKA_LIBRARY})
-    duplex_test(hermes.${name} 300 "unit;hermes" ${stem})
+# The systems: their libraries are not part of duplex_static.
+foreach(system hermes mcp)
+    file(GLOB sources CONFIGURE_DEPENDS tests/${system}/test_*.c)
+    foreach(source IN LISTS sources)
+        cmake_path(GET source STEM stem)
+        string(REGEX REPLACE "^test_" "" name ${stem})
+        duplex_program(${stem} ${source})
+        target_include_directories(${stem} SYSTEM PRIVATE ${CMOCKA_INCLUDE_DIR})
+        target_link_libraries(${stem} PRIVATE duplex_${system}_static ${CMOCKA_LIBRARY})
+        duplex_test(${system}.${name} 300 "unit;${system}" ${stem})
+    endforeach()
 endforeach()
 # An extension's memory comes from malloc(), which this one makes fail.
 target_link_options(test_extension_memory PRIVATE
@@ -74,6 +76,33 @@ foreach(heading IN LISTS headings)
     else()
         duplex_test(hermes.row.${number} 60 hermes python3 ${script} ${PROJECT_BINARY_DIR} ${number})
     endif()
+endforeach()
+
+# The test cases of MCP, by number: a row is one "def row_T1" of a program of its chapter. They run
+# real processes: a client that is driven by lines, and a server whose tools are odd.
+foreach(name drive server)
+    file(GLOB sources CONFIGURE_DEPENDS tests/mcp/${name}*.c)
+    duplex_program(mcp_${name} ${sources})
+    target_include_directories(mcp_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(mcp_${name} PRIVATE duplex_mcp_static)
+endforeach()
+file(GLOB scripts CONFIGURE_DEPENDS tests/mcp/rows_*.py)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${scripts})
+foreach(script IN LISTS scripts)
+    file(READ ${script} text)
+    string(REGEX MATCHALL "\ndef row_[A-Z][0-9]+[a-z]*(_long)?\\(" headings "${text}")
+    foreach(heading IN LISTS headings)
+        string(REGEX REPLACE "^\ndef row_([A-Z][0-9]+[a-z]*)(_long)?.*" "\\1" number "${heading}")
+        if(heading MATCHES "_long")
+            duplex_test(mcp.row-long.${number} 120 mcp python3 ${script} ${PROJECT_BINARY_DIR} ${number}-long)
+        else()
+            duplex_test(mcp.row.${number} 60 mcp python3 ${script} ${PROJECT_BINARY_DIR} ${number})
+            if(number MATCHES "^(T16|T18|T20|S7|R6|R13)$")
+                # They measure time.
+                set_tests_properties(mcp.row.${number} PROPERTIES PROCESSORS 2)
+            endif()
+        endif()
+    endforeach()
 endforeach()
 
 # The public suite of JSON Schema; each draft is a test of its own.
@@ -127,7 +156,7 @@ endforeach()
 
 # Our MCP documents against the published schemas; each revision is a test of its own. The long ones
 # leave no mutation out.
-file(GLOB sources CONFIGURE_DEPENDS tests/mcp/*.c)
+file(GLOB sources CONFIGURE_DEPENDS tests/mcp/equal/*.c)
 if(sources)
     duplex_program(mcp_equal ${sources} tests/protocol/files.c)
     foreach(revision 2024-11-05 2025-03-26 2025-06-18 2025-11-25 2026-07-28)

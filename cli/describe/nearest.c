@@ -49,21 +49,22 @@ static void keep(struct found found[NAMED], const char *name, size_t far) {
     found[place] = (struct found){name, far};
 }
 
-char *cli_nearest(const dx_protocol *protocol, const char *word) {
+char *cli_nearest_of(const char *(*name_at)(const void *names, size_t index), const void *names,
+                     const char *word) {
     struct found found[NAMED] = {{0}};
     size_t len = strlen(word);
     size_t most = len < 6 ? 2 : len / 3;
-    const dx_method *method;
+    const char *name;
     if (!len || len > NAME_MAX_LEN)
         return NULL;
-    for (size_t i = 0; (method = dx_protocol_method(protocol, i)); i++) {
-        if (strlen(method->name) > NAME_MAX_LEN)
+    for (size_t i = 0; (name = name_at(names, i)); i++) {
+        if (strlen(name) > NAME_MAX_LEN)
             continue;
-        size_t far = distance(word, method->name);
+        size_t far = distance(word, name);
         if (far <= most)
-            keep(found, method->name, far);
-        else if (len > 2 && strcasestr(method->name, word))
-            keep(found, method->name, most + 1); /* a part of it */
+            keep(found, name, far);
+        else if (len > 2 && strcasestr(name, word))
+            keep(found, name, most + 1); /* a part of it */
     }
     /* What is much farther than the best is not meant. */
     size_t count = 0;
@@ -78,4 +79,13 @@ char *cli_nearest(const dx_protocol *protocol, const char *word) {
                            count > 2 ? found[2].name : "") < 0)
         return NULL;
     return text;
+}
+
+static const char *method_at(const void *protocol, size_t index) {
+    const dx_method *method = dx_protocol_method(protocol, index);
+    return method ? method->name : NULL;
+}
+
+char *cli_nearest(const dx_protocol *protocol, const char *word) {
+    return cli_nearest_of(method_at, protocol, word);
 }

@@ -7,5 +7,8 @@
 /* The messages whose names are like that word, best first: "tools/list", or "tools/list, tools/call
  * or ping"; to be freed. NULL: there are none. */
 char *cli_nearest(const dx_protocol *protocol, const char *word);
+/* The same of any names: name_at() has them one after the other, NULL behind the last. */
+char *cli_nearest_of(const char *(*name_at)(const void *names, size_t index), const void *names,
+                     const char *word);
 
 #endif

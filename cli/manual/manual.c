@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-const char *const cli_documents[] = {"config", "protocol", "trace", NULL};
+const char *const cli_documents[] = {"config", "mcp-command", "protocol", "trace", NULL};
 
 static bool is_name(char c) {
     return isalnum((unsigned char)c) || c == '_';

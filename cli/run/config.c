@@ -232,9 +232,10 @@ static bool is_wanted(char *const *names, const char *name) {
     return *names;
 }
 
-/* What is left out is told in any case, with --json as {"note":…}. */
+/* What is left out is told in any case, with --json as {"note":…} if that is
+ * a stream of results. */
 static void note(const struct reading *reading, const char *who, const char *what) {
-    if (!cli_voice.json) {
+    if (!cli_voice.json || cli_voice.single) {
         cli_note("%s: %s %s", reading->config->path, who, what);
         return;
     }

@@ -62,14 +62,15 @@ cmake -G Ninja -S "$SOURCE/tests/install" -B cmake -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build cmake -- --quiet
 run "CMake, shared" cmake/shared
 run "CMake, static" cmake/static
-run "Hermes, CMake, shared" cmake/hermes_shared
-run "Hermes, CMake, static" cmake/hermes_static
-
-read -ra libs < <(pkg-config --libs duplex-hermes)
-gcc "${warnings[@]}" "${cflags[@]}" "${consumer%/*}/hermes.c" -o hermes "${libs[@]}" "$rpath"
-run "Hermes, pkg-config" ./hermes
+for system in hermes mcp; do
+    run "$system, CMake, shared" cmake/${system}_shared
+    run "$system, CMake, static" cmake/${system}_static
+    read -ra libs < <(pkg-config --libs duplex-$system)
+    gcc "${warnings[@]}" "${cflags[@]}" "${consumer%/*}/$system.c" -o $system "${libs[@]}" "$rpath"
+    run "$system, pkg-config" ./$system
+done
 # Whoever does not ask for a system needs nothing of it.
-if readelf -d pkg-config cmake/shared | grep -E 'NEEDED.*(yaml|hermes)'; then exit 1; fi
+if readelf -d pkg-config cmake/shared | grep -E 'NEEDED.*(yaml|hermes|mcp)'; then exit 1; fi
 
 run "the command" "$prefix/bin/duplex" demo
 

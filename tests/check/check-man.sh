@@ -27,7 +27,7 @@ verbs=$("$duplex" --help | sed -n '/^Verbs:/,/^$/ s/^  \([a-z][a-z-]*\) .*/\1/p'
 {
     echo man1/duplex.1
     for verb in $verbs; do echo "man1/duplex-$verb.1"; done
-    for name in config protocol trace; do
+    for name in config mcp-command protocol trace; do
         if [[ -e $SOURCE/docs/$name.md ]]; then echo "man5/duplex-$name.5"; fi
     done
     for page in "$SOURCE"/docs/protocols/*.md; do echo "man7/duplex-$(basename "$page" .md).7"; done

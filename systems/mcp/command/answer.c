@@ -1,0 +1,185 @@
+#include "systems/mcp/command/answer.h"
+
+#include "systems/mcp/command/put.h"
+
+#include "cli/say.h"
+#include "cli/wait.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+yyjson_val *answer_value(const struct answer *answer) {
+    return yyjson_doc_get_root(answer->doc);
+}
+
+/* Numbers that no double holds stay as they are written. */
+static void keep_result(struct answer *answer, const dx_event *event) {
+    if (event->body.len) {
+        answer->text = malloc(event->body.len + 1);
+        answer->len = event->body.len;
+        if (answer->text)
+            memcpy(answer->text, event->body.at, event->body.len);
+    } else if (event->value) {
+        answer->text = yyjson_val_write(event->value, 0, &answer->len);
+    }
+    if (answer->text)
+        answer->doc = yyjson_read(answer->text, answer->len, YYJSON_READ_BIGNUM_AS_RAW);
+    if (!answer->doc) {
+        answer->code = CLI_NO_START;
+        answer->failure = strdup("no memory");
+    }
+}
+
+/* What the server says of its error; a text may hold anything, even NUL. */
+static void keep_error(struct answer *answer, const dx_event *event) {
+    dx_text message = member_of(event->value, "message");
+    yyjson_val *data = yyjson_obj_get(event->value, "data");
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    answer->refusal = event->code ? event->code : DX_CODE_INTERNAL;
+    answer->text = data ? yyjson_val_write(data, 0, &answer->len) : NULL;
+    if (!out)
+        return;
+    fprintf(out, "%s: ", answer->method);
+    cli_put_safe(out, message.len ? message : dx_str("an error without a message"));
+    fprintf(out, " (%lld)", (long long)event->code);
+    if (fclose(out) == 0)
+        answer->failure = text;
+    else
+        free(text);
+}
+
+static int code_of(const dx_event *event) {
+    switch (event->outcome) {
+    case DX_OUTCOME_RESULT:
+        return CLI_OK;
+    case DX_OUTCOME_ERROR:
+        return CLI_REFUSED;
+    case DX_OUTCOME_TIMED_OUT:
+        return CLI_LATE;
+    case DX_OUTCOME_CANCELLED:
+        return event->error.fault == DX_FAULT_GIVEN_UP ? CLI_REFUSED : CLI_INTERRUPTED;
+    case DX_OUTCOME_INVALID:
+        return event->error.fault == DX_FAULT_RESULT_FIT ? CLI_MISFIT : CLI_VIOLATION;
+    default:
+        return talk_code(event->error.fault);
+    }
+}
+
+void answer_take(dx_mcp_client *client, dx_mcp_call call, const dx_event *event, void *user) {
+    struct answer *answer = user;
+    (void)client;
+    (void)call;
+    answer->done = true;
+    answer->code = code_of(event);
+    if (answer->code == CLI_OK) {
+        keep_result(answer, event);
+        return;
+    }
+    if (event->outcome == DX_OUTCOME_ERROR) {
+        keep_error(answer, event);
+        return;
+    }
+    const char *timer = event->outcome != DX_OUTCOME_TIMED_OUT ? ""
+                        : event->error.fault == DX_FAULT_TOTAL ? " (--total-timeout)"
+                                                               : " (--timeout)";
+    /* What does not fit is told with its method. */
+    size_t len = strlen(answer->method);
+    bool has_method = strncmp(event->error.phrase, answer->method, len) == 0;
+    if (asprintf(&answer->failure, "%s%s%s%s", has_method ? "" : answer->method,
+                 has_method ? "" : ": ", event->error.phrase, timer) < 0)
+        answer->failure = NULL;
+}
+
+static int tell_unsent(struct talk *talk, const struct answer *answer, dx_status status) {
+    if (status == DX_CLOSED)
+        return talk_tell_gone(talk, answer->method);
+    const char *why = status == DX_MISFIT ? dx_mcp_client_why(talk->client) : NULL;
+    return cli_fail(status == DX_MISFIT      ? CLI_MISFIT
+                    : status == DX_ERR_NOMEM ? CLI_NO_START
+                                             : CLI_USAGE,
+                    "%s can't be sent: %s", answer->method, why ? why : dx_status_name(status));
+}
+
+int answer_tell(struct talk *talk, struct answer *answer) {
+    if (answer->code != CLI_REFUSED || !answer->refusal)
+        return talk_tell(talk, answer->code, answer->failure, NULL, NULL);
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *more = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, more, "method", answer->method);
+    yyjson_mut_obj_add_sint(doc, more, "code", answer->refusal);
+    if (answer->text)
+        yyjson_mut_obj_add_val(doc, more, "data", yyjson_mut_rawn(doc, answer->text, answer->len));
+    dx_text detail = {cli_voice.json ? NULL : answer->text, answer->len};
+    talk_clear_line(talk);
+    int code = cli_fail_with(CLI_REFUSED, answer->failure ? answer->failure : "no memory", doc,
+                             more, detail.at ? detail : dx_str(NULL));
+    yyjson_mut_doc_free(doc);
+    return code;
+}
+
+/* While the user is asked something, the server waits, too: then the time is ours to keep. */
+static uint64_t deadline_of(const struct talk *talk, uint64_t timeout_ms) {
+    return !talk->interactive || talk->asks || timeout_ms == CLI_NEVER
+               ? CLI_NEVER
+               : talk->alive_at + timeout_ms;
+}
+
+static void cancel(struct talk *talk, const struct answer *answer, const char *reason) {
+    if (answer->call)
+        dx_mcp_client_cancel(talk->client, answer->call, dx_str(reason));
+}
+
+/* Ends only with the answer: the call has its address. */
+static int wait_for_end(struct talk *talk, struct answer *answer) {
+    uint64_t timeout = talk->timeout_ms;
+    int why = CLI_OK;
+    talk->alive_at = cli_now();
+    while (!answer->done) {
+        bool asked = talk->asks;
+        if (why == CLI_OK && talk_is_interrupted(talk))
+            why = CLI_INTERRUPTED;
+        else if (why == CLI_OK && talk->given_up)
+            why = talk->given_up;
+        else if (why == CLI_OK && cli_now() >= deadline_of(talk, timeout))
+            why = CLI_LATE;
+        else {
+            talk_wait(talk, deadline_of(talk, timeout));
+            if (asked && !talk->asks)
+                talk->alive_at = cli_now();
+            continue;
+        }
+        cancel(talk, answer, why == CLI_LATE ? "timeout" : "interrupted by the user");
+        timeout = CLI_NEVER;
+    }
+    return why;
+}
+
+int answer_wait(struct talk *talk, struct answer *answer, dx_status status) {
+    if (status != DX_OK)
+        return answer->mute ? CLI_REFUSED : tell_unsent(talk, answer, status);
+    int why = wait_for_end(talk, answer);
+    talk_clear_line(talk);
+    if (answer->mute)
+        return why != CLI_OK ? why : answer->code;
+    if (why == CLI_INTERRUPTED)
+        return talk_tell_interrupt();
+    if (why == CLI_LATE)
+        return talk_tell(talk, CLI_LATE, "no answer in time (--timeout)", NULL, NULL);
+    if (why != CLI_OK)
+        return why;
+    if (answer->code == CLI_OK || (answer->quiet && answer->code == CLI_REFUSED))
+        return answer->code;
+    return answer->code == CLI_ENDED ? talk_tell_gone(talk, answer->method)
+                                     : answer_tell(talk, answer);
+}
+
+void answer_done(struct answer *answer) {
+    yyjson_doc_free(answer->doc);
+    free(answer->text);
+    free(answer->failure);
+    answer->doc = NULL;
+    answer->text = NULL;
+    answer->failure = NULL;
+}

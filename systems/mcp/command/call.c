@@ -1,0 +1,259 @@
+/* duplex mcp tools call, prompts get, resources read, complete: one call with arguments. */
+#include "systems/mcp/command/list.h"
+#include "systems/mcp/command/put.h"
+#include "systems/mcp/command/show.h"
+#include "systems/mcp/command/verbs.h"
+
+#include "cli/describe/nearest.h"
+#include "cli/input.h"
+#include "cli/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static dx_json json_of(const char *text) {
+    return text ? dx_json_text(text, strlen(text)) : dx_json_none();
+}
+
+static void put_answer(const struct answer *answer) {
+    cli_put_line(stdout, (dx_text){answer->text, answer->len});
+    putchar('\n');
+}
+
+/* ARGUMENTS, to be freed; NULL in *ret_text for none. False if that was told. */
+static bool read_arguments(char **words, char **ret_text) {
+    if (!cli_params(words, ret_text))
+        return false;
+    if (!*ret_text || (*ret_text)[strspn(*ret_text, " \t\r\n")] == '{')
+        return true;
+    cli_fail(CLI_USAGE, "ARGUMENTS must be a JSON object");
+    free(*ret_text);
+    return false;
+}
+
+/* Is it in the list at all? */
+
+struct names {
+    const char **at;
+    size_t count;
+};
+
+static const char *name_at(const void *names, size_t index) {
+    enum { COMPARED_MAX = 2000 }; /* that takes time, and lists can be long */
+    const struct names *all = names;
+    return index < all->count && index < COMPARED_MAX ? all->at[index] : NULL;
+}
+
+/* One line, with the names that are like it. False: it is there, or there is no memory. */
+static bool tell_missing(yyjson_val *items, const char *what, const char *name) {
+    struct names names = {calloc(yyjson_arr_size(items) + 1, sizeof *names.at), 0};
+    bool missing = names.at;
+    size_t i;
+    size_t max;
+    yyjson_val *item;
+    yyjson_arr_foreach(items, i, max, item) {
+        const char *one = yyjson_get_str(yyjson_obj_get(item, "name"));
+        missing = missing && !(one && strcmp(one, name) == 0);
+        if (missing && one)
+            names.at[names.count++] = one;
+    }
+    if (missing) {
+        char *near = cli_nearest_of(name_at, &names, name);
+        cli_fail(CLI_REFUSED, "the server has no %s '%s'%s%s", what, name,
+                 near ? "; there is " : "", near ? near : "");
+        free(near);
+    }
+    free(names.at);
+    return missing;
+}
+
+/* Servers have many ways to say that they don't have it. True: that was told, better. */
+static bool is_missing(struct talk *talk, dx_mcp_kind kind, const char *name) {
+    struct answer answer = {.method = list_method(kind), .mute = true};
+    if (talk->closed || !dx_mcp_client_offers(talk->client, dx_str(list_method(kind))))
+        return false;
+    dx_status status =
+        dx_mcp_client_list(talk->client, kind, NULL, answer_take, &answer, &answer.call);
+    bool missing = answer_wait(talk, &answer, status) == CLI_OK &&
+                   tell_missing(yyjson_obj_get(answer_value(&answer), list_member(kind)),
+                                kind == DX_MCP_TOOLS ? "tool" : "prompt", name);
+    answer_done(&answer);
+    return missing;
+}
+
+/* tools call */
+
+static dx_status ask_tool(struct talk *talk, const char *name, const char *arguments,
+                          struct answer *answer) {
+    dx_mcp_call_options call = talk_call_options(talk);
+    if (talk->options->task)
+        return dx_mcp_client_task(talk->client, dx_str(name), json_of(arguments), 0, &call,
+                                  answer_take, answer, &answer->call);
+    return dx_mcp_client_tool(talk->client, dx_str(name), json_of(arguments), &call, answer_take,
+                              answer, &answer->call);
+}
+
+/* It ran and failed: what it says of that is the message. */
+static int tell_failure(const char *name, yyjson_val *result) {
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    if (!out)
+        return cli_fail(CLI_NO_START, "no memory");
+    fprintf(out, "%s: ", name);
+    show_tool_result(out, result);
+    if (fclose(out) != 0)
+        return cli_fail(CLI_NO_START, "no memory");
+    size_t first = strcspn(text, "\n");
+    dx_text rest = first < len ? (dx_text){text + first + 1, len - first - 1} : dx_str(NULL);
+    text[first] = '\0';
+    int code = cli_fail_with(CLI_REFUSED, text, NULL, NULL, rest);
+    free(text);
+    return code;
+}
+
+static int call_tool(struct talk *talk, const char *name, const char *arguments) {
+    struct answer answer = {.method = "tools/call", .quiet = true};
+    int code = answer_wait(talk, &answer, ask_tool(talk, name, arguments, &answer));
+    yyjson_val *result = answer_value(&answer);
+    bool failed = yyjson_get_bool(yyjson_obj_get(result, "isError"));
+    if (answer.code == CLI_REFUSED || (failed && !cli_voice.json)) {
+        if (is_missing(talk, DX_MCP_TOOLS, name))
+            code = CLI_REFUSED;
+        else
+            code = failed ? tell_failure(name, result) : answer_tell(talk, &answer);
+    } else if (code == CLI_OK && cli_voice.json) {
+        put_answer(&answer);
+        code = failed ? CLI_REFUSED : CLI_OK;
+    } else if (code == CLI_OK) {
+        show_tool_result(stdout, result);
+    }
+    cli_flush();
+    answer_done(&answer);
+    return code;
+}
+
+int verb_call(const struct mcp_options *options, char **words, char **command) {
+    struct talk talk;
+    char *arguments;
+    if (!words[0])
+        return cli_fail(CLI_USAGE, "which tool? NAME is missing");
+    if (!read_arguments(words + 1, &arguments))
+        return CLI_USAGE;
+    int code = talk_open(options, command, &talk);
+    if (code == CLI_OK)
+        code = talk_close(&talk, call_tool(&talk, words[0], arguments));
+    free(arguments);
+    return code;
+}
+
+/* prompts get */
+
+static int get_prompt(struct talk *talk, const char *name, const char *arguments) {
+    struct answer answer = {.method = "prompts/get", .quiet = true};
+    dx_mcp_call_options call = talk_call_options(talk);
+    dx_status status = dx_mcp_client_prompt(talk->client, dx_str(name), json_of(arguments), &call,
+                                            answer_take, &answer, &answer.call);
+    int code = answer_wait(talk, &answer, status);
+    if (code == CLI_OK && cli_voice.json)
+        put_answer(&answer);
+    else if (code == CLI_OK)
+        show_prompt(stdout, answer_value(&answer));
+    else if (answer.code == CLI_REFUSED && !is_missing(talk, DX_MCP_PROMPTS, name))
+        code = answer_tell(talk, &answer);
+    cli_flush();
+    answer_done(&answer);
+    return code;
+}
+
+int verb_get(const struct mcp_options *options, char **words, char **command) {
+    struct talk talk;
+    char *arguments;
+    if (!words[0])
+        return cli_fail(CLI_USAGE, "which prompt? NAME is missing");
+    if (!read_arguments(words + 1, &arguments))
+        return CLI_USAGE;
+    int code = talk_open(options, command, &talk);
+    if (code == CLI_OK)
+        code = talk_close(&talk, get_prompt(&talk, words[0], arguments));
+    free(arguments);
+    return code;
+}
+
+/* resources read */
+
+static int read_one(struct talk *talk, const char *uri, bool named) {
+    struct answer answer = {.method = "resources/read"};
+    dx_mcp_call_options call = talk_call_options(talk);
+    dx_status status =
+        dx_mcp_client_read(talk->client, dx_str(uri), &call, answer_take, &answer, &answer.call);
+    int code = answer_wait(talk, &answer, status);
+    if (code == CLI_OK && cli_voice.json)
+        put_answer(&answer);
+    else if (code == CLI_OK)
+        show_contents(stdout, answer_value(&answer), named);
+    cli_flush();
+    answer_done(&answer);
+    return code;
+}
+
+int verb_read(const struct mcp_options *options, char **words, char **command) {
+    struct talk talk;
+    if (!words[0])
+        return cli_fail(CLI_USAGE, "which resource? URI is missing");
+    int code = talk_open(options, command, &talk);
+    if (code != CLI_OK)
+        return code;
+    for (char **uri = words; *uri && code == CLI_OK; uri++)
+        code = read_one(&talk, *uri, words[1]);
+    return talk_close(&talk, code);
+}
+
+/* complete */
+
+static int ask_values(struct talk *talk, dx_mcp_kind kind, char **words, const char *context) {
+    struct answer answer = {.method = "completion/complete"};
+    dx_mcp_call_options call = talk_call_options(talk);
+    size_t len = strcspn(words[1], "=");
+    dx_text argument = {words[1], len};
+    dx_text value = dx_str(words[1][len] ? words[1] + len + 1 : "");
+    dx_status status =
+        dx_mcp_client_complete(talk->client, kind, dx_str(words[0]), argument, value,
+                               json_of(context), &call, answer_take, &answer, &answer.call);
+    int code = answer_wait(talk, &answer, status);
+    yyjson_val *completion = yyjson_obj_get(answer_value(&answer), "completion");
+    size_t i;
+    size_t max;
+    yyjson_val *one;
+    if (code == CLI_OK && cli_voice.json) {
+        put_answer(&answer);
+    } else if (code == CLI_OK) {
+        yyjson_arr_foreach(yyjson_obj_get(completion, "values"), i, max, one) {
+            cli_put_safe(stdout, text_of(one));
+            putchar('\n');
+        }
+        if (yyjson_get_bool(yyjson_obj_get(completion, "hasMore")))
+            cli_note("there are more");
+    }
+    cli_flush();
+    answer_done(&answer);
+    return code;
+}
+
+int verb_complete(const struct mcp_options *options, char **words, char **command) {
+    struct talk talk;
+    char *context;
+    bool is_prompt = words[0] && strcmp(words[0], "prompt") == 0;
+    if (!is_prompt && !(words[0] && strcmp(words[0], "template") == 0))
+        return cli_fail(CLI_USAGE, "complete what? Say 'complete prompt' or 'complete template'");
+    if (!words[1] || !words[2])
+        return cli_fail(CLI_USAGE, "%s is missing", words[1] ? "ARGUMENT" : "NAME");
+    if (!read_arguments(words + 3, &context))
+        return CLI_USAGE;
+    int code = talk_open(options, command, &talk);
+    if (code == CLI_OK)
+        code = talk_close(&talk, ask_values(&talk, is_prompt ? DX_MCP_PROMPTS : DX_MCP_TEMPLATES,
+                                            words + 1, context));
+    free(context);
+    return code;
+}

@@ -1,0 +1,44 @@
+/* command.h: the options of `duplex mcp`, which duplex itself knows, too. */
+#ifndef MCP_COMMAND_H
+#define MCP_COMMAND_H
+
+#include "cli/options.h"
+
+/* Times that are 0 are not given. */
+struct mcp_options {
+    const char *config;
+    const char *server;
+    const char *connect;
+    const char *mode;
+    const char *revision;
+    const char *ids;
+    cli_list env;
+    bool inherit_env;
+    const char *cwd;
+    const char *errors;
+
+    cli_list roots;
+    cli_list samples;
+    cli_list answers;
+    const char *opener;
+
+    bool progress;
+    bool task;
+    const char *level;
+    bool show;
+    const char *record;
+
+    uint64_t timeout_ms;
+    uint64_t total_ms;
+    uint64_t start_ms;
+    uint64_t probe_ms;
+    uint64_t for_ms;
+
+    const char *listen;
+    uint64_t size_max;
+    bool hidden;
+};
+
+extern const cli_verb cli_mcp;
+
+#endif

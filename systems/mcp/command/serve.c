@@ -1,0 +1,117 @@
+#include "systems/mcp/command/serve.h"
+
+#include "systems/mcp/command/serve_parts.h"
+
+#include "cli/record.h"
+#include "cli/say.h"
+#include "cli/wait.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+static void on_session(dx_mcp_session *session, void *user) {
+    struct serve *serve = user;
+    (void)session;
+    if (serve->sessions++ == 0 && serve->on_first)
+        serve->on_first(serve);
+}
+
+static void on_session_end(dx_mcp_session *session, const dx_error *why, void *user) {
+    struct serve *serve = user;
+    (void)session;
+    serve->sessions -= serve->sessions > 0;
+    serve->over = !serve->listener;
+    if (why)
+        serve->why = *why;
+}
+
+static void on_traffic(dx_mcp_session *session, int out, dx_text text, void *user) {
+    (void)session;
+    (void)user;
+    fputs(out ? "-> " : "<- ", stderr);
+    cli_put_line(stderr, text);
+    fputc('\n', stderr);
+}
+
+static int open_recorder(struct serve *serve) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    if (!serve->options->record)
+        return CLI_OK;
+    dx_recorder_config config = dx_recorder_defaults(serve->options->record);
+    if (dx_recorder_open(&config, &serve->recorder, &error) != DX_OK)
+        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "the trace can't be written");
+    return CLI_OK;
+}
+
+int serve_begin(struct serve *serve, const struct mcp_options *options,
+                dx_mcp_server_config *config) {
+    dx_misfit misfit = {0};
+    serve->options = options;
+    serve->pump.epoll = -1;
+    cli_catch_signals();
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it */
+    int code = open_recorder(serve);
+    if (code != CLI_OK)
+        return code;
+    const char *why = pump_open(&serve->pump);
+    if (why)
+        return cli_fail(CLI_NO_START, "it can't be served: %s", why);
+    config->recorder = serve->recorder;
+    config->on_session = on_session;
+    config->on_session_end = on_session_end;
+    config->on_traffic = options->show ? on_traffic : NULL;
+    config->user = serve;
+    dx_status status = dx_mcp_server_new(config, &serve->server, &misfit);
+    if (status != DX_OK)
+        return cli_fail(status == DX_ERR_INVALID ? CLI_MISFIT : CLI_NO_START, "%s",
+                        status == DX_ERR_INVALID ? misfit.phrase : "no memory");
+    return CLI_OK;
+}
+
+static int listen_there(struct serve *serve) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    const char *address = serve->options->listen;
+    if (dx_mcp_server_listen(serve->server, serve->pump.loop, address, &serve->listener, &error) !=
+        DX_OK)
+        return cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
+    unsigned port = dx_listener_port(serve->listener);
+    if (port)
+        cli_note("listening on tcp:%u", port);
+    else
+        cli_note("listening on %s", address);
+    while (!cli_interrupts())
+        pump_turn(&serve->pump);
+    return CLI_OK;
+}
+
+static int serve_one(struct serve *serve) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    dx_mcp_session *session;
+    if (dx_mcp_server_stdio(serve->server, serve->pump.loop, &session, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
+    while (!serve->over && !cli_interrupts())
+        pump_turn(&serve->pump);
+    if (!serve->over)
+        return cli_fail(CLI_INTERRUPTED, "interrupted");
+    if (serve->why.fault)
+        return cli_fail(CLI_VIOLATION, "the client: %s", serve->why.phrase);
+    return CLI_OK;
+}
+
+int serve_go(struct serve *serve) {
+    return serve->options->listen ? listen_there(serve) : serve_one(serve);
+}
+
+int serve_end(struct serve *serve, int code) {
+    dx_listener_free(serve->listener);
+    dx_mcp_server_free(serve->server);
+    if (serve->on_gone)
+        serve->on_gone(serve);
+    pump_close(&serve->pump);
+    if (serve->recorder && dx_recorder_dropped(serve->recorder))
+        cli_note("%s lacks %llu records", serve->options->record,
+                 (unsigned long long)dx_recorder_dropped(serve->recorder));
+    cli_record_close(serve->recorder);
+    return code;
+}

@@ -1,0 +1,141 @@
+/* Paths and URIs of files, from outside and to it. */
+#include "systems/mcp/command/serve_folder.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { PATH_LIMIT = 4000 };
+
+static bool is_unreserved(unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~' || c == '/';
+}
+
+char *folder_escape(const char *text) {
+    char *made = malloc(3 * strlen(text) + 1);
+    char *to = made;
+    for (; made && *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (is_unreserved(c))
+            *to++ = *text;
+        else
+            to += sprintf(to, "%%%02X", c);
+    }
+    if (made)
+        *to = '\0';
+    return made;
+}
+
+static int hex(char c) {
+    const char *digits = "0123456789abcdef";
+    const char *at = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+char *folder_unescape(dx_text text) {
+    char *made = malloc(text.len + 1);
+    size_t len = 0;
+    for (size_t i = 0; made && i < text.len; i++) {
+        int c = (unsigned char)text.at[i];
+        if (c == '%') {
+            int high = text.len - i > 2 ? hex(text.at[i + 1]) : -1;
+            int low = high >= 0 ? hex(text.at[i + 2]) : -1;
+            c = low >= 0 ? high * 16 + low : 0;
+            i += 2;
+        }
+        if (c == 0) {
+            free(made);
+            return NULL;
+        }
+        made[len++] = (char)c;
+    }
+    if (made)
+        made[len] = '\0';
+    return made;
+}
+
+/* Drops what says nothing, in place; what is wrong with it, or NULL. */
+static const char *clean(const struct folder *folder, char *path) {
+    char *to = path;
+    for (char *at = path; *at;) {
+        size_t len = strcspn(at, "/");
+        char *next = at[len] ? at + len + 1 : at + len;
+        if (len == 2 && at[0] == '.' && at[1] == '.')
+            return "'..' leads out of the folder";
+        if (len && !(len == 1 && at[0] == '.')) {
+            if (at[0] == '.' && !folder->hidden)
+                return "there is no such file";
+            if (to > path)
+                *to++ = '/';
+            memmove(to, at, len);
+            to += len;
+        }
+        at = next;
+    }
+    *to = '\0';
+    return to - path > PATH_LIMIT ? "the path is too long" : NULL;
+}
+
+/* An absolute path: what stands behind that of the folder. */
+static const char *below(const struct folder *folder, char *path) {
+    size_t len = strlen(folder->path);
+    if (strncmp(path, folder->path, len) != 0 || (path[len] && path[len] != '/'))
+        return "it lies outside of the folder";
+    memmove(path, path + len, strlen(path + len) + 1);
+    return NULL;
+}
+
+const char *folder_from_uri(const struct folder *folder, dx_text uri, char **ret_path) {
+    static const char *const beginnings[] = {"file://localhost/", "file:///"};
+    for (size_t i = 0; i < 2; i++) {
+        size_t len = strlen(beginnings[i]) - 1;
+        if (uri.len <= len || strncasecmp(uri.at, beginnings[i], len + 1) != 0)
+            continue;
+        if (memchr(uri.at, '?', uri.len) || memchr(uri.at, '#', uri.len))
+            return "a file has neither query nor fragment";
+        char *path = folder_unescape((dx_text){uri.at + len, uri.len - len});
+        if (!path)
+            return "it is no URI of a file";
+        const char *why = below(folder, path);
+        if (!why)
+            why = clean(folder, path);
+        if (why)
+            free(path);
+        else
+            *ret_path = path;
+        return why;
+    }
+    return "it is no URI of a file";
+}
+
+const char *folder_path(const struct folder *folder, dx_text given, char **ret_path) {
+    if (memchr(given.at, '\0', given.len))
+        return "a path has no NUL in it";
+    if (given.len >= 5 && strncasecmp(given.at, "file:", 5) == 0)
+        return folder_from_uri(folder, given, ret_path);
+    char *path = strndup(given.at, given.len);
+    if (!path)
+        return "no memory";
+    const char *why = path[0] == '/' ? below(folder, path) : NULL;
+    if (!why)
+        why = clean(folder, path);
+    if (why)
+        free(path);
+    else
+        *ret_path = path;
+    return why;
+}
+
+char *folder_uri(const struct folder *folder, const char *path) {
+    char *base = folder_escape(folder->path);
+    char *rest = folder_escape(path);
+    char *uri = NULL;
+    if (!base || !rest || asprintf(&uri, "file://%s/%s", base, rest) < 0)
+        uri = NULL;
+    free(base);
+    free(rest);
+    return uri;
+}

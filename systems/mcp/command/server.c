@@ -1,0 +1,110 @@
+#include "systems/mcp/command/server.h"
+
+#include "cli/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int check_words(const struct mcp_options *options, char **command) {
+    int ways = (options->config != NULL) + (options->connect != NULL) + (command != NULL);
+    if (options->server && !options->config)
+        return cli_fail(CLI_USAGE, "--server names one of a configuration: pass --config, too");
+    if (ways > 1)
+        return cli_fail(CLI_USAGE, "a command, --config and --connect exclude each other");
+    if (!ways || (command && !command[0]))
+        return cli_fail(CLI_USAGE,
+                        "the server is missing: put its command behind --, or pass --config or"
+                        " --connect");
+    for (size_t i = 0; i < options->env.count; i++) {
+        const char *equals = strchr(options->env.at[i], '=');
+        if (!equals || equals == options->env.at[i])
+            return cli_fail(CLI_USAGE, "--env: expected NAME=VALUE, found '%s'",
+                            options->env.at[i]);
+    }
+    return CLI_OK;
+}
+
+/* Which one is meant, if there are several? */
+static int tell_names(const cli_config *config) {
+    char *names = NULL;
+    size_t len;
+    FILE *out = open_memstream(&names, &len);
+    if (!out)
+        return cli_fail(CLI_NO_START, "no memory");
+    for (size_t i = 0; i < config->count; i++)
+        fprintf(out, "%s%s", i ? ", " : "", config->peers[i].name);
+    int code = fclose(out) == 0
+                   ? cli_fail(CLI_USAGE, "%s: which one? Pass --server: %s", config->path, names)
+                   : cli_fail(CLI_NO_START, "no memory");
+    free(names);
+    return code;
+}
+
+/* Own entries may say that they speak something else. */
+static int take_protocol(const cli_config_peer *peer, struct server *server) {
+    const char *name = peer->protocol_name ? peer->protocol_name : "mcp";
+    if (strcmp(name, "mcp") != 0 && strncmp(name, "mcp@", 4) != 0)
+        return cli_fail(CLI_USAGE, "%s: %s speaks %s, not mcp", server->config.path, peer->name,
+                        name);
+    server->revision = name[3] ? name + 4 : NULL;
+    return CLI_OK;
+}
+
+static int take_entry(const struct mcp_options *options, struct server *server) {
+    char *names[] = {(char *)(uintptr_t)options->server, NULL};
+    int code = cli_config_read(options->config, NULL, names, &server->config);
+    if (code != CLI_OK)
+        return code;
+    if (server->config.count > 1)
+        return tell_names(&server->config);
+    const cli_config_peer *peer = &server->config.peers[0];
+    server->argv = peer->argv;
+    server->cwd = options->cwd ? options->cwd : peer->cwd;
+    server->inherit_env = options->inherit_env || peer->inherit_env;
+    server->timeout_ms = peer->timeout_ms;
+    return take_protocol(peer, server);
+}
+
+/* The configuration's variables, and those of the command line, which win. */
+static int take_env(const struct mcp_options *options, struct server *server) {
+    const char **own = server->config.count ? server->config.peers[0].env : NULL;
+    size_t count = 0;
+    size_t used = 0;
+    while (own && own[count])
+        count++;
+    server->env = calloc(count + options->env.count + 1, sizeof *server->env);
+    if (!server->env)
+        return cli_fail(CLI_NO_START, "no memory");
+    for (size_t i = 0; i < count; i++) {
+        size_t len = strcspn(own[i], "=") + 1;
+        bool is_other = true;
+        for (size_t k = 0; k < options->env.count; k++)
+            is_other &= strncmp(own[i], options->env.at[k], len) != 0;
+        if (is_other)
+            server->env[used++] = own[i];
+    }
+    for (size_t k = 0; k < options->env.count; k++)
+        server->env[used++] = options->env.at[k];
+    return CLI_OK;
+}
+
+int server_find(const struct mcp_options *options, char **command, struct server *ret_server) {
+    *ret_server = (struct server){.argv = (const char *const *)(void *)command,
+                                  .connect = options->connect,
+                                  .cwd = options->cwd,
+                                  .inherit_env = options->inherit_env};
+    int code = check_words(options, command);
+    if (code == CLI_OK && options->config)
+        code = take_entry(options, ret_server);
+    if (code == CLI_OK)
+        code = take_env(options, ret_server);
+    if (code != CLI_OK)
+        server_done(ret_server);
+    return code;
+}
+
+void server_done(struct server *server) {
+    free(server->env);
+    cli_config_done(&server->config);
+    *server = (struct server){.argv = NULL};
+}

@@ -1,0 +1,307 @@
+#include "systems/mcp/command/talk.h"
+
+#include "systems/mcp/command/ask.h"
+#include "systems/mcp/command/news.h"
+#include "systems/mcp/command/roots.h"
+
+#include "cli/record.h"
+#include "cli/say.h"
+#include "cli/wait.h"
+
+#include <duplex/version.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool talk_is_interrupted(const struct talk *talk) {
+    return cli_interrupts() != talk->interrupts;
+}
+
+int talk_tell_interrupt(void) {
+    return cli_fail(CLI_INTERRUPTED, "interrupted");
+}
+
+int talk_code(dx_fault fault) {
+    switch (fault) {
+    case DX_FAULT_NONE:
+    case DX_FAULT_TRUNCATED:
+    case DX_FAULT_ENDED:
+    case DX_FAULT_SYSTEM:
+    case DX_FAULT_EXITED:
+    case DX_FAULT_KILLED:
+        return CLI_ENDED;
+    case DX_FAULT_TIMEOUT:
+    case DX_FAULT_TOTAL:
+        return CLI_LATE;
+    case DX_FAULT_START:
+        return CLI_NO_START;
+    case DX_FAULT_PARAMS_FIT:
+    case DX_FAULT_RESULT_FIT:
+        return CLI_MISFIT;
+    default:
+        return CLI_VIOLATION;
+    }
+}
+
+/* The last of the lines that people like to read; the first may have lost its beginning. */
+static dx_text last_lines(dx_text text, bool cut) {
+    enum { LINES = 10 };
+    size_t lines = 0;
+    size_t at = text.len;
+    while (at && (text.at[at - 1] != '\n' || lines++ < LINES))
+        at--;
+    const char *newline = cut && !at ? memchr(text.at, '\n', text.len) : NULL;
+    if (newline && newline + 1 < text.at + text.len)
+        at = (size_t)(newline + 1 - text.at);
+    return (dx_text){text.at + at, text.len - at};
+}
+
+int talk_tell(struct talk *talk, int code, const char *message, yyjson_mut_doc *doc,
+              yyjson_mut_val *more) {
+    const char *errors = talk->options->errors;
+    bool wanted = !errors || strcmp(errors, "tail") == 0;
+    dx_text tail = {talk->tail, wanted ? talk->tail_len : 0};
+    if (!cli_voice.json)
+        tail = last_lines(tail, talk->tail_len == sizeof talk->tail);
+    message = message ? message : "no memory";
+    /* How it ended has its last line already. */
+    size_t len = strlen(message);
+    size_t line = tail.len ? tail.len - 1 : 0;
+    if (!cli_voice.json && line && line <= len && memcmp(message + len - line, tail.at, line) == 0)
+        tail.len = 0;
+    talk_clear_line(talk);
+    return cli_fail_with(code, message, doc, more, tail);
+}
+
+int talk_tell_gone(struct talk *talk, const char *what) {
+    char *message = NULL;
+    uint64_t until = cli_now() + 1000;
+    while (!talk->closed && cli_now() < until && !talk_is_interrupted(talk))
+        talk_wait(talk, until);
+    const char *how = talk->failure ? talk->failure : "it closed the conversation";
+    if (what && asprintf(&message, "%s: %s", what, how) < 0)
+        message = NULL;
+    int code =
+        talk_tell(talk, talk->closed ? talk->code : CLI_ENDED, message ? message : how, NULL, NULL);
+    free(message);
+    return code;
+}
+
+void talk_wait(struct talk *talk, uint64_t until) {
+    if (talk->asks)
+        ask_wait(talk, until);
+    else
+        cli_wait(talk->loop, until);
+}
+
+/* The end. */
+
+static void on_ready(dx_mcp_client *client, void *user) {
+    struct talk *talk = user;
+    (void)client;
+    talk->ready = true;
+}
+
+static int code_of_end(const dx_mcp_end *end) {
+    return end->no_revision ? CLI_VIOLATION
+           : end->refused   ? CLI_REFUSED
+                            : talk_code(end->error.fault);
+}
+
+static void on_closed(dx_mcp_client *client, const dx_mcp_end *end, void *user) {
+    struct talk *talk = user;
+    const char *phrase = end->error.fault ? end->error.phrase : "the server left with code 0";
+    const char *more = "";
+    (void)client;
+    talk->closed = true;
+    talk->code = code_of_end(end);
+    if (!end->error.fault && !end->gone)
+        phrase = "the server closed the connection";
+    if (!end->was_ready && talk->code == CLI_LATE)
+        more = " (--start-timeout); if it speaks another framing, 'duplex call -p mcp ping' finds"
+               " out";
+    if (end->refused == DX_CODE_METHOD && !talk->options->mode)
+        more = "; if it speaks 2026-07-28 only, pass --mode modern";
+    free(talk->failure);
+    if (asprintf(&talk->failure, "%s%s", phrase, more) < 0)
+        talk->failure = NULL;
+}
+
+/* Birth and death. */
+
+static int open_files(struct talk *talk) {
+    const char *errors = talk->options->errors;
+    dx_error error = {.fault = DX_FAULT_NONE};
+    if (errors && strcmp(errors, "tail") != 0 && strcmp(errors, "quiet") != 0 &&
+        strcmp(errors, "inherit") != 0) {
+        talk->errors = fopen(errors, "we");
+        if (!talk->errors)
+            return cli_fail(CLI_USAGE, "%s can't be written: %s", errors, strerror(errno));
+    }
+    if (!talk->options->record)
+        return CLI_OK;
+    dx_recorder_config config = dx_recorder_defaults(talk->options->record);
+    if (dx_recorder_open(&config, &talk->recorder, &error) != DX_OK)
+        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "the trace can't be written");
+    return CLI_OK;
+}
+
+static bool is_revision(const char *word) {
+    for (size_t i = 0; dx_mcp_revision(i); i++)
+        if (strcmp(word, dx_mcp_revision(i)) == 0)
+            return true;
+    return false;
+}
+
+static int tell_revisions(const char *word) {
+    char *all = NULL;
+    size_t len;
+    FILE *out = open_memstream(&all, &len);
+    for (size_t i = 0; out && dx_mcp_revision(i); i++)
+        fprintf(out, "%s%s", i ? ", " : "", dx_mcp_revision(i));
+    if (out)
+        fclose(out);
+    int code = cli_fail(CLI_USAGE, "--revision: '%s' is none; there are %s", word, all ? all : "");
+    free(all);
+    return code;
+}
+
+/* The newest revision is all that there is of the modern era. */
+static int choose_revision(const struct talk *talk, dx_mcp_client_config *config) {
+    const char *mode = talk->options->mode;
+    const char *revision =
+        talk->options->revision ? talk->options->revision : talk->server.revision;
+    config->mode = !mode || strcmp(mode, "legacy") == 0 ? DX_MCP_LEGACY
+                   : strcmp(mode, "modern") == 0        ? DX_MCP_MODERN
+                                                        : DX_MCP_AUTO;
+    if (!revision)
+        return CLI_OK;
+    if (!is_revision(revision))
+        return tell_revisions(revision);
+    bool is_modern = strcmp(revision, dx_mcp_revision(0)) == 0;
+    if (!mode && is_modern)
+        config->mode = DX_MCP_MODERN;
+    if (mode && config->mode == (is_modern ? DX_MCP_LEGACY : DX_MCP_MODERN))
+        return cli_fail(CLI_USAGE, "--revision %s is not of --mode %s", revision, mode);
+    config->revision = revision;
+    return CLI_OK;
+}
+
+/* The library's clock does not stop while the user is asked something. */
+static void set_times(struct talk *talk, dx_mcp_client_config *config) {
+    const struct mcp_options *options = talk->options;
+    talk->timeout_ms = options->timeout_ms       ? options->timeout_ms
+                       : talk->server.timeout_ms ? talk->server.timeout_ms
+                                                 : config->timeout_ms;
+    config->timeout_ms = talk->interactive ? DX_NEVER : talk->timeout_ms;
+    if (options->start_ms)
+        config->start_ms = options->start_ms;
+    if (options->probe_ms)
+        config->probe_ms = options->probe_ms;
+    if (options->total_ms)
+        config->total_ms = options->total_ms;
+}
+
+static int configure(struct talk *talk, dx_mcp_client_config *config) {
+    const struct mcp_options *options = talk->options;
+    *config = dx_mcp_client_defaults("duplex", DX_VERSION);
+    int code = choose_revision(talk, config);
+    if (code != CLI_OK)
+        return code;
+    config->argv = talk->server.argv;
+    config->address = talk->server.connect;
+    config->cwd = talk->server.cwd;
+    config->env = talk->server.env;
+    config->inherit_env = talk->server.inherit_env;
+    config->recorder = talk->recorder;
+    config->ids =
+        options->ids && strcmp(options->ids, "counter") == 0 ? DX_IDS_COUNTER : DX_IDS_RANDOM;
+    set_times(talk, config);
+    config->user = talk;
+    config->on_ready = on_ready;
+    config->on_closed = on_closed;
+    news_configure(talk, config);
+    ask_configure(talk, config);
+    return CLI_OK;
+}
+
+static int start(struct talk *talk) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    dx_mcp_client_config config;
+    int code = configure(talk, &config);
+    if (code != CLI_OK)
+        return code;
+    if (dx_loop_new(NULL, &talk->loop, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "%s", error.phrase);
+    dx_status status = dx_mcp_client_open(talk->loop, &config, &talk->client, &error);
+    if (status != DX_OK)
+        return cli_fail(status == DX_ERR_INVALID ? CLI_USAGE : CLI_NO_START, "%s",
+                        error.fault ? error.phrase : dx_status_name(status));
+    code = roots_add(talk);
+    while (code == CLI_OK && !talk->ready && !talk->closed && !talk_is_interrupted(talk))
+        talk_wait(talk, CLI_NEVER);
+    if (code == CLI_OK && talk_is_interrupted(talk))
+        return talk_tell_interrupt();
+    if (code == CLI_OK && !talk->ready)
+        return talk_tell(talk, talk->code, talk->failure, NULL, NULL);
+    return code;
+}
+
+static void forget(struct talk *talk) {
+    ask_forget(talk);
+    dx_mcp_client_free(talk->client);
+    dx_loop_free(talk->loop);
+    cli_record_close(talk->recorder);
+    if (talk->errors && fclose(talk->errors) != 0)
+        cli_note("%s can't be written: %s", talk->options->errors, strerror(errno));
+    server_done(&talk->server);
+    free(talk->failure);
+}
+
+int talk_open(const struct mcp_options *options, char **command, struct talk *ret_talk) {
+    return talk_open_with(options, command, &(struct talk_hooks){.on_log = NULL}, ret_talk);
+}
+
+int talk_open_with(const struct mcp_options *options, char **command,
+                   const struct talk_hooks *hooks, struct talk *ret_talk) {
+    *ret_talk = (struct talk){.options = options,
+                              .hooks = *hooks,
+                              .interactive = !cli_voice.json && isatty(0) && isatty(2),
+                              .began_us = dx_recorder_now_us()};
+    int code = ask_check(options);
+    if (code == CLI_OK)
+        code = server_find(options, command, &ret_talk->server);
+    if (code == CLI_OK)
+        code = open_files(ret_talk);
+    if (code == CLI_OK) {
+        cli_catch_signals();
+        code = start(ret_talk);
+    }
+    if (code == CLI_OK)
+        code = news_set_level(ret_talk);
+    return code == CLI_OK ? CLI_OK : talk_close(ret_talk, code);
+}
+
+int talk_close(struct talk *talk, int code) {
+    int before = cli_interrupts();
+    talk_clear_line(talk);
+    if (talk->client && !talk->closed)
+        dx_mcp_client_close(talk->client);
+    while (talk->client && !talk->closed && cli_interrupts() == before)
+        cli_wait(talk->loop, CLI_NEVER);
+    if (cli_interrupts() != before && code == CLI_OK)
+        code = talk_tell_interrupt();
+    forget(talk);
+    return code;
+}
+
+dx_mcp_call_options talk_call_options(struct talk *talk) {
+    dx_mcp_call_options call = {.timeout_ms = 0};
+    if (talk->options->progress) {
+        call.reset = 1;
+        call.on_progress = news_on_progress;
+    }
+    return call;
+}

@@ -1,0 +1,544 @@
+#!/usr/bin/env bash
+# duplex mcp as a client: every word, every option, every exit code.
+# shellcheck source=/dev/null disable=SC2154 # its names
+set -uo pipefail
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+work=$(mktemp -d)
+tag=check-mcp-$$-$RANDOM
+background=
+# shellcheck disable=SC2317 # called by the trap
+tidy() {
+    # A child that is interrupted before it has become another program would come here, too.
+    [[ $BASHPID == "$$" ]] || return
+    [[ -z $background ]] || kill "$background" 2>/dev/null
+    rm -rf "$work"
+}
+trap tidy EXIT
+cd "$work" || exit 1
+export LC_ALL=C.UTF-8
+unset NO_COLOR
+python=/usr/bin/python3
+[[ -x $python ]] || python=python3
+program=$SOURCE/tests/check/mcp-server.py
+talk=$SOURCE/tests/check/terminal-talk.py
+server=("$python" -IS "$program" "$tag")
+failed=0
+complain() {
+    echo "lines ${BASH_LINENO[*]}: $*"
+    failed=1
+}
+
+# run ARGUMENT...: duplex mcp, its output in out and err, its exit code in $got.
+run() {
+    got=0
+    last="duplex mcp $*"
+    timeout -k 5 15 "$BUILD/duplex" mcp "$@" >out 2>err </dev/null || got=$?
+}
+# expect CODE OUT ERR ARGUMENT...: parts of the two outputs; "" expects nothing, * anything.
+expect() {
+    local code=$1 out=$2 err=$3 part
+    shift 3
+    run "$@"
+    for part in out err; do
+        local wanted=${!part} found
+        found=$(cat "$part")
+        if [[ $wanted == '*' ]]; then continue; fi
+        if [[ -z $wanted && -n $found ]] || [[ $found != *"$wanted"* ]]; then
+            complain "$last: '$wanted' is not in $part"
+            echo "stdout: $(head -c 3000 out)"; echo "stderr: $(head -c 3000 err)"
+        fi
+    done
+    ((got == code)) || { complain "$last: code $got, expected $code"; head -c 2000 out err; }
+}
+# with CODE OUT ERR WORDS... [-- FLAG...]: the same with the server.
+with() {
+    local code=$1 out=$2 err=$3 words=()
+    shift 3
+    while (($#)) && [[ $1 != -- ]]; do words+=("$1"); shift; done
+    expect "$code" "$out" "$err" "${words[@]}" -- "${server[@]}" "${@:2}"
+}
+has() { grep -qaF -- "$2" "$1" || { complain "$last: '$2' is not in $1"; head -c 3000 "$1"; }; }
+lacks() { if grep -qaF -- "$2" "$1"; then complain "$last: '$2' is in $1: $(head -c 3000 "$1")"; fi; }
+# An expression of Python over the lines of out; j is the first, e its error.
+json() {
+    "$python" -c 'import json, sys
+all = [json.loads(line) for line in open("out", "rb")]
+j = all[0]
+e = j.get("error")
+assert '"$1" 2>why || { complain "$last: $1"; cat out why; }
+}
+
+# --- Words. ------------------------------------------------------------------------------------
+usage() { expect 2 '' "$@"; [[ $(wc -l <err) == 1 ]] || complain "$last: more than one line"; }
+usage 'say what to do'
+usage "there is no 'tool'" tool -- true
+usage "expected 'list' or 'call' behind 'tools', found 'cal'" tools cal -- true
+usage "expected 'list' behind 'templates'" templates read -- true
+usage "nothing can follow list, found 'x'" tools list x -- true
+usage "nothing can follow info" info x -- true
+usage "nothing can follow ping" ping x -- true
+usage "nothing can follow log" log x -- true
+usage 'which tool?' tools call -- true
+usage 'which prompt?' prompts get -- true
+usage 'which resource?' resources read -- true
+usage 'complete what?' complete -- true
+usage 'complete what?' complete tool x y -- true
+usage 'NAME is missing' complete prompt -- true
+usage 'ARGUMENT is missing' complete prompt x -- true
+usage 'serve what?' serve
+usage 'FOLDER is missing' serve files
+usage 'SPEC is missing' serve command
+usage "nothing can follow a, found 'b'" serve files a b
+usage '--for is for log and watch' info --for 1 -- true
+usage '--task is for tools call' info --task -- true
+usage '--listen is for serve' info --listen tcp:1 -- true
+usage '--hidden is for serve files' info --hidden -- true
+usage '--max-size is for serve files' serve command x --max-size 1
+usage '--config is for clients' serve files . --config x
+usage '--connect is for clients' serve files . --connect tcp:1
+usage 'the server is missing' tools
+usage 'the server is missing' tools --
+usage 'exclude each other' tools --connect tcp:1 -- true
+usage 'exclude each other' tools --connect tcp:1 --config x
+usage '--server names one of a configuration' tools --server x -- true
+usage '--env: expected NAME=VALUE' tools --env x -- true
+usage "--revision: '1999-01-01' is none; there are 2026-07-28" tools --revision 1999-01-01 -- true
+usage '--revision 2025-06-18 is not of --mode modern' tools --mode modern --revision 2025-06-18 -- true
+usage '--revision 2026-07-28 is not of --mode legacy' tools --mode legacy --revision 2026-07-28 -- true
+usage '--mode: expected' tools --mode old -- true
+usage '--ids: expected' tools --ids x -- true
+usage '--level: expected' log --level loud -- true
+usage '--root: absent: No such file' tools --root absent -- true
+usage '--opener: a quote is not closed' tools --opener "x '" -- true
+usage '--opener: expected a program' tools --opener '' -- true
+usage '--answer: expected accept' tools -a '' -- true
+usage '--answer: expected accept' tools -a - -- true
+usage '--answer: a quote is not closed' tools -a 'a="' -- true
+usage "expected key=text or key:=json, found 'x'" tools -a 'x' -- true
+usage 'a:= is not followed by JSON' tools -a 'a:=x' -- true
+usage "can't be read" tools -a '@absent' -- true
+usage "can't be written" tools --stderr absent/x -- true
+usage 'absent/x' tools --record absent/x -- true
+usage 'ARGUMENTS must be' tools call echo '[1]' -- true
+usage "expected key=text" tools call echo x -- true
+expect 2 '"kind":"usage"' '' tools --json
+json 'e["exit"] == 2'
+run --help
+for word in --config --server --connect --mode --revision --ids --env --inherit-env --cwd --stderr --root --sample \
+    --answer --opener --progress --task --level --show --record --timeout --total-timeout --start-timeout \
+    --probe-timeout --for --json; do has out "$word"; done
+
+# --- What there is. ----------------------------------------------------------------------------
+with 0 'Server       test-server 1.2 (Test Server)' '' info
+for text in 'Revision     2025-11-25' 'tools (listChanged)' 'resources (subscribe, listChanged)' 'Be kind.' \
+    'And brief.' 'Tools (27)' '  echo  Echo Tool' 'Resources (3)' '  test://blob  A blob' 'Templates (1)' \
+    '  test://item/{id}  items' 'Prompts (2)' '  greet'; do has out "$text"; done
+lacks out $'\e'
+with 0 '*' '' info --json
+json 'j["revision"] == "2025-11-25" and j["mode"] == "legacy" and j["serverInfo"]["name"] == "test-server"'
+json 'len(j["tools"]) == 27 and len(j["resources"]) == 3 and len(j["resourceTemplates"]) == 1'
+json 'len(j["prompts"]) == 2 and j["instructions"].startswith("Be kind") and "logging" in j["capabilities"]'
+with 0 'Capabilities none' '' info -- bare
+lacks out Tools
+with 0 '*' '' tools
+for text in 'echo  Echo Tool' '  Says what it is told.' '  (read-only)' '    message  string, required' \
+    '        What to say' '    a  number, 0 to 100, required' '    b  number, default 40' \
+    '    colour  one of red, green, default green' '    at  object' '        x  integer' \
+    '    tags  array of string' '  (task optional)' 'Its name is \x1b[31mred'; do has out "$text"; done
+lacks out $'\e'
+awk 'length($0) > 80 { exit 1 }' out || complain "lines of more than 80 columns"
+with 0 '*' '' tools list --json
+json 'len(j["tools"]) == 27 and "nextCursor" not in j and j["tools"][0]["name"] == "echo"'
+with 0 'test://text' '' resources
+has out '  (text/plain, 12 bytes)'
+with 0 '*' '' resources --json
+json '[one["name"] for one in j["resources"]] == ["text", "blob", "two"]'
+with 0 'test://item/{id}  items' '' templates
+has out '  Any item'
+with 0 '"resourceTemplates":[' '' templates list --json
+with 0 'greet' '' prompts
+has out '    who  required'
+has out '        Whom'
+with 0 '*' '' prompts --json
+json 'j["prompts"][1]["name"] == "plain"'
+with 7 '' 'tools/list' tools -- bare
+with 7 '' 'the same cursor twice' tools -- loop
+
+# --- Tools. ------------------------------------------------------------------------------------
+with 0 'hello there' '' tools call echo message='hello there'
+with 0 42 '' tools call add a:=2 b:=40
+with 0 45 '' tools call add '{"a": 5}'
+printf '{"a": 1, "b": 1}' >arguments
+with 0 2 '' tools call add @arguments
+got=0
+echo '{"a": 3, "b": 1}' | timeout 10 "$BUILD/duplex" mcp tools call add - -- "${server[@]}" >out 2>err || got=$?
+[[ $got == 0 && $(cat out) == 4 ]] || complain "arguments from the standard input: $(cat out err)"
+with 0 '[image: image/png, 8 bytes]' '' tools call image
+with 0 '*' '' tools call many
+printf 'first\nsecond\n[audio: audio/wav, 4 bytes]\n[test://in: text/plain]\ninside\n[test://bytes: 3 bytes]\n[link: text test://text, text/plain, 2.0 KiB]\n  where it is\n' | cmp -s - out || { complain "many"; cat out; }
+with 0 '{"sum":42}' '' tools call structured
+with 0 '*' '' tools call many --json
+json 'j["content"][1]["data"] == "QUJDRA=="'
+with 0 '\x1b]0;owned\x07 and \x9b2J' '' tools call steer
+with 1 '' 'duplex mcp: fail: it went' tools call fail
+has err '  wrong \x1b[31m'
+with 1 '"isError":' '' tools call fail --json
+with 1 '' 'duplex mcp: tools/call: inside it \x1b broke (-32603)' tools call error
+has err '{"why":7}'
+with 1 '*' '' tools call error --json
+json 'e["exit"] == 1 and e["kind"] == "refused" and e["code"] == -32603 and e["data"] == {"why": 7}'
+with 1 '' "the server has no tool 'ecko'; there is echo" tools call ecko
+with 1 '' "the server has no tool 'nothing-like-it'" tools call nothing-like-it
+with 1 '*' '' tools call ecko --json
+json '"there is echo" in e["message"]'
+with 1 '' "message is required" tools call echo
+with 1 '' 'cancelled by the other side' tools call giveup
+with 7 '' 'tools/call' tools call unfit
+with 6 '' 'tools/call' tools call both
+with 4 '' 'my last words' tools call die
+has err 'code 3'
+with 4 '*' '' tools call die --json
+json 'e["exit"] == 4 and "my last words" in e["detail"]'
+with 5 '' '(--timeout)' tools call wait --timeout 200ms
+with 5 '*' '' tools call wait --timeout 200ms --json
+json 'e["kind"] == "timeout" and "--timeout" in e["message"]'
+with 5 '' '(--total-timeout)' tools call wait --timeout 10s --total-timeout 200ms
+with 5 '' '(--total-timeout)' tools call wait ms:=4000 -p --timeout 1500ms --total-timeout 1700ms
+# Progress keeps it alive, and is shown: here in lines.
+with 0 'waited' ' 20% 1 of 5: step 1' tools call wait ms:=1000 -p --timeout 600ms
+has err '100% 5 of 5: step 5'
+with 0 'waited' 'the task is working' tools call job ms:=200 --task
+with 0 'waited' '' tools call job ms:=100 --task --json
+
+# --- Resources, prompts, completions. ----------------------------------------------------------
+with 0 $'Hello\nworld' '' resources read test://text
+lacks out 'test://text'
+with 0 '[test://blob: image/png, 8 bytes]' '' resources read test://text test://blob
+has out '[test://text: text/plain]'
+with 0 $'[test://two/a]\nA\n[test://two/b]\nB' '' resources read test://two
+with 0 '"blob":' '' resources read test://blob --json
+with 1 '' 'Resource not found (-32002)' resources read test://none
+with 0 $'A greeting\nuser:\n  Greet Ada\nassistant:\n  [image: image/png, 3 bytes]' '' prompts get greet who=Ada
+with 0 '"messages":' '' prompts get greet who=Ada --json
+with 1 '' 'who is missing (-32602)' prompts get greet
+with 1 '' "the server has no prompt 'gret'; there is greet" prompts get gret
+with 0 alpha 'there are more' complete prompt greet who
+with 0 beta '' complete prompt greet who=be
+lacks out alpha
+with 0 'test://item/{id}' '' complete template 'test://item/{id}' id=te
+with 0 'how-kind' '' complete prompt greet who=how how=kind
+with 0 '*' '' complete prompt greet who=al --json
+json 'j["completion"]["values"] == ["alpha"]'
+with 7 '' 'completion/complete' complete prompt greet who -- bare
+
+# --- Questions of the server. ------------------------------------------------------------------
+with 0 '"error"' '' tools call ask
+with 0 '"action": "accept"' 'the server asks: A ticket?; the answer is' tools call ask -a 'name="Ada L" window:=true'
+for text in '"name": "Ada L"' '"seats": 2' '"window": true' '"colour": "green"'; do has out "$text"; done
+with 0 '\"seats\": 3' '' tools call ask -a '{"name": "Ada", "seats": 3}' --json
+printf '{"name": "File"}' >answer
+with 0 '"name": "File"' '*' tools call ask -a @answer
+with 0 '"tags": ["a b", "c"]' '*' tools call tags -a 'tags:=["a b", "c"]'
+with 0 'One Two Two' '*' tools call twice -a name=One -a name=Two
+with 0 '"action": "decline"' '*' tools call ask -a decline
+with 0 '"action": "cancel"' '*' tools call ask --answer cancel
+with 7 '' '--answer does not fit what is asked for' tools call ask -a 'name=Ada seats:=10'
+with 7 '' '--answer does not fit what is asked for' tools call ask -a accept
+with 0 '"action": "accept"' 'this page to be visited: https://example.com/in?a=1' tools call page -a accept
+has err 'the page was dealt with (e1)'
+printf '#!/bin/sh\necho "$@" >%s/opened\n' "$work" >opener
+chmod +x opener
+with 0 '"action": "accept"' '*' tools call page -a accept --opener "$work/opener 'a word'"
+for _ in {1..50}; do [[ -s opened ]] && break; sleep 0.05; done
+[[ $(cat opened 2>/dev/null) == "a word https://example.com/in?a=1" ]] || complain "the opener got: $(cat opened)"
+with 0 '"action": "cancel"' '--opener: No such file' tools call page -a accept --opener "$work/absent"
+with 0 '"action": "cancel"' '--opener: only pages of the web are opened' tools call file -a accept --opener "$work/opener"
+with 0 '"action": "decline"' '*' tools call page -a decline --opener "$work/absent"
+with 0 '"error"' '*' tools call model
+with 0 '"text": "three"' 'the server asks a model: How many?; the answer is: three' tools call model --sample three
+mkdir 'a b'
+with 0 'a%20b' '' tools call roots --root 'a b' --root /
+has out '"uri": "file:///"'
+has out '"name": "a b"'
+with 0 '"error"' '*' tools call roots
+
+# --- Notifications. ----------------------------------------------------------------------------
+with 0 '*' '' ping
+grep -qE '^[0-9]+\.[0-9]{3} ms$' out || complain "ping: $(cat out)"
+with 0 '*' '' ping --json -- slow
+json '300 <= j["ms"] < 3000'
+with 5 '' '(--timeout)' ping --timeout 100ms -- slow
+with 0 'warning (test): something changed' '' log --for 500ms -- ticks
+with 0 '*' '' log --for 500ms --json --level debug -- ticks
+json 'j == {"event": "log", "level": "warning", "logger": "test", "data": "something changed"}'
+with 7 '' 'logging/setLevel' log --for 100ms -- bare
+with 0 logged 'info (test): about it' tools call log --level info
+has err 'error (test): {"deep":1}'
+with 0 logged '' tools call log
+with 0 'updated: test://text' '' watch test://text --for 500ms -- ticks
+for text in 'changed: the list of tools' 'changed: the list of prompts' 'changed: the list of resources'; do has out "$text"; done
+with 0 '*' '' watch test://text --for 500ms --json -- ticks
+json '{"event": "updated", "uri": "test://text"} in all and {"event": "changed", "list": "tools"} in all'
+with 0 '' 'does not say that it tells' watch --for 100ms -- bare
+with 1 '' 'no such resource' watch other://x --for 100ms
+with 7 '' 'resources/subscribe' watch test://text --for 100ms -- bare
+
+# SIGINT: what is watched ends; what is called is cancelled, and the server hears of it.
+signalled() {
+    local err=$1
+    shift
+    last="duplex mcp $* (SIGINT)"
+    : >out
+    "$BUILD/duplex" mcp "$@" >out 2>err </dev/null &
+    background=$!
+    for _ in {1..100}; do grep -q tools/call seen 2>/dev/null && break; [[ -s out ]] && break; sleep 0.05; done
+    kill -INT "$background"
+    got=0
+    wait "$background" || got=$?
+    background=
+    ((got == 130)) || complain "$last: code $got, expected 130: $(cat out err)"
+    [[ -z $err ]] || has err "$err"
+}
+signalled '' watch -- "${server[@]}" ticks
+has out 'changed: the list of tools'
+signalled '' log -- "${server[@]}" ticks
+rm -f seen
+(for _ in {1..100}; do [[ -s trace ]] && grep -q tools/call trace && cp trace seen && break; sleep 0.05; done) &
+signalled 'interrupted' tools call wait ms:=10000 --stderr errors --record trace -- "${server[@]}"
+has errors 'cancelled: interrupted by the user'
+has trace 'notifications/cancelled'
+
+# A second one does not wait for a server that does not want to leave.
+: >out
+"$BUILD/duplex" mcp watch -- "${server[@]}" ticks stubborn >out 2>err </dev/null &
+background=$!
+last='duplex mcp watch (SIGINT twice)'
+for _ in {1..100}; do [[ -s out ]] && break; sleep 0.05; done
+SECONDS=0
+kill -INT "$background"
+sleep 0.3
+kill -INT "$background" || complain "$last: it is gone after the first one"
+got=0
+wait "$background" || got=$?
+background=
+((got == 130 && SECONDS < 3)) || complain "$last: code $got after $SECONDS s"
+
+# --- The server: how it starts and ends. -------------------------------------------------------
+expect 3 '' 'absent/server' tools -- absent/server
+expect 3 '*' '' tools --json -- absent/server
+json 'e["kind"] == "start"'
+expect 3 '' 'tcp' tools --connect tcp:1
+expect 3 '' 'cannot' tools --connect "unix:$work/none"
+with 4 '' 'code 3' tools -- exit
+has err 'no licence found'
+has err 'first line'
+with 4 '' 'code 3' tools --stderr quiet -- exit
+lacks err 'first line'
+with 4 '' 'first line' tools --stderr inherit -- exit
+with 4 '' 'code 3' tools --stderr errors -- exit
+has errors 'no licence found'
+with 4 '*' '' tools --json -- exit
+json 'e["exit"] == 4 and "first line" in e["detail"]'
+with 4 '' 'signal 9' tools -- kill
+with 1 '' 'not with you' tools -- refuse
+with 1 '' 'pass --mode modern' tools -- modern
+with 1 '*' '' tools --json -- refuse
+json 'e["exit"] == 1 and "not with you" in e["message"]'
+with 6 '' '1999-01-01' tools -- old
+with 7 '' 'initialize' tools -- unfit
+with 5 '' '(--start-timeout)' tools --start-timeout 200ms -- silent
+with 6 '' 'framing' tools -- header
+with 0 '*' '' ping -- noise
+with 0 'Resources (3)' 'resources/templates/list: Method not found (-32601)' info -- partial
+lacks out Templates
+has out 'Prompts (2)'
+with 0 '*' '' info --json -- partial
+json '"resourceTemplates" not in j and len(j["prompts"]) == 2 and len(all) == 1'
+"${server[@]}" "listen=$work/socket" </dev/null 2>/dev/null &
+background=$!
+for _ in {1..100}; do [[ -S socket ]] && break; sleep 0.05; done
+expect 0 hi '' tools call echo message=hi --connect "unix:$work/socket"
+expect 0 'Revision     2025-11-25' '' info --mode auto --connect "unix:$work/socket"
+expect 4 '' 'closed' tools call die --connect "unix:$work/socket"
+kill "$background"
+wait "$background" 2>/dev/null
+background=
+
+# --- Its surroundings. -------------------------------------------------------------------------
+with 0 "cwd=$work/a b" '' tools call env --cwd 'a b' --env ONE=1 --env 'TWO=2 3'
+has out 'ONE=1'
+has out 'TWO=2 3'
+lacks out 'SECRET'
+SECRET=x with 0 'SECRET=x' '' tools call env --inherit-env
+SECRET=x with 0 '*' '' tools call env
+lacks out 'SECRET'
+
+# --- Revisions, ids, traffic. ------------------------------------------------------------------
+for revision in 2024-11-05 2025-03-26 2025-06-18 2025-11-25; do
+    with 0 "Revision     $revision" '' info --revision "$revision"
+done
+with 0 '2026-07-28' '' info --mode modern -- modern
+with 0 '2026-07-28' '' info --revision 2026-07-28 -- modern
+with 0 '2026-07-28' '' info --mode auto -- modern
+with 0 '2025-11-25' '' info --mode auto
+with 0 '*' '' info --json --mode modern -- modern
+json 'j["mode"] == "modern" and len(j["tools"]) == 27'
+with 0 '2025-11-25' '' info --mode auto --probe-timeout 1ms
+with 0 42 '' tools call add a:=2 --mode modern -- modern
+with 0 '*' '' ping --mode modern -- modern
+with 0 '"name": "Ada"' '*' tools call ask -a name=Ada --mode modern -- modern
+with 0 '"text": "three"' '*' tools call model --sample three --mode modern -- modern
+with 0 logged 'about it' tools call log --level info --mode modern -- modern
+with 7 '' 'pass --level to a call' log --mode modern -- modern
+with 0 'updated: test://text' '' watch test://text --for 500ms --mode modern -- modern ticks
+has out 'changed: the list of tools'
+with 1 '' '-32602' resources read test://none --mode modern -- modern
+with 0 '*' '"id":1,' ping --ids counter --show
+has err ' -> '
+has err ' <- '
+has err 'notifications/initialized'
+with 0 '*' '"id":"req_' ping --ids random --show
+with 0 '*' '' ping --record trace
+has trace '"method":"ping"'
+
+# --- Configurations. ---------------------------------------------------------------------------
+cat >config.json <<END
+{"mcpServers": {
+  "one": {"command": "$python", "args": ["-IS", "$program", "$tag"], "env": {"FROM": "config", "BOTH": "c"},
+          "autoApprove": []},
+  "two": {"command": "absent/two"},
+  "net": {"url": "https://example.com/mcp"}}}
+END
+expect 0 'FROM=config' 'autoApprove means nothing here' tools call env --config config.json --server one --env BOTH=o
+has out 'BOTH=o'
+expect 0 '*' '' tools --config config.json --server one --json
+json 'len(j["tools"]) == 27'
+expect 2 '' 'which one? Pass --server: one, two' tools --config config.json
+expect 2 '' 'over the network' tools --config config.json --server net
+expect 2 '' "there is no peer 'none'" tools --config config.json --server none
+expect 2 '' "can't be read" tools --config absent.json
+expect 2 '*' '' tools --config config.json --server net --json
+json '"network" in e["message"]'
+expect 3 '' 'absent/two' tools --config config.json --server two
+cat >vscode.json <<END
+{"servers": {"only": {"type": "stdio", "command": "$python", "args": ["-IS", "$program", "$tag"], "timeout": 200}}}
+END
+expect 0 hi '' tools call echo message=hi -c vscode.json
+expect 5 '' '(--timeout)' tools call wait -c vscode.json
+cat >own.json <<END
+{"duplex": 1, "peers": {"a": {"command": ["$python", "-IS", "$program", "$tag"], "protocol": "mcp@2025-06-18"},
+                        "b": {"command": ["true"], "protocol": "lsp"}}}
+END
+expect 0 'Revision     2025-06-18' '' info -c own.json --server a
+expect 2 '' 'b speaks lsp, not mcp' info -c own.json --server b
+
+# --- At a terminal. ----------------------------------------------------------------------------
+terminal() {
+    local steps=$1
+    shift
+    last="duplex mcp $* (at a terminal)"
+    "$python" "$talk" "$BUILD/duplex" mcp --color never "$@" -- "${server[@]}" <<<"$steps" >out 2>err || complain "$last: $(cat err)"
+}
+terminal '< The server asks:
+< A ticket?
+< Will you? (y: yes, n: no, c: cancel)>
+> perhaps
+< y, n or c>
+> y
+< Who it is for
+< (string, at least 2 characters, required)
+< name>
+> 
+< that is required
+< name>
+> Ada
+< (integer, 1 to 9, default 2)
+< seats>
+> many
+< that is no number
+< seats>
+> 
+< window>
+> maybe
+< say yes or no
+> yes
+< (one of red, green, default green)
+< colour>
+> red
+< "action": "accept"
+< "name": "Ada", "seats": 2, "window": true, "colour": "red"
+= 0' tools call ask
+# What does not fit is asked for again.
+terminal '< Will you?
+> y
+< name>
+> A
+< seats>
+> 3
+< window>
+> n
+< colour>
+> 
+< that does not fit
+< name>
+> Ada
+< seats>
+> 
+< window>
+> 
+< colour>
+> 
+< "action": "accept"
+= 0' tools call ask
+terminal '< Will you?
+> n
+< "action": "decline"
+= 0' tools call ask
+terminal '< Will you?
+^ D
+< "action": "cancel"
+= 0' tools call ask
+terminal '< Will you?
+^ C
+< interrupted
+= 130' tools call ask
+terminal '< Will you?
+< the question is withdrawn
+< withdrawn
+= 0' tools call withdraw
+# The time for an answer does not run while the user thinks.
+terminal '< Will you?
+< withdrawn
+< withdrawn
+= 0' tools call withdraw --timeout 200ms
+terminal '< It wants this page to be visited: https://example.com/in
+< Will you?
+> y
+< "action": "accept"
+= 0' tools call page
+terminal '< Will you?
+> y
+< (array of one of a b, c, d)
+< tags>
+> a b , c
+< "tags": ["a b", "c"]
+= 0' tools call tags
+terminal '< The server asks a model: How many?
+< What would it say?
+> four
+< "text": "four"
+= 0' tools call model
+terminal '< What would it say?
+> 
+< rejected
+= 0' tools call model
+terminal '< 5 of 5: step 5
+< waited
+! \x1b[K
+= 0' tools call wait ms:=300 -p
+terminal '< (--timeout)
+= 5' tools call mute --timeout 300ms
+
+# Nothing of ours may still run.
+pgrep -f "$tag" >left && complain "left running: $(ps -o pid=,args= -p "$(paste -sd, left)")"
+exit "$failed"

@@ -41,6 +41,17 @@ static size_t char_len(dx_text text, size_t at) {
     return overlong || beyond ? 0 : len;
 }
 
+/* U+202A to U+202E and U+2066 to U+2069 turn the order of what follows around, so that a line says
+ * something else than it holds: which one stands there, or 0. */
+static unsigned turn_at(dx_text text, size_t at) {
+    const unsigned char *c = (const unsigned char *)text.at + at;
+    if (text.len - at < 3 || c[0] != 0xe2 || (c[1] & 0xc0) != 0x80 || (c[2] & 0xc0) != 0x80)
+        return 0;
+    unsigned code = 0x2000U | (c[1] & 0x3fU) << 6 | (c[2] & 0x3fU);
+    bool turns = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    return turns ? code : 0;
+}
+
 /* 0x80 to 0x9f steer some terminals, too: as characters of their own (C2 80 …), and as bytes where
  * a terminal does not read UTF-8. So what is no UTF-8 is not let through either. */
 static bool is_safe(dx_text text, size_t at, size_t len) {
@@ -55,11 +66,15 @@ void cli_put_safe(FILE *stream, dx_text text) {
     size_t at = 0;
     while (at < text.len) {
         size_t len = char_len(text, at);
-        bool safe = is_safe(text, at, len);
+        unsigned turn = turn_at(text, at);
+        bool safe = is_safe(text, at, len) && !turn;
         size_t end = at + (len ? len : 1);
         if (!safe) {
             fwrite(text.at + from, 1, at - from, stream);
-            fprintf(stream, "\\x%02x", (unsigned char)text.at[end - 1]);
+            if (turn)
+                fprintf(stream, "\\u%04x", turn);
+            else
+                fprintf(stream, "\\x%02x", (unsigned char)text.at[end - 1]);
             from = end;
         }
         at = end;
@@ -85,20 +100,22 @@ static void put_detail(dx_text detail) {
     }
 }
 
-/* CR and LF stand only between tokens. What steers a terminal (DEL, and C2 80 to C2 9F) stands only
- * in strings, and is written as JSON can write it, too. */
+/* CR and LF stand only between tokens. What steers a terminal (DEL, and C2 80 to C2 9F) or turns
+ * its text around stands only in strings, and is written as JSON can write it, too. */
 void cli_put_line(FILE *stream, dx_text json) {
     size_t from = 0;
     for (size_t at = 0; at < json.len; at++) {
         unsigned char c = (unsigned char)json.at[at];
         bool c1 = c == 0xc2 && at + 1 < json.len && (unsigned char)json.at[at + 1] < 0xa0;
-        if (c != '\n' && c != '\r' && c != 0x7f && !c1)
+        unsigned turn = turn_at(json, at);
+        if (c != '\n' && c != '\r' && c != 0x7f && !c1 && !turn)
             continue;
         fwrite(json.at + from, 1, at - from, stream);
         if (c < ' ')
             putc(' ', stream);
         else
-            fprintf(stream, "\\u%04x", c1 ? (unsigned char)json.at[++at] : c);
+            fprintf(stream, "\\u%04x", turn ? turn : c1 ? (unsigned char)json.at[at + 1] : c);
+        at += turn ? 2 : c1 ? 1 : 0;
         from = at + 1;
     }
     if (from < json.len)

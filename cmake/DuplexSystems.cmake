@@ -41,7 +41,7 @@ endfunction()
 # duplex_system_command(NAME): the program that `duplex NAME` runs, so that duplex itself loads only
 # what it needs; duplex has its table.
 function(duplex_system_command name)
-    file(GLOB sources CONFIGURE_DEPENDS systems/${name}/command/*.c)
+    file(GLOB sources CONFIGURE_DEPENDS systems/${name}/command/*.c systems/${name}/command/*/*.c)
     add_executable(duplex_${name}_cli ${sources} $<TARGET_OBJECTS:duplex_common>)
     set_target_properties(duplex_${name}_cli PROPERTIES
         OUTPUT_NAME duplex-${name}

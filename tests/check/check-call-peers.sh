@@ -51,7 +51,7 @@ tty() {
     last="on a terminal: duplex $*"
     timeout -k 5 20 "$python" terminal.py "$BUILD/duplex" "$@" >out 2>err || got=$?
 }
-evil=$'\e]0;title\a\e[2J\u009b31mred\x7f'
+evil=$'\e]0;title\a\e[2J\u009b31mred\x7f\u202edlo\u2066'
 # raw KIND: fails if there are such bytes in out; what duplex paints itself is no harm.
 raw() {
     "$python" - "$1" <<'END'
@@ -59,7 +59,7 @@ import re, sys
 data = open("out", "rb").read()
 if sys.argv[1] == "painted":
     data = re.sub(rb"\x1b\[[0-9]*m", b"", data)
-bad = re.search(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]", data) or re.search(rb"(?<![\xc2-\xf4\x80-\xbf])[\x80-\xbf]", data)
+bad = re.search(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]", data) or re.search(rb"(?<![\xc2-\xf4\x80-\xbf])[\x80-\xbf]", data)
 sys.exit(f"raw {bad.group()!r} in {data!r}" if bad else 0)
 END
 }

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# The two programs of docs/mcp.md are compiled as they stand there, and talk to each other. They are as short as the
-# page wants them to be.
+# The two programs of docs/mcp.md are compiled as they stand there, and talk to each other.
 set -euo pipefail
 SOURCE=${SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 BUILD=${BUILD:-$SOURCE/build}
@@ -16,7 +15,7 @@ from_cache() {
 }
 library=$(from_cache Yyjson_LIBRARY)
 for number in 1 2; do
-    cc -std=c11 -Wall -Wextra -Werror -I"$(from_cache Yyjson_INCLUDE_DIR)" -I"$SOURCE/include" \
+    cc -std=c11 -Wall -Wextra -Wno-unused-parameter -Werror -I"$(from_cache Yyjson_INCLUDE_DIR)" -I"$SOURCE/include" \
         -I"$SOURCE/systems/mcp/include" "$work/$number.c" -o "$work/$number" -L"$BUILD" -lduplex-mcp -lduplex "$library" \
         -Wl,-rpath,"$BUILD" -Wl,-rpath,"${library%/*}"
 done

@@ -143,7 +143,7 @@ static void test_R6_R7_timeout(void **state) {
     yyjson_doc *doc = script_hear(&s, "tools/call");
     script_until(&s, &s.answers, 1);
     uint64_t took = script_now() - begun;
-    assert_true(took >= 75 && took < 1000);
+    assert_true(took >= 75 && took < 3000);
     assert_int_equal(s.outcome, DX_OUTCOME_TIMED_OUT);
     assert_int_equal(s.fault, DX_FAULT_TIMEOUT);
     assert_int_equal(dx_mcp_client_pending(s.client), 0);
@@ -247,7 +247,7 @@ static void test_T16_lost(void **state) {
     close(s.fd);
     s.fd = -1;
     script_until(&s, &s.closed, 1);
-    assert_true(script_now() - begun < 1000);
+    assert_true(script_now() - begun < 3000);
     assert_string_equal(s.notes, "raaz");
     assert_int_equal(s.outcome, DX_OUTCOME_LOST);
     assert_int_equal(s.end.by_us, 0);
@@ -295,12 +295,12 @@ static void test_R13_reset(void **state) {
     (void)state;
     script s = {0};
     begin(&s);
-    dx_mcp_call_options options = {.timeout_ms = 150, .reset = 1};
+    dx_mcp_call_options options = {.timeout_ms = 500, .reset = 1};
     (void)call_tool(&s, &options);
     yyjson_doc *doc = script_hear(&s, "tools/call");
     assert_non_null(at(doc, "/params/_meta/progressToken")); /* R14: without on_progress, too */
     for (int i = 1; i <= 6; i++) {
-        script_for(&s, 60);
+        script_for(&s, 120);
         say_progress(&s, doc, i);
     }
     assert_int_equal(s.answers, 0);
@@ -308,7 +308,7 @@ static void test_R13_reset(void **state) {
     script_until(&s, &s.answers, 1);
     assert_int_equal(s.outcome, DX_OUTCOME_RESULT);
 
-    options.total_ms = 200;
+    options.total_ms = 600;
     uint64_t begun = script_now();
     (void)call_tool(&s, &options);
     doc = script_hear(&s, "tools/call");
@@ -319,7 +319,7 @@ static void test_R13_reset(void **state) {
     }
     yyjson_doc_free(doc);
     uint64_t took = script_now() - begun;
-    assert_true(took >= 190 && took < 1500);
+    assert_true(took >= 590 && took < 5000);
     assert_int_equal(s.outcome, DX_OUTCOME_TIMED_OUT);
     assert_int_equal(s.fault, DX_FAULT_TOTAL);
     script_end(&s);

@@ -343,7 +343,7 @@ static void test_total_while_it_is_asked(void **state) {
     (void)state;
     script s = {0};
     begin(&s);
-    dx_mcp_call_options options = {.total_ms = 100};
+    dx_mcp_call_options options = {.total_ms = 500};
     (void)call_tool(&s, &options);
     script_result(&s, script_hear(&s, "tools/call"),
                   "{\"resultType\":\"input_required\",\"inputRequests\":{\"a\":" SAMPLE "}}");
@@ -414,7 +414,7 @@ static void test_cancelled_when_it_goes(void **state) {
     dx_mcp_client_config config = modern(&s);
     config.on_question_gone = cancel_in_gone;
     begin_with(&s, &config);
-    dx_mcp_call_options options = {.total_ms = 80};
+    dx_mcp_call_options options = {.total_ms = 500};
     for (int i = 0; i < 2; i++) {
         (void)call_tool(&s, &options);
         script_result(&s, script_hear(&s, "tools/call"),
@@ -626,7 +626,7 @@ static void test_M4_auto_on_the_spot(void **state) {
         script s = {0};
         dx_mcp_client_config config = script_config(&s);
         config.mode = DX_MCP_AUTO;
-        config.probe_ms = 80;
+        config.probe_ms = 500;
         script_open(&s, &config);
         yyjson_doc *doc = script_hear(&s, "server/discover");
         if (answers[i])

@@ -321,14 +321,14 @@ static void run_child(script *s, const char *program, int ms) {
 static void test_child_leaves_early(void **state) {
     (void)state;
     script s = {0};
-    run_child(&s, "read line; echo broken >&2; exit 3", 2000);
+    run_child(&s, "read line; echo broken >&2; exit 3", 5000);
     assert_int_equal(s.end.error.fault, DX_FAULT_EXITED);
     assert_non_null(strstr(s.end.error.phrase, "broken"));
     assert_int_equal(s.had_gone, 1);
     assert_int_equal(s.end.was_ready, 0);
     script_end(&s);
     script t = {0};
-    run_child(&t, "exit 0", 2000);
+    run_child(&t, "exit 0", 5000);
     assert_true(t.end.error.fault != DX_FAULT_NONE);
     assert_int_equal(t.had_gone, 1);
     script_end(&t);
@@ -337,7 +337,7 @@ static void test_child_leaves_early(void **state) {
 static void test_T17_child_closes_its_output(void **state) {
     (void)state;
     script s = {0};
-    run_child(&s, "exec 1>&-; sleep 10", 2000);
+    run_child(&s, "exec 1>&-; sleep 10", 5000);
     assert_true(s.end.error.fault != DX_FAULT_NONE);
     script_end(&s);
 }

@@ -56,11 +56,11 @@ static void test_done_on_the_spot(void **state) {
 static void test_input_required(void **state) {
     (void)state;
     script s = {0};
-    dx_mcp_call_options options = {.timeout_ms = 60};
+    dx_mcp_call_options options = {.timeout_ms = 400};
     (void)begin(&s, &options);
     script_result(&s, script_hear(&s, "tools/call"), "{\"task\":{" TASK("input_required") "}}");
     yyjson_doc *doc = script_hear(&s, "tasks/result");
-    script_for(&s, 120);
+    script_for(&s, 600);
     assert_int_equal(s.answers, 0);
     script_error(&s, doc, "{\"code\":-32000,\"message\":\"m\"}");
     script_until(&s, &s.answers, 1);
@@ -142,7 +142,7 @@ static void test_cancelled_before_it_has_a_name(void **state) {
 static void test_total(void **state) {
     (void)state;
     script s = {0};
-    dx_mcp_call_options options = {.total_ms = 150};
+    dx_mcp_call_options options = {.total_ms = 500};
     (void)begin(&s, &options);
     script_result(&s, script_hear(&s, "tools/call"),
                   "{\"task\":{\"taskId\":\"T\",\"status\":\"working\",\"createdAt\":\"c\","
@@ -157,7 +157,7 @@ static void test_total(void **state) {
 static void test_no_answer_about_it(void **state) {
     (void)state;
     script s = {0};
-    dx_mcp_call_options options = {.timeout_ms = 80};
+    dx_mcp_call_options options = {.timeout_ms = 400};
     (void)begin(&s, &options);
     script_result(&s, script_hear(&s, "tools/call"), "{\"task\":{" TASK("working") "}}");
     script_skip(&s, "tasks/get");

@@ -1,5 +1,5 @@
 /* duplex-mcp: what `duplex mcp` runs. */
-#include "systems/mcp/command/serve.h"
+#include "systems/mcp/command/serve/serve.h"
 #include "systems/mcp/command/verbs.h"
 
 #include "cli/say.h"

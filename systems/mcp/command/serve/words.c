@@ -1,5 +1,5 @@
 /* From arguments to words. */
-#include "systems/mcp/command/serve_spec.h"
+#include "systems/mcp/command/serve/spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "systems/mcp/command/serve_pump.h"
+#include "systems/mcp/command/serve/pump.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
-/* serve_files.h: the parts of `duplex mcp serve files`. */
+/* files.h: the parts of `duplex mcp serve files`. */
 #ifndef MCP_SERVE_FILES_H
 #define MCP_SERVE_FILES_H
 
-#include "systems/mcp/command/serve_folder.h"
-#include "systems/mcp/command/serve_parts.h"
-#include "systems/mcp/command/serve_walk.h"
+#include "systems/mcp/command/serve/folder.h"
+#include "systems/mcp/command/serve/parts.h"
+#include "systems/mcp/command/serve/walk.h"
 
 #include <yyjson.h>
 

@@ -1,5 +1,5 @@
 /* The tool search. */
-#include "systems/mcp/command/serve_files.h"
+#include "systems/mcp/command/serve/files.h"
 
 #include "cli/say.h"
 #include "cli/wait.h"

@@ -1,5 +1,5 @@
 /* Work in slices. */
-#include "systems/mcp/command/serve_files.h"
+#include "systems/mcp/command/serve/files.h"
 
 #include "cli/wait.h"
 

@@ -1,11 +1,11 @@
-/* serve_walk.h: all that lies below a folder, in an order that does not depend on the file system:
+/* walk.h: all that lies below a folder, in an order that does not depend on the file system:
  * by the bytes of the names, each folder followed by what is in it. A walk can begin behind any
  * path, whether that is still there or not, and holds only so many names at a time. Symbolic links
  * to folders are not followed, so that it ends. */
 #ifndef MCP_SERVE_WALK_H
 #define MCP_SERVE_WALK_H
 
-#include "systems/mcp/command/serve_folder.h"
+#include "systems/mcp/command/serve/folder.h"
 
 enum { WALK_DEPTH = 64, WALK_NAMES = 4096 };
 

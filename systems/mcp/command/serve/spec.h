@@ -1,4 +1,4 @@
-/* serve_spec.h: the file of `duplex mcp serve command`: how arguments become words of a command.
+/* spec.h: the file of `duplex mcp serve command`: how arguments become words of a command.
  * docs/mcp-command.md describes it. */
 #ifndef MCP_SERVE_SPEC_H
 #define MCP_SERVE_SPEC_H

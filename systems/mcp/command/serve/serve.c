@@ -1,6 +1,6 @@
-#include "systems/mcp/command/serve.h"
+#include "systems/mcp/command/serve/serve.h"
 
-#include "systems/mcp/command/serve_parts.h"
+#include "systems/mcp/command/serve/parts.h"
 
 #include "cli/record.h"
 #include "cli/say.h"

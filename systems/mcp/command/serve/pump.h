@@ -1,4 +1,4 @@
-/* serve_pump.h: a loop of the library, and beside it descriptors of our own. */
+/* pump.h: a loop of the library, and beside it descriptors of our own. */
 #ifndef MCP_SERVE_PUMP_H
 #define MCP_SERVE_PUMP_H
 

@@ -1,5 +1,5 @@
 /* Lists of files: the tool list_files, and the pages of resources. */
-#include "systems/mcp/command/serve_files.h"
+#include "systems/mcp/command/serve/files.h"
 
 #include "cli/say.h"
 

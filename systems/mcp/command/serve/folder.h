@@ -1,4 +1,4 @@
-/* serve_folder.h: a folder that nothing leads out of. Paths are relative to it, without "." and
+/* folder.h: a folder that nothing leads out of. Paths are relative to it, without "." and
  * "..", with single slashes; "" is the folder itself. */
 #ifndef MCP_SERVE_FOLDER_H
 #define MCP_SERVE_FOLDER_H

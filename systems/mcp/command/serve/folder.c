@@ -1,5 +1,5 @@
 /* Opening what lies below a folder. */
-#include "systems/mcp/command/serve_folder.h"
+#include "systems/mcp/command/serve/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

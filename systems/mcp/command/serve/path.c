@@ -1,5 +1,5 @@
 /* Paths and URIs of files, from outside and to it. */
-#include "systems/mcp/command/serve_folder.h"
+#include "systems/mcp/command/serve/folder.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Patterns of names. */
-#include "systems/mcp/command/serve_files.h"
+#include "systems/mcp/command/serve/files.h"
 
 #include <string.h>
 

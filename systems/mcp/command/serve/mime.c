@@ -1,5 +1,5 @@
 /* What a file is, by its name or by how it begins. */
-#include "systems/mcp/command/serve_folder.h"
+#include "systems/mcp/command/serve/folder.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
 /* From words to a process. */
-#include "systems/mcp/command/serve_program.h"
+#include "systems/mcp/command/serve/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* What could stand in the place of the template file:///{+path}. */
-#include "systems/mcp/command/serve_files.h"
+#include "systems/mcp/command/serve/files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* duplex mcp serve files: a folder that can be read and searched, and nothing else. */
-#include "systems/mcp/command/serve_files.h"
+#include "systems/mcp/command/serve/files.h"
 
-#include "systems/mcp/command/serve.h"
+#include "systems/mcp/command/serve/serve.h"
 
 #include "cli/say.h"
 

@@ -1,7 +1,7 @@
 /* What changes in the folder while it is served. Every folder in it is watched, and every file that
  * somebody subscribed to, since a file that is reached by a link changes elsewhere. Writing comes
  * in many pieces: what has changed is told a moment later, once. */
-#include "systems/mcp/command/serve_files.h"
+#include "systems/mcp/command/serve/files.h"
 
 #include "cli/say.h"
 

@@ -1,9 +1,9 @@
-/* serve_program.h: a plain program that runs until it ends, takes too long, or says too much. It
+/* program.h: a plain program that runs until it ends, takes too long, or says too much. It
  * has a session of its own, so that all that it starts goes with it, and no terminal. */
 #ifndef MCP_SERVE_PROGRAM_H
 #define MCP_SERVE_PROGRAM_H
 
-#include "systems/mcp/command/serve_pump.h"
+#include "systems/mcp/command/serve/pump.h"
 
 struct program_plan {
     char *const *argv;
@@ -54,7 +54,7 @@ void program_stop(struct program *program, enum program_end why);
 /* All of them, now; nothing comes any more. */
 void programs_end(struct program **list);
 
-/* From serve_spawn.c: a process in a session of its own, or -1 with the reason in `room`. */
+/* From spawn.c: a process in a session of its own, or -1 with the reason in `room`. */
 int program_spawn(const struct program_plan *plan, int in, int out, int errors, char *room,
                   size_t room_len);
 

@@ -1,5 +1,5 @@
 /* Reading the file, and what is wrong with it. */
-#include "systems/mcp/command/serve_spec.h"
+#include "systems/mcp/command/serve/spec.h"
 
 #include "cli/input.h"
 #include "cli/options.h"

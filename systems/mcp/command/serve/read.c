@@ -1,5 +1,5 @@
 /* Reading one file: the tool read_file, and resources. */
-#include "systems/mcp/command/serve_files.h"
+#include "systems/mcp/command/serve/files.h"
 
 #include "cli/say.h"
 

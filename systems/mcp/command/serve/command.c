@@ -1,9 +1,9 @@
 /* duplex mcp serve command: programs as tools. */
-#include "systems/mcp/command/serve.h"
-#include "systems/mcp/command/serve_folder.h"
-#include "systems/mcp/command/serve_parts.h"
-#include "systems/mcp/command/serve_program.h"
-#include "systems/mcp/command/serve_spec.h"
+#include "systems/mcp/command/serve/folder.h"
+#include "systems/mcp/command/serve/parts.h"
+#include "systems/mcp/command/serve/program.h"
+#include "systems/mcp/command/serve/serve.h"
+#include "systems/mcp/command/serve/spec.h"
 
 #include "cli/say.h"
 #include "cli/wait.h"

@@ -1,4 +1,4 @@
-#include "systems/mcp/command/serve_walk.h"
+#include "systems/mcp/command/serve/walk.h"
 
 #include <dirent.h>
 #include <errno.h>

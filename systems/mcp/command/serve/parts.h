@@ -1,9 +1,9 @@
-/* serve_parts.h: what both servers share: where they serve, and until when. */
+/* parts.h: what both servers share: where they serve, and until when. */
 #ifndef MCP_SERVE_PARTS_H
 #define MCP_SERVE_PARTS_H
 
 #include "systems/mcp/command/command.h"
-#include "systems/mcp/command/serve_pump.h"
+#include "systems/mcp/command/serve/pump.h"
 
 #include <duplex/mcp-server.h>
 #include <duplex/recorder.h>

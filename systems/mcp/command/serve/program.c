@@ -1,4 +1,4 @@
-#include "systems/mcp/command/serve_program.h"
+#include "systems/mcp/command/serve/program.h"
 
 #include "cli/wait.h"
 

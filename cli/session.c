@@ -150,19 +150,6 @@ static int change_framing(cli_session *session) {
     return CLI_OK;
 }
 
-/* The last of the lines that people like to read; the first may have lost its beginning. */
-static dx_text last_lines(dx_text text, bool cut) {
-    enum { LINES = 10 };
-    size_t lines = 0;
-    size_t at = text.len;
-    while (at && (text.at[at - 1] != '\n' || lines++ < LINES))
-        at--;
-    const char *newline = cut && !at ? memchr(text.at, '\n', text.len) : NULL;
-    if (newline && newline + 1 < text.at + text.len)
-        at = (size_t)(newline + 1 - text.at);
-    return (dx_text){text.at + at, text.len - at};
-}
-
 int session_tell(cli_session *session, int code, const char *message, yyjson_mut_doc *doc,
                  yyjson_mut_val *more) {
     const struct contact *main = session->main;
@@ -170,7 +157,7 @@ int session_tell(cli_session *session, int code, const char *message, yyjson_mut
     bool wanted = !errors || strcmp(errors, "tail") == 0;
     dx_text tail = {main->tail, wanted ? main->tail_len : 0};
     if (!cli_voice.json)
-        tail = last_lines(tail, main->tail_len == sizeof main->tail);
+        tail = cli_last_lines(tail, main->tail_len == sizeof main->tail);
     message = message ? message : "no memory";
     /* How it ended has its last line already. */
     size_t len = strlen(message);

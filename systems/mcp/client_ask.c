@@ -193,15 +193,14 @@ void dx__mcp_client_ask_settle(dx_mcp_client *client) {
 
 /* Its time. */
 
-uint64_t dx__mcp_client_ask_time(const dx__mcp_client_ask *ask, uint64_t ms) {
+static uint64_t time_left(const dx__mcp_client_ask *ask) {
     uint64_t now = clock_ms();
-    uint64_t left = ask->total_at == DX_NEVER ? DX_NEVER
-                    : ask->total_at > now     ? ask->total_at - now
-                                              : 0;
-    return left < ms ? left : ms;
+    if (ask->total_at == DX_NEVER)
+        return DX_NEVER;
+    return ask->total_at > now ? ask->total_at - now : 0;
 }
 
-void dx__mcp_client_ask_wake(dx_timer *timer, void *user) {
+static void wake(dx_timer *timer, void *user) {
     dx__mcp_client_ask *ask = user;
     dx_mcp_client *client = ask->client;
     (void)timer;
@@ -226,10 +225,10 @@ void dx__mcp_client_ask_wake(dx_timer *timer, void *user) {
 dx_status dx__mcp_client_ask_sleep(dx__mcp_client_ask *ask, uint64_t ms) {
     dx_status status = DX_OK;
     if (!ask->timer)
-        status = dx_timer_new(ask->client->loop, dx__mcp_client_ask_wake, ask, &ask->timer);
+        status = dx_timer_new(ask->client->loop, wake, ask, &ask->timer);
     if (status != DX_OK)
         return status;
-    uint64_t left = dx__mcp_client_ask_time(ask, DX_NEVER);
+    uint64_t left = time_left(ask);
     ask->wakes_late = left != DX_NEVER && left <= ms;
     dx_timer_set(ask->timer, ask->wakes_late ? left : ms);
     return DX_OK;
@@ -307,7 +306,7 @@ static dx_status send(dx__mcp_client_ask *ask, dx_text method, dx_json params,
         timeout_ms = ask->options.timeout_ms ? ask->options.timeout_ms : client->config.timeout_ms;
     options.peer.timeout_ms = timeout_ms;
     if (ask->total_at != DX_NEVER)
-        options.peer.total_ms = dx__mcp_client_ask_time(ask, DX_NEVER);
+        options.peer.total_ms = time_left(ask);
     if (ask->total_at != DX_NEVER && !options.peer.total_ms)
         options.peer.total_ms = 1;
     options.peer.reset = ask->options.reset;

@@ -276,11 +276,8 @@ void dx__mcp_client_ask_end_text(dx__mcp_client_ask *ask, dx_outcome outcome, in
 bool dx__mcp_client_ask_has_ended(const dx__mcp_client_ask *ask);
 /* Tells those that have ended. */
 void dx__mcp_client_ask_settle(dx_mcp_client *client);
-/* What is left of its time, at most `ms`; 0: none. */
-uint64_t dx__mcp_client_ask_time(const dx__mcp_client_ask *ask, uint64_t ms);
 /* Wakes it up, at the latest when its time is over. */
 dx_status dx__mcp_client_ask_sleep(dx__mcp_client_ask *ask, uint64_t ms);
-void dx__mcp_client_ask_wake(dx_timer *timer, void *user);
 
 /* A result that came, each for its way. All may tell the end of the ask. */
 void dx__mcp_client_list_result(dx__mcp_client_ask *ask, const dx_event *event);

@@ -33,7 +33,7 @@ static void deliver(dx__mcp_question *question, yyjson_val *value, int64_t code,
     dx_mcp_work *work = was.work;
     question_free(question);
     if (was.on_roots)
-        was.on_roots(was.session, yyjson_obj_get(value, "roots"), was.user);
+        was.on_roots(was.session, value ? yyjson_obj_get(value, "roots") : NULL, was.user);
     if (!work)
         return;
     if (work->task)
@@ -97,6 +97,8 @@ void dx__mcp_questions_drop(dx_mcp_work *work) {
             continue;
         question->work = NULL;
         work->asking--;
+        if (question->posted)
+            continue;
         if (question->call && session->link)
             (void)dx_link_cancel(session->link, question->call, dx_str("no longer needed"));
         else
@@ -120,12 +122,32 @@ void dx__mcp_questions_cancel(dx_mcp_work *work) {
 }
 
 void dx__mcp_questions_done(dx_mcp_session *session, bool tell) {
-    for (dx__mcp_question *question = session->questions; tell && question;
-         question = question->next)
-        question->marked = true;
-    deliver_marked(session, "the client is gone");
-    while (session->questions)
-        question_free(session->questions);
+    dx__mcp_question *next;
+    for (dx__mcp_question *question = session->questions; question; question = question->next)
+        question->marked = tell && !question->posted;
+    if (tell)
+        deliver_marked(session, "the client is gone");
+    for (dx__mcp_question *question = session->questions; question; question = next) {
+        next = question->next;
+        if (!question->posted)
+            question_free(question);
+    }
+}
+
+static void on_posted(void *user) {
+    dx__mcp_question *question = user;
+    dx_mcp_session *session = question->session;
+    deliver(question, NULL, 0, dx_str("the client is gone"));
+    dx__mcp_session_release(session);
+}
+
+/* There is no timer of the session any more. */
+static void post(dx__mcp_question *question) {
+    dx_mcp_session *session = question->session;
+    dx__mcp_session_hold(session);
+    question->posted = true;
+    if (dx_loop_post(session->loop, on_posted, question) != DX_OK)
+        on_posted(question);
 }
 
 /* Params of a question that belongs to a task say so. */
@@ -207,11 +229,15 @@ void dx_mcp_work_ask(dx_mcp_work *work, const char *key, const char *method, dx_
     }
     question->on_reply = on_reply;
     question->user = user;
+    if (!session->link) {
+        post(question);
+        return;
+    }
     dx__mcp_out_init(&text, &session->alloc);
     text.status = dx_json_write(&text.buf, params);
     const char *lacks = dx__mcp_lacks(session, dx__mcp_capabilities_of(work), method,
                                       is_url(dx__mcp_out_text(&text)));
-    if (text.status != DX_OK || work->cancelled || !session->link) {
+    if (text.status != DX_OK || work->cancelled) {
         (void)snprintf(question->why, sizeof question->why, "%s",
                        text.status != DX_OK ? "the params are not JSON" : "cancelled");
     } else if (lacks) {

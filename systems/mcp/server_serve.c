@@ -10,7 +10,7 @@
 int dx_mcp_serve(dx_mcp_server *server) {
     dx_loop *loop = NULL;
     dx_mcp_session *session = NULL;
-    dx_error error = {DX_FAULT_NONE};
+    dx_error error = {.fault = DX_FAULT_NONE};
     dx_status status = dx_loop_new(NULL, &loop, &error);
     /* A client may close its end of the log, and that must not be the end of who writes to it. */
     signal(SIGPIPE, SIG_IGN);

@@ -3,7 +3,7 @@
 
 static dx__mcp_task *find(dx_mcp_session *session, const dx_event *event) {
     dx_text id = dx__mcp_member(event->value, "taskId");
-    dx__mcp_task *task = session->tasks;
+    dx__mcp_task *task;
     dx__mcp_tasks_purge(session);
     for (task = session->tasks; task && !dx_text_is(id, task->id); task = task->next)
         ;

@@ -228,6 +228,7 @@ struct dx__mcp_question {
     const char *lacks; /* … or that the client has not got this capability */
     char why[512];     /* … or for this reason; "": modern, it will be asked for */
     bool marked;       /* its turn has come */
+    bool posted;       /* asked when the client was gone: the loop has it */
     dx_mcp_on_reply on_reply;
     void (*on_roots)(dx_mcp_session *session, yyjson_val *roots, void *user);
     void *user;

@@ -42,6 +42,8 @@ static void serve(script *s, yyjson_doc *doc, int is_modern) {
         script_result(s, doc,
                       "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":" ALL_CAPABILITIES
                       ",\"serverInfo\":{\"name\":\"server\",\"version\":\"2\"}}");
+    } else if (strcmp(method, "server/discover") == 0 && !is_modern) {
+        script_error(s, doc, "{\"code\":-32601,\"message\":\"m\"}");
     } else if (strcmp(method, "server/discover") == 0) {
         script_result(s, doc,
                       DISCOVERED("{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":"
@@ -129,13 +131,14 @@ static int use(script *s, int is_modern) {
 }
 
 /* True if nothing failed any more. */
-static int play(scarce *memory, int is_modern) {
+static int play(scarce *memory, int is_modern, int is_auto) {
     script s = {0};
     int fds[2];
     dx_allocator allocator = {take, retake, give, memory};
     dx_mcp_client_config config = script_config(&s);
     config.allocator = &allocator;
-    config.mode = is_modern ? DX_MCP_MODERN : DX_MCP_LEGACY;
+    config.mode = is_auto ? DX_MCP_AUTO : is_modern ? DX_MCP_MODERN : DX_MCP_LEGACY;
+    config.probe_ms = 300;
     config.roots = 1;
     config.on_sampling = answer_now;
     config.on_elicitation = elicit_now;
@@ -179,29 +182,31 @@ static int play(scarce *memory, int is_modern) {
     return memory->count < memory->until;
 }
 
-static void try_all(int is_modern, int stays, size_t step) {
+static void try_all(int is_modern, int is_auto, int stays, size_t step) {
     scarce memory = {0};
-    play(&memory, is_modern);
+    play(&memory, is_modern, is_auto);
     size_t most = memory.count;
     assert_true(most > 100);
     size_t at_call = 1;
     for (; at_call < most; at_call += step) {
         memory = (scarce){.until = at_call, .stays = stays};
-        play(&memory, is_modern);
+        play(&memory, is_modern, is_auto);
     }
 }
 
 /* Those that read the protocols are many and alike. */
 static void test_legacy(void **state) {
     (void)state;
-    try_all(0, 0, 3);
-    try_all(0, 1, 17);
+    try_all(0, 0, 0, 3);
+    try_all(0, 0, 1, 17);
+    try_all(0, 1, 0, 11);
 }
 
 static void test_modern(void **state) {
     (void)state;
-    try_all(1, 0, 3);
-    try_all(1, 1, 17);
+    try_all(1, 0, 0, 3);
+    try_all(1, 0, 1, 17);
+    try_all(1, 1, 0, 11);
 }
 
 int main(void) {

@@ -86,6 +86,14 @@ static void at_once(dx_mcp_work *work, yyjson_val *arguments, void *user) {
     dx_mcp_work_ask(work, "one", "elicitation/create", JSON(form), on_first, u);
 }
 
+static void keep(dx_mcp_work *work, yyjson_val *arguments, void *user) {
+    (void)arguments;
+    (void)user;
+    kept = work;
+    dx_mcp_work_keep(work);
+    dx_mcp_work_on_cancel(work, on_cancel, NULL);
+}
+
 static void may(dx_mcp_work *work, yyjson_val *arguments, void *user) {
     static const char *const methods[] = {"sampling/createMessage", "roots/list",
                                           "elicitation/create", "elicitation/create url", "other"};
@@ -100,7 +108,7 @@ static void begin(struct talk *talk) {
     static const dx_mcp_tool tools[] = {
         {.name = "ask", .call = ask}, {.name = "askfail", .call = ask_fail},
         {.name = "two", .call = two}, {.name = "atonce", .call = at_once},
-        {.name = "may", .call = may},
+        {.name = "may", .call = may}, {.name = "keep", .call = keep},
     };
     dx_mcp_server_config config = dx_mcp_server_defaults("s", "1");
     config.ask_ms = 100;
@@ -229,6 +237,27 @@ static void test_cancelled(void **state) {
     talk_leave(&talk);
     assert_int_equal(replies, 2);
     talk_end(&talk);
+}
+
+/* Who asks when the client is gone is told so; who ends the work first is not. */
+static void test_ask_late(void **state) {
+    struct talk talk;
+    (void)state;
+    for (int ends = 0; ends < 2; ends++) {
+        begin(&talk);
+        talk_open(&talk, "2025-11-25", "{\"roots\":{}}");
+        talk_ask(&talk, 1, "tools/call", "\"name\":\"keep\"");
+        while (!kept)
+            talk_turn(&talk, 10);
+        talk_leave(&talk);
+        assert_int_equal(cancels, 1);
+        dx_mcp_work_ask(kept, "k", "roots/list", dx_json_none(), on_reply, u);
+        if (ends)
+            dx_mcp_work_done(kept);
+        talk_turn(&talk, 0);
+        assert_int_equal(replies, !ends);
+        talk_end(&talk);
+    }
 }
 
 /* The requestState of a line, and the request that is repeated with it. */
@@ -394,7 +423,7 @@ int main(void) {
         cmocka_unit_test(test_cancelled),     cmocka_unit_test(test_rounds),
         cmocka_unit_test(test_wrong_answer),  cmocka_unit_test(test_put),
         cmocka_unit_test(test_state),         cmocka_unit_test(test_lacks),
-        cmocka_unit_test(test_session_roots),
+        cmocka_unit_test(test_session_roots), cmocka_unit_test(test_ask_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,12 @@
 #include "systems/hermes/command/words.h"
 #include "systems/hermes/command/work.h"
 
+#include "cli/opener.h"
 #include "cli/say.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,71 +25,17 @@ int windows_check(const struct hermes_options *options) {
     return is_empty ? cli_fail(CLI_USAGE, "--opener: expected a program") : CLI_OK;
 }
 
-/* It gets signals as any program does, lives on when we are interrupted at the terminal, and can't
- * write into our results. */
-static int spawn(char **argv, pid_t *ret_pid) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigset_t normal;
-    sigemptyset(&none);
-    sigemptyset(&normal);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        sigaddset(&normal, numbers[i]);
-    int number = posix_spawn_file_actions_init(&actions);
-    if (number)
-        return number;
-    number = posix_spawnattr_init(&attributes);
-    if (!number) {
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                                  POSIX_SPAWN_SETSIGMASK);
-        posix_spawnattr_setpgroup(&attributes, 0);
-        posix_spawnattr_setsigdefault(&attributes, &normal);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        number = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        if (!number)
-            number = posix_spawn_file_actions_adddup2(&actions, 2, 1);
-        if (!number)
-            number = posix_spawnp(ret_pid, argv[0], &actions, &attributes, argv, environ);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return number;
-}
-
-/* The library lets only such URLs through; a program is told nothing else, whatever may change
- * there. None of them begins with a dash. */
-static bool is_web(const char *url) {
-    return strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
-}
-
-/* The words of --opener, and the URL as the last one. */
-static int start_opener(const struct work *work, const char *url, pid_t *ret_pid) {
-    struct words words = {NULL, 0};
-    if (words_split(work->options->opener, &words))
-        return ENOMEM; /* that it can be split was seen before */
-    char **argv = calloc(words.count + 2, sizeof *argv);
-    int number = ENOMEM;
-    if (argv) {
-        memcpy(argv, words.at, words.count * sizeof *argv);
-        argv[words.count] = (char *)(uintptr_t)url;
-        number = spawn(argv, ret_pid);
-    }
-    free(argv);
-    words_done(&words);
-    return number;
-}
-
 static const char *open_page(struct work *work, const char *url) {
+    struct words words = {NULL, 0};
     pid_t pid;
-    if (!is_web(url))
-        return "only pages of the web are opened";
     if (work->opener_count == OPENERS_MAX)
         return "too many programs that open pages still run";
-    int number = start_opener(work, url, &pid);
-    if (number)
-        return strerror(number);
+    const char *why = words_split(work->options->opener, &words);
+    if (!why)
+        why = cli_open_page(words.at, url, &pid);
+    words_done(&words);
+    if (why)
+        return why;
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     work->openers[work->opener_count++] = (struct opener){pid, fd};
     return NULL;

@@ -45,26 +45,13 @@ int talk_code(dx_fault fault) {
     }
 }
 
-/* The last of the lines that people like to read; the first may have lost its beginning. */
-static dx_text last_lines(dx_text text, bool cut) {
-    enum { LINES = 10 };
-    size_t lines = 0;
-    size_t at = text.len;
-    while (at && (text.at[at - 1] != '\n' || lines++ < LINES))
-        at--;
-    const char *newline = cut && !at ? memchr(text.at, '\n', text.len) : NULL;
-    if (newline && newline + 1 < text.at + text.len)
-        at = (size_t)(newline + 1 - text.at);
-    return (dx_text){text.at + at, text.len - at};
-}
-
 int talk_tell(struct talk *talk, int code, const char *message, yyjson_mut_doc *doc,
               yyjson_mut_val *more) {
     const char *errors = talk->options->errors;
     bool wanted = !errors || strcmp(errors, "tail") == 0;
     dx_text tail = {talk->tail, wanted ? talk->tail_len : 0};
     if (!cli_voice.json)
-        tail = last_lines(tail, talk->tail_len == sizeof talk->tail);
+        tail = cli_last_lines(tail, talk->tail_len == sizeof talk->tail);
     message = message ? message : "no memory";
     /* How it ended has its last line already. */
     size_t len = strlen(message);

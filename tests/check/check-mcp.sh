@@ -345,6 +345,8 @@ with 1 '' 'pass --mode modern' tools -- modern
 with 1 '*' '' tools --json -- refuse
 json 'e["exit"] == 1 and "not with you" in e["message"]'
 with 6 '' '1999-01-01' tools -- old
+with 6 '' 'not with that' tools -- oldest
+with 0 'Revision     2024-11-05' '' info -- older
 with 7 '' 'initialize' tools -- unfit
 with 5 '' '(--start-timeout)' tools --start-timeout 200ms -- silent
 with 6 '' 'framing' tools -- header

@@ -1,6 +1,7 @@
 """mcp-server.py [FLAG...]: an MCP server on the standard input and output that can do everything, also
 what it should not. In the legacy era unless `modern` is among its flags:
   silent, refuse, exit, kill   what comes of initialize: nothing, an error, the end of the server
+  older, oldest                an error that names the revisions spoken: one of ours, none of ours
   old, unfit                   an unknown revision, a result that does not fit
   header                       answers in the other framing
   noise                        writes other lines to its standard output
@@ -316,7 +317,11 @@ def initialize(request):
     params = request["params"]
     client.update(params)
     if "refuse" in flags:
-        raise Refusal(-32602, "not with you", {"supported": ["2024-11-05"]})
+        raise Refusal(-32602, "not with you", {"licence": "none"})
+    if "older" in flags and params["protocolVersion"] != "2024-11-05":
+        raise Refusal(-32602, "not with that", {"supported": ["2024-11-05", "1999-01-01"]})
+    if "oldest" in flags:
+        raise Refusal(-32602, "not with that", {"supported": ["1999-01-01"]})
     if "exit" in flags:
         sys.stderr.write("first line\nno licence found\n")
         sys.stderr.flush()

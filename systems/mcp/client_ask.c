@@ -268,6 +268,8 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
         } else if (event->outcome == DX_OUTCOME_RESULT) {
             route(ask, event);
         } else {
+            if (event->outcome == DX_OUTCOME_LOST)
+                dx__mcp_client_note(client, &event->error);
             if (ask->task && event->outcome == DX_OUTCOME_TIMED_OUT)
                 dx__mcp_client_task_late(ask);
             dx__mcp_client_ask_done(ask, event);

@@ -62,6 +62,13 @@ static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     dx__mcp_client_leave(client);
 }
 
+void dx__mcp_client_note(dx_mcp_client *client, const dx_error *error) {
+    bool is_end = error->fault == DX_FAULT_NONE || error->fault == DX_FAULT_ENDED ||
+                  error->fault == DX_FAULT_EXITED || error->fault == DX_FAULT_KILLED;
+    if (!is_end && client->phase < DX__MCP_CLOSING && client->error.fault == DX_FAULT_NONE)
+        client->error = *error;
+}
+
 static void end_of(dx_mcp_client *client, const dx_error *why) {
     if (client->phase >= DX__MCP_CLOSING)
         return;

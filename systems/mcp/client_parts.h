@@ -217,6 +217,9 @@ dx_child_config dx__mcp_client_child_config(dx_mcp_client *client, dx_protocol *
 dx_status dx__mcp_client_connect(dx_mcp_client *client, dx_protocol *protocol, dx_error *reterr);
 /* All went well: the descriptors that were given are no longer needed. */
 void dx__mcp_client_close_given(int in, int out);
+/* A call was lost because of this: if a program leaves at once when it has said what can't be read,
+ * nobody else tells. */
+void dx__mcp_client_note(dx_mcp_client *client, const dx_error *error);
 /* Ends it because of this. */
 void dx__mcp_client_fail(dx_mcp_client *client, dx_fault fault, const char *before, dx_text after);
 void dx__mcp_client_hang_up(dx_mcp_client *client);

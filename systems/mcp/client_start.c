@@ -44,7 +44,8 @@ static void fail_hello(dx_mcp_client *client, const dx_event *event) {
             snprintf(text, sizeof text, "%s: ", method);
         dx__mcp_client_fail(client, event->error.fault, text, dx_str(event->error.phrase));
         break;
-    default: /* lost: how it ended is told by the connection */
+    default: /* lost: how it ended is told by the connection, as a rule */
+        dx__mcp_client_note(client, &event->error);
         break;
     }
 }

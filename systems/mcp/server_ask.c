@@ -222,7 +222,7 @@ void dx_mcp_work_ask(dx_mcp_work *work, const char *key, const char *method, dx_
     if (work->ended)
         return;
     dx__mcp_question *question = question_new(session, work);
-    dx_mcp_work_keep(work);
+    work->kept = true;
     if (!question) {
         dx_mcp_work_fail(work, dx_str("out of memory"));
         return;

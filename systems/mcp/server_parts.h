@@ -76,6 +76,8 @@ void dx__mcp_work_leave(dx_mcp_work *work);
 /* The handler has returned: who neither ended nor kept it is answered for. */
 void dx__mcp_work_ran(dx_mcp_work *work);
 void dx__mcp_work_cancel(dx_mcp_work *work);
+/* Without a word. What only waits for the answer to a question has nobody else to end it. */
+void dx__mcp_work_abandon(dx_mcp_work *work);
 /* The end of it with that answer; gives `out` back. */
 void dx__mcp_work_finish(dx_mcp_work *work, dx__mcp_out *result);
 void dx__mcp_work_refused(dx_mcp_work *work, int64_t code, dx_text message, dx_json data);

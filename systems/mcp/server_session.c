@@ -29,10 +29,10 @@ static void unlink_session(dx_mcp_session *session) {
     session->prev = session->next = NULL;
 }
 
-static void cancel_works(dx_mcp_session *session) {
+static void each_work(dx_mcp_session *session, void (*apply)(dx_mcp_work *work)) {
     for (dx_mcp_work *work = session->works; work; work = session->cursor) {
         session->cursor = work->next;
-        dx__mcp_work_cancel(work);
+        apply(work);
     }
 }
 
@@ -50,10 +50,7 @@ static void end(dx_mcp_session *session, const dx_error *why) {
     session->link = NULL;
     session->closing = true;
     dx__mcp_listens_done(session);
-    if (why)
-        cancel_works(session);
-    for (dx_mcp_work *work = session->works; work; work = work->next)
-        work->cancelled = true;
+    each_work(session, why ? dx__mcp_work_cancel : dx__mcp_work_abandon);
     dx__mcp_tasks_done(session);
     dx__mcp_questions_done(session, why != NULL);
     if (session->server)

@@ -194,6 +194,7 @@ struct dx_mcp_work {
     unsigned busy;   /* callbacks that are running: it stays until they return */
     unsigned asking; /* questions that are open */
     bool kept;
+    bool held;      /* by its handler, not only by a question */
     bool ended;     /* by its owner */
     bool cancelled; /* nothing is sent any more */
     bool over;      /* modern: input is required, the answer says so */

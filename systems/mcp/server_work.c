@@ -65,6 +65,8 @@ static void release(dx_mcp_work *work) {
     if (session->cursor == work)
         session->cursor = work->next;
     dx__mcp_questions_drop(work);
+    if (work->task)
+        work->task->work = NULL;
     if (work->event)
         dx__mcp_table_drop(&session->by_request, key_of(work));
     dx_event_free(work->event);
@@ -112,6 +114,15 @@ void dx__mcp_work_cancel(dx_mcp_work *work) {
             dx__mcp_questions_cancel(work);
     }
     dx__mcp_work_leave(work);
+}
+
+void dx__mcp_work_abandon(dx_mcp_work *work) {
+    work->cancelled = true;
+    if (work->held || !work->asking)
+        return;
+    work->ended = true;
+    dx__mcp_questions_drop(work);
+    release_if_done(work);
 }
 
 /* The answer that is stored in the work. False: it has to be tried again. */
@@ -208,7 +219,7 @@ yyjson_val *dx_mcp_work_params(const dx_mcp_work *work) {
 }
 
 void dx_mcp_work_keep(dx_mcp_work *work) {
-    work->kept = true;
+    work->kept = work->held = true;
 }
 
 int dx_mcp_work_is_cancelled(const dx_mcp_work *work) {

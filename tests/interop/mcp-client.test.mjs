@@ -240,7 +240,7 @@ describe("duplex mcp with server-everything", { concurrency: 4 }, () => {
 
     test("updates of a resource that was subscribed to", async (t) => {
         const server = relayed("resources/subscribe", "toggle-subscriber-updates");
-        const asked = await mcp(t, ["watch", `${TEXT}/1`, "--for", "1500ms"], server);
+        const asked = await mcp(t, ["watch", `${TEXT}/1`], server, { enough: (text) => text.includes("updated") });
         assert.deepEqual(asked.of("resources/subscribe"), [{ uri: `${TEXT}/1` }]);
         assert.deepEqual(asked.of("notifications/resources/updated"), [{ uri: `${TEXT}/1` }]);
         const updated = asked.values.filter(({ event }) => event === "updated");
@@ -249,8 +249,9 @@ describe("duplex mcp with server-everything", { concurrency: 4 }, () => {
 
     for (const [index, level] of LEVELS.entries()) {
         test(`the log level ${level}`, async (t) => {
-            const words = ["log", "--level", level, "--for", "800ms", "--env", `DICE=${index}`];
-            const asked = await mcp(t, words, relayed("logging/setLevel", "toggle-simulated-logging"));
+            const words = ["log", "--level", level, "--env", `DICE=${index}`];
+            const server = relayed("logging/setLevel", "toggle-simulated-logging");
+            const asked = await mcp(t, words, server, { enough: (text) => text.includes("message") });
             assert.deepEqual(asked.of("logging/setLevel"), [{ level }]);
             const told = asked.of("notifications/message").filter(({ logger }) => !logger);
             assert.deepEqual(told.map((one) => one.level), [level]);

@@ -344,6 +344,58 @@ static void test_on_session(void **state) {
     talk_end(&talk);
 }
 
+struct seen {
+    int in;
+    int out;
+    int violations;
+    int stray;
+    int roots;
+};
+
+static void on_traffic(dx_mcp_session *session, int out, dx_text text, void *user) {
+    struct seen *seen = user;
+    (void)session;
+    assert_true(text.len > 0);
+    (*(out ? &seen->out : &seen->in))++;
+}
+
+static void on_violation(dx_mcp_session *session, const dx_event *event, void *user) {
+    struct seen *seen = user;
+    (void)session;
+    (*(event->kind == DX_EVENT_STRAY ? &seen->stray : &seen->violations))++;
+}
+
+static void on_roots_changed(dx_mcp_session *session, void *user) {
+    assert_non_null(dx_mcp_session_server(session));
+    assert_ptr_equal(dx_mcp_server_user(dx_mcp_session_server(session)), user);
+    ((struct seen *)user)->roots++;
+}
+
+static void test_callbacks(void **state) {
+    struct talk talk;
+    struct seen seen = {.in = 0};
+    dx_mcp_server_config config = dx_mcp_server_defaults("s", "1");
+    config.on_traffic = on_traffic;
+    config.on_violation = on_violation;
+    config.on_roots_changed = on_roots_changed;
+    config.user = &seen;
+    (void)state;
+    begin(&talk, config);
+    talk_open(&talk, "2025-11-25", "{\"roots\":{\"listChanged\":true}}");
+    talk_say(&talk, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}");
+    talk_say(&talk, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/nothing\"}");
+    talk_say(&talk, "debug: hello");
+    talk_ask(&talk, 1, "ping", "");
+    assert_has(talk_hear(&talk), "\"id\":1");
+    assert_int_equal(seen.in, 6);
+    assert_int_equal(seen.out, 2);
+    assert_int_equal(seen.violations, 1);
+    assert_int_equal(seen.stray, 1);
+    assert_int_equal(seen.roots, 1);
+    assert_ptr_equal(dx_mcp_session_loop(talk.session), talk.loop);
+    talk_end(&talk);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_revisions),   cmocka_unit_test(test_info),
@@ -352,6 +404,7 @@ int main(void) {
         cmocka_unit_test(test_modern),      cmocka_unit_test(test_modern_by_claim),
         cmocka_unit_test(test_batch),       cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_on_session),  cmocka_unit_test(test_modern_refused),
+        cmocka_unit_test(test_callbacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,9 +29,30 @@ const SCHEMAS = {
 
 const NOTIFICATIONS = Object.keys(SCHEMAS).filter((method) => method.startsWith("notifications/"));
 
-// connect(NAME OF A KIND, ARGV, { answers }): `came` has what came by itself, `asked` what the server asked for;
-// answers[METHOD](params) is what it is told.
-export async function connect(name, [command, ...args], { answers = {}, env, cwd } = {}) {
+// All that a transport sends and gets, for a trace.
+function witness(transport) {
+    const all = [];
+    const begin = performance.now();
+    const note = (from, message) =>
+        all.push({ t: Math.round((performance.now() - begin) * 1000), from, text: JSON.stringify(message) });
+    const { send } = transport;
+    let handler;
+    transport.send = (message, ...more) => {
+        note("host", message);
+        return send.call(transport, message, ...more);
+    };
+    Object.defineProperty(transport, "onmessage", {
+        get: () => handler,
+        set: (wanted) => {
+            handler = wanted && ((message, ...more) => (note("plugin", message), wanted(message, ...more)));
+        },
+    });
+    return all;
+}
+
+// connect(NAME OF A KIND, ARGV, { answers }): `came` has what came by itself, `asked` what the server asked for, `all` the traffic;
+// answers[METHOD](params) is what it is told. Without `rounds`, who calls plays the rounds of input himself.
+export async function connect(name, [command, ...args], { answers = {}, rounds = true, env, cwd } = {}) {
     const kind = KINDS[name];
     const capabilities = {
         ...(answers["sampling/createMessage"] && { sampling: {} }),
@@ -40,7 +61,8 @@ export async function connect(name, [command, ...args], { answers = {}, env, cwd
     };
     const [Client, Transport] = kind.version === 1 ? [Client1, Transport1] : [Client2, Transport2];
     const versionNegotiation = kind.mode && { mode: kind.mode };
-    const client = new Client(info, { capabilities, ...(versionNegotiation && { versionNegotiation }) });
+    const inputRequired = { autoFulfill: rounds };
+    const client = new Client(info, { capabilities, inputRequired, ...(versionNegotiation && { versionNegotiation }) });
     const key = (method) => (kind.version === 1 ? SCHEMAS[method] : method);
     const came = [];
     const asked = [];
@@ -57,11 +79,12 @@ export async function connect(name, [command, ...args], { answers = {}, env, cwd
     transport.stderr.resume();
     const texts = [];
     transport.stderr.on("data", (bytes) => texts.push(bytes));
-    await client.connect(transport, { timeout: 10000 });
+    const all = witness(transport);
+    await client.connect(transport, { timeout: 20000 });
     return {
         ...kind,
         client,
-        transport,
+        all,
         came,
         asked,
         errors,

@@ -93,7 +93,8 @@ DX_API dx_mcp_server_config dx_mcp_server_defaults(const char *name, const char 
 /* DX_ERR_INVALID with reterr (may be NULL), DX_ERR_NOMEM. The configuration is copied. */
 DX_API dx_status dx_mcp_server_new(const dx_mcp_server_config *config, dx_mcp_server **ret_server,
                                    dx_misfit *reterr);
-/* With its sessions, without a word. */
+/* With its sessions, without a word; and with work that waits for the answer to a question, unless
+ * it was kept by dx_mcp_work_keep(). */
 DX_API dx_mcp_server *dx_mcp_server_free(dx_mcp_server *server);
 DX_API void *dx_mcp_server_user(const dx_mcp_server *server);
 

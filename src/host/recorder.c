@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /* From how much on it is written; the pause after a write that failed; how long closing waits for
- * the disk. */
-enum { PIECE = 64 << 10, RETRY_MS = 200, CLOSE_S = 2 };
+ * the disk, and for a thread that gets no processor. */
+enum { PIECE = 64 << 10, RETRY_MS = 200, CLOSE_S = 2, CLOSE_BUSY_S = 10 };
 /* The pause after one that went well, so that not every record wakes a thread and costs a write;
  * and how much ends that pause. */
 enum { REST_MS = 10, MUCH = 256 << 10 };
@@ -26,7 +26,8 @@ enum { KEPT = 1 << 20 };
 /* Several threads touch it, so it is malloc()'s and not a loop's. Those who record only copy their
  * records into a queue; its thread takes the queue as a whole, makes lines of it and writes them,
  * while no processor has anything better to do. What is left in the end is written by a thread like
- * any other, since an idle one may not get its turn. */
+ * any other, since an idle one may not get its turn: unless it is at work just then, it is not even
+ * waited for, and the last one to leave frees the recorder. */
 struct dx_recorder {
     pthread_mutex_t lock; /* for what stands here, up to the empty line */
     pthread_cond_t changed;
@@ -36,6 +37,10 @@ struct dx_recorder {
     uint64_t dropped; /* … and ever */
     bool closing;
     bool resting;
+    bool working;   /* the idle thread has something in its hands */
+    bool relieved;  /* it shall take nothing more … */
+    bool left;      /* … and has left, … */
+    bool abandoned; /* … or is the last one */
     dx__recorder_wire *wires;
 
     dx_trace_writer *writer;
@@ -43,7 +48,9 @@ struct dx_recorder {
     size_t written;
     pthread_t thread;
     int fd;
+    bool has_lock;
     bool holds_lock;
+    bool writing; /* right now */
     bool gave_up; /* the disk takes nothing more … */
     int number;   /* … because of that */
     uint64_t size_max;
@@ -244,6 +251,7 @@ static bool rest(dx_recorder *recorder, long ms, bool failed) {
     until.tv_nsec %= 1000000000;
     take_lock(recorder);
     recorder->resting = true;
+    recorder->working = failed;
     while (!recorder->closing && (failed || !has_much(recorder)) &&
            pthread_cond_timedwait(&recorder->changed, &recorder->lock, &until) == 0)
         ;
@@ -259,7 +267,9 @@ static bool write_lines(dx_recorder *recorder) {
     if (recorder->gave_up)
         return false;
     for (dx_text out; (out = dx_trace_output(recorder->writer)).len;) {
+        __atomic_store_n(&recorder->writing, true, __ATOMIC_RELAXED);
         ssize_t n = write(recorder->fd, out.at, out.len);
+        __atomic_store_n(&recorder->writing, false, __ATOMIC_RELAXED);
         if (n > 0)
             dx_trace_sent(recorder->writer, (size_t)n);
         else if (closing)
@@ -362,9 +372,20 @@ static bool write_batch(dx_recorder *recorder, bool idle) {
     return write_lines(recorder);
 }
 
-/* Waits until there is something, and takes it. False if nothing more comes. */
-static bool take_batch(dx_recorder *recorder) {
+/* False if another thread does the rest. */
+static bool begin(dx_recorder *recorder, bool idle) {
     take_lock(recorder);
+    bool goes_on = !idle || !recorder->relieved;
+    recorder->working |= goes_on;
+    leave_lock(recorder);
+    return goes_on;
+}
+
+/* Waits until there is something, and takes it. False if nothing more comes, or not for this one.
+ */
+static bool take_batch(dx_recorder *recorder, bool idle) {
+    take_lock(recorder);
+    recorder->working = false;
     while (!recorder->queue.len && !recorder->lost && !recorder->closing) {
         if (recorder->queue.cap > KEPT)
             dx_buf_done(&recorder->queue);
@@ -372,6 +393,11 @@ static bool take_batch(dx_recorder *recorder) {
             dx_buf_done(&recorder->batch);
         pthread_cond_wait(&recorder->changed, &recorder->lock);
     }
+    if (idle && recorder->relieved) {
+        leave_lock(recorder);
+        return false;
+    }
+    recorder->working = true;
     dx_buf taken = recorder->queue;
     recorder->queue = recorder->batch;
     recorder->batch = taken;
@@ -380,19 +406,34 @@ static bool take_batch(dx_recorder *recorder) {
     return recorder->batch.len || recorder->queue.len;
 }
 
-static void *run(void *user) {
-    dx_recorder *recorder = user;
+static void write_all(dx_recorder *recorder, bool idle) {
     pthread_cleanup_push(unlock, recorder);
-    bool idle = !is_closing(recorder);
-    struct sched_param none = {.sched_priority = 0};
-    if (idle)
-        sched_setscheduler(0, SCHED_IDLE, &none);
-    bool good = write_lines(recorder) && write_batch(recorder, idle);
-    while (good && take_batch(recorder)) {
+    bool good = begin(recorder, idle) && write_lines(recorder) && write_batch(recorder, idle);
+    while (good && take_batch(recorder, idle)) {
         good = write_batch(recorder, idle);
         (void)rest(recorder, REST_MS, false);
     }
     pthread_cleanup_pop(1);
+}
+
+static dx_recorder *destroy(dx_recorder *recorder);
+
+static void *run_idle(void *user) {
+    dx_recorder *recorder = user;
+    struct sched_param none = {.sched_priority = 0};
+    sched_setscheduler(0, SCHED_IDLE, &none);
+    write_all(recorder, true);
+    pthread_mutex_lock(&recorder->lock);
+    recorder->left = true;
+    bool is_last = recorder->abandoned;
+    pthread_mutex_unlock(&recorder->lock);
+    if (is_last)
+        destroy(recorder);
+    return NULL;
+}
+
+static void *run(void *user) {
+    write_all(user, false);
     return NULL;
 }
 
@@ -430,6 +471,10 @@ static void destroy_wires(dx_recorder *recorder) {
 
 static dx_recorder *destroy(dx_recorder *recorder) {
     if (recorder) {
+        if (recorder->has_lock) {
+            pthread_cond_destroy(&recorder->changed);
+            pthread_mutex_destroy(&recorder->lock);
+        }
         destroy_wires(recorder);
         dx_trace_writer_free(recorder->writer);
         dx_buf_done(&recorder->queue);
@@ -443,12 +488,12 @@ static dx_recorder *destroy(dx_recorder *recorder) {
 }
 
 /* Signals of the program are none of its business. */
-static int start_thread(dx_recorder *recorder) {
+static int start_thread(dx_recorder *recorder, void *(*main)(void *user)) {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int number = pthread_create(&recorder->thread, NULL, run, recorder);
+    int number = pthread_create(&recorder->thread, NULL, main, recorder);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return number;
 }
@@ -460,7 +505,8 @@ static dx_status start(dx_recorder *recorder, dx_error *reterr) {
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&recorder->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    int number = start_thread(recorder);
+    recorder->has_lock = true;
+    int number = start_thread(recorder, run_idle);
     return number ? dx__system_error(reterr, DX_FAULT_SYSTEM, "start a thread", NULL, number)
                   : DX_OK;
 }
@@ -507,8 +553,41 @@ static bool joined(dx_recorder *recorder, time_t until) {
     return pthread_timedjoin_np(recorder->thread, NULL, &time) == 0;
 }
 
+/* A disk that hangs is waited for less long than a processor that is busy. */
+static bool joined_in_time(dx_recorder *recorder, time_t from) {
+    bool ended = joined(recorder, from + CLOSE_S);
+    for (int s = CLOSE_S; !ended && s < CLOSE_BUSY_S; s++) {
+        if (__atomic_load_n(&recorder->writing, __ATOMIC_RELAXED))
+            break;
+        ended = joined(recorder, from + s + 1);
+    }
+    return ended;
+}
+
 static bool is_done(const dx_recorder *recorder) {
     return recorder->gave_up || (!recorder->batch.len && !recorder->queue.len && !recorder->lost);
+}
+
+/* The idle thread is told to leave; if it has nothing in its hands, nobody waits for it. */
+static bool relieve(dx_recorder *recorder) {
+    pthread_mutex_lock(&recorder->lock);
+    __atomic_store_n(&recorder->closing, true, __ATOMIC_RELAXED);
+    bool relieved = recorder->relieved = !recorder->working;
+    pthread_cond_signal(&recorder->changed);
+    pthread_mutex_unlock(&recorder->lock);
+    if (relieved)
+        pthread_detach(recorder->thread);
+    return relieved;
+}
+
+/* Frees it, unless the idle thread is to do that. */
+static void leave(dx_recorder *recorder, bool relieved) {
+    pthread_mutex_lock(&recorder->lock);
+    bool is_last = !relieved || recorder->left;
+    recorder->abandoned = !is_last;
+    pthread_mutex_unlock(&recorder->lock);
+    if (is_last)
+        destroy(recorder);
 }
 
 /* A write that hangs is broken off; on a disk that does not even allow that, the recorder is left
@@ -518,28 +597,22 @@ dx_status dx_recorder_close(dx_recorder *recorder, dx_error *reterr) {
         return DX_OK;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    time_t until = now.tv_sec + CLOSE_S + 1; /* the first second has begun */
-    pthread_mutex_lock(&recorder->lock);
-    __atomic_store_n(&recorder->closing, true, __ATOMIC_RELAXED);
-    pthread_cond_signal(&recorder->changed);
-    pthread_mutex_unlock(&recorder->lock);
-    bool ended = joined(recorder, until);
-    if (ended && !is_done(recorder) && start_thread(recorder) == 0)
-        ended = joined(recorder, until);
+    time_t from = now.tv_sec + 1; /* the first second has begun */
+    bool relieved = relieve(recorder);
+    bool ended = relieved || joined_in_time(recorder, from);
+    if (ended && (relieved || !is_done(recorder)) && start_thread(recorder, run) == 0)
+        ended = joined_in_time(recorder, from);
     if (!ended) {
         pthread_cancel(recorder->thread);
-        ended = joined(recorder, until + 1);
+        ended = joined(recorder, from + CLOSE_BUSY_S + 1);
     }
     bool good = ended && is_done(recorder) && !recorder->gave_up;
     dx_status status = good ? DX_OK
                             : dx__system_error(reterr, DX_FAULT_SYSTEM, "write to", recorder->path,
                                                recorder->number ? recorder->number : ETIMEDOUT);
-    if (!ended) {
+    if (ended)
+        leave(recorder, relieved);
+    else
         pthread_detach(recorder->thread);
-        return status;
-    }
-    pthread_cond_destroy(&recorder->changed);
-    pthread_mutex_destroy(&recorder->lock);
-    destroy(recorder);
     return status;
 }

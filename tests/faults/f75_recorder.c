@@ -8,8 +8,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 enum { ROUND_TRIPS = 2000 };
 
@@ -187,6 +189,43 @@ FAULT(F75_hangs_for_a_while, 15, "a disk that works again: the trace tells how m
     pthread_join(thread, NULL);
     close(pump.fd);
     expect_all(&pump.told, 2050, dropped);
+    remove_folder();
+}
+
+/* Processes that leave an idle thread nothing. They end with us. */
+static void make_busy(pid_t *pids, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (;;)
+                ;
+        }
+        EXPECT(pids[i], >, 0);
+    }
+}
+
+FAULT(F75_busy, 30, "a machine that is busy: what was recorded before the end is there") {
+    enum { BUSY = 16, ROUNDS = 5, RECORDS = 50 };
+    pid_t pids[BUSY];
+    make_folder();
+    make_busy(pids, BUSY);
+    for (int i = 0; i < ROUNDS; i++) {
+        dx_recorder *recorder = open_recorder(path);
+        for (int j = 0; j < RECORDS; j++) {
+            write_records(recorder, 1);
+            sleep_ms(5);
+        }
+        EXPECT(close_recorder(recorder, 600 * slow), ==, 0);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        struct told told = read_trace(fd);
+        close(fd);
+        EXPECT(told.messages, ==, RECORDS);
+    }
+    for (int i = 0; i < BUSY; i++) {
+        kill(pids[i], SIGKILL);
+        waitpid(pids[i], NULL, 0);
+    }
     remove_folder();
 }
 

@@ -217,7 +217,7 @@ if(sources)
         foreach(heading IN LISTS headings)
             string(REGEX REPLACE "^\n?FAULT\\((.*),$" "\\1" name "${heading}")
             duplex_test(fault.${name} 60 faults faults ${name})
-            if(name MATCHES "^many|^F86|^F68")
+            if(name MATCHES "^many|^F86|^F68|^F75_busy")
                 # They measure time or keep both processors busy.
                 set_tests_properties(fault.${name} PROPERTIES PROCESSORS 2)
             endif()

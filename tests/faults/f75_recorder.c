@@ -206,7 +206,7 @@ static void make_busy(pid_t *pids, size_t count) {
 }
 
 FAULT(F75_busy, 30, "a machine that is busy: what was recorded before the end is there") {
-    enum { BUSY = 16, ROUNDS = 5, RECORDS = 50 };
+    enum { BUSY = 48, ROUNDS = 4, RECORDS = 20 };
     pid_t pids[BUSY];
     make_folder();
     make_busy(pids, BUSY);
@@ -216,7 +216,7 @@ FAULT(F75_busy, 30, "a machine that is busy: what was recorded before the end is
             write_records(recorder, 1);
             sleep_ms(5);
         }
-        EXPECT(close_recorder(recorder, 600 * slow), ==, 0);
+        EXPECT(close_recorder(recorder, 2000 * slow), ==, 0);
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         struct told told = read_trace(fd);
         close(fd);

@@ -199,15 +199,9 @@ int cli_fail(int code, const char *format, ...) {
     return code;
 }
 
-void cli_note(const char *format, ...) {
+static void remark(const char *format, va_list list) {
     char *message = NULL;
-    va_list list;
-    if (cli_voice.json)
-        return;
-    va_start(list, format);
-    int len = vasprintf(&message, format, list);
-    va_end(list);
-    if (len < 0)
+    if (vasprintf(&message, format, list) < 0)
         return;
     cli_flush();
     fprintf(stderr, "%sduplex%s%s:%s ", cli_paint(stderr, CLI_DIM), cli_voice.verb ? " " : "",
@@ -215,6 +209,21 @@ void cli_note(const char *format, ...) {
     cli_put_safe(stderr, dx_str(message));
     fputc('\n', stderr);
     free(message);
+}
+
+void cli_note(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    if (!cli_voice.json)
+        remark(format, list);
+    va_end(list);
+}
+
+void cli_warn(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    remark(format, list);
+    va_end(list);
 }
 
 /* Where a string ends, the closing quote included. */

@@ -46,6 +46,8 @@ int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut
 bool cli_add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, dx_text text);
 /* A remark that is no error; nothing with --json. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same also with --json: for a loss that no result tells. */
+void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whoever reads the standard output may wait for what is in its buffer. That it can't be written is
  * told at the end. */

@@ -228,6 +228,9 @@ expect 0 null "duplex call: /dev/full can't be written: No space left on device"
     call --stderr /dev/full say err="$noise" -- "${py[@]}"
 expect 0 null 'duplex call: the recording is not whole: cannot write to /dev/full: No space left on device' \
     call --record /dev/full --stderr quiet say err="$noise" -- "${py[@]}"
+run call --record /dev/full --json --stderr quiet say err="$noise" -- "${py[@]}"
+json 'j == [None]'
+grep -q 'is not whole' err || complain "$last: $(cat err)"
 
 export DUPLEX_TEST_SECRET=hidden
 run call env -- "${py[@]}"

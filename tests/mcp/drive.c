@@ -335,8 +335,11 @@ static void read_commands(void) {
     }
     len -= (size_t)(from - line);
     memmove(line, from, len);
-    if (driver.is_over)
+    if (driver.is_over) {
         free(line);
+        line = NULL;
+        len = room = 0;
+    }
 }
 
 int main(void) {

@@ -199,34 +199,12 @@ void contact_answer(dx_protocol *protocol, dx_link *link, const dx_event *event)
     dx_link_refuse(link, event->request, DX_CODE_METHOD, dx_str(NULL), dx_json_none());
 }
 
-static void keep_bytes(struct contact *contact, dx_text text) {
-    const size_t max = sizeof contact->tail;
-    if (text.len > max)
-        text = (dx_text){text.at + text.len - max, max};
-    size_t room = max - text.len;
-    if (contact->tail_len > room) {
-        memmove(contact->tail, contact->tail + contact->tail_len - room, room);
-        contact->tail_len = room;
-    }
-    memcpy(contact->tail + contact->tail_len, text.at, text.len);
-    contact->tail_len += text.len;
-}
-
-/* The last lines are told if something fails. */
-static void keep(struct contact *contact, const char *where, dx_text line) {
-    while (line.len && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
-        line.len--;
-    keep_bytes(contact, dx_str(where));
-    keep_bytes(contact, line);
-    keep_bytes(contact, dx_str("\n"));
-}
-
 static void on_event(dx_link *link, const dx_event *event, void *user) {
     struct contact *contact = user;
     if (event->kind == DX_EVENT_REQUEST)
         contact_answer(contact->session->protocol, link, event);
     if (event->kind == DX_EVENT_STRAY)
-        keep(contact, "stdout: ", event->message);
+        cli_tail_keep(&contact->tail, "stdout: ", event->message);
     /* Also one that is against the rules: it could be framed. */
     if (dx_link_statistics(link).messages_in)
         contact->heard = true;
@@ -241,7 +219,7 @@ static void on_errors(dx_child *child, dx_text line, void *user) {
     struct contact *contact = user;
     const cli_session *session = contact->session;
     (void)child;
-    keep(contact, "", line);
+    cli_tail_keep(&contact->tail, "", line);
     if (contact != session->main)
         return;
     if (session->errors) {

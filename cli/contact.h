@@ -4,6 +4,7 @@
 #define CLI_CONTACT_H
 
 #include "cli/session.h"
+#include "cli/tail.h"
 
 /* Where it stands. */
 enum contact_state {
@@ -23,11 +24,10 @@ struct contact {
     bool heard;          /* a message came */
     bool other_framing;  /* what came looks like a message in the other framing */
     bool gone;
-    int code;        /* CONTACT_FAILED: the exit code, and the line to be told */
-    char *failure;   /* … which may be NULL if there was no memory for it */
-    char how[300];   /* how it went, once it is gone */
-    char tail[2000]; /* the last of its standard error */
-    size_t tail_len;
+    int code;      /* CONTACT_FAILED: the exit code, and the line to be told */
+    char *failure; /* … which may be NULL if there was no memory for it */
+    char how[300]; /* how it went, once it is gone */
+    cli_tail tail;
 };
 
 struct asked;

@@ -463,3 +463,12 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
         code = cli_fail(CLI_USAGE, "the output can't be written: %s", strerror(cli_voice.lost));
     return code;
 }
+
+int cli_check_env(const cli_list *env) {
+    for (size_t i = 0; i < env->count; i++) {
+        const char *equals = strchr(env->at[i], '=');
+        if (!equals || equals == env->at[i])
+            return cli_fail(CLI_USAGE, "--env: expected NAME=VALUE, found '%s'", env->at[i]);
+    }
+    return CLI_OK;
+}

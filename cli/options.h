@@ -102,6 +102,8 @@ size_t cli_fold(const char *line, size_t len, size_t width);
 /* "5s", "500ms", "never" and so on; false if it is none. */
 bool cli_parse_time(const char *text, uint64_t *ret_ms);
 bool cli_parse_size(const char *text, uint64_t *ret);
+/* Are the words of --env NAME=VALUE? An exit code; the first that is not is told. */
+int cli_check_env(const cli_list *env);
 
 /* The command itself, in the form of a verb without a name. */
 extern const cli_verb cli_command;

@@ -83,18 +83,6 @@ void cli_put_safe(FILE *stream, dx_text text) {
         fwrite(text.at + from, 1, at - from, stream);
 }
 
-dx_text cli_last_lines(dx_text text, bool cut) {
-    enum { LINES = 10 };
-    size_t lines = 0;
-    size_t at = text.len;
-    while (at && (text.at[at - 1] != '\n' || lines++ < LINES))
-        at--;
-    const char *newline = cut && !at ? memchr(text.at, '\n', text.len) : NULL;
-    if (newline && newline + 1 < text.at + text.len)
-        at = (size_t)(newline + 1 - text.at);
-    return (dx_text){text.at + at, text.len - at};
-}
-
 void cli_flush(void) {
     if (fflush(stdout) != 0 && !cli_voice.lost)
         cli_voice.lost = errno ? errno : EIO;

@@ -69,9 +69,6 @@ typedef enum cli_colour {
 const char *cli_paint(FILE *stream, cli_colour colour);
 /* Text of somebody else: what would steer a terminal is shown as \x1b and so on. */
 void cli_put_safe(FILE *stream, dx_text text);
-/* The last lines of a text that people like to read; if it was `cut`, the first line may have lost
- * its beginning and is left out. */
-dx_text cli_last_lines(dx_text text, bool cut);
 /* JSON as it came, but on one line, and with nothing that steers a terminal. */
 void cli_put_line(FILE *stream, dx_text json);
 /* JSON for people: indented and coloured on a terminal, one line otherwise. */

@@ -152,19 +152,7 @@ static int change_framing(cli_session *session) {
 
 int session_tell(cli_session *session, int code, const char *message, yyjson_mut_doc *doc,
                  yyjson_mut_val *more) {
-    const struct contact *main = session->main;
-    const char *errors = session->options->errors;
-    bool wanted = !errors || strcmp(errors, "tail") == 0;
-    dx_text tail = {main->tail, wanted ? main->tail_len : 0};
-    if (!cli_voice.json)
-        tail = cli_last_lines(tail, main->tail_len == sizeof main->tail);
-    message = message ? message : "no memory";
-    /* How it ended has its last line already. */
-    size_t len = strlen(message);
-    size_t line = tail.len ? tail.len - 1 : 0;
-    if (!cli_voice.json && line && line <= len && memcmp(message + len - line, tail.at, line) == 0)
-        tail.len = 0;
-    return cli_fail_with(code, message, doc, more, tail);
+    return cli_tail_fail(&session->main->tail, session->options->errors, code, message, doc, more);
 }
 
 static int tell_interrupt(void) {
@@ -266,13 +254,7 @@ static int check_words(const cli_peer_options *options, char **command) {
         return cli_fail(CLI_USAGE, "--connect and a command exclude each other");
     if (!options->connect && (!command || !command[0]))
         return cli_fail(CLI_USAGE, "the command is missing: put it behind --, or pass --connect");
-    for (size_t i = 0; i < options->env.count; i++) {
-        const char *equals = strchr(options->env.at[i], '=');
-        if (!equals || equals == options->env.at[i])
-            return cli_fail(CLI_USAGE, "--env: expected NAME=VALUE, found '%s'",
-                            options->env.at[i]);
-    }
-    return CLI_OK;
+    return cli_check_env(&options->env);
 }
 
 static int read_init(cli_session *session) {

@@ -290,11 +290,6 @@ static int tap(const struct tap_options *options, char **command) {
     return code;
 }
 
-static bool is_env(const char *word) {
-    const char *equals = strchr(word, '=');
-    return equals && equals != word;
-}
-
 static int run(const cli_words *words, void *user) {
     struct tap_options *options = user;
     if (words->count)
@@ -305,10 +300,9 @@ static int run(const cli_words *words, void *user) {
         return cli_attach(options->attach);
     if (!words->command || !words->command[0])
         return cli_fail(CLI_USAGE, "the command is missing: duplex tap [OPTION...] -- COMMAND");
-    for (size_t i = 0; i < options->env.count; i++)
-        if (!is_env(options->env.at[i]))
-            return cli_fail(CLI_USAGE, "--env: expected NAME=VALUE, found '%s'",
-                            options->env.at[i]);
+    int code = cli_check_env(&options->env);
+    if (code != CLI_OK)
+        return code;
     if (options->inherit_env && options->small_env)
         return cli_fail(CLI_USAGE, "--inherit-env and --small-env exclude each other");
     if (!options->limit)

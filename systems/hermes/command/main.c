@@ -11,15 +11,12 @@ const cli_verb *const cli_verbs[] = {&cli_hermes, NULL};
 const cli_verb cli_command = {.name = "", .words = ""};
 
 static int check_options(const struct hermes_options *options) {
-    for (size_t i = 0; i < options->env.count; i++) {
-        const char *equals = strchr(options->env.at[i], '=');
-        if (!equals || equals == options->env.at[i])
-            return cli_fail(CLI_USAGE, "--env: expected NAME=VALUE, found '%s'",
-                            options->env.at[i]);
-    }
+    int code = cli_check_env(&options->env);
+    if (code != CLI_OK)
+        return code;
     if (options->settle_ms == CLI_NEVER)
         return cli_fail(CLI_USAGE, "--settle: nothing would ever be done");
-    int code = answers_check(options);
+    code = answers_check(options);
     return code == CLI_OK ? windows_check(options) : code;
 }
 

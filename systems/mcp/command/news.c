@@ -13,32 +13,10 @@
 
 /* The standard error of the server. */
 
-static void keep_bytes(struct talk *talk, dx_text text) {
-    const size_t max = sizeof talk->tail;
-    if (text.len > max)
-        text = (dx_text){text.at + text.len - max, max};
-    size_t room = max - text.len;
-    if (talk->tail_len > room) {
-        memmove(talk->tail, talk->tail + talk->tail_len - room, room);
-        talk->tail_len = room;
-    }
-    if (text.len)
-        memcpy(talk->tail + talk->tail_len, text.at, text.len);
-    talk->tail_len += text.len;
-}
-
-static void keep(struct talk *talk, const char *where, dx_text line) {
-    while (line.len && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
-        line.len--;
-    keep_bytes(talk, dx_str(where));
-    keep_bytes(talk, line);
-    keep_bytes(talk, dx_str("\n"));
-}
-
 static void on_errors(dx_mcp_client *client, dx_text line, void *user) {
     struct talk *talk = user;
     (void)client;
-    keep(talk, "", line);
+    cli_tail_keep(&talk->tail, "", line);
     if (talk->errors) {
         fwrite(line.at, 1, line.len, talk->errors);
         putc('\n', talk->errors);
@@ -53,7 +31,7 @@ static void on_violation(dx_mcp_client *client, const dx_event *event, void *use
     struct talk *talk = user;
     (void)client;
     if (event->kind == DX_EVENT_STRAY) {
-        keep(talk, "stdout: ", event->message);
+        cli_tail_keep(&talk->tail, "stdout: ", event->message);
         return;
     }
     talk_clear_line(talk);

@@ -15,13 +15,7 @@ static int check_words(const struct mcp_options *options, char **command) {
         return cli_fail(CLI_USAGE,
                         "the server is missing: put its command behind --, or pass --config or"
                         " --connect");
-    for (size_t i = 0; i < options->env.count; i++) {
-        const char *equals = strchr(options->env.at[i], '=');
-        if (!equals || equals == options->env.at[i])
-            return cli_fail(CLI_USAGE, "--env: expected NAME=VALUE, found '%s'",
-                            options->env.at[i]);
-    }
-    return CLI_OK;
+    return cli_check_env(&options->env);
 }
 
 /* Which one is meant, if there are several? */

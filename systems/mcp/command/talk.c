@@ -47,19 +47,8 @@ int talk_code(dx_fault fault) {
 
 int talk_tell(struct talk *talk, int code, const char *message, yyjson_mut_doc *doc,
               yyjson_mut_val *more) {
-    const char *errors = talk->options->errors;
-    bool wanted = !errors || strcmp(errors, "tail") == 0;
-    dx_text tail = {talk->tail, wanted ? talk->tail_len : 0};
-    if (!cli_voice.json)
-        tail = cli_last_lines(tail, talk->tail_len == sizeof talk->tail);
-    message = message ? message : "no memory";
-    /* How it ended has its last line already. */
-    size_t len = strlen(message);
-    size_t line = tail.len ? tail.len - 1 : 0;
-    if (!cli_voice.json && line && line <= len && memcmp(message + len - line, tail.at, line) == 0)
-        tail.len = 0;
     talk_clear_line(talk);
-    return cli_fail_with(code, message, doc, more, tail);
+    return cli_tail_fail(&talk->tail, talk->options->errors, code, message, doc, more);
 }
 
 int talk_tell_gone(struct talk *talk, const char *what) {

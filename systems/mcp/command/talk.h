@@ -4,6 +4,8 @@
 
 #include "systems/mcp/command/server.h"
 
+#include "cli/tail.h"
+
 #include <duplex/mcp-client.h>
 
 #include <stdio.h>
@@ -30,8 +32,7 @@ struct talk {
     int interrupts; /* those that were there when it began */
     int code;       /* closed: the exit code that this is, and the line to be told */
     char *failure;
-    char tail[2000]; /* the last of its standard error */
-    size_t tail_len;
+    cli_tail tail;
 
     bool interactive; /* the user can be asked at the terminal */
     struct ask *asks; /* what is asked there, the first one now */

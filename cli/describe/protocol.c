@@ -66,10 +66,14 @@ static int put_facts(const dx_protocol_facts *facts) {
     if (facts->content_type)
         add_fact(table, "Content-Type", facts->content_type);
     add_lenient(table, facts);
+    if (facts->fields == DX_FIELDS_LETTERS)
+        add_fact(table, "header fields", "names of letters and hyphens, spaces after the colon");
     add_ids(table, facts->ids);
     add_fact(table, "batches", facts->batch ? "taken" : "not taken");
     if (facts->id_absent)
         add_fact(table, "errors about no request", "have no id");
+    if (facts->params_null)
+        add_fact(table, "messages without params", "are sent with params null");
     add_fact(table, "other messages", facts->open ? "let through, unchecked" : "refused (-32601)");
     snprintf(room, sizeof room, "%zu bytes", facts->message_max);
     add_fact(table, "longest message", room);

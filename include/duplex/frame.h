@@ -39,6 +39,14 @@ DX_API const char *dx_framing_name(dx_framing framing);
  */
 DX_API dx_framing dx_framing_named(const char *name);
 
+/* What a field of a header may look like. */
+typedef enum dx_fields {
+    DX_FIELDS_HTTP = 0, /* names are tokens as in HTTP, spaces and tabs stand around values, and a
+                           charset other than UTF-8 is refused */
+    DX_FIELDS_LETTERS   /* names are letters and hyphens, only spaces stand around values, and no
+                           field but Content-Length means anything */
+} dx_fields;
+
 typedef struct dx_frame_config {
     dx_framing framing;
     unsigned lenient;              /* DX_LENIENT_… */
@@ -48,6 +56,7 @@ typedef struct dx_frame_config {
     size_t stray_max;              /* most stray bytes between two messages */
     size_t buffer_max;             /* most bytes held, messages not yet released included */
     const dx_allocator *allocator; /* copied; NULL: malloc */
+    dx_fields fields;
 } dx_frame_config;
 
 /* 64 MiB messages, 16 KiB header blocks with 64 fields, 64 KiB stray text, buffer 128 MiB. */

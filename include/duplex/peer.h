@@ -62,7 +62,8 @@ typedef uint64_t dx_request;
 enum {
     DX_PEER_TEXT = 1 << 0,  /* don't parse: events carry text only (proxies) */
     DX_PEER_BATCH = 1 << 1, /* take batches; without it they are refused as one invalid request */
-    DX_PEER_ID_ABSENT = 1 << 2 /* an error about no known request has no id, instead of null */
+    DX_PEER_ID_ABSENT = 1 << 2,  /* an error about no known request has no id, instead of null */
+    DX_PEER_PARAMS_NULL = 1 << 3 /* a message without params is sent with "params": null */
 };
 
 /*
@@ -108,6 +109,7 @@ typedef struct dx_peer_config {
                          does not; in all else the two are alike */
     unsigned flags;   /* DX_PEER_… */
     unsigned lenient; /* DX_LENIENT_… */
+    dx_fields fields; /* of a header (as in HTTP) */
     const char *content_type; /* sent as a Content-Type field when not NULL (header framing) */
     dx_cancel_style cancel;
     dx_progress_style progress;

@@ -56,10 +56,12 @@ typedef struct dx_protocol_facts {
     dx_framing framing;
     const char *content_type;
     unsigned lenient; /* DX_LENIENT_… */
+    dx_fields fields;
     size_t message_max;
     dx_ids ids;
     int batch;
-    int id_absent; /* an error about no known request has no id, instead of null */
+    int id_absent;   /* an error about no known request has no id, instead of null */
+    int params_null; /* a message without params is sent with "params": null */
     int open;
     uint64_t deadline_ms;
 

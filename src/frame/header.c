@@ -12,10 +12,13 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
+}
+
 static bool is_token(char c) {
     static const char marks[] = "!#$%&'*+-.^_`|~";
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           memchr(marks, c, sizeof marks - 1);
+    return is_letter(c) || (c >= '0' && c <= '9') || memchr(marks, c, sizeof marks - 1);
 }
 
 static bool is_clean(dx_text text) {
@@ -35,16 +38,27 @@ static dx_text trimmed(const char *from, const char *to) {
     return (dx_text){from, (size_t)(to - from)};
 }
 
+/* What stands between the blanks around it; where names are letters, a tab is no blank. */
+static dx_text value_of(const char *from, const char *to, dx_fields fields) {
+    if (fields == DX_FIELDS_HTTP)
+        return trimmed(from, to);
+    while (from < to && *from == ' ')
+        from++;
+    while (to > from && to[-1] == ' ')
+        to--;
+    return (dx_text){from, (size_t)(to - from)};
+}
+
 /* Splits a line into name and value; false if it is no field. */
-static bool split(dx_text line, dx_text *name, dx_text *value) {
+static bool split(dx_text line, dx_fields fields, dx_text *name, dx_text *value) {
     const char *colon = line.len ? memchr(line.at, ':', line.len) : NULL;
     if (!colon || colon == line.at)
         return false;
     for (const char *c = line.at; c < colon; c++)
-        if (!is_token(*c))
+        if (fields == DX_FIELDS_HTTP ? !is_token(*c) : !is_letter(*c))
             return false;
     *name = (dx_text){line.at, (size_t)(colon - line.at)};
-    *value = trimmed(colon + 1, line.at + line.len);
+    *value = value_of(colon + 1, line.at + line.len, fields);
     return true;
 }
 
@@ -210,9 +224,10 @@ static bool utf8_or_none(dx_text type) {
 static dx_status field(dx_framer *framer, dx_frame *ret, size_t at, dx_text line) {
     dx_text name = {NULL, 0};
     dx_text value = {NULL, 0};
-    bool is_field = split(line, &name, &value);
+    bool is_http = framer->config.fields == DX_FIELDS_HTTP;
+    bool is_field = split(line, framer->config.fields, &name, &value);
     bool is_length = is_field && named(name, "content-length");
-    bool is_type = is_field && named(name, "content-type");
+    bool is_type = is_field && is_http && named(name, "content-type");
     if (!is_length && !is_type && !framer->fields) {
         size_t more = glued(line);
         if (more) {
@@ -267,7 +282,7 @@ static dx_status too_large(dx_framer *framer, dx_frame *ret) {
     dx_text line = {framer->in.data + at, max};
     dx_text name;
     dx_text value;
-    if (framer->fields || !max || split(line, &name, &value))
+    if (framer->fields || !max || split(line, framer->config.fields, &name, &value))
         return dx__frame_fatal(framer, ret, DX_FAULT_HEADER_LIMIT, 0, max);
     framer->pos = framer->scan = at + max;
     framer->block = max;

@@ -4,12 +4,17 @@
 
 #include <string.h>
 
-static dx_status write_body(dx_buf *buf, const dx__outgoing *outgoing) {
+static dx_json params_of(const dx_peer *peer, const dx__outgoing *outgoing) {
+    bool is_null = peer->config.flags & DX_PEER_PARAMS_NULL && outgoing->body.form == DX__NONE;
+    return is_null ? dx__json_null() : outgoing->body;
+}
+
+static dx_status write_body(const dx_peer *peer, dx_buf *buf, const dx__outgoing *outgoing) {
     switch (outgoing->what) {
     case DX__REQUEST:
-        return dx__rpc_put_request(buf, outgoing->id, outgoing->method, outgoing->body);
+        return dx__rpc_put_request(buf, outgoing->id, outgoing->method, params_of(peer, outgoing));
     case DX__NOTIFICATION:
-        return dx_rpc_write_notification(buf, outgoing->method, outgoing->body);
+        return dx_rpc_write_notification(buf, outgoing->method, params_of(peer, outgoing));
     case DX__RESULT:
         return dx__rpc_put_result(buf, outgoing->id, outgoing->body);
     case DX__ERROR:
@@ -45,7 +50,7 @@ static dx_status send_in_batch(dx_peer *peer, dx__batch *batch, const dx__outgoi
     size_t start = batch->replies.len;
     dx_status status = dx_rpc_write_batch(&batch->replies, start ? DX_BATCH_NEXT : DX_BATCH_OPEN);
     if (status == DX_OK)
-        status = write_body(&batch->replies, outgoing);
+        status = write_body(peer, &batch->replies, outgoing);
     /* They go out as one message. */
     if (status == DX_OK && beyond != SIZE_MAX && batch->replies.len >= peer->config.message_max)
         status = DX_ERR_LIMIT;
@@ -68,7 +73,7 @@ dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing
         dx__frame_open(&peer->out, config->framing, config->content_type, guess, &mark);
     if (status != DX_OK)
         return status;
-    status = write_body(&peer->out, outgoing);
+    status = write_body(peer, &peer->out, outgoing);
     if (status == DX_OK && beyond != SIZE_MAX && peer->out.len - mark.body > config->message_max)
         status = DX_ERR_LIMIT;
     size_t body = peer->out.len - mark.body;

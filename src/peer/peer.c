@@ -53,7 +53,8 @@ static bool is_sensible(const dx_peer_config *config) {
 
 void dx__peer_style(const dx_protocol_facts *facts, dx_peer_config *config) {
     config->flags = (config->flags & DX_PEER_TEXT) | (facts->batch ? DX_PEER_BATCH : 0) |
-                    (facts->id_absent ? DX_PEER_ID_ABSENT : 0);
+                    (facts->id_absent ? DX_PEER_ID_ABSENT : 0) |
+                    (facts->params_null ? DX_PEER_PARAMS_NULL : 0);
     config->cancel = (dx_cancel_style){
         .method = facts->cancel_method,
         .id_member = facts->cancel_id,
@@ -76,6 +77,7 @@ dx_peer_config dx_peer_for(dx_protocol *protocol, dx_side side) {
     config.protocol = protocol;
     config.checking = DX_CHECKING_BOTH;
     config.lenient = facts->lenient;
+    config.fields = facts->fields;
     dx__peer_style(facts, &config);
     config.content_type = facts->content_type;
     config.message_max = facts->message_max;
@@ -126,6 +128,7 @@ dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer) {
         .buffer_max =
             sum(sum(config->in_max, config->header_max), 2 * config->message_max + (1 << 20)),
         .allocator = &alloc,
+        .fields = config->fields,
     };
     dx__framer_init(&peer->framer, &frame);
     dx__pool_init(&peer->calls, sizeof(dx__call), &alloc);

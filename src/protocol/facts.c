@@ -33,6 +33,9 @@ static dx_status read_plain(dx__load *load, yyjson_val *duplex) {
     facts->framing = dx_framing_named(string_of(duplex, "framing", NULL));
     facts->content_type = string_of(duplex, "contentType", NULL);
     facts->lenient = lenient_of(dx__get(duplex, "lenient"));
+    facts->fields = yyjson_equals_str(dx__get(duplex, "fields"), "letters") ? DX_FIELDS_LETTERS
+                                                                            : DX_FIELDS_HTTP;
+    facts->params_null = yyjson_equals_str(dx__get(duplex, "noParams"), "null");
     yyjson_val *most = dx__get(duplex, "messageMax");
     facts->message_max = most ? (size_t)dx__integer(most) : MESSAGE_MAX;
     yyjson_val *ids = dx__get(duplex, "ids");

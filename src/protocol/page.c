@@ -77,12 +77,16 @@ static void put_facts(dx__page *page) {
     if (facts->content_type)
         put_row(page, "Content-Type", facts->content_type);
     put_lenient(page);
+    if (facts->fields == DX_FIELDS_LETTERS)
+        put_row(page, "header fields", "names of letters and hyphens, spaces after the colon");
     begin_row(page, "ids of our calls");
     dx__page_put(page, ids[facts->ids]);
     end_row(page);
     put_row(page, "batches", facts->batch ? "taken" : "not taken");
     if (facts->id_absent)
         put_row(page, "an error about no known request", "has no id");
+    if (facts->params_null)
+        put_row(page, "a message without params", "is sent with params null");
     put_row(page, "other methods", facts->open ? "let through, unchecked" : "refused (-32601)");
     begin_row(page, "longest message");
     dx__page_num(page, facts->message_max);

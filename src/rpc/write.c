@@ -32,6 +32,7 @@ dx_json dx__json_as_it_came(dx_json value, const yyjson_val *tree, dx_text text)
 int dx__json_is_params_other(dx_json value) {
     switch ((enum dx__form)value.form) {
     case DX__NONE:
+    case DX__NULL:
         return 1;
     case DX__VALUE:
         break; /* see dx__json_is_params() */
@@ -128,6 +129,8 @@ dx_status dx_json_write(dx_buf *buf, dx_json value) {
         return dx_buf_append(buf, value.at, value.len);
     case DX__CHECKED:
         return dx_buf_append(buf, value.at, value.len);
+    case DX__NULL:
+        return dx_buf_append(buf, "null", 4);
     }
     return DX_ERR_INVALID;
 }

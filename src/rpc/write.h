@@ -13,7 +13,7 @@ dx_status dx__rpc_put_error(dx_buf *buf, dx_text id, int64_t code, dx_text messa
  * DX_AGAIN: it is not like that, and nothing was done. */
 dx_status dx__json_put_plain(dx_buf *buf, yyjson_val *value);
 
-enum dx__form { DX__NONE, DX__VALUE, DX__BUILT, DX__TEXT, DX__CHECKED };
+enum dx__form { DX__NONE, DX__VALUE, DX__BUILT, DX__TEXT, DX__CHECKED, DX__NULL };
 
 /* How long the value will be if it is text, which is sent as it is; else 0. */
 static inline size_t dx__json_size(dx_json value) {
@@ -21,6 +21,10 @@ static inline size_t dx__json_size(dx_json value) {
 }
 /* The text that a tree was read from, if `value` is that tree; else `value`. */
 dx_json dx__json_as_it_came(dx_json value, const yyjson_val *tree, dx_text text);
+/* The null that some protocols send as the params of a message that has none. */
+static inline dx_json dx__json_null(void) {
+    return (dx_json){DX__NULL, NULL, 0};
+}
 /* Is it something that can stand as params? */
 int dx__json_is_params_other(dx_json value);
 static inline int dx__json_is_params(dx_json value) {

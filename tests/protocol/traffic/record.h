@@ -180,7 +180,7 @@ static inline void read_record(struct reading *reading, const dx_trace_record *r
         entry_failed(reading, &entry, "not what was written");
         return;
     }
-    dx_rpc_scan(record->text, DEPTH, 0, &entry.message);
+    dx_rpc_scan(record->text, DEPTH, reading->book->facts->lenient, &entry.message);
     if (entry.message.fault != DX_FAULT_NONE || entry.message.kind == DX_KIND_BATCH)
         entry_failed(reading, &entry, dx_fault_name(entry.message.fault));
     else if (entry.message.kind == DX_KIND_RESPONSE)

@@ -9,6 +9,16 @@ static bool takes_words(void) {
     return poll(&takes, 1, 0) == 1 && takes.revents & POLLOUT;
 }
 
+int cli_record_open(const char *path, dx_recorder **ret_recorder) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    if (!path)
+        return CLI_OK;
+    dx_recorder_config config = dx_recorder_defaults(path);
+    if (dx_recorder_open(&config, ret_recorder, &error) != DX_OK)
+        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "the trace can't be written");
+    return CLI_OK;
+}
+
 void cli_record_close(dx_recorder *recorder) {
     dx_error error = {.fault = DX_FAULT_NONE};
     uint64_t dropped = recorder ? dx_recorder_dropped(recorder) : 0;

@@ -1,5 +1,7 @@
 #include "cli/say.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,25 +22,6 @@ const char *cli_paint(FILE *stream, cli_colour colour) {
                                         "\033[32m", "\033[33m", "\033[36m"};
     bool has = stream == stdout ? cli_voice.colour_out : cli_voice.colour_err;
     return has ? codes[colour] : "";
-}
-
-/* How many bytes at `at` are one character of UTF-8; 0 if they are none. */
-static size_t char_len(dx_text text, size_t at) {
-    const unsigned char *c = (const unsigned char *)text.at + at;
-    size_t len = c[0] < 0x80   ? 1
-                 : c[0] < 0xc2 ? 0
-                 : c[0] < 0xe0 ? 2
-                 : c[0] < 0xf0 ? 3
-                 : c[0] < 0xf5 ? 4
-                               : 0;
-    if (len > text.len - at)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90);
-    bool beyond = (c[0] == 0xed && c[1] > 0x9f) || (c[0] == 0xf4 && c[1] > 0x8f);
-    return overlong || beyond ? 0 : len;
 }
 
 /* U+202A to U+202E and U+2066 to U+2069 turn the order of what follows around, so that a line says
@@ -65,7 +48,7 @@ void cli_put_safe(FILE *stream, dx_text text) {
     size_t from = 0;
     size_t at = 0;
     while (at < text.len) {
-        size_t len = char_len(text, at);
+        size_t len = dx__utf8(text.at + at, text.len - at);
         unsigned turn = turn_at(text, at);
         bool safe = is_safe(text, at, len) && !turn;
         size_t end = at + (len ? len : 1);
@@ -127,7 +110,7 @@ bool cli_add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, 
     bool is_clean = true;
     size_t len = 0;
     for (size_t at = 0; clean && at < text.len;) {
-        size_t one = char_len(text, at);
+        size_t one = dx__utf8(text.at + at, text.len - at);
         is_clean &= one > 0;
         memcpy(clean + len, one ? text.at + at : "\xef\xbf\xbd", one ? one : 3);
         len += one ? one : 3;

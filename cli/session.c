@@ -234,19 +234,13 @@ int session_shake_hands(cli_session *session) {
 static int open_files(cli_session *session) {
     const cli_peer_options *options = session->options;
     const char *errors = options->errors;
-    dx_error error = {.fault = DX_FAULT_NONE};
     if (errors && strcmp(errors, "tail") != 0 && strcmp(errors, "quiet") != 0 &&
         strcmp(errors, "inherit") != 0) {
         session->errors = fopen(errors, "we");
         if (!session->errors)
             return cli_fail(CLI_USAGE, "%s can't be written: %s", errors, strerror(errno));
     }
-    if (!options->record)
-        return CLI_OK;
-    dx_recorder_config config = dx_recorder_defaults(options->record);
-    if (dx_recorder_open(&config, &session->recorder, &error) != DX_OK)
-        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "the trace can't be written");
-    return CLI_OK;
+    return cli_record_open(options->record, &session->recorder);
 }
 
 static int check_words(const cli_peer_options *options, char **command) {

@@ -46,7 +46,7 @@ function(duplex_system_command name)
     set_target_properties(duplex_${name}_cli PROPERTIES
         OUTPUT_NAME duplex-${name}
         INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
-    target_include_directories(duplex_${name}_cli PRIVATE ${PROJECT_SOURCE_DIR})
+    target_include_directories(duplex_${name}_cli PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
     target_compile_definitions(duplex_${name}_cli PRIVATE _GNU_SOURCE)
     target_link_libraries(duplex_${name}_cli PRIVATE duplex_${name}_shared)
     target_sources(duplex_cli PRIVATE systems/${name}/command/verb.c)

@@ -1,5 +1,7 @@
 #include "cli/lint/finding.h"
 
+#include "base/utf8.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -33,21 +35,6 @@ cli_flaw cli_flaw_of(dx_fault fault) {
     return CLI_FLAW_BROKEN;
 }
 
-/* The bytes of the character that begins there; 0 if none does. */
-static size_t character(dx_text text, size_t at) {
-    unsigned char c = (unsigned char)text.at[at];
-    size_t len = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : 4;
-    if ((c >= 0x80 && c < 0xc2) || c > 0xf4 || len > text.len - at)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if (((unsigned char)text.at[at + i] & 0xc0) != 0x80)
-            return 0;
-    unsigned char next = len > 1 ? (unsigned char)text.at[at + 1] : 0;
-    bool is_odd = (c == 0xe0 && next < 0xa0) || (c == 0xed && next > 0x9f) ||
-                  (c == 0xf0 && next < 0x90) || (c == 0xf4 && next > 0x8f);
-    return is_odd ? 0 : len;
-}
-
 static size_t append(cli_finding *finding, size_t used, const char *at, size_t len) {
     if (used + len >= sizeof finding->message)
         return used;
@@ -60,7 +47,7 @@ void cli_finding_quote(cli_finding *finding, dx_text text, size_t max) {
     size_t used = strlen(finding->message);
     size_t at = 0;
     while (at < text.len && at < max) {
-        size_t len = character(text, at);
+        size_t len = dx__utf8(text.at + at, text.len - at);
         if (at + len > max)
             break;
         used = append(finding, used, len ? text.at + at : "?", len ? len : 1);

@@ -1,5 +1,7 @@
 #include "cli/manual/roff.h"
 
+#include "base/utf8.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -8,22 +10,9 @@ enum { LINE_MAX_COLUMN = 76 };
 
 /* One character of UTF-8; what is none is U+FFFD, one byte long. */
 static size_t decode(const char *at, size_t len, uint32_t *ret) {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char first = (unsigned char)at[0];
-    size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    uint32_t code = size == 1 ? first : first & (0x7fu >> size);
-    *ret = 0xfffd;
-    if (size > len || (first >= 0x80 && first < 0xc2) || first > 0xf4)
-        return 1;
-    for (size_t i = 1; i < size; i++) {
-        if (((unsigned char)at[i] & 0xc0) != 0x80)
-            return 1;
-        code = code << 6 | ((unsigned char)at[i] & 0x3f);
-    }
-    if (code < least[size] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        return 1;
-    *ret = code;
-    return size;
+    size_t size = dx__utf8(at, len);
+    *ret = size ? dx__utf8_code(at, size) : 0xfffd;
+    return size ? size : 1;
 }
 
 static void emit(cli_roff *roff, const char *bytes) {

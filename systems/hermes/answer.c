@@ -61,8 +61,8 @@ void hermes_refuse_exactly(dx_hermes_guest *guest, dx_request request, int64_t c
         refuse_plainly(guest, request, code, detail);
         return;
     }
-    hermes_say_str(message, sizeof message, prefix);
-    hermes_say_str(message, sizeof message, detail);
+    dx__say_str(message, sizeof message, prefix);
+    dx__say_str(message, sizeof message, detail);
     (void)dx_link_refuse(hermes_guest_link(guest), request, code, dx_str(message), dx_json_none());
 }
 

@@ -7,8 +7,8 @@ static void log_line(dx_hermes_guest *guest, dx_hermes_level level, const char *
                      dx_text text) {
     dx_hermes *editor = guest->editor;
     char line[1024] = "";
-    hermes_say_str(line, sizeof line, before);
-    hermes_say(line, sizeof line, text);
+    dx__say_str(line, sizeof line, before);
+    dx__say(line, sizeof line, text);
     if (editor->config.on_log)
         editor->config.on_log(editor, guest, level, dx_str(line), editor->config.user);
 }

@@ -11,7 +11,7 @@ yyjson_alc hermes_alc(const dx_hermes *editor) {
 static dx_status new_version(dx_hermes *editor, dx_text text, hermes_version *ret_version) {
     if (text.len > editor->config.hl7.text_max)
         return DX_ERR_LIMIT;
-    char *copy = hermes_copy(&editor->alloc, text);
+    char *copy = dx__text_copy(&editor->alloc, text);
     if (!copy)
         return DX_ERR_NOMEM;
     *ret_version = (hermes_version){copy, text.len, ++editor->number};
@@ -26,7 +26,7 @@ static void tell(dx_hermes *editor, dx_hermes_guest *guest) {
 dx_status dx_hermes_open(dx_hermes *editor, dx_text text, const char *path, int is_new,
                          dx_error *reterr) {
     hermes_version version = {0};
-    char *copy = path ? hermes_copy(&editor->alloc, dx_str(path)) : NULL;
+    char *copy = path ? dx__text_copy(&editor->alloc, dx_str(path)) : NULL;
     dx_status status = path && !copy ? DX_ERR_NOMEM : new_version(editor, text, &version);
     if (status != DX_OK) {
         dx__free(&editor->alloc, copy);
@@ -98,7 +98,7 @@ static dx_status apply(dx_hl7 *hl7, const dx_hl7_patch *patches, size_t count, d
         return status;
     if (reterr) {
         *reterr = (dx_error){.fault = DX_FAULT_PARAMS_FIT};
-        hermes_say(reterr->phrase, sizeof reterr->phrase, (dx_text){why->data, why->len});
+        dx__say(reterr->phrase, sizeof reterr->phrase, (dx_text){why->data, why->len});
     }
     return DX_MISFIT;
 }
@@ -131,7 +131,7 @@ dx_status dx_hermes_undo(dx_hermes *editor) {
 }
 
 dx_status dx_hermes_saved(dx_hermes *editor, const char *path, int save_as) {
-    char *copy = path ? hermes_copy(&editor->alloc, dx_str(path)) : NULL;
+    char *copy = path ? dx__text_copy(&editor->alloc, dx_str(path)) : NULL;
     if (!copy)
         return path ? DX_ERR_NOMEM : DX_ERR_INVALID;
     dx__free(&editor->alloc, editor->path);
@@ -173,7 +173,7 @@ dx_status dx_hermes_get(const dx_hermes *editor, dx_text path, dx_buf *out, dx_e
     status = dx_hl7_get_text(hl7, path, out);
     if (status == DX_MISFIT && reterr) {
         hermes_fail(reterr, DX_FAULT_PARAMS_FIT, "this is no path: ", "");
-        hermes_say(reterr->phrase, sizeof reterr->phrase, path);
+        dx__say(reterr->phrase, sizeof reterr->phrase, path);
     }
     dx_hl7_free(hl7);
     return status;

@@ -85,7 +85,7 @@ static dx_status open_protocol(dx_hermes_extension *extension, dx_error *reterr)
         dx_protocol_open((dx_text){name, (size_t)len}, NULL, &extension->protocol, &misfit);
     if (status == DX_ERR_INVALID) {
         *reterr = (dx_error){.fault = DX_FAULT_START, .place = "revision"};
-        hermes_say(reterr->phrase, sizeof reterr->phrase, dx_str(misfit.phrase));
+        dx__say(reterr->phrase, sizeof reterr->phrase, dx_str(misfit.phrase));
     }
     return status;
 }

@@ -5,11 +5,11 @@
 #include <string.h>
 
 static void begin(extension_why *why, const char *method) {
-    hermes_say(why->line, sizeof why->line, dx_str(method));
+    dx__say(why->line, sizeof why->line, dx_str(method));
 }
 
 static void say(extension_why *why, const char *text) {
-    hermes_say(why->line, sizeof why->line, dx_str(text));
+    dx__say(why->line, sizeof why->line, dx_str(text));
 }
 
 /* "METHOD: MESSAGE (CODE)" */
@@ -18,8 +18,8 @@ static void say_error(extension_why *why, const dx_event *event) {
     dx_text message = extension_text(event->value, "message");
     snprintf(code, sizeof code, " (%lld)", (long long)event->code);
     say(why, ": ");
-    hermes_say(why->line, sizeof why->line - strlen(code),
-               message.at ? message : dx_str("the editor says no"));
+    dx__say(why->line, sizeof why->line - strlen(code),
+            message.at ? message : dx_str("the editor says no"));
     say(why, code);
 }
 
@@ -30,11 +30,11 @@ static void say_patch(extension_why *why, yyjson_val *errors) {
     dx_text message = extension_text(first, "message");
     if (path.at) {
         say(why, ": ");
-        hermes_say(why->line, sizeof why->line, path);
+        dx__say(why->line, sizeof why->line, path);
     }
     say(why, ": ");
-    hermes_say(why->line, sizeof why->line,
-               message.at ? message : dx_str("not every patch was applied"));
+    dx__say(why->line, sizeof why->line,
+            message.at ? message : dx_str("not every patch was applied"));
 }
 
 static void say_not_done(extension_why *why, yyjson_val *value, yyjson_val *errors) {
@@ -44,7 +44,7 @@ static void say_not_done(extension_why *why, yyjson_val *value, yyjson_val *erro
         return;
     }
     say(why, ": ");
-    hermes_say(why->line, sizeof why->line, error.at ? error : dx_str("the editor did not do it"));
+    dx__say(why->line, sizeof why->line, error.at ? error : dx_str("the editor did not do it"));
 }
 
 static void read_result(dx_hermes_answer *answer, yyjson_val *value) {

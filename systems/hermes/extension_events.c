@@ -25,7 +25,7 @@ static bool flag(yyjson_val *object, const char *name) {
 
 static bool refuse_it(refusal *ret, int64_t code, const char *message, const char *phrase) {
     *ret = (refusal){.code = code, .message = message};
-    hermes_say(ret->why.phrase, sizeof ret->why.phrase, dx_str(phrase));
+    dx__say(ret->why.phrase, sizeof ret->why.phrase, dx_str(phrase));
     return false;
 }
 
@@ -68,7 +68,7 @@ static yyjson_mut_val *data_of(yyjson_mut_doc *doc, const refusal *no) {
     if (!no->is_misfit)
         return yyjson_mut_str(doc, no->why.phrase);
     char pointer[sizeof no->why.instance + 8] = "/params";
-    hermes_say(pointer, sizeof pointer, dx_str(no->why.instance));
+    dx__say(pointer, sizeof pointer, dx_str(no->why.instance));
     yyjson_mut_val *data = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_strcpy(doc, data, "pointer", pointer);
     yyjson_mut_obj_add_str(doc, data, "reason", no->why.phrase);
@@ -137,7 +137,7 @@ static void no_command(dx_hermes_extension *extension, const dx_event *event, dx
     refusal no = {.code = COMMAND_NOT_FOUND};
     extension_tell(name, "there is no such command");
     dx_protocol_error_name(extension->protocol, COMMAND_NOT_FOUND, &no.message);
-    hermes_say(no.why.phrase, sizeof no.why.phrase, name);
+    dx__say(no.why.phrase, sizeof no.why.phrase, name);
     if (event->kind == DX_EVENT_REQUEST)
         refuse(extension, event, &no);
 }

@@ -98,9 +98,9 @@ static bool add_all(yyjson_mut_doc *doc, dx_protocol *protocol,
 
 static dx_status flaw(dx_error *reterr, const char *place, size_t offset, const char *phrase) {
     *reterr = (dx_error){.fault = DX_FAULT_START, .offset = offset};
-    hermes_say(reterr->place, sizeof reterr->place, dx_str(place));
-    hermes_say(reterr->phrase, sizeof reterr->phrase, dx_str("the extension's configuration: "));
-    hermes_say(reterr->phrase, sizeof reterr->phrase, dx_str(phrase));
+    dx__say(reterr->place, sizeof reterr->place, dx_str(place));
+    dx__say(reterr->phrase, sizeof reterr->phrase, dx_str("the extension's configuration: "));
+    dx__say(reterr->phrase, sizeof reterr->phrase, dx_str(phrase));
     return DX_ERR_INVALID;
 }
 

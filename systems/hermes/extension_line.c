@@ -6,9 +6,9 @@
 
 void extension_tell(dx_text what, const char *why) {
     char line[512] = "";
-    hermes_say(line, sizeof line / 2, what);
+    dx__say(line, sizeof line / 2, what);
     if (*why)
-        hermes_say(line, sizeof line, dx_str(": "));
-    hermes_say(line, sizeof line, dx_str(why));
+        dx__say(line, sizeof line, dx_str(": "));
+    dx__say(line, sizeof line, dx_str(why));
     fprintf(stderr, "[WARN] %s\n", line);
 }

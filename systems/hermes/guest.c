@@ -7,8 +7,8 @@
 
 static void set_why(dx_hermes_guest *guest, const char *before, const char *after) {
     guest->why[0] = '\0';
-    hermes_say_str(guest->why, sizeof guest->why, before);
-    hermes_say_str(guest->why, sizeof guest->why, after);
+    dx__say_str(guest->why, sizeof guest->why, before);
+    dx__say_str(guest->why, sizeof guest->why, after);
 }
 
 /* The last thing that a function does, since anything may happen in the callback. */
@@ -116,7 +116,7 @@ static void fail(dx_hermes_guest *guest, const char *before, const char *after) 
 static void fail_by_error(dx_hermes_guest *guest, const dx_event *event) {
     char text[sizeof guest->why];
     snprintf(text, sizeof text, "[%" PRId64 "] ", event->code);
-    hermes_say(text, sizeof text, hermes_string(yyjson_obj_get(event->value, "message")));
+    dx__say(text, sizeof text, hermes_string(yyjson_obj_get(event->value, "message")));
     fail(guest, "answered initialize with an error: ", text);
 }
 
@@ -135,7 +135,7 @@ static void welcome(dx_hermes_guest *guest, dx_link *link, const dx_event *event
     dx_text name = hermes_string(yyjson_obj_get(guest->facts->value, "name"));
     if (name.len) {
         guest->name[0] = '\0';
-        hermes_say(guest->name, sizeof guest->name, name);
+        dx__say(guest->name, sizeof guest->name, name);
     }
     guest->state = DX_HERMES_RUNNING;
     hermes_news_welcome(guest);
@@ -220,8 +220,8 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
         hermes_serve(guest, event);
         break;
     case DX_EVENT_STRAY:
-        hermes_say_str(phrase, sizeof phrase, "stray text: ");
-        hermes_say(phrase, sizeof phrase, event->message);
+        dx__say_str(phrase, sizeof phrase, "stray text: ");
+        dx__say(phrase, sizeof phrase, event->message);
         hermes_guest_violation(guest, phrase);
         break;
     case DX_EVENT_VIOLATION:

@@ -63,9 +63,9 @@ static dx_status copy_env(dx_hermes_guest *guest, const dx_hermes_entry *entry) 
 
 static void set_names(dx_hermes_guest *guest) {
     const char *slash = strrchr(guest->argv[0], '/');
-    hermes_say_str(guest->name, sizeof guest->name, guest->argv[0]);
+    dx__say_str(guest->name, sizeof guest->name, guest->argv[0]);
     /* Cut, so that the number always fits. */
-    hermes_say_str(guest->label, sizeof guest->label - 24, slash ? slash + 1 : guest->argv[0]);
+    dx__say_str(guest->label, sizeof guest->label - 24, slash ? slash + 1 : guest->argv[0]);
     size_t len = strlen(guest->label);
     snprintf(guest->label + len, sizeof guest->label - len, "-%zu", guest->editor->guest_count + 1);
 }

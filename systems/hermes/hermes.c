@@ -28,33 +28,19 @@ dx_hermes_config dx_hermes_defaults(void) {
     };
 }
 
-/* The strings of the configuration in one block. */
 static dx_status copy_words(dx_hermes *editor) {
     dx_hermes_config *config = &editor->config;
     const char **places[] = {&config->revision, &config->version, &config->api_version,
                              &config->data_directory, &config->cwd};
-    size_t size = 1;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        size += *places[i] ? strlen(*places[i]) + 1 : 0;
-    char *to = editor->words = dx__malloc(&editor->alloc, size);
-    if (!to)
-        return DX_ERR_NOMEM;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (!*places[i])
-            continue;
-        size_t len = strlen(*places[i]) + 1;
-        memcpy(to, *places[i], len);
-        *places[i] = to;
-        to += len;
-    }
-    return DX_OK;
+    editor->words = dx__keep_strings(&editor->alloc, places, sizeof places / sizeof *places);
+    return editor->words ? DX_OK : DX_ERR_NOMEM;
 }
 
 /* All that extensions are told must have a form in JSON. */
 static dx_status check_words(const dx_hermes_config *config, dx_error *reterr) {
     const char *words[] = {config->version, config->api_version, config->data_directory};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!words[i] || !hermes_is_utf8(dx_str(words[i])))
+        if (!words[i] || !dx__is_utf8(dx_str(words[i])))
             return hermes_fail(reterr, DX_FAULT_START,
                                "version, api_version and data_directory must be UTF-8", "");
     return DX_OK;
@@ -74,8 +60,8 @@ static dx_status open_protocol(dx_hermes *editor, dx_error *reterr) {
     char name[64] = "hermes";
     config.allocator = &editor->alloc;
     if (editor->config.revision) {
-        hermes_say_str(name, sizeof name, "@");
-        hermes_say_str(name, sizeof name, editor->config.revision);
+        dx__say_str(name, sizeof name, "@");
+        dx__say_str(name, sizeof name, editor->config.revision);
     }
     dx_status status = dx_protocol_open(dx_str(name), &config, &editor->protocol, &why);
     if (status == DX_OK || status == DX_ERR_NOMEM)

@@ -3,6 +3,7 @@
 #define HERMES_HL7_PARTS_H
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include <duplex/hl7.h>
 
 #include <stdbool.h>

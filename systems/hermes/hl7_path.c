@@ -5,25 +5,10 @@
 static uint32_t name_char(dx_text text, size_t *at) {
     if (*at >= text.len)
         return 0;
-    const unsigned char *bytes = (const unsigned char *)text.at + *at;
-    size_t left = text.len - *at;
-    uint32_t c = bytes[0];
-    if (c < 0x80) {
-        bool good = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-        *at += good;
-        return good ? c : 0;
-    }
-    size_t len = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (c < 0xc2 || c > 0xf4 || len > left)
-        return 0;
-    c &= 0x7fU >> len;
-    for (size_t i = 1; i < len; i++) {
-        if ((bytes[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (bytes[i] & 0x3fU);
-    }
-    if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+    size_t len = dx__utf8(text.at + *at, text.len - *at);
+    uint32_t c = len ? dx__utf8_code(text.at + *at, len) : 0;
+    bool plain = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+    if (len < 2 && !plain)
         return 0;
     *at += len;
     return c;

@@ -15,9 +15,9 @@ static dx_hl7_format format_of(yyjson_val *params) {
 static void name_failure(char *to, size_t room, const char *verb, dx_hl7_format format,
                          const char *between) {
     to[0] = '\0';
-    hermes_say_str(to, room, verb);
-    hermes_say_str(to, room, upper[format]);
-    hermes_say_str(to, room, between);
+    dx__say_str(to, room, verb);
+    dx__say_str(to, room, upper[format]);
+    dx__say_str(to, room, between);
 }
 
 /* Getting it. Members are in the order of their names, as the editor has it. */
@@ -27,7 +27,7 @@ static yyjson_mut_val *message_result(dx_hermes_guest *guest, yyjson_mut_doc *do
     yyjson_mut_val *result = yyjson_mut_obj(doc);
     bool has_file = editor->path && !editor->exact;
     bool ok = result != NULL;
-    if (has_file && hermes_is_utf8(dx_str(editor->path)))
+    if (has_file && dx__is_utf8(dx_str(editor->path)))
         ok = ok && yyjson_mut_obj_add_str(doc, result, "filePath", editor->path);
     ok = ok && yyjson_mut_obj_add_bool(doc, result, "hasFile", has_file) &&
          yyjson_mut_obj_add_strn(doc, result, "message", text.at ? text.at : "", text.len);
@@ -47,7 +47,7 @@ static void refuse_export(dx_hermes_guest *guest, const dx_event *event, dx_hl7_
     bool is_none = strcmp(error->place, "message") == 0;
     /* Empty repetitions have no TOML form there (H43), and this is how it says so. */
     bool is_unit = guest->editor->exact && format == DX_HL7_TOML && !is_none &&
-                   hermes_is_utf8(dx_hermes_text(guest->editor));
+                   dx__is_utf8(dx_hermes_text(guest->editor));
     name_failure(prefix, sizeof prefix, "[-32603] failed to export to ", format,
                  is_none ? ": Failed to parse message: " : ": ");
     if (!guest->editor->exact && !guest->editor->text.len)
@@ -84,8 +84,8 @@ void hermes_get_message(dx_hermes_guest *guest, const dx_event *event, yyjson_va
 static void send_bad_message(dx_hermes_guest *guest, const dx_event *event, const char *phrase) {
     char sentence[256] = "";
     if (strncmp(phrase, "Message ", 8) != 0)
-        hermes_say_str(sentence, sizeof sentence, "Invalid HL7 message: ");
-    hermes_say_str(sentence, sizeof sentence, phrase);
+        dx__say_str(sentence, sizeof sentence, "Invalid HL7 message: ");
+    dx__say_str(sentence, sizeof sentence, phrase);
     hermes_answer_success(guest, event->request, sentence);
 }
 

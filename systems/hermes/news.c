@@ -23,7 +23,7 @@ static void notify(dx_hermes_guest *guest, const char *method, yyjson_mut_val *p
 
 /* Has the message a file whose name can be told? */
 static bool add_path(const dx_hermes *editor, yyjson_mut_doc *doc, yyjson_mut_val *to) {
-    if (!editor->path || !hermes_is_utf8(dx_str(editor->path)))
+    if (!editor->path || !dx__is_utf8(dx_str(editor->path)))
         return true;
     return yyjson_mut_obj_add_str(doc, to, "filePath", editor->path);
 }
@@ -44,7 +44,7 @@ static bool content(const dx_hermes *editor, struct contents *contents, dx_hl7_f
         dx_buf_init(buf, SIZE_MAX / 4, &editor->alloc);
         contents->good[format] =
             dx_hermes_export(editor, format, editor->config.shape, buf, NULL) == DX_OK &&
-            hermes_is_utf8((dx_text){buf->data, buf->len});
+            dx__is_utf8((dx_text){buf->data, buf->len});
     }
     return contents->good[format];
 }
@@ -140,7 +140,7 @@ void hermes_news_welcome(dx_hermes_guest *guest) {
 }
 
 void hermes_news_saved(dx_hermes *editor, bool save_as) {
-    if (has_method(editor, "message/saved") && hermes_is_utf8(dx_str(editor->path)))
+    if (has_method(editor, "message/saved") && dx__is_utf8(dx_str(editor->path)))
         tell(editor, NULL, "message/saved", "saveAs", save_as, true);
 }
 

@@ -40,18 +40,18 @@ static dx_text cut(dx_text name) {
 /* The extension made a mistake: the embedder hears of it, and the extension gets an error. */
 static void blame(dx_hermes_guest *guest, const dx_event *event, const char *phrase) {
     char line[200] = "";
-    hermes_say(line, sizeof line, cut(event->method));
-    hermes_say_str(line, sizeof line, ": ");
-    hermes_say_str(line, sizeof line, phrase);
+    dx__say(line, sizeof line, cut(event->method));
+    dx__say_str(line, sizeof line, ": ");
+    dx__say_str(line, sizeof line, phrase);
     hermes_guest_violation(guest, line);
 }
 
 static void refuse_method(dx_hermes_guest *guest, const dx_event *event) {
     char name[200] = "";
     char data[256] = "";
-    hermes_say(name, sizeof name, event->method);
-    hermes_say_str(data, sizeof data, "Unknown method: ");
-    hermes_say_str(data, sizeof data, name);
+    dx__say(name, sizeof name, event->method);
+    dx__say_str(data, sizeof data, "Unknown method: ");
+    dx__say_str(data, sizeof data, name);
     hermes_refuse_exactly(guest, event->request, DX_CODE_METHOD,
                           "method not found: ", guest->editor->exact ? name : data);
     blame(guest, event, "the editor has no such method");
@@ -74,15 +74,15 @@ static void name_field(const dx_misfit *why, char *to, size_t room) {
         reason += skip + 2;
     to[0] = '\0';
     if (strcmp(why->keyword, "required") == 0 && missing.at) {
-        hermes_say_str(to, room, "Missing required field: ");
-        hermes_say_str(to, room, place);
-        hermes_say_str(to, room, place[0] ? "/" : "");
-        hermes_say(to, room, missing);
+        dx__say_str(to, room, "Missing required field: ");
+        dx__say_str(to, room, place);
+        dx__say_str(to, room, place[0] ? "/" : "");
+        dx__say(to, room, missing);
         return;
     }
-    hermes_say_str(to, room, place[0] ? place : "params");
-    hermes_say_str(to, room, ": ");
-    hermes_say_str(to, room, reason);
+    dx__say_str(to, room, place[0] ? place : "params");
+    dx__say_str(to, room, ": ");
+    dx__say_str(to, room, reason);
 }
 
 static void refuse_params(dx_hermes_guest *guest, const dx_event *event, const dx_misfit *why) {

@@ -109,7 +109,7 @@ static dx_status check(const dx_mcp_client_config *config, dx_error *reterr) {
 
 static bool copy(const dx_mcp_client *client, const char **text) {
     if (*text)
-        *text = dx__mcp_client_copy(&client->alloc, dx_str(*text));
+        *text = dx__text_copy(&client->alloc, dx_str(*text));
     return *text;
 }
 

@@ -90,7 +90,7 @@ dx_status dx__mcp_client_ask_new(dx_mcp_client *client, dx_text method,
     uint64_t now = clock_ms();
     ask->total_at = total > DX_NEVER - now ? DX_NEVER : now + total;
     dx__mcp_client_buf(client, &ask->params);
-    ask->method = dx__mcp_client_copy(&client->alloc, method);
+    ask->method = dx__text_copy(&client->alloc, method);
     if (!ask->method) {
         dx__free(&client->alloc, ask);
         return DX_ERR_NOMEM;

@@ -69,7 +69,7 @@ static dx_status check_against(dx_mcp_client *client, yyjson_val *document, dx_t
 dx_status dx__mcp_client_fits(dx_mcp_client *client, const char *name, yyjson_val *value) {
     char place[80] = "#/components/schemas/";
     int revision = client->revision >= 0 ? client->revision : client->wanted;
-    dx__mcp_client_say(place, sizeof place, dx_str(name));
+    dx__say(place, sizeof place, dx_str(name));
     return check_against(client, dx_protocol_document(client->protocols[revision]), dx_str(place),
                          0, value);
 }

@@ -58,7 +58,7 @@ static dx_status add_cursor(dx__mcp_client_ask *ask, dx_text text) {
         list->cursors = cursors;
         list->cursors_cap = cap;
     }
-    char *copy = dx__mcp_client_copy(alloc, text);
+    char *copy = dx__text_copy(alloc, text);
     if (!copy)
         return DX_ERR_NOMEM;
     list->cursors[known] = (cursor){hash, copy, text.len};

@@ -191,7 +191,7 @@ static dx_status add_watch(dx_mcp_client *client, dx_text uri) {
     dx__mcp_client_watch *watch = dx__malloc(&client->alloc, sizeof *watch);
     if (!watch)
         return DX_ERR_NOMEM;
-    *watch = (dx__mcp_client_watch){.uri = dx__mcp_client_copy(&client->alloc, uri)};
+    *watch = (dx__mcp_client_watch){.uri = dx__text_copy(&client->alloc, uri)};
     if (!watch->uri) {
         dx__free(&client->alloc, watch);
         return DX_ERR_NOMEM;

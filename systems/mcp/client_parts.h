@@ -3,6 +3,7 @@
 #define DX_MCP_CLIENT_PARTS_H
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 
 #include <duplex/mcp-client.h>
 #include <duplex/schema.h>
@@ -194,11 +195,8 @@ void dx__mcp_client_over(dx_mcp_client *client, const dx_gone *gone);
 
 /* Small things about text and JSON: client_text.c */
 yyjson_alc dx__mcp_client_alc(const dx_mcp_client *client);
-char *dx__mcp_client_copy(const dx_allocator *alloc, dx_text text);
 /* A copy of a list of strings that ends in NULL, in one piece. */
 const char **dx__mcp_client_copy_list(const dx_allocator *alloc, const char *const *list);
-/* Appends as much as fits, whole characters, control characters as '?'. */
-void dx__mcp_client_say(char *to, size_t room, dx_text text);
 void dx__mcp_client_error(dx_error *error, dx_fault fault, const char *before, dx_text after);
 dx_text dx__mcp_client_string(yyjson_val *object, const char *member);
 int dx__mcp_client_revision_of(dx_text name);

@@ -144,8 +144,7 @@ static dx_status refuse(dx_mcp_question *question, int64_t code, dx_text message
         duty->failed = true;
         duty->code = code;
         duty->message[0] = '\0';
-        dx__mcp_client_say(duty->message, sizeof duty->message,
-                           message.at ? message : dx_str("Refused"));
+        dx__say(duty->message, sizeof duty->message, message.at ? message : dx_str("Refused"));
         dx__mcp_client_question_free(question);
         dx__mcp_client_duty_end(duty, "failed");
         return DX_OK;

@@ -53,7 +53,7 @@ static dx__mcp_client_root **find(dx_mcp_client *client, dx_text uri) {
 
 static dx_status add(dx_mcp_client *client, dx__mcp_client_root **place, dx_text uri, char *name) {
     dx__mcp_client_root *root = dx__malloc(&client->alloc, sizeof *root);
-    char *copy = dx__mcp_client_copy(&client->alloc, uri);
+    char *copy = dx__text_copy(&client->alloc, uri);
     if (!root || !copy) {
         dx__free(&client->alloc, root);
         dx__free(&client->alloc, copy);
@@ -70,7 +70,7 @@ dx_status dx_mcp_client_add_root(dx_mcp_client *client, dx_text uri, dx_text nam
     if (!client->config.roots || !uri.at || uri.len <= len || memcmp(uri.at, scheme, len) != 0 ||
         !is_text(client, uri) || (name.at && !is_text(client, name)))
         return DX_ERR_INVALID;
-    char *copy = name.at ? dx__mcp_client_copy(&client->alloc, name) : NULL;
+    char *copy = name.at ? dx__text_copy(&client->alloc, name) : NULL;
     if (name.at && !copy)
         return DX_ERR_NOMEM;
     dx__mcp_client_root **place = find(client, uri);

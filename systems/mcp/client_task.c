@@ -116,7 +116,7 @@ void dx__mcp_client_task_result(dx__mcp_client_ask *ask, const dx_event *event) 
             dx__mcp_client_ask_done(ask, event);
             break;
         }
-        ask->task->id = dx__mcp_client_copy(&ask->client->alloc, id);
+        ask->task->id = dx__text_copy(&ask->client->alloc, id);
         if (!ask->task->id) {
             (void)tell_cancelled(ask, id);
             fail(ask, DX_ERR_NOMEM);

@@ -8,16 +8,6 @@ yyjson_alc dx__mcp_client_alc(const dx_mcp_client *client) {
     return (yyjson_alc){alloc->malloc, alloc->realloc, alloc->free, alloc->ctx};
 }
 
-char *dx__mcp_client_copy(const dx_allocator *alloc, dx_text text) {
-    char *copy = text.len < SIZE_MAX ? dx__malloc(alloc, text.len + 1) : NULL;
-    if (!copy)
-        return NULL;
-    if (text.len)
-        memcpy(copy, text.at, text.len);
-    copy[text.len] = '\0';
-    return copy;
-}
-
 const char **dx__mcp_client_copy_list(const dx_allocator *alloc, const char *const *list) {
     size_t count = 0;
     size_t bytes = 0;
@@ -37,23 +27,10 @@ const char **dx__mcp_client_copy_list(const dx_allocator *alloc, const char *con
     return copy;
 }
 
-/* Text that came may be cut in the middle of a character: what follows is left out, too. */
-void dx__mcp_client_say(char *to, size_t room, dx_text text) {
-    size_t used = strlen(to);
-    size_t len = text.len < room - used ? text.len : room - used - 1;
-    while (len && len < text.len && ((unsigned char)text.at[len] & 0xc0) == 0x80)
-        len--;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char byte = (unsigned char)text.at[i];
-        to[used++] = byte < 0x20 || byte == 0x7f ? '?' : text.at[i];
-    }
-    to[used] = '\0';
-}
-
 void dx__mcp_client_error(dx_error *error, dx_fault fault, const char *before, dx_text after) {
     *error = (dx_error){.fault = fault};
-    dx__mcp_client_say(error->phrase, sizeof error->phrase, dx_str(before));
-    dx__mcp_client_say(error->phrase, sizeof error->phrase, after);
+    dx__say(error->phrase, sizeof error->phrase, dx_str(before));
+    dx__say(error->phrase, sizeof error->phrase, after);
 }
 
 dx_text dx__mcp_client_string(yyjson_val *object, const char *member) {
@@ -88,8 +65,8 @@ dx_status dx__mcp_client_parse(const dx_mcp_client *client, dx_text text, yyjson
 
 dx_status dx__mcp_client_misfit(dx_mcp_client *client, const char *before, dx_text after) {
     client->why[0] = '\0';
-    dx__mcp_client_say(client->why, sizeof client->why, dx_str(before));
-    dx__mcp_client_say(client->why, sizeof client->why, after);
+    dx__say(client->why, sizeof client->why, dx_str(before));
+    dx__say(client->why, sizeof client->why, after);
     return DX_MISFIT;
 }
 

@@ -170,40 +170,6 @@ static void test_urls(void **state) {
     assert_non_null(hermes_url_check((dx_text){at_limit, HERMES_URL_MAX + 1}, &is_scheme));
 }
 
-/* Text. */
-
-static void test_utf8(void **state) {
-    static const char *const bad[] = {"\x80",
-                                      "\xc1\x81",
-                                      "\xc3",
-                                      "\xc3(",
-                                      "\xe0\x80\x80",
-                                      "\xed\xa0\x80",
-                                      "\xf0\x80\x80\x80",
-                                      "\xf4\x90\x80\x80",
-                                      "\xf5\x80\x80\x80",
-                                      "a\xe2\x82"};
-    (void)state;
-    assert_true(hermes_is_utf8(dx_str("")));
-    assert_true(hermes_is_utf8((dx_text){NULL, 0}));
-    assert_true(hermes_is_utf8(dx_str("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf")));
-    for (size_t i = 0; i < LENGTH(bad); i++)
-        assert_false(hermes_is_utf8(dx_str(bad[i])));
-}
-
-static void test_say(void **state) {
-    char line[8] = "";
-    (void)state;
-    hermes_say(line, sizeof line, (dx_text){"a\n\0\xff", 4});
-    assert_string_equal(line, "a???");
-    hermes_say_str(line, sizeof line, "bc\xc3\xa9");
-    assert_string_equal(line, "a???bc"); /* the last character does not fit as a whole */
-    hermes_say_str(line, sizeof line, "de");
-    assert_string_equal(line, "a???bcd");
-    hermes_say_str(line, sizeof line, "e");
-    assert_string_equal(line, "a???bcd");
-}
-
 /* Undo. */
 
 static hermes_version version_of(const dx_allocator *alloc, size_t len, uint64_t number) {
@@ -266,8 +232,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words), cmocka_unit_test(test_words_that_are_none),
         cmocka_unit_test(test_join),  cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_urls),  cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_say),   cmocka_unit_test(test_undo),
+        cmocka_unit_test(test_urls),  cmocka_unit_test(test_undo),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

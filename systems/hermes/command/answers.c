@@ -1,5 +1,5 @@
 /* Dialogs of extensions: answered by --answer, by the user at the terminal, or not at all. */
-#include "systems/hermes/command/event.h"
+#include "cli/event.h"
 #include "systems/hermes/command/store.h"
 #include "systems/hermes/command/words.h"
 #include "systems/hermes/command/work.h"
@@ -151,13 +151,13 @@ static void tell(struct work *work, const dx_hermes_dialog *dialog, const struct
     const char *name = dx_hermes_guest_name(dx_hermes_dialog_guest(dialog));
     yyjson_val *params = dx_hermes_dialog_params(dialog);
     if (cli_voice.json) {
-        yyjson_mut_doc *event = event_new("dialog");
-        event_add(event, "extension", name);
-        event_add(event, "method", dx_hermes_dialog_method(dialog));
+        yyjson_mut_doc *event = cli_event_new("dialog");
+        cli_event_add(event, "extension", name);
+        cli_event_add(event, "method", dx_hermes_dialog_method(dialog));
         yyjson_mut_val *copy = event && params ? yyjson_val_mut_copy(event, params) : NULL;
-        event_add_value(event, "params", copy ? copy : yyjson_mut_null(event));
-        event_add_value(event, "answer", event ? answer_json(event, kind, reply) : NULL);
-        event_put(event);
+        cli_event_add_value(event, "params", copy ? copy : yyjson_mut_null(event));
+        cli_event_add_value(event, "answer", event ? answer_json(event, kind, reply) : NULL);
+        cli_event_put(event);
         return;
     }
     if (work->interactive)

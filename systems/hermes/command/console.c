@@ -32,10 +32,10 @@ const char *console_guard(struct console *console) {
 static void finish(struct console *console, const char *why) {
     const char *name = console->command ? console->command->name : "";
     if (console->event) {
-        event_add_bool(console->event, "ok", !why);
+        cli_event_add_bool(console->event, "ok", !why);
         if (why)
-            event_add(console->event, "error", why);
-        event_put(console->event);
+            cli_event_add(console->event, "error", why);
+        cli_event_put(console->event);
     } else if (why) {
         cli_flush();
         fprintf(stderr, "%s%s%s%s", cli_paint(stderr, CLI_RED), name, *name ? ": " : "",
@@ -55,8 +55,8 @@ static void finish(struct console *console, const char *why) {
 static void begin(struct console *console, const char *name) {
     if (!cli_voice.json)
         return;
-    console->event = event_new("result");
-    event_add(console->event, "command", name);
+    console->event = cli_event_new("result");
+    cli_event_add(console->event, "command", name);
 }
 
 /* Commands that wait. */
@@ -75,7 +75,7 @@ static const char *run_now(struct console *console, const char *command) {
         member->told_ms = cli_now();
     }
     if (console->event)
-        event_add(console->event, "extension", dx_hermes_guest_name(guest));
+        cli_event_add(console->event, "extension", dx_hermes_guest_name(guest));
     return NULL;
 }
 
@@ -150,7 +150,7 @@ static const char *do_help(struct console *console, char **words) {
     for (const struct console_command *one = console_commands; all && one->name; one++)
         yyjson_mut_arr_add_str(console->event, all, one->name);
     if (all)
-        event_add_value(console->event, "commands", all);
+        cli_event_add_value(console->event, "commands", all);
     return NULL;
 }
 

@@ -2,7 +2,7 @@
 #ifndef HERMES_CONSOLE_H
 #define HERMES_CONSOLE_H
 
-#include "systems/hermes/command/event.h"
+#include "cli/event.h"
 #include "systems/hermes/command/words.h"
 #include "systems/hermes/command/work.h"
 

@@ -31,7 +31,7 @@ const char *console_show(struct console *console, char **words) {
     if (status != DX_OK)
         why = keep(console, status, &error);
     else if (console->event)
-        event_add_text(console->event, "text", text_of(&out));
+        cli_event_add_text(console->event, "text", text_of(&out));
     else
         message_show(text_of(&out), format);
     dx_buf_done(&out);
@@ -47,7 +47,7 @@ const char *console_get(struct console *console, char **words) {
     if (status != DX_OK) {
         why = keep(console, status, &error);
     } else if (console->event) {
-        event_add_text(console->event, "text", text_of(&out));
+        cli_event_add_text(console->event, "text", text_of(&out));
     } else {
         if (cli_voice.terminal)
             cli_put_safe(stdout, text_of(&out));
@@ -111,7 +111,7 @@ const char *console_save(struct console *console, char **words) {
     if (why)
         why = console_why(console, "%s can't be written: %s", path, why);
     else if (console->event)
-        event_add(console->event, "file", path);
+        cli_event_add(console->event, "file", path);
     free(path);
     return why;
 }

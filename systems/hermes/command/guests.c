@@ -87,7 +87,7 @@ const char *console_list(struct console *console, char **words) {
             put_guest(guest, i + 1);
     }
     if (all)
-        event_add_value(console->event, "extensions", all);
+        cli_event_add_value(console->event, "extensions", all);
     return NULL;
 }
 
@@ -116,7 +116,7 @@ const char *console_windows(struct console *console, char **words) {
         putchar('\n');
     }
     if (all)
-        event_add_value(console->event, "windows", all);
+        cli_event_add_value(console->event, "windows", all);
     return NULL;
 }
 
@@ -160,7 +160,7 @@ const char *console_log(struct console *console, char **words) {
         putchar('\n');
     }
     if (all)
-        event_add_value(console->event, "lines", all);
+        cli_event_add_value(console->event, "lines", all);
     return NULL;
 }
 
@@ -171,7 +171,7 @@ const char *console_schema(struct console *console, char **words) {
     dx_status status = dx_hermes_schema(console->work->editor, &json);
     dx_text text = {json.data ? json.data : "{}", json.data ? json.len : 2};
     if (status == DX_OK && console->event)
-        event_add_json(console->event, "schema", text);
+        cli_event_add_json(console->event, "schema", text);
     else if (status == DX_OK)
         cli_put_json(stdout, text);
     dx_buf_done(&json);

@@ -1,5 +1,5 @@
 /* The message: where it comes from, where it goes. */
-#include "systems/hermes/command/event.h"
+#include "cli/event.h"
 #include "systems/hermes/command/store.h"
 #include "systems/hermes/command/work.h"
 
@@ -91,12 +91,12 @@ void message_show(dx_text text, dx_hl7_format format) {
 
 static void put_out(dx_text text, dx_hl7_format format) {
     if (cli_voice.json) {
-        yyjson_mut_doc *event = event_new("result");
-        event_add(event, "command", "write");
-        event_add_bool(event, "ok", 1);
-        event_add(event, "format", dx_hl7_format_name(format));
-        event_add_text(event, "text", text);
-        event_put(event);
+        yyjson_mut_doc *event = cli_event_new("result");
+        cli_event_add(event, "command", "write");
+        cli_event_add_bool(event, "ok", 1);
+        cli_event_add(event, "format", dx_hl7_format_name(format));
+        cli_event_add_text(event, "text", text);
+        cli_event_put(event);
     } else if (cli_voice.terminal) {
         message_show(text, format);
     } else {

@@ -1,5 +1,5 @@
 /* What is told while it happens: short lines for people, events for programs. */
-#include "systems/hermes/command/event.h"
+#include "cli/event.h"
 #include "systems/hermes/command/work.h"
 
 #include "cli/say.h"
@@ -30,12 +30,12 @@ void news_tell_state(struct work *work, dx_hermes_guest *guest) {
     dx_hermes_state state = dx_hermes_guest_state(guest);
     const char *why = dx_hermes_guest_why(guest);
     if (cli_voice.json) {
-        yyjson_mut_doc *event = event_new("state");
-        event_add(event, "extension", dx_hermes_guest_name(guest));
-        event_add(event, "state", dx_hermes_state_name(state));
+        yyjson_mut_doc *event = cli_event_new("state");
+        cli_event_add(event, "extension", dx_hermes_guest_name(guest));
+        cli_event_add(event, "state", dx_hermes_state_name(state));
         if (*why)
-            event_add(event, "reason", why);
-        event_put(event);
+            cli_event_add(event, "reason", why);
+        cli_event_put(event);
         return;
     }
     if (state != DX_HERMES_RUNNING && state != DX_HERMES_STOPPED && state != DX_HERMES_FAILED)
@@ -55,10 +55,10 @@ void news_on_message(dx_hermes *editor, dx_hermes_guest *guest, void *user) {
     struct work *work = user;
     work->came_late |= guest && work->delivered;
     if (cli_voice.json) {
-        yyjson_mut_doc *event = event_new("message");
-        event_add(event, "by", guest ? dx_hermes_guest_name(guest) : NULL);
-        event_add_text(event, "text", dx_hermes_text(editor));
-        event_put(event);
+        yyjson_mut_doc *event = cli_event_new("message");
+        cli_event_add(event, "by", guest ? dx_hermes_guest_name(guest) : NULL);
+        cli_event_add_text(event, "text", dx_hermes_text(editor));
+        cli_event_put(event);
     } else if (guest) {
         news_begin(work, dx_hermes_guest_name(guest));
         fputs("changed the message", stderr);
@@ -98,11 +98,11 @@ void news_on_log(dx_hermes *editor, dx_hermes_guest *guest, dx_hermes_level leve
     (void)editor;
     keep_log(work, name, level, text);
     if (cli_voice.json) {
-        yyjson_mut_doc *event = event_new("log");
-        event_add(event, "extension", name);
-        event_add(event, "level", news_level_name(level));
-        event_add_text(event, "text", text);
-        event_put(event);
+        yyjson_mut_doc *event = cli_event_new("log");
+        cli_event_add(event, "extension", name);
+        cli_event_add(event, "level", news_level_name(level));
+        cli_event_add_text(event, "text", text);
+        cli_event_put(event);
         return;
     }
     news_begin(work, name);
@@ -118,10 +118,10 @@ void news_on_violation(dx_hermes *editor, dx_hermes_guest *guest, const char *ph
     struct work *work = user;
     (void)editor;
     if (cli_voice.json) {
-        yyjson_mut_doc *event = event_new("violation");
-        event_add(event, "extension", dx_hermes_guest_name(guest));
-        event_add(event, "text", phrase);
-        event_put(event);
+        yyjson_mut_doc *event = cli_event_new("violation");
+        cli_event_add(event, "extension", dx_hermes_guest_name(guest));
+        cli_event_add(event, "text", phrase);
+        cli_event_put(event);
         return;
     }
     news_begin(work, dx_hermes_guest_name(guest));

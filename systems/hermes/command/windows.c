@@ -1,5 +1,5 @@
 /* Windows of extensions: told, and handed to the program of --opener. */
-#include "systems/hermes/command/event.h"
+#include "cli/event.h"
 #include "systems/hermes/command/words.h"
 #include "systems/hermes/command/work.h"
 
@@ -49,16 +49,16 @@ static void put_member(const char *before, const char *text) {
 static void tell_open(struct work *work, const dx_hermes_window *window) {
     const char *name = dx_hermes_guest_name(window->guest);
     if (cli_voice.json) {
-        yyjson_mut_doc *event = event_new("window");
-        event_add(event, "extension", name);
-        event_add(event, "id", window->id);
-        event_add(event, "url", window->url);
-        event_add(event, "title", window->title);
-        event_add_number(event, "width", window->width);
-        event_add_number(event, "height", window->height);
-        event_add_bool(event, "modal", window->modal);
-        event_add_bool(event, "resizable", window->resizable);
-        event_put(event);
+        yyjson_mut_doc *event = cli_event_new("window");
+        cli_event_add(event, "extension", name);
+        cli_event_add(event, "id", window->id);
+        cli_event_add(event, "url", window->url);
+        cli_event_add(event, "title", window->title);
+        cli_event_add_number(event, "width", window->width);
+        cli_event_add_number(event, "height", window->height);
+        cli_event_add_bool(event, "modal", window->modal);
+        cli_event_add_bool(event, "resizable", window->resizable);
+        cli_event_put(event);
         return;
     }
     news_begin(work, name);
@@ -84,10 +84,10 @@ int windows_on_open(dx_hermes *editor, const dx_hermes_window *window, const cha
 
 void windows_tell_closed(struct work *work, const char *id, const char *reason) {
     if (cli_voice.json) {
-        yyjson_mut_doc *event = event_new("closed");
-        event_add(event, "id", id);
-        event_add(event, "reason", reason);
-        event_put(event);
+        yyjson_mut_doc *event = cli_event_new("closed");
+        cli_event_add(event, "id", id);
+        cli_event_add(event, "reason", reason);
+        cli_event_put(event);
         return;
     }
     news_begin(work, NULL);

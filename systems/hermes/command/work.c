@@ -65,16 +65,6 @@ static char *data_folder(const struct hermes_options *options, int *ret_code) {
     return whole;
 }
 
-static int open_recorder(struct work *work) {
-    dx_error error = {.fault = DX_FAULT_NONE};
-    if (!work->options->record)
-        return CLI_OK;
-    dx_recorder_config config = dx_recorder_defaults(work->options->record);
-    if (dx_recorder_open(&config, &work->recorder, &error) != DX_OK)
-        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "the trace can't be written");
-    return CLI_OK;
-}
-
 static dx_hermes_config configure(struct work *work, const char *data) {
     const struct hermes_options *options = work->options;
     dx_hermes_config config = dx_hermes_defaults();
@@ -108,7 +98,7 @@ static int open_editor(struct work *work) {
     const struct hermes_options *options = work->options;
     dx_error error = {.fault = DX_FAULT_NONE};
     char *data = NULL;
-    int code = open_recorder(work);
+    int code = cli_record_open(work->options->record, &work->recorder);
     if (code == CLI_OK && (options->extensions.count || options->settings))
         data = data_folder(options, &code);
     if (data)

@@ -109,19 +109,13 @@ static void on_closed(dx_mcp_client *client, const dx_mcp_end *end, void *user) 
 
 static int open_files(struct talk *talk) {
     const char *errors = talk->options->errors;
-    dx_error error = {.fault = DX_FAULT_NONE};
     if (errors && strcmp(errors, "tail") != 0 && strcmp(errors, "quiet") != 0 &&
         strcmp(errors, "inherit") != 0) {
         talk->errors = fopen(errors, "we");
         if (!talk->errors)
             return cli_fail(CLI_USAGE, "%s can't be written: %s", errors, strerror(errno));
     }
-    if (!talk->options->record)
-        return CLI_OK;
-    dx_recorder_config config = dx_recorder_defaults(talk->options->record);
-    if (dx_recorder_open(&config, &talk->recorder, &error) != DX_OK)
-        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "the trace can't be written");
-    return CLI_OK;
+    return cli_record_open(talk->options->record, &talk->recorder);
 }
 
 static bool is_revision(const char *word) {

@@ -76,7 +76,7 @@ static char **make_env(const struct mcp_options *options, const struct spec_tool
 /* A text that was cut may end in the middle of a character. */
 static dx_text whole_characters(dx_text text) {
     for (size_t cut = 0; cut < 4 && cut <= text.len; cut++)
-        if (is_utf8((dx_text){text.at, text.len - cut}))
+        if (dx__is_utf8((dx_text){text.at, text.len - cut}))
             return (dx_text){text.at, text.len - cut};
     return (dx_text){NULL, 0};
 }
@@ -256,7 +256,7 @@ static void call(dx_mcp_work *work, yyjson_val *arguments, void *user) {
         run ? start(tool->user, tool, arguments, room, sizeof room, &program) : "no memory";
     if (why) {
         free(run);
-        dx_mcp_work_fail(work, dx_str(is_utf8(dx_str(why)) ? why : "it can't be started"));
+        dx_mcp_work_fail(work, dx_str(dx__is_utf8(dx_str(why)) ? why : "it can't be started"));
         return;
     }
     *run = (struct run){work, tool, program, cli_now()};

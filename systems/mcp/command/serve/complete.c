@@ -27,7 +27,7 @@ static void offer_names(struct files *files, dx_mcp_work *work, const char *path
             const char *slash = strrchr(found, '/');
             const char *own = slash ? slash + 1 : found;
             char *whole = NULL;
-            if (strncmp(own, name, strlen(name)) != 0 || !is_utf8(dx_str(own)) ||
+            if (strncmp(own, name, strlen(name)) != 0 || !dx__is_utf8(dx_str(own)) ||
                 asprintf(&whole, "%.*s%s%s", (int)before.len, before.at, own,
                          is_folder ? "/" : "") < 0)
                 continue;

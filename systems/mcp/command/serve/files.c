@@ -242,7 +242,7 @@ static int run(struct files *files, const struct mcp_options *options) {
     set_limits(files, &config);
     if (asprintf(&about, "The files below %s, to be read and searched.", files->folder.path) < 0)
         return cli_fail(CLI_NO_START, "no memory");
-    config.instructions = is_utf8(dx_str(about)) ? about : NULL;
+    config.instructions = dx__is_utf8(dx_str(about)) ? about : NULL;
     int code = serve_begin(&files->serve, options, &config);
     free(about);
     if (code == CLI_OK)

@@ -3,7 +3,7 @@
 #ifndef MCP_SERVE_FOLDER_H
 #define MCP_SERVE_FOLDER_H
 
-#include <duplex/base.h>
+#include "base/utf8.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -51,7 +51,5 @@ const char *folder_read(const struct folder *folder, const char *path, char *roo
 /* "text/plain" and so on: by the end of the name, or by what it begins with. */
 const char *folder_mime(const struct folder *folder, const char *path);
 const char *folder_mime_of(const char *path, dx_text content);
-
-bool is_utf8(dx_text text);
 
 #endif

@@ -72,7 +72,7 @@ void job_progress(struct job *job, double done, const char *path) {
         return;
     job->told_ms = now;
     dx_text message = dx_str(path);
-    dx_mcp_work_progress(job->work, done, -1, is_utf8(message) ? message : (dx_text){NULL, 0});
+    dx_mcp_work_progress(job->work, done, -1, dx__is_utf8(message) ? message : (dx_text){NULL, 0});
 }
 
 /* The server is gone, and nobody hears of their end. */

@@ -44,31 +44,6 @@ static const char *const types[][2] = {
     {"zip", "application/zip"},
 };
 
-/* How many bytes of the beginning are one character; 0: none. */
-static size_t character(const unsigned char *c, size_t len) {
-    if (c[0] < 0x80)
-        return 1;
-    size_t count = c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
-    if (count == 0 || count > len)
-        return 0;
-    for (size_t i = 1; i < count; i++)
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90);
-    bool beyond = (c[0] == 0xed && c[1] > 0x9f) || (c[0] == 0xf4 && c[1] > 0x8f);
-    return overlong || beyond ? 0 : count;
-}
-
-bool is_utf8(dx_text text) {
-    for (size_t at = 0; at < text.len;) {
-        size_t count = character((const unsigned char *)text.at + at, text.len - at);
-        if (!count)
-            return false;
-        at += count;
-    }
-    return true;
-}
-
 static const char *by_name(const char *path) {
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash ? slash : path, '.');
@@ -82,7 +57,7 @@ const char *folder_mime_of(const char *path, dx_text content) {
     const char *mime = by_name(path);
     if (mime)
         return mime;
-    bool is_text = !memchr(content.at, '\0', content.len) && is_utf8(content);
+    bool is_text = !memchr(content.at, '\0', content.len) && dx__is_utf8(content);
     return is_text ? "text/plain" : "application/octet-stream";
 }
 
@@ -101,7 +76,7 @@ const char *folder_mime(const struct folder *folder, const char *path) {
         return NULL;
     /* The last character may be cut off. */
     for (size_t cut = 0; cut < 4 && cut <= (size_t)len; cut++)
-        if (is_utf8((dx_text){beginning, (size_t)len - cut}))
+        if (dx__is_utf8((dx_text){beginning, (size_t)len - cut}))
             return folder_mime_of(path, (dx_text){beginning, (size_t)len - cut});
     return "application/octet-stream";
 }

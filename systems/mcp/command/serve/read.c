@@ -11,7 +11,7 @@ void files_fail(dx_mcp_work *work, dx_text path, const char *why) {
     int len = path.at && path.len ? asprintf(&text, "%.*s: %s",
                                              (int)(path.len < 4096 ? path.len : 4096), path.at, why)
                                   : asprintf(&text, "%s", why);
-    bool good = len >= 0 && is_utf8((dx_text){text, (size_t)len});
+    bool good = len >= 0 && dx__is_utf8((dx_text){text, (size_t)len});
     dx_mcp_work_fail(work, dx_str(good ? text : why));
     if (len >= 0)
         free(text);
@@ -76,7 +76,7 @@ static struct lines cut_lines(dx_text text, size_t from, size_t most) {
 static const char *find_binary(dx_text text) {
     if (memchr(text.at, '\0', text.len))
         return "it is a binary file; read it as a resource";
-    return is_utf8(text) ? NULL : "it is no UTF-8 text; read it as a resource";
+    return dx__is_utf8(text) ? NULL : "it is no UTF-8 text; read it as a resource";
 }
 
 static void answer_lines(dx_mcp_work *work, const char *path, struct lines lines, size_t from) {

@@ -89,7 +89,8 @@ static bool open_file(struct search *search, const char *path) {
         search->skipped++;
         return true;
     }
-    if (memchr(search->text, '\0', search->len) || !is_utf8((dx_text){search->text, search->len})) {
+    if (memchr(search->text, '\0', search->len) ||
+        !dx__is_utf8((dx_text){search->text, search->len})) {
         search->skipped++;
         close_file(search);
         return true;

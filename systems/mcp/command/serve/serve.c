@@ -33,16 +33,6 @@ static void on_traffic(dx_mcp_session *session, int out, dx_text text, void *use
     fputc('\n', stderr);
 }
 
-static int open_recorder(struct serve *serve) {
-    dx_error error = {.fault = DX_FAULT_NONE};
-    if (!serve->options->record)
-        return CLI_OK;
-    dx_recorder_config config = dx_recorder_defaults(serve->options->record);
-    if (dx_recorder_open(&config, &serve->recorder, &error) != DX_OK)
-        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "the trace can't be written");
-    return CLI_OK;
-}
-
 int serve_begin(struct serve *serve, const struct mcp_options *options,
                 dx_mcp_server_config *config) {
     dx_misfit misfit = {0};
@@ -51,7 +41,7 @@ int serve_begin(struct serve *serve, const struct mcp_options *options,
     cli_catch_signals();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it */
-    int code = open_recorder(serve);
+    int code = cli_record_open(serve->options->record, &serve->recorder);
     if (code != CLI_OK)
         return code;
     const char *why = pump_open(&serve->pump);

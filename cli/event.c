@@ -1,14 +1,14 @@
-#include "systems/hermes/command/event.h"
+#include "cli/event.h"
 
 #include "cli/say.h"
 
 #include <stdlib.h>
 
-yyjson_mut_doc *event_new(const char *name) {
+yyjson_mut_doc *cli_event_new(const char *name) {
     yyjson_mut_doc *event = yyjson_mut_doc_new(NULL);
     if (event)
         yyjson_mut_doc_set_root(event, yyjson_mut_obj(event));
-    event_add(event, "event", name);
+    cli_event_add(event, "event", name);
     return event;
 }
 
@@ -16,39 +16,39 @@ static yyjson_mut_val *root_of(yyjson_mut_doc *event) {
     return event ? yyjson_mut_doc_get_root(event) : NULL;
 }
 
-void event_add(yyjson_mut_doc *event, const char *key, const char *text) {
+void cli_event_add(yyjson_mut_doc *event, const char *key, const char *text) {
     if (text)
         cli_add_text(event, root_of(event), key, dx_str(text));
     else
         yyjson_mut_obj_add_null(event, root_of(event), key);
 }
 
-void event_add_text(yyjson_mut_doc *event, const char *key, dx_text text) {
+void cli_event_add_text(yyjson_mut_doc *event, const char *key, dx_text text) {
     if (!cli_add_text(event, root_of(event), key, text))
-        event_add_bool(event, "lossy", 1);
+        cli_event_add_bool(event, "lossy", 1);
 }
 
-void event_add_bool(yyjson_mut_doc *event, const char *key, int value) {
+void cli_event_add_bool(yyjson_mut_doc *event, const char *key, int value) {
     yyjson_mut_obj_add_bool(event, root_of(event), key, value != 0);
 }
 
-void event_add_number(yyjson_mut_doc *event, const char *key, uint64_t number) {
+void cli_event_add_number(yyjson_mut_doc *event, const char *key, uint64_t number) {
     yyjson_mut_obj_add_uint(event, root_of(event), key, number);
 }
 
-void event_add_value(yyjson_mut_doc *event, const char *key, yyjson_mut_val *value) {
+void cli_event_add_value(yyjson_mut_doc *event, const char *key, yyjson_mut_val *value) {
     yyjson_mut_obj_add_val(event, root_of(event), key, value);
 }
 
-void event_add_json(yyjson_mut_doc *event, const char *key, dx_text json) {
+void cli_event_add_json(yyjson_mut_doc *event, const char *key, dx_text json) {
     yyjson_doc *doc = yyjson_read(json.at ? json.at : "", json.len, YYJSON_READ_NUMBER_AS_RAW);
     yyjson_mut_val *value =
         event && doc ? yyjson_val_mut_copy(event, yyjson_doc_get_root(doc)) : NULL;
-    event_add_value(event, key, value ? value : yyjson_mut_null(event));
+    cli_event_add_value(event, key, value ? value : yyjson_mut_null(event));
     yyjson_doc_free(doc);
 }
 
-void event_put(yyjson_mut_doc *event) {
+void cli_event_put(yyjson_mut_doc *event) {
     size_t len = 0;
     char *text = event ? yyjson_mut_write(event, 0, &len) : NULL;
     if (text)

@@ -15,6 +15,7 @@ extern const cli_verb cli_logs;
 extern const cli_verb cli_mcp; /* as cli_hermes */
 extern const cli_verb cli_notify;
 extern const cli_verb cli_ps;
+extern const cli_verb cli_reginald; /* as cli_hermes */
 extern const cli_verb cli_restart;
 extern const cli_verb cli_run;
 extern const cli_verb cli_schema;

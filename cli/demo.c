@@ -1,8 +1,7 @@
 /* duplex demo: talks to the example plugins and shows what crosses the pipes. */
 #include "cli/cli.h"
 
-#include "cli/demo/editor.h"
-#include "cli/demo/tools.h"
+#include "cli/demo/scene.h"
 #include "cli/say.h"
 #include "cli/traffic.h"
 
@@ -12,35 +11,31 @@
 #include <string.h>
 #include <unistd.h>
 
-struct scene {
-    const char *example;
-    dx_framing framing;
-    const char *sentence;
-    const char *calls[4][2];               /* method, params */
-    int (*play)(struct demo_score *score); /* in place of calls: another program plays it */
-};
-
-static const struct scene scenes[] = {
+static const struct demo_scene scenes[] = {
     {"echo",
      DX_FRAMING_HEADER,
      "an echo plugin, Content-Length framing",
      {{"echo", "{\"text\":\"Grüße\",\"numbers\":[1,2.5,18446744073709551615]}"},
-      {"no/such/method", "[]"}},
-     NULL},
+      {"no/such/method", "[]"}}},
     {"echo",
      DX_FRAMING_LINE,
      "the same plugin, one JSON text a line",
-     {{"echo", "[\"one\"]"}, {"echo", "[\"two\"]"}},
-     NULL},
-    {"poll", DX_FRAMING_LINE, "a plugin that asks back before it answers", {{"greet", "{}"}}, NULL},
+     {{"echo", "[\"one\"]"}, {"echo", "[\"two\"]"}}},
+    {"poll", DX_FRAMING_LINE, "a plugin that asks back before it answers", {{"greet", "{}"}}},
 };
 
-enum { SCENES = sizeof scenes / sizeof scenes[0] };
+/* Those that are left out where something is missing. */
+static const struct demo_scene *const systems[] = {&demo_editor, &demo_tools, &demo_setup};
+
+enum {
+    SCENES = sizeof scenes / sizeof scenes[0],
+    SYSTEMS = sizeof systems / sizeof systems[0],
+};
 
 struct talk {
     dx_loop *loop;
     dx_child *child;
-    const struct scene *scene;
+    const struct demo_scene *scene;
     struct demo_score score;
     uint64_t began_us; /* the whole */
     unsigned open;     /* calls that have not ended */
@@ -131,7 +126,7 @@ static void call_all(struct talk *talk) {
     }
 }
 
-static void announce(const struct scene *scene, size_t number, size_t of) {
+static void announce(const struct demo_scene *scene, size_t number, size_t of) {
     if (cli_voice.json)
         return;
     printf("%s[%zu/%zu] %s %s%s: %s\n", cli_paint(stdout, CLI_BOLD), number, of, scene->example,
@@ -142,7 +137,6 @@ static int play(struct talk *talk) {
     char path[DEMO_PATH];
     const char *argv[] = {path, dx_framing_name(talk->scene->framing), NULL};
     dx_error error = {.fault = DX_FAULT_NONE};
-    uint64_t began = dx_recorder_now_us();
     if (!demo_find(talk->scene->example, true, path))
         return cli_fail(CLI_NO_START, "the example '%s' is not beside the command",
                         talk->scene->example);
@@ -159,11 +153,10 @@ static int play(struct talk *talk) {
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     call_all(talk);
     dx_loop_run(talk->loop);
-    talk->score.us = dx_recorder_now_us() - began;
     return talk->code;
 }
 
-static void put_summary(const struct scene *const *played, const struct demo_score *scores,
+static void put_summary(const struct demo_scene *const *played, const struct demo_score *scores,
                         size_t count) {
     printf("\n%s%-16s %-8s %8s %8s %8s %8s %12s%s\n", cli_paint(stdout, CLI_BOLD), "plugin",
            "framing", "sent", "came", "results", "refused", "asked back",
@@ -177,22 +170,24 @@ static void put_summary(const struct scene *const *played, const struct demo_sco
     printf("\nEvery call was answered, every plugin stopped.\n");
 }
 
-static void put_json(const struct scene *scene, const struct demo_score *score) {
+static void put_json(const struct demo_scene *scene, const struct demo_score *score) {
     printf("{\"plugin\":\"%s\",\"framing\":\"%s\",\"sent\":%u,\"came\":%u,\"results\":%u,"
            "\"refused\":%u,\"askedBack\":%u,\"us\":%llu}\n",
            scene->example, dx_framing_name(scene->framing), score->sent, score->came,
            score->results, score->refused, score->asked_back, (unsigned long long)score->us);
 }
 
-static int play_all(dx_loop *loop, const struct scene *const *played, struct demo_score *scores,
-                    size_t count) {
+static int play_all(dx_loop *loop, const struct demo_scene *const *played,
+                    struct demo_score *scores, size_t count) {
     uint64_t began = dx_recorder_now_us();
     int code = CLI_OK;
     for (size_t i = 0; i < count && code == CLI_OK; i++) {
         struct talk talk = {.loop = loop, .scene = played[i], .began_us = began};
+        uint64_t scene_began = dx_recorder_now_us();
         announce(played[i], i + 1, count);
         code = played[i]->play ? played[i]->play(&talk.score) : play(&talk);
         scores[i] = talk.score;
+        scores[i].us = dx_recorder_now_us() - scene_began;
         if (cli_voice.json && code == CLI_OK)
             put_json(played[i], &scores[i]);
     }
@@ -200,12 +195,8 @@ static int play_all(dx_loop *loop, const struct scene *const *played, struct dem
 }
 
 static int run(const cli_words *words, void *user) {
-    const struct scene editor = {
-        demo_editor_name, DX_FRAMING_HEADER, demo_editor_sentence, {{0}}, demo_play_editor};
-    const struct scene tools = {
-        demo_tools_name, DX_FRAMING_LINE, demo_tools_sentence, {{0}}, demo_play_tools};
-    const struct scene *played[SCENES + 2] = {0};
-    struct demo_score scores[SCENES + 2];
+    const struct demo_scene *played[SCENES + SYSTEMS] = {0};
+    struct demo_score scores[SCENES + SYSTEMS];
     size_t count = SCENES;
     dx_loop *loop;
     (void)user;
@@ -215,10 +206,9 @@ static int run(const cli_words *words, void *user) {
         return cli_fail(CLI_NO_START, "no loop");
     for (size_t i = 0; i < SCENES; i++)
         played[i] = &scenes[i];
-    if (demo_has_editor())
-        played[count++] = &editor;
-    if (demo_has_tools())
-        played[count++] = &tools;
+    for (size_t i = 0; i < SYSTEMS; i++)
+        if (systems[i]->is_there())
+            played[count++] = systems[i];
     int code = play_all(loop, played, scores, count);
     dx_loop_free(loop);
     if (code == CLI_OK && !cli_voice.json)
@@ -233,10 +223,10 @@ const cli_verb cli_demo = {
     .text =
         "Starts the example plugins one after the other, lets each side call the other, shows the"
         " traffic as it flows (-> what the host sends, <- what the plugin sends) and a summary,"
-        " and stops everything. If duplex-hermes and duplex-mcp lie beside the command with their"
-        " examples, an editor of HL7 messages and its extension, and a client and a server of the"
-        " Model Context Protocol, have a scene, too. With --json only the summary, one"
-        " object a plugin.",
+        " and stops everything. If duplex-hermes, duplex-mcp and duplex-reginald lie beside the"
+        " command with their examples, an editor of HL7 messages and its extension, a client and a"
+        " server of the Model Context Protocol, and a host that sets a folder up with a plugin have"
+        " a scene, too. With --json only the summary, one object a plugin.",
     .codes = "3456",
     .run = run,
 };

@@ -12,7 +12,8 @@ file(RELATIVE_PATH libexec_to_lib "/${CMAKE_INSTALL_LIBEXECDIR}/duplex" "/${CMAK
 install(TARGETS duplex_shared duplex_static EXPORT DuplexTargets)
 install(TARGETS duplex_cli)
 # What `duplex demo` talks to.
-foreach(example example_echo example_poll hermes_example_normalise mcp_example_conformance)
+foreach(example example_echo example_poll hermes_example_normalise mcp_example_conformance
+        reginald_example_symlink)
     set_target_properties(${example} PROPERTIES INSTALL_RPATH "$ORIGIN/${libexec_to_lib}")
     install(TARGETS ${example} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
 endforeach()
@@ -22,8 +23,9 @@ install(DIRECTORY include/duplex TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 # The systems, each with a library, a program and headers of its own.
 duplex_system_install(hermes Hermes)
 duplex_system_install(mcp Mcp)
+duplex_system_install(reginald Reginald)
 
-foreach(name duplex duplex-hermes duplex-mcp)
+foreach(name duplex duplex-hermes duplex-mcp duplex-reginald)
     configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig_dir})
 endforeach()

@@ -48,7 +48,7 @@ foreach(source IN LISTS sources)
 endforeach()
 
 # The systems: their libraries are not part of duplex_static.
-foreach(system hermes mcp)
+foreach(system hermes mcp reginald)
     file(GLOB sources CONFIGURE_DEPENDS tests/${system}/test_*.c)
     foreach(source IN LISTS sources)
         cmake_path(GET source STEM stem)
@@ -59,51 +59,40 @@ foreach(system hermes mcp)
         duplex_test(${system}.${name} 300 "unit;${system}" ${stem})
     endforeach()
 endforeach()
-# An extension's memory comes from malloc(), which this one makes fail.
-target_link_options(test_extension_memory PRIVATE
-    LINKER:--wrap=malloc LINKER:--wrap=calloc LINKER:--wrap=realloc)
-
-# A row of what is known about the real Hermes is one "def row_NN" of a program; each is a test of
-# its own, and those that wait for real limits are long.
-set(script ${PROJECT_SOURCE_DIR}/tests/hermes/rows.py)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
-file(READ ${script} text)
-string(REGEX MATCHALL "\ndef row_[0-9]+(_long)?\\(" headings "${text}")
-foreach(heading IN LISTS headings)
-    string(REGEX REPLACE "^\ndef row_([0-9]+)(_long)?.*" "\\1" number "${heading}")
-    if(heading MATCHES "_long")
-        duplex_test(hermes.row-long.${number} 60 hermes python3 ${script} ${PROJECT_BINARY_DIR} ${number}-long)
-    else()
-        duplex_test(hermes.row.${number} 60 hermes python3 ${script} ${PROJECT_BINARY_DIR} ${number})
-    endif()
+# The memory of an extension and of a plugin comes from malloc(), which these make fail.
+foreach(name test_extension_memory test_plugin_memory)
+    target_link_options(${name} PRIVATE
+        LINKER:--wrap=malloc LINKER:--wrap=calloc LINKER:--wrap=realloc)
 endforeach()
 
-# The test cases of MCP, by number: a row is one "def row_T1" of a program of its chapter. They run
-# real processes: a client that is driven by lines, and a server whose tools are odd.
+# MCP's client that is driven by lines, and its server whose tools are odd; the rows below run them.
 foreach(name drive server)
     file(GLOB sources CONFIGURE_DEPENDS tests/mcp/${name}*.c)
     duplex_program(mcp_${name} ${sources})
     target_include_directories(mcp_${name} PRIVATE ${PROJECT_SOURCE_DIR})
     target_link_libraries(mcp_${name} PRIVATE duplex_mcp_static)
 endforeach()
-file(GLOB scripts CONFIGURE_DEPENDS tests/mcp/rows_*.py)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${scripts})
-foreach(script IN LISTS scripts)
-    file(READ ${script} text)
-    string(REGEX MATCHALL "\ndef row_[A-Z][0-9]+[a-z]*(_long)?\\(" headings "${text}")
-    foreach(heading IN LISTS headings)
-        string(REGEX REPLACE "^\ndef row_([A-Z][0-9]+[a-z]*)(_long)?.*" "\\1" number "${heading}")
-        if(heading MATCHES "_long")
-            duplex_test(mcp.row-long.${number} 120 mcp python3 ${script} ${PROJECT_BINARY_DIR} ${number}-long)
-        else()
-            duplex_test(mcp.row.${number} 60 mcp python3 ${script} ${PROJECT_BINARY_DIR} ${number})
-            if(number MATCHES "^(T16|T18|T20|S7|R6|R13)$")
-                # They measure time.
-                set_tests_properties(mcp.row.${number} PROPERTIES PROCESSORS 2)
+
+# A row of what is known about a real program is one "def row_NN" of a script; each is a test of its
+# own, and those that wait for real limits are long. Some measure time and run alone.
+set(timed_rows mcp.row.T16 mcp.row.T18 mcp.row.T20 mcp.row.S7 mcp.row.R6 mcp.row.R13 reginald.row.26)
+foreach(system hermes mcp reginald)
+    file(GLOB scripts CONFIGURE_DEPENDS tests/${system}/rows*.py)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${scripts})
+    foreach(script IN LISTS scripts)
+        file(READ ${script} text)
+        string(REGEX MATCHALL "\ndef row_[A-Z]?[0-9]+[a-z]*(_long)?\\(" headings "${text}")
+        foreach(heading IN LISTS headings)
+            string(REGEX REPLACE "^\ndef row_([A-Z]?[0-9]+[a-z]*)(_long)?.*" "\\1" number "${heading}")
+            if(heading MATCHES "_long")
+                duplex_test(${system}.row-long.${number} 120 ${system} python3 ${script} ${PROJECT_BINARY_DIR} ${number}-long)
+            else()
+                duplex_test(${system}.row.${number} 60 ${system} python3 ${script} ${PROJECT_BINARY_DIR} ${number})
             endif()
-        endif()
+        endforeach()
     endforeach()
 endforeach()
+set_tests_properties(${timed_rows} PROPERTIES PROCESSORS 2)
 
 # The public suite of JSON Schema; each draft is a test of its own.
 file(GLOB sources CONFIGURE_DEPENDS tests/schema/*.c)

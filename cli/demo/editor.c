@@ -1,19 +1,13 @@
-#include "cli/demo/editor.h"
-
 #include "cli/demo/program.h"
+
 #include "cli/say.h"
 
-#include <duplex/recorder.h>
-
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-const char *const demo_editor_name = "hermes-normalise";
-const char *const demo_editor_sentence = "an editor and an extension that changes its message";
-
 static const char program_name[] = "duplex-hermes";
+static const char extension_name[] = "hermes-normalise";
 static const char message_name[] = "adt.hl7";
 
 struct stage {
@@ -26,11 +20,11 @@ struct stage {
 
 static bool find_all(struct stage *stage) {
     return demo_find(program_name, true, stage->program.path) &&
-           demo_find(demo_editor_name, true, stage->extension) &&
+           demo_find(extension_name, true, stage->extension) &&
            demo_find(message_name, false, stage->message);
 }
 
-bool demo_has_editor(void) {
+static bool is_there(void) {
     struct stage *stage = calloc(1, sizeof *stage);
     bool has = stage && find_all(stage);
     free(stage);
@@ -77,32 +71,6 @@ static void close_stage(struct stage *stage) {
     free(stage);
 }
 
-/* A segment of the message ends with CR. */
-static int show_message(const char *path, const char *when) {
-    char line[4096];
-    size_t len = 0;
-    FILE *file = cli_voice.json ? NULL : fopen(path, "rbe");
-    if (cli_voice.json)
-        return CLI_OK;
-    if (!file)
-        return cli_fail(CLI_ENDED, "%s can't be read: %s", path, strerror(errno));
-    printf("%s%s%s\n", cli_paint(stdout, CLI_DIM), when, cli_paint(stdout, CLI_PLAIN));
-    for (int c = 0; c != EOF;) {
-        c = getc(file);
-        bool is_end = c == '\r' || c == '\n' || c == EOF;
-        if (!is_end)
-            line[len++] = (char)c;
-        if (len == sizeof line || (is_end && len)) {
-            fputs(len == sizeof line ? "" : "  ", stdout);
-            cli_put_safe(stdout, (dx_text){line, len});
-            fputs(is_end ? "\n" : "", stdout);
-            len = 0;
-        }
-    }
-    fclose(file);
-    return CLI_OK;
-}
-
 static int run_editor(struct stage *stage) {
     const char *const words[] = {"host",       "--run",   "names/normalise",     "--settle",
                                  "200ms",      "--data",  stage->program.folder, "--extension",
@@ -111,21 +79,27 @@ static int run_editor(struct stage *stage) {
     return demo_program_run(&stage->program, words);
 }
 
-int demo_play_editor(struct demo_score *score) {
+static int play(struct demo_score *score) {
     struct stage *stage = calloc(1, sizeof *stage);
-    uint64_t began = dx_recorder_now_us();
     if (!stage)
         return cli_fail(CLI_NO_START, "no memory");
     int code = open_stage(stage);
     if (code == CLI_OK)
-        code = show_message(stage->message, "before:");
+        code = demo_show_file(stage->message, "before:");
     if (code == CLI_OK)
         code = run_editor(stage);
     if (code == CLI_OK)
-        code = show_message(stage->after, "after:");
+        code = demo_show_file(stage->after, "after:");
     if (code == CLI_OK)
         code = demo_program_count(&stage->program, score);
-    score->us = dx_recorder_now_us() - began;
     close_stage(stage);
     return code;
 }
+
+const struct demo_scene demo_editor = {
+    .example = extension_name,
+    .framing = DX_FRAMING_HEADER,
+    .sentence = "an editor and an extension that changes its message",
+    .is_there = is_there,
+    .play = play,
+};

@@ -132,3 +132,32 @@ int demo_program_count(const struct demo_program *program, struct demo_score *sc
     fclose(file);
     return good ? CLI_OK : CLI_VIOLATION;
 }
+
+void demo_show_heading(const char *text) {
+    printf("%s%s%s\n", cli_paint(stdout, CLI_DIM), text, cli_paint(stdout, CLI_PLAIN));
+}
+
+int demo_show_file(const char *path, const char *heading) {
+    char line[4096];
+    size_t len = 0;
+    FILE *file = cli_voice.json ? NULL : fopen(path, "rbe");
+    if (cli_voice.json)
+        return CLI_OK;
+    if (!file)
+        return cli_fail(CLI_ENDED, "%s can't be read: %s", path, strerror(errno));
+    demo_show_heading(heading);
+    for (int c = 0; c != EOF;) {
+        c = getc(file);
+        bool is_end = c == '\r' || c == '\n' || c == EOF;
+        if (!is_end)
+            line[len++] = (char)c;
+        if (len == sizeof line || (is_end && len)) {
+            fputs(len == sizeof line ? "" : "  ", stdout);
+            cli_put_safe(stdout, (dx_text){line, len});
+            fputs(is_end ? "\n" : "", stdout);
+            len = 0;
+        }
+    }
+    fclose(file);
+    return CLI_OK;
+}

@@ -22,4 +22,9 @@ int demo_program_count(const struct demo_program *program, struct demo_score *sc
 /* What else was written into the folder is gone by then. */
 void demo_program_close(struct demo_program *program);
 
+void demo_show_heading(const char *text);
+/* Its lines, below a heading, unless the results are JSON. A line may end with CR, as a segment of
+ * HL7 does. An exit code. */
+int demo_show_file(const char *path, const char *heading);
+
 #endif

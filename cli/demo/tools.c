@@ -1,32 +1,25 @@
-#include "cli/demo/tools.h"
-
 #include "cli/demo/program.h"
-#include "cli/say.h"
 
-#include <duplex/recorder.h>
+#include "cli/say.h"
 
 #include <stdlib.h>
 
-const char *const demo_tools_name = "mcp-conformance";
-const char *const demo_tools_sentence =
-    "a tool that asks for a model's answer before it has its own";
-
 static const char program_name[] = "duplex-mcp";
+static const char server_name[] = "mcp-conformance";
 
-bool demo_has_tools(void) {
+static bool is_there(void) {
     char path[DEMO_PATH];
-    return demo_find(program_name, true, path) && demo_find(demo_tools_name, true, path);
+    return demo_find(program_name, true, path) && demo_find(server_name, true, path);
 }
 
-int demo_play_tools(struct demo_score *score) {
+static int play(struct demo_score *score) {
     char server[DEMO_PATH];
-    uint64_t began = dx_recorder_now_us();
     struct demo_program *program = calloc(1, sizeof *program);
     if (!program)
         return cli_fail(CLI_NO_START, "no memory");
-    int code = demo_find(demo_tools_name, true, server)
+    int code = demo_find(server_name, true, server)
                    ? demo_program_open(program, program_name)
-                   : cli_fail(CLI_NO_START, "%s is not beside the command", demo_tools_name);
+                   : cli_fail(CLI_NO_START, "%s is not beside the command", server_name);
     if (code == CLI_OK) {
         const char *const words[] = {"tools",    "call",      "test_sampling",
                                      "--sample", "forty-two", "prompt=What is six times seven?",
@@ -35,8 +28,15 @@ int demo_play_tools(struct demo_score *score) {
     }
     if (code == CLI_OK)
         code = demo_program_count(program, score);
-    score->us = dx_recorder_now_us() - began;
     demo_program_close(program);
     free(program);
     return code;
 }
+
+const struct demo_scene demo_tools = {
+    .example = server_name,
+    .framing = DX_FRAMING_LINE,
+    .sentence = "a tool that asks for a model's answer before it has its own",
+    .is_there = is_there,
+    .play = play,
+};

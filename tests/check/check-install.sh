@@ -62,17 +62,38 @@ cmake -G Ninja -S "$SOURCE/tests/install" -B cmake -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build cmake -- --quiet
 run "CMake, shared" cmake/shared
 run "CMake, static" cmake/static
-for system in hermes mcp; do
-    run "$system, CMake, shared" cmake/${system}_shared
-    run "$system, CMake, static" cmake/${system}_static
-    read -ra libs < <(pkg-config --libs duplex-$system)
-    gcc "${warnings[@]}" "${cflags[@]}" "${consumer%/*}/$system.c" -o $system "${libs[@]}" "$rpath"
-    run "$system, pkg-config" ./$system
+# Each system: a consumer in every way, which says what came of it, and which needs no other system.
+declare -A says=([hermes]='Doe^JOHN' [mcp]=42 [reginald]=42)
+for system in "${!says[@]}"; do
+    read -ra libs < <(pkg-config --libs duplex-"$system")
+    gcc "${warnings[@]}" "${cflags[@]}" "${consumer%/*}/$system.c" -o "$system" "${libs[@]}" "$rpath"
+    for program in "./$system" "cmake/${system}_shared" "cmake/${system}_static"; do
+        said=$(run "$program" "$program")
+        echo "$said"
+        [[ $said == *"duplex-$system"*": ${says[$system]}" ]]
+        needed=$(readelf -d "$program" | sed -nE 's/.*NEEDED.*libduplex-([a-z]+)\.so\.0.*/\1/p')
+        [[ $program == *_static ]] || needed=${needed/#$system/}
+        [[ -z $needed ]] || { echo "$program needs $needed"; exit 1; }
+    done
+    readelf -d "$system" | grep -q "NEEDED.*libduplex-$system\.so\.0"
+    for file in bin/duplex-"$system" lib/libduplex-"$system".{so,a} lib/pkgconfig/duplex-"$system".pc \
+        share/man/man1/duplex-"$system".1 share/man/man7/duplex-"$system".7; do
+        [[ -s $prefix/$file ]] || { echo "$file is not installed"; exit 1; }
+    done
+    for file in "$SOURCE/systems/$system"/include/duplex/*.h; do
+        cmp "$file" "$prefix/include/duplex/${file##*/}"
+    done
+    for file in bash-completion/completions/duplex zsh/site-functions/_duplex fish/vendor_completions.d/duplex.fish; do
+        grep -qw "$system" "$prefix/share/$file" || { echo "share/$file does not complete $system"; exit 1; }
+    done
 done
 # Whoever does not ask for a system needs nothing of it.
-if readelf -d pkg-config cmake/shared | grep -E 'NEEDED.*(yaml|hermes|mcp)'; then exit 1; fi
+if readelf -d pkg-config cmake/shared | grep -E 'NEEDED.*(yaml|hermes|mcp|reginald)'; then exit 1; fi
 
-run "the command" "$prefix/bin/duplex" demo
+run "the command" "$prefix/bin/duplex" demo >scenes
+cat scenes
+# All that the scenes of the systems need is there.
+grep -qF '[6/6]' scenes
 
 # A page for every verb and protocol, one for the formats, and completions, each where its program
 # looks for it.

@@ -1,0 +1,125 @@
+/* A command of a plugin. */
+#include "cli/event.h"
+#include "systems/reginald/command/settings.h"
+#include "systems/reginald/command/work.h"
+
+#include "cli/say.h"
+#include "cli/wait.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void on_done(dx_reginald *host, const dx_reginald_offer *offer, dx_outcome outcome,
+                    int64_t code, const char *why, void *user) {
+    struct ending *ending = user;
+    (void)host;
+    (void)offer;
+    free(ending->why);
+    *ending = (struct ending){true, outcome, code, strdup(why ? why : "")};
+}
+
+static int tell_ending(const struct work *work, const dx_reginald_offer *command) {
+    const struct ending *ending = &work->ending;
+    int code = work_code(work, command->guest, ending->outcome);
+    const char *why = ending->why && *ending->why ? ending->why : "it did not say why";
+    if (code == CLI_OK && cli_voice.json) {
+        yyjson_mut_doc *event = cli_event_new("command");
+        cli_event_add(event, "command", command->name);
+        cli_event_add(event, "plugin", dx_reginald_guest_name(command->guest));
+        cli_event_add(event, "state", "done");
+        cli_event_put(event);
+    }
+    if (code == CLI_OK)
+        return code;
+    if (ending->outcome == DX_OUTCOME_ERROR)
+        return cli_fail(code, "%s failed: %s (%lld)", command->name, why, (long long)ending->code);
+    return cli_fail(code, "%s of the plugin %s failed: %s", command->name,
+                    dx_reginald_guest_name(command->guest), why);
+}
+
+static int refuse(const struct work *work, const dx_reginald_offer *command, dx_status status) {
+    if (status == DX_CLOSED)
+        return cli_fail(work_code(work, command->guest, DX_OUTCOME_LOST),
+                        "%s can't be run: its plugin has ended", command->name);
+    if (status == DX_ERR_INVALID)
+        return cli_fail(CLI_USAGE, "%s: its words must be UTF-8", command->name);
+    return cli_fail(status == DX_MISFIT ? CLI_MISFIT : CLI_NO_START, "%s can't be run: %s",
+                    command->name, dx_status_name(status));
+}
+
+static int run_with(struct work *work, const dx_reginald_offer *command, yyjson_mut_val *list,
+                    const struct flags_taken *taken) {
+    dx_json values = yyjson_mut_arr_size(list) ? dx_json_built(list) : dx_json_none();
+    dx_status status =
+        dx_reginald_run_command(work->host, command, values,
+                                taken->word_count ? taken->words : NULL, on_done, &work->ending);
+    if (status != DX_OK)
+        return refuse(work, command, status);
+    while (!work->ending.done && !cli_interrupts())
+        work_wait(work);
+    return work->ending.done ? tell_ending(work, command)
+                             : cli_fail(CLI_INTERRUPTED, "interrupted");
+}
+
+/* A flag that does not fit is wrong usage, anything else wrong settings. */
+static bool flags_fit(const struct settings *settings, char why[SETTINGS_WHY]) {
+    struct settings only_flags = {
+        .entries = settings->entries, .given = settings->given, .open = true};
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *list = doc ? yyjson_mut_arr(doc) : NULL;
+    bool fit = !list || settings_resolve(&only_flags, doc, list, why);
+    yyjson_mut_doc_free(doc);
+    return fit;
+}
+
+static int prepare_and_run(struct work *work, const dx_reginald_offer *command,
+                           const struct flags_taken *taken) {
+    char why[SETTINGS_WHY] = "no memory";
+    char *place = NULL;
+    int code;
+    if (asprintf(&place, "commands.%s", command->name) < 0)
+        return cli_fail(CLI_NO_START, "no memory");
+    struct settings settings = {.entries = command->settings,
+                                .file = work->file.path,
+                                .place = place,
+                                .values = file_table(work->file.commands, command->name),
+                                .scope = command->name,
+                                .given = taken->given};
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *list = doc ? yyjson_mut_arr(doc) : NULL;
+    if (!list)
+        code = cli_fail(CLI_NO_START, "no memory");
+    else if (!flags_fit(&settings, why))
+        code = cli_fail(CLI_USAGE, "%s: %s", command->name, why);
+    else if (!settings_resolve(&settings, doc, list, why))
+        code = cli_fail(CLI_MISFIT, "%s", why);
+    else
+        code = run_with(work, command, list, taken);
+    yyjson_mut_doc_free(doc);
+    free(place);
+    return code;
+}
+
+static int tell_missing(struct work *work, const char *name) {
+    int code = work_missing_code(work);
+    if (dx_reginald_find(work->host, 1, dx_str(name)))
+        return cli_fail(CLI_USAGE, "%s is the type of a task, not a command; attend runs tasks",
+                        name);
+    return cli_fail(code, "no plugin%s has the command %s; 'duplex reginald plugins' lists them",
+                    code == CLI_USAGE ? "" : " that could be started", name);
+}
+
+int command_run(struct work *work, const char *name) {
+    struct flags_taken taken;
+    const dx_reginald_offer *command = dx_reginald_find(work->host, 0, dx_str(name));
+    if (!command)
+        return tell_missing(work, name);
+    int code = flags_take(&work->flags, name, command->settings,
+                          dx_reginald_guest_settings(command->guest), &taken);
+    if (code == CLI_OK && taken.help)
+        help_put(command);
+    else if (code == CLI_OK)
+        code = prepare_and_run(work, command, &taken);
+    flags_taken_done(&taken);
+    return code;
+}

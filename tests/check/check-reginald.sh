@@ -81,6 +81,7 @@ expect 0 '' 'there are no plugins' -p none plugins
 expect 3 '' 'no plugin that could be started has the command sleep' -p none sleep
 expect 3 '' 'broken' -p bad sleep
 expect 2 '' 'no plugin has the command snore' -p one snore
+expect 2 '' 'no plugin has the command slep; there is sleep; ' -p one slep
 expect 2 '' 'mark is the type of a task' -p one mark
 expect 2 '{"error":{"exit":2,"kind":"usage"' '' -p one --json snore
 expect 0 'example' '' --plugin one/reginald-example plugins

@@ -531,3 +531,28 @@ class Extension(Wire):
         same(self.ended(), 0, "the exit code of the extension")
         rest = self.message()
         same(rest, None, "behind the answer to shutdown")
+
+
+def run_row(rows, name):
+    row = rows["row_" + name.replace("-", "_")]
+    try:
+        row()
+    except Exception as wrong:  # the next row has nothing to do with it
+        why = wrong if isinstance(wrong, Wrong) else "%s: %s" % (type(wrong).__name__, wrong)
+        print("not ok %s %s Why: %s" % (name, row.__doc__, why), flush=True)
+        if len(sys.argv) > 2 and not isinstance(wrong, Wrong):
+            raise
+        return False
+    print("ok %s %s" % (name, row.__doc__), flush=True)
+    return True
+
+
+def run_rows(rows, prepare):
+    """The main program of a file of rows: its functions row_NN, of which the command line names some."""
+    names = [key[4:].replace("_", "-") for key in rows if key.startswith("row_")]
+    if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(names):
+        print("usage: %s BUILD [ROW...]; rows: %s" % (sys.argv[0], " ".join(names)), file=sys.stderr)
+        return 2
+    prepare(os.path.abspath(sys.argv[1]))
+    wanted = sys.argv[2:] or [name for name in names if not name.endswith("-long")]
+    return 0 if all([run_row(rows, name) for name in wanted]) else 1

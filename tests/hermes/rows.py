@@ -15,7 +15,7 @@ import time
 
 sys.dont_write_bytecode = True
 import raw
-from raw import Editor, Extension, Wrong, frame, same, shown, text_of, true
+from raw import Editor, Extension, frame, same, shown, text_of, true
 from tables import EXACT, FIXED, ROUND_TRIPS
 
 BUILD = ""
@@ -1019,32 +1019,10 @@ def row_28():
             host.quit(guest, other)
 
 
-def run(name):
-    row = globals()["row_" + name.replace("-", "_")]
-    try:
-        row()
-    except Wrong as wrong:
-        print("not ok %s %s Why: %s" % (name, row.__doc__, wrong), flush=True)
-        return False
-    except Exception as wrong:  # the next row has nothing to do with it
-        print("not ok %s %s Why: %s: %s" % (name, row.__doc__, type(wrong).__name__, wrong), flush=True)
-        if len(sys.argv) > 2:
-            raise
-        return False
-    print("ok %s %s" % (name, row.__doc__), flush=True)
-    return True
-
-
-def main():
+def prepare(build):
     global BUILD
-    names = [key[4:].replace("_", "-") for key in globals() if key.startswith("row_")]
-    if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(names):
-        print("usage: rows.py BUILD [ROW...]; rows: " + " ".join(names), file=sys.stderr)
-        return 2
-    BUILD = os.path.abspath(sys.argv[1])
-    wanted = sys.argv[2:] or [name for name in names if not name.endswith("-long")]
-    return 0 if all([run(name) for name in wanted]) else 1
+    BUILD = build
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(raw.run_rows(globals(), prepare))

@@ -397,28 +397,12 @@ class Client:
         return self.event("closed")
 
 
-def run(rows, name):
-    row = rows["row_" + name.replace("-", "_")]
-    try:
-        row()
-    except Exception as wrong:  # the next row has nothing to do with it
-        why = wrong if isinstance(wrong, Wrong) else "%s: %s" % (type(wrong).__name__, wrong)
-        print("not ok %s %s Why: %s" % (name, row.__doc__, why), flush=True)
-        if len(sys.argv) > 2 and not isinstance(wrong, Wrong):
-            raise
-        return False
-    print("ok %s %s" % (name, row.__doc__), flush=True)
-    return True
+def prepare(build):
+    global BUILD, SLOW
+    BUILD = build
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
+        SLOW = 5 if "DUPLEX_SANITIZE:BOOL=ON" in file.read() else 1
 
 
 def main(rows):
-    global BUILD, SLOW
-    names = [key[4:].replace("_", "-") for key in rows if key.startswith("row_")]
-    if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(names):
-        print("usage: %s BUILD [ROW...]; rows: %s" % (sys.argv[0], " ".join(names)), file=sys.stderr)
-        return 2
-    BUILD = os.path.abspath(sys.argv[1])
-    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
-        SLOW = 5 if "DUPLEX_SANITIZE:BOOL=ON" in file.read() else 1
-    wanted = sys.argv[2:] or [name for name in names if not name.endswith("-long")]
-    return 0 if all([run(rows, name) for name in wanted]) else 1
+    return raw.run_rows(rows, prepare)

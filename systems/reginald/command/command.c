@@ -3,6 +3,7 @@
 #include "systems/reginald/command/settings.h"
 #include "systems/reginald/command/work.h"
 
+#include "cli/describe/nearest.h"
 #include "cli/say.h"
 #include "cli/wait.h"
 
@@ -100,13 +101,25 @@ static int prepare_and_run(struct work *work, const dx_reginald_offer *command,
     return code;
 }
 
+static const char *name_at(const void *names, size_t index) {
+    const dx_reginald_offer *offer;
+    for (size_t i = 0; (offer = dx_reginald_offer_at(names, i)); i++)
+        if (!offer->is_task && !index--)
+            return offer->name;
+    return NULL;
+}
+
 static int tell_missing(struct work *work, const char *name) {
     int code = work_missing_code(work);
     if (dx_reginald_find(work->host, 1, dx_str(name)))
         return cli_fail(CLI_USAGE, "%s is the type of a task, not a command; attend runs tasks",
                         name);
-    return cli_fail(code, "no plugin%s has the command %s; 'duplex reginald plugins' lists them",
-                    code == CLI_USAGE ? "" : " that could be started", name);
+    char *near = cli_nearest_of(name_at, work->host, name);
+    cli_fail(code, "no plugin%s has the command %s%s%s; 'duplex reginald plugins' lists them",
+             code == CLI_USAGE ? "" : " that could be started", name, near ? "; there is " : "",
+             near ? near : "");
+    free(near);
+    return code;
 }
 
 int command_run(struct work *work, const char *name) {

@@ -1,0 +1,173 @@
+"""What the command makes of it."""
+import os
+import sys
+import time
+
+import rows
+import guests
+from rows import ALL, PATIENCE, host, processes_of, same, true
+
+
+KNOBS = {"name": "work", "usage": "work", "configs": [
+    {"key": "a-b", "value": "default", "type": "string", "flag": {"name": "ab", "shorthand": "a"}},
+    {"key": "n", "value": 1, "type": "int", "flag": {}},
+    {"key": "on", "value": False, "type": "bool", "flag": {"shorthand": "o"}},
+    {"key": "env", "value": "default", "type": "string", "envOverride": "OTHER_NAME"},
+    {"key": "only", "value": "default", "type": "string", "flag": {}, "flagOnly": True},
+]}
+KNOB_FILE = '[commands.work]\na-b = "file"\nn = 2\non = true\nenv = "file"\n'
+KNOB_ENV = {"REGINALD_WORK_A_B": "env", "REGINALD_WORK_N": "3", "REGINALD_OTHER_NAME": "env", "REGINALD_WORK_ONLY": "env"}
+
+
+def row_28():
+    """Flags win over the environment, that over the file, that over the default; values that do not fit are told."""
+    cases = (
+        ((), None, {}, {"a-b": "default", "n": 1, "on": False, "env": "default", "only": "default"}),
+        ((), KNOB_FILE, {}, {"a-b": "file", "n": 2, "on": True, "env": "file", "only": "default"}),
+        ((), KNOB_FILE, KNOB_ENV, {"a-b": "env", "n": 3, "on": True, "env": "env", "only": "default"}),
+        (("--", "--ab=flag", "--n", "-4", "-o", "--only", "flag"), KNOB_FILE, KNOB_ENV,
+         {"a-b": "flag", "n": -4, "on": True, "env": "env", "only": "flag"}),
+        (("--", "-a", "Å", "--on=false"), KNOB_FILE, {}, {"a-b": "Å", "n": 2, "on": False, "env": "file", "only": "default"}),
+    )
+    for flags, config, env, wanted in cases:
+        with host("work", *flags, config=config, env=env) as ours:
+            guest = ours.guest()
+            asked = guest.run(commands=[KNOBS])
+            got = {each["key"]: each["value"] for each in guest.setup["params"].get("config", [])}
+            same({**{each["key"]: each["value"] for each in KNOBS["configs"]}, **got}, wanted, "%s %s" % (flags, env))
+            guest.reply(asked, {})
+            guest.farewell()
+            ours.ended(0)
+    wrong = (
+        (("--", "--n", "x"), None, {}), (("--", "--nn", "1"), None, {}), ((), '[commands.work]\nn = "x"\n', {}),
+        ((), "[commands.work]\nonly = 1\n", {}), ((), None, {"REGINALD_WORK_N": "x"}), (("--", "--n"), None, {}),
+        ((), "[commands.work]\nno-such = 1\n", {}),
+    )
+    for flags, config, env in wrong:
+        with host("work", *flags, config=config, env=env) as ours:
+            guest = ours.guest()
+            guest.start(commands=[KNOBS])
+            guest.farewell()
+            ours.child.wait(PATIENCE)
+            true(ours.child.returncode in (2, 7), "%s %s %s: %d" % (flags, config, env, ours.child.returncode))
+            true(ours.said(), "it is not told")
+    # Words behind the options are the command's.
+    with host("work", "one", "--n", "5", "two words") as ours:
+        guest = ours.guest()
+        guest.reply(guest.run(commands=[KNOBS]), {})
+        same(guest.setup["params"]["args"], ["one", "two words"], "the words")
+        guest.farewell()
+        ours.ended(0)
+
+
+def row_30():
+    """Tasks that need others wait for them, the rest runs at once; one that fails takes only those with it that need it."""
+    file = "".join(
+        '[[tasks]]\ntype = "echo"\nid = "%s"\n%sconfig = {msg = "%s"}\n' % (name, needs, name)
+        for name, needs in (("a", ""), ("b", 'needs = ["a"]\n'), ("c", ""), ("d", 'needs = ["b", "c"]\n'), ("e", 'needs = ["c"]\n'))
+    )
+
+    def name_of(request):
+        return request["params"]["config"][0]["value"]
+
+    with host("attend", config=file) as ours:
+        guest = ours.guest()
+        guest.start(tasks=[{"type": "echo"}])
+        for _ in range(5):
+            guest.reply(guest.news("validateTask"), {})
+        first = {name_of(each): each for each in (guest.news("runTask"), guest.news("runTask"))}
+        same(sorted(first), ["a", "c"], "those that need nothing")
+        guest.reply(first["c"], {})
+        fifth = guest.news("runTask")
+        same(name_of(fifth), "e", "the one that needs c")
+        guest.refuse(first["a"], -32603, "a is wrong")
+        guest.reply(fifth, {})
+        same(guest.news("shutdown")["method"], "shutdown", "b and d are left out")
+        guest.leave()
+        ours.ended(1)
+        true("a is wrong" in ours.tale(), ours.said())
+    for config in ('[[tasks]]\ntype = "echo"\nid = "a"\nneeds = ["a"]\n', '[[tasks]]\ntype = "echo"\nneeds = ["x"]\n',
+                   '[[tasks]]\nid = "x"\n', "[[tasks]\n", '[[tasks]]\ntype = "echo"\nid = "a"\n' * 2):
+        with host("attend", config=config) as ours:
+            end = time.monotonic() + PATIENCE
+            while ours.child.poll() is None and time.monotonic() < end:
+                ours.doors["raw"].settimeout(0.2)
+                try:
+                    control, _ = ours.doors["raw"].accept()
+                except TimeoutError:
+                    continue
+                guest = guests.Guest(control, "raw")
+                ours.closing.append(guest)
+                guest.start(tasks=[{"type": "echo"}])
+                guest.farewell()
+            ours.ended(2)
+            true("config.toml" in ours.said(), "the file is not named: " + ours.said())
+
+
+def row_31():
+    """The end of a plugin that is needed is 4, a command that nobody has 2; a plugin that fails is named, and the rest goes on."""
+    with host("work") as ours:
+        guest = ours.guest()
+        guest.run()
+        guest.leave(7)
+        ours.ended(4)
+        true("raw" in ours.said(), ours.said())
+    with host("play") as ours:
+        guest = ours.guest()
+        guest.start()
+        guest.farewell()
+        ours.child.wait(PATIENCE)
+        ours.ended(2)
+        true("play" in ours.said(), ours.said())
+    with host("work", names=("raw", "broken")) as ours:
+        guest = ours.guest()
+        ours.guest("broken").leave(1)
+        guest.reply(guest.run(), {})
+        guest.farewell()
+        ours.ended(0)
+        true(ours.told("broken", "failed"), "it is not named: " + ours.said())
+
+
+LINKS = """[[tasks]]
+type = "symlink"
+id = "first"
+dir = "home"
+config = {from = "../å <&>", to = "a/b"}
+[[tasks]]
+type = "symlink"
+needs = ["first"]
+dir = "home"
+config = {from = "a/b", to = "c"}
+[[tasks]]
+type = "echo"
+config = {msg = "beside them"}
+"""
+
+
+def row_32():
+    """Our host and our plugins: links that are made, checked and told of; a dry run changes nothing, a second run neither."""
+    for revision in ALL:
+        ours = host("attend", names=(), config=LINKS, revision=revision)
+        for name in ("sleep", "symlink"):
+            os.symlink(os.path.join(rows.BUILD, "examples", "reginald-" + name), os.path.join(ours.folder, "reginald-" + name))
+        home = os.path.join(ours.place, "home")
+        os.mkdir(home)
+        plain = ours.command
+        wanted = {"would be": [False, False], "was made": [True, True], "already": [False, False]}
+        for words, changes in wanted.items():
+            # The folder stays for the next run.
+            ours.command = plain[:-1] + (["--dry-run"] if words == "would be" else []) + ["attend"]
+            ours.begin()
+            ours.ended(0)
+            told = [line for line in ours.told("symlink") if words in line["msg"]]
+            same([line["fields"]["changed"] for line in told], changes, words)
+            same(len(ours.told("example")), 0 if words == "would be" else 1, "echoes")
+            same(os.path.lexists(os.path.join(home, "a")), words != "would be", "a folder")
+        same(os.readlink(os.path.join(home, "a", "b")), "../å <&>", "the first link")
+        same(os.readlink(os.path.join(home, "c")), "a/b", "the second link")
+        same(processes_of(ours.folder), [], "what is left")
+        ours.__exit__(None, None, None)
+
+
+if __name__ == "__main__":
+    sys.exit(rows.main(globals()))

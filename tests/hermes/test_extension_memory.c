@@ -1,42 +1,9 @@
 /* Every allocation of an extension's life fails once, each in a run of its own: the extension still
  * ends as it should, says nothing that is no message, and loses no memory. */
 #include "hermes/extension.h"
+#include "unit/wrapped.h"
 
 #include <errno.h>
-#include <stdbool.h>
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-
-static struct {
-    size_t count; /* allocations since the extension began; not counted before */
-    size_t fail_at;
-    bool on;
-    bool *failed; /* which the test sees, too */
-} memory;
-
-static bool fails(void) {
-    if (!memory.on || ++memory.count != memory.fail_at)
-        return false;
-    *memory.failed = true;
-    return true;
-}
-
-void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size) {
-    return fails() ? NULL : __real_realloc(block, size);
-}
 
 static void hear(dx_hermes_extension *extension, const dx_hermes_answer *answer, void *user) {
     (void)extension;

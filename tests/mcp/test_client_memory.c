@@ -1,37 +1,7 @@
 /* Memory that runs out at any point: nothing leaks, nothing breaks, every call that was accepted
  * ends once. */
 #include "mcp/client_script.h"
-
-typedef struct scarce {
-    size_t until; /* this one fails, counted from 1; 0: none */
-    size_t count;
-    size_t live;
-    int stays; /* so do all that follow */
-} scarce;
-
-static int is_out(scarce *memory) {
-    memory->count++;
-    return memory->until &&
-           (memory->count == memory->until || (memory->stays && memory->count > memory->until));
-}
-
-static void *take(void *ctx, size_t size) {
-    scarce *memory = ctx;
-    void *ptr = is_out(memory) ? NULL : malloc(size);
-    memory->live += ptr != NULL;
-    return ptr;
-}
-
-static void *retake(void *ctx, void *ptr, size_t old, size_t size) {
-    (void)old;
-    return is_out(ctx) ? NULL : realloc(ptr, size);
-}
-
-static void give(void *ctx, void *ptr) {
-    scarce *memory = ctx;
-    memory->live -= ptr != NULL;
-    free(ptr);
-}
+#include "unit/scarce.h"
 
 /* A server that answers as far as it is asked. */
 static void serve(script *s, yyjson_doc *doc, int is_modern) {
@@ -134,7 +104,7 @@ static int use(script *s, int is_modern) {
 static int play(scarce *memory, int is_modern, int is_auto) {
     script s = {0};
     int fds[2];
-    dx_allocator allocator = {take, retake, give, memory};
+    dx_allocator allocator = scarce_allocator(memory);
     dx_mcp_client_config config = script_config(&s);
     config.allocator = &allocator;
     config.mode = is_auto ? DX_MCP_AUTO : is_modern ? DX_MCP_MODERN : DX_MCP_LEGACY;
@@ -154,7 +124,7 @@ static int play(scarce *memory, int is_modern, int is_auto) {
     int used = 0;
     if (status == DX_OK) {
         /* What can't go on without memory is ended from outside, after a moment. */
-        uint64_t end = script_now() + (memory->stays ? 30 : SCRIPT_WAIT_MS);
+        uint64_t end = script_now() + (memory->more ? 30 : SCRIPT_WAIT_MS);
         while (!s.closed && (!used || s.answers < accepted) && script_now() < end) {
             yyjson_doc *doc = script_hear_within(&s, 2);
             if (doc)
@@ -164,12 +134,12 @@ static int play(scarce *memory, int is_modern, int is_auto) {
                 accepted = use(&s, is_modern);
             }
         }
-        assert_true(memory->stays || s.closed || (used && s.answers == accepted));
+        assert_true(memory->more || s.closed || (used && s.answers == accepted));
         if (!s.closed)
             dx_mcp_client_close(s.client);
-        if (!memory->stays)
+        if (!memory->more)
             script_until(&s, &s.closed, 1);
-        if (!memory->stays)
+        if (!memory->more)
             assert_int_equal(s.answers, accepted);
         assert_true(s.answers <= accepted);
     } else {
@@ -189,7 +159,7 @@ static void try_all(int is_modern, int is_auto, int stays, size_t step) {
     assert_true(most > 100);
     size_t at_call = 1;
     for (; at_call < most; at_call += step) {
-        memory = (scarce){.until = at_call, .stays = stays};
+        memory = (scarce){.until = at_call, .more = stays ? SIZE_MAX : 0};
         play(&memory, is_modern, is_auto);
     }
 }

@@ -1,37 +1,7 @@
 /* Memory that runs out at any point: nothing leaks, nothing hangs, and work that was accepted ends
  * once. */
 #include "reginald/host.h"
-
-typedef struct scarce {
-    size_t until; /* this one fails, counted from 1; 0: none */
-    size_t count;
-    size_t live;
-    bool stays; /* so do the next hundred */
-} scarce;
-
-static bool is_out(scarce *memory) {
-    memory->count++;
-    return memory->until && memory->count >= memory->until &&
-           memory->count <= memory->until + (memory->stays ? 100 : 0);
-}
-
-static void *take(void *ctx, size_t size) {
-    scarce *memory = ctx;
-    void *ptr = is_out(memory) ? NULL : malloc(size);
-    memory->live += ptr != NULL;
-    return ptr;
-}
-
-static void *retake(void *ctx, void *ptr, size_t old, size_t size) {
-    (void)old;
-    return is_out(ctx) ? NULL : realloc(ptr, size);
-}
-
-static void give(void *ctx, void *ptr) {
-    scarce *memory = ctx;
-    memory->live -= ptr != NULL;
-    free(ptr);
-}
+#include "unit/scarce.h"
 
 /* A plugin that starts faster than Python does. */
 static const char plugin[] =
@@ -80,8 +50,8 @@ static void run_host(struct world *world) {
 
 /* Once with one that fails, once with a hundred; false: there was no such allocation. */
 static bool try(struct world *world, size_t until, bool stays) {
-    scarce memory = {.until = until, .stays = stays};
-    dx_allocator alloc = {take, retake, give, &memory};
+    scarce memory = {.until = until, .more = stays ? 100 : 0};
+    dx_allocator alloc = scarce_allocator(&memory);
     memset(&world->done, 0, sizeof world->done);
     world->ready = world->stopped = 0;
     world->host = NULL;

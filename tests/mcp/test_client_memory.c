@@ -1,7 +1,7 @@
 /* Memory that runs out at any point: nothing leaks, nothing breaks, every call that was accepted
  * ends once. */
 #include "mcp/client_script.h"
-#include "unit/scarce.h"
+#include "unit/unit.h"
 
 /* A server that answers as far as it is asked. */
 static void serve(script *s, yyjson_doc *doc, int is_modern) {
@@ -101,10 +101,10 @@ static int use(script *s, int is_modern) {
 }
 
 /* True if nothing failed any more. */
-static int play(scarce *memory, int is_modern, int is_auto) {
+static int play(struct unit_memory *memory, int is_modern, int is_auto) {
     script s = {0};
     int fds[2];
-    dx_allocator allocator = scarce_allocator(memory);
+    dx_allocator allocator = unit_allocator(memory);
     dx_mcp_client_config config = script_config(&s);
     config.allocator = &allocator;
     config.mode = is_auto ? DX_MCP_AUTO : is_modern ? DX_MCP_MODERN : DX_MCP_LEGACY;
@@ -124,7 +124,7 @@ static int play(scarce *memory, int is_modern, int is_auto) {
     int used = 0;
     if (status == DX_OK) {
         /* What can't go on without memory is ended from outside, after a moment. */
-        uint64_t end = script_now() + (memory->more ? 30 : SCRIPT_WAIT_MS);
+        uint64_t end = script_now() + (!memory->fails ? 30 : SCRIPT_WAIT_MS);
         while (!s.closed && (!used || s.answers < accepted) && script_now() < end) {
             yyjson_doc *doc = script_hear_within(&s, 2);
             if (doc)
@@ -134,12 +134,12 @@ static int play(scarce *memory, int is_modern, int is_auto) {
                 accepted = use(&s, is_modern);
             }
         }
-        assert_true(memory->more || s.closed || (used && s.answers == accepted));
+        assert_true(!memory->fails || s.closed || (used && s.answers == accepted));
         if (!s.closed)
             dx_mcp_client_close(s.client);
-        if (!memory->more)
+        if (memory->fails)
             script_until(&s, &s.closed, 1);
-        if (!memory->more)
+        if (memory->fails)
             assert_int_equal(s.answers, accepted);
         assert_true(s.answers <= accepted);
     } else {
@@ -148,18 +148,18 @@ static int play(scarce *memory, int is_modern, int is_auto) {
         close(fds[0]);
     }
     script_end(&s);
-    assert_int_equal(memory->live, 0);
-    return memory->count < memory->until;
+    assert_int_equal(memory->blocks, 0);
+    return memory->count < memory->fail_at;
 }
 
 static void try_all(int is_modern, int is_auto, int stays, size_t step) {
-    scarce memory = {0};
+    struct unit_memory memory = {0};
     play(&memory, is_modern, is_auto);
     size_t most = memory.count;
     assert_true(most > 100);
     size_t at_call = 1;
     for (; at_call < most; at_call += step) {
-        memory = (scarce){.until = at_call, .more = stays ? SIZE_MAX : 0};
+        memory = (struct unit_memory){.fail_at = at_call, .fails = stays ? 0 : 1};
         play(&memory, is_modern, is_auto);
     }
 }

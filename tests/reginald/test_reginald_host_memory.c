@@ -1,7 +1,7 @@
 /* Memory that runs out at any point: nothing leaks, nothing hangs, and work that was accepted ends
  * once. */
 #include "reginald/host.h"
-#include "unit/scarce.h"
+#include "unit/unit.h"
 
 /* A plugin that starts faster than Python does. */
 static const char plugin[] =
@@ -50,8 +50,8 @@ static void run_host(struct world *world) {
 
 /* Once with one that fails, once with a hundred; false: there was no such allocation. */
 static bool try(struct world *world, size_t until, bool stays) {
-    scarce memory = {.until = until, .more = stays ? 100 : 0};
-    dx_allocator alloc = scarce_allocator(&memory);
+    struct unit_memory memory = {.fail_at = until, .fails = stays ? 101 : 1};
+    dx_allocator alloc = unit_allocator(&memory);
     memset(&world->done, 0, sizeof world->done);
     world->ready = world->stopped = 0;
     world->host = NULL;
@@ -61,7 +61,7 @@ static bool try(struct world *world, size_t until, bool stays) {
             run_host(world);
         world->loop = dx_loop_free(world->loop);
     }
-    assert_int_equal(memory.live, 0);
+    assert_int_equal(memory.blocks, 0);
     return memory.count >= until;
 }
 

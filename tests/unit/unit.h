@@ -25,7 +25,8 @@ struct unit_memory {
     size_t bytes;   /* held now */
     size_t peak;    /* most bytes that were held at once */
     size_t count;   /* allocations asked for */
-    size_t fail_at; /* this one (counted from 1) and all after it fail; 0: none */
+    size_t fail_at; /* this one (counted from 1) and all after it fail; 0: none … */
+    size_t fails;   /* … or only so many */
 };
 
 /* The size stands before each block, so that the library's own idea of it can be checked. */
@@ -34,7 +35,8 @@ enum { UNIT_HEAD = 16 };
 static inline void *unit_malloc(void *ctx, size_t size) {
     struct unit_memory *memory = ctx;
     memory->count++;
-    if (memory->fail_at && memory->count >= memory->fail_at)
+    if (memory->fail_at && memory->count >= memory->fail_at &&
+        (!memory->fails || memory->count - memory->fail_at < memory->fails))
         return NULL;
     char *block = malloc(size + UNIT_HEAD);
     if (!block)

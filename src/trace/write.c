@@ -11,7 +11,19 @@
 enum {
     HEADER_MAX = 160,
     WAITING_MIN = 256,
-    KEPT = 64 << 10, /* an empty buffer larger than that is given back */
+    KEPT = 256 << 10, /* an empty buffer larger than that is given back */
+    PEER_MAX = 64,    /* a longer name is not remembered */
+};
+
+/* The beginning of a record that is the same for all of one direction: who said it to whom. */
+struct about {
+    dx_trace_from from; /* 0: nothing is remembered */
+    uint64_t run;
+    bool has_peer;
+    size_t peer_len;
+    char peer[PEER_MAX];
+    size_t len;
+    char text[6 * PEER_MAX + 64];
 };
 
 struct dx_trace_writer {
@@ -21,6 +33,7 @@ struct dx_trace_writer {
     uint64_t part;
     size_t header_len;
     dx__secrets secrets;
+    struct about about[2]; /* of each direction, the last one */
     dx_buf out;
     size_t line;       /* where the first line begins that was not sent to its end */
     size_t sent;       /* how far it was sent */
@@ -177,7 +190,7 @@ static void json(struct line *line, const dx__secrets *secrets, const dx_trace_r
         flatten(line->buf->data + start, line->buf->data + line->buf->len);
 }
 
-static void about(struct line *line, const dx_trace_record *record) {
+static void write_about(struct line *line, const dx_trace_record *record) {
     if (record->from == DX_TRACE_HOST)
         RAW(line, ",\"" DX__TRACE_FROM "\":\"host\"");
     else if (record->from == DX_TRACE_PLUGIN)
@@ -189,6 +202,37 @@ static void about(struct line *line, const dx_trace_record *record) {
     if (record->run) {
         NAME(line, DX__TRACE_RUN);
         number(line, record->run);
+    }
+}
+
+static bool is_about(const struct about *about, const dx_trace_record *record) {
+    return about->from == record->from && about->run == record->run &&
+           about->has_peer == (record->peer.at != NULL) && about->peer_len == record->peer.len &&
+           (!about->peer_len || memcmp(about->peer, record->peer.at, about->peer_len) == 0);
+}
+
+static void remember(struct about *about, const dx_trace_record *record, dx_text text) {
+    *about = (struct about){.from = DX_TRACE_NOBODY};
+    if (record->peer.len > sizeof about->peer || text.len > sizeof about->text)
+        return;
+    *about = (struct about){.from = record->from,
+                            .run = record->run,
+                            .has_peer = record->peer.at,
+                            .peer_len = record->peer.len,
+                            .len = text.len};
+    if (record->peer.len)
+        memcpy(about->peer, record->peer.at, record->peer.len);
+    memcpy(about->text, text.at, text.len);
+}
+
+static void put_about(struct line *line, struct about *about, const dx_trace_record *record) {
+    size_t start = line->buf->len;
+    if (is_about(about, record))
+        raw(line, about->text, about->len);
+    else {
+        write_about(line, record);
+        if (line->status == DX_OK && record->from != DX_TRACE_NOBODY)
+            remember(about, record, (dx_text){line->buf->data + start, line->buf->len - start});
     }
     if (record->bytes) {
         NAME(line, DX__TRACE_BYTES);
@@ -269,7 +313,7 @@ static dx_status put(dx_trace_writer *writer, const dx_trace_record *record) {
     struct line line = {&writer->out, DX_OK};
     RAW(&line, "{\"" DX__TRACE_TIME "\":");
     number(&line, record->time_us > writer->start_us ? record->time_us - writer->start_us : 0);
-    about(&line, record);
+    put_about(&line, &writer->about[record->from == DX_TRACE_PLUGIN], record);
     content(&line, &writer->secrets, record);
     RAW(&line, "}\n");
     if (line.status == DX_OK && waiting(writer) > writer->waiting_max)

@@ -52,11 +52,11 @@ typedef struct dx_frame_config {
     unsigned lenient;              /* DX_LENIENT_… */
     size_t message_max;            /* longest message, in bytes */
     size_t header_max;             /* longest header block */
-    unsigned fields_max;           /* most fields in one */
+    unsigned fields_max;           /* most fields in one … */
+    dx_fields fields;              /* … and what they look like (as in HTTP) */
     size_t stray_max;              /* most stray bytes between two messages */
     size_t buffer_max;             /* most bytes held, messages not yet released included */
     const dx_allocator *allocator; /* copied; NULL: malloc */
-    dx_fields fields;
 } dx_frame_config;
 
 /* 64 MiB messages, 16 KiB header blocks with 64 fields, 64 KiB stray text, buffer 128 MiB. */

@@ -109,7 +109,6 @@ typedef struct dx_peer_config {
                          does not; in all else the two are alike */
     unsigned flags;   /* DX_PEER_… */
     unsigned lenient; /* DX_LENIENT_… */
-    dx_fields fields; /* of a header (as in HTTP) */
     const char *content_type; /* sent as a Content-Type field when not NULL (header framing) */
     dx_cancel_style cancel;
     dx_progress_style progress;
@@ -134,6 +133,7 @@ typedef struct dx_peer_config {
     size_t message_max;  /* bytes of one message, in and out (64 MiB) */
     size_t header_max;   /* bytes of a header block (16 KiB) */
     unsigned fields_max; /* fields of a header block (64) */
+    dx_fields fields;    /* … and what they look like (as in HTTP) */
     size_t stray_max;    /* bytes of stray text between two messages (64 KiB) */
     unsigned stray_rate; /* stray lines in a minute (1000) */
     unsigned depth_max;  /* nesting of a message (1000; at most DX_DEPTH_MAX) */

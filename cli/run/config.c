@@ -1,9 +1,10 @@
 #include "cli/run/config.h"
 
+#include "base/sha256.h"
+
 #include "cli/input.h"
 #include "cli/run/entry.h"
 #include "cli/run/place.h"
-#include "cli/run/sha256.h"
 #include "cli/say.h"
 
 #include <errno.h>
@@ -498,12 +499,12 @@ static int prepare(struct reading *reading) {
 
 /* What was looked at once is run only as long as it is the same. */
 static int check_sum(const struct reading *reading, const char *sum) {
-    char found[CLI_SHA256_HEX + 1];
+    char found[DX__SHA256_HEX + 1];
     if (!sum)
         return CLI_OK;
-    if (strlen(sum) != CLI_SHA256_HEX || strspn(sum, "0123456789abcdefABCDEF") != CLI_SHA256_HEX)
+    if (strlen(sum) != DX__SHA256_HEX || strspn(sum, "0123456789abcdefABCDEF") != DX__SHA256_HEX)
         return cli_fail(CLI_USAGE, "--sha256: expected 64 hexadecimal digits, found '%s'", sum);
-    cli_sha256(reading->text, found);
+    dx__sha256(reading->text, found);
     if (strcasecmp(sum, found) == 0)
         return CLI_OK;
     return cli_fail(CLI_USAGE, "%s has changed: its SHA-256 sum is %s", reading->config->path,

@@ -2,15 +2,15 @@
 #ifndef MCP_SERVE_PARTS_H
 #define MCP_SERVE_PARTS_H
 
+#include "cli/pump.h"
 #include "systems/mcp/command/command.h"
-#include "systems/mcp/command/serve/pump.h"
 
 #include <duplex/mcp-server.h>
 #include <duplex/recorder.h>
 
 struct serve {
     const struct mcp_options *options;
-    struct pump pump;
+    struct cli_pump pump;
     dx_mcp_server *server;
     dx_listener *listener;
     dx_recorder *recorder;

@@ -22,9 +22,9 @@ static void program_free(struct program *program) {
         at = &(*at)->next;
     if (*at)
         *at = program->next;
-    pump_remove(program->pump, &program->exit);
-    pump_remove(program->pump, &program->out);
-    pump_remove(program->pump, &program->errors);
+    cli_pump_remove(program->pump, &program->exit);
+    cli_pump_remove(program->pump, &program->out);
+    cli_pump_remove(program->pump, &program->errors);
     dx_timer_free(program->timer);
     dx_buf_done(&program->output);
     dx_buf_done(&program->tail);
@@ -83,13 +83,13 @@ static void take_error(struct program *program, const char *bytes, size_t len) {
 }
 
 /* False: there is nothing more now, or there never will be. */
-static bool read_some(struct program *program, struct pump_source *source) {
+static bool read_some(struct program *program, struct cli_pump_source *source) {
     char bytes[READ];
     ssize_t len = source->fd < 0 ? 0 : read(source->fd, bytes, sizeof bytes);
     if (len < 0)
         return errno == EINTR;
     if (len == 0) {
-        pump_remove(program->pump, source);
+        cli_pump_remove(program->pump, source);
         return false;
     }
     if (source == &program->out)
@@ -154,15 +154,15 @@ static int open_input(dx_text input) {
     return fd;
 }
 
-static struct program *program_new(struct pump *pump, const struct program_plan *plan) {
+static struct program *program_new(struct cli_pump *pump, const struct program_plan *plan) {
     struct program *program = calloc(1, sizeof *program);
     if (!program)
         return NULL;
     program->pump = pump;
     program->output_max = plan->output_max;
-    program->exit = (struct pump_source){-1, on_exit_of, program};
-    program->out = (struct pump_source){-1, on_out, program};
-    program->errors = (struct pump_source){-1, on_errors, program};
+    program->exit = (struct cli_pump_source){-1, on_exit_of, program};
+    program->out = (struct cli_pump_source){-1, on_out, program};
+    program->errors = (struct cli_pump_source){-1, on_errors, program};
     dx_buf_init(&program->output, plan->output_max, NULL);
     dx_buf_init(&program->tail, (size_t)2 * TAIL, NULL);
     if (dx_timer_new(pump->loop, on_time, program, &program->timer) != DX_OK) {
@@ -196,8 +196,9 @@ static int spawn(struct program *program, const struct program_plan *plan, char 
     return pid;
 }
 
-const char *program_start(struct pump *pump, const struct program_plan *plan, struct program **list,
-                          char *room, size_t room_len, struct program **ret_program) {
+const char *program_start(struct cli_pump *pump, const struct program_plan *plan,
+                          struct program **list, char *room, size_t room_len,
+                          struct program **ret_program) {
     struct program *program = program_new(pump, plan);
     if (!program)
         return "no memory";
@@ -210,8 +211,8 @@ const char *program_start(struct pump *pump, const struct program_plan *plan, st
     program->next = *list;
     *list = program;
     program->exit.fd = (int)syscall(SYS_pidfd_open, program->pid, 0);
-    if (program->exit.fd < 0 || !pump_add(pump, &program->exit) || !pump_add(pump, &program->out) ||
-        !pump_add(pump, &program->errors)) {
+    if (program->exit.fd < 0 || !cli_pump_add(pump, &program->exit) ||
+        !cli_pump_add(pump, &program->out) || !cli_pump_add(pump, &program->errors)) {
         snprintf(room, room_len, "%s can't be watched: %s", plan->argv[0], strerror(errno));
         signal_all(program, SIGKILL);
         while (waitpid(program->pid, NULL, 0) < 0 && errno == EINTR)

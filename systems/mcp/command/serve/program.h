@@ -3,7 +3,7 @@
 #ifndef MCP_SERVE_PROGRAM_H
 #define MCP_SERVE_PROGRAM_H
 
-#include "systems/mcp/command/serve/pump.h"
+#include "cli/pump.h"
 
 struct program_plan {
     char *const *argv;
@@ -22,13 +22,13 @@ enum program_end {
 };
 
 struct program {
-    struct pump *pump;
+    struct cli_pump *pump;
     struct program **list;
     struct program *next;
     int pid;
-    struct pump_source exit; /* the pidfd */
-    struct pump_source out;
-    struct pump_source errors;
+    struct cli_pump_source exit; /* the pidfd */
+    struct cli_pump_source out;
+    struct cli_pump_source errors;
     dx_timer *timer;
     size_t output_max;
     bool stopping;
@@ -47,8 +47,9 @@ struct program {
 };
 
 /* Starts it and puts it into *list. NULL, or why not, in `room`. */
-const char *program_start(struct pump *pump, const struct program_plan *plan, struct program **list,
-                          char *room, size_t room_len, struct program **ret_program);
+const char *program_start(struct cli_pump *pump, const struct program_plan *plan,
+                          struct program **list, char *room, size_t room_len,
+                          struct program **ret_program);
 /* Asks it to end, and a moment later kills it; on_end still comes, unless it is set to NULL. */
 void program_stop(struct program *program, enum program_end why);
 /* All of them, now; nothing comes any more. */

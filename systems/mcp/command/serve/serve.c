@@ -44,7 +44,7 @@ int serve_begin(struct serve *serve, const struct mcp_options *options,
     int code = cli_record_open(serve->options->record, &serve->recorder);
     if (code != CLI_OK)
         return code;
-    const char *why = pump_open(&serve->pump);
+    const char *why = cli_pump_open(&serve->pump);
     if (why)
         return cli_fail(CLI_NO_START, "it can't be served: %s", why);
     config->recorder = serve->recorder;
@@ -71,7 +71,7 @@ static int listen_there(struct serve *serve) {
     else
         cli_note("listening on %s", address);
     while (!cli_interrupts())
-        pump_turn(&serve->pump);
+        cli_pump_turn(&serve->pump);
     return CLI_OK;
 }
 
@@ -81,7 +81,7 @@ static int serve_one(struct serve *serve) {
     if (dx_mcp_server_stdio(serve->server, serve->pump.loop, &session, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
     while (!serve->over && !cli_interrupts())
-        pump_turn(&serve->pump);
+        cli_pump_turn(&serve->pump);
     if (!serve->over)
         return cli_fail(CLI_INTERRUPTED, "interrupted");
     if (serve->why.fault)
@@ -98,7 +98,7 @@ int serve_end(struct serve *serve, int code) {
     dx_mcp_server_free(serve->server);
     if (serve->on_gone)
         serve->on_gone(serve);
-    pump_close(&serve->pump);
+    cli_pump_close(&serve->pump);
     if (serve->recorder && dx_recorder_dropped(serve->recorder))
         cli_note("%s lacks %llu records", serve->options->record,
                  (unsigned long long)dx_recorder_dropped(serve->recorder));

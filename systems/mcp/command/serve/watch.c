@@ -39,7 +39,7 @@ struct subscription {
 
 struct watcher {
     struct files *files;
-    struct pump_source source;
+    struct cli_pump_source source;
     dx_timer *timer;
     struct watched *folders;
     size_t folder_count;
@@ -288,12 +288,12 @@ struct watcher *watcher_new(struct files *files) {
         return NULL;
     watcher->files = files;
     watcher->source =
-        (struct pump_source){inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_ready, watcher};
+        (struct cli_pump_source){inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_ready, watcher};
     watcher->folders = calloc(FILES_WATCHES, sizeof *watcher->folders);
     watcher->subscriptions = calloc(FILES_SUBSCRIPTIONS, sizeof *watcher->subscriptions);
     if (watcher->source.fd < 0 || !watcher->folders || !watcher->subscriptions ||
         dx_timer_new(files->serve.pump.loop, on_time, watcher, &watcher->timer) != DX_OK ||
-        !pump_add(&files->serve.pump, &watcher->source)) {
+        !cli_pump_add(&files->serve.pump, &watcher->source)) {
         cli_note("changes can't be watched: %s", strerror(errno));
         return watcher_free(watcher);
     }
@@ -308,7 +308,7 @@ static void subscription_done(struct subscription *one) {
 struct watcher *watcher_free(struct watcher *watcher) {
     if (!watcher)
         return NULL;
-    pump_remove(&watcher->files->serve.pump, &watcher->source);
+    cli_pump_remove(&watcher->files->serve.pump, &watcher->source);
     dx_timer_free(watcher->timer);
     for (size_t i = 0; i < watcher->folder_count; i++)
         free(watcher->folders[i].path);

@@ -1,4 +1,4 @@
-#include "systems/mcp/command/serve/pump.h"
+#include "cli/pump.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -6,12 +6,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-const char *pump_open(struct pump *pump) {
-    dx_error error = {.fault = DX_FAULT_NONE};
-    pump->epoll = epoll_create1(EPOLL_CLOEXEC);
+const char *cli_pump_open(struct cli_pump *pump) {
+    *pump = (struct cli_pump){.epoll = epoll_create1(EPOLL_CLOEXEC)};
     if (pump->epoll < 0)
         return strerror(errno);
-    if (dx_loop_new(NULL, &pump->loop, &error) != DX_OK)
+    if (dx_loop_new(NULL, &pump->loop, NULL) != DX_OK)
         return "no memory";
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
     if (epoll_ctl(pump->epoll, EPOLL_CTL_ADD, dx_loop_fd(pump->loop), &event) < 0)
@@ -19,19 +18,19 @@ const char *pump_open(struct pump *pump) {
     return NULL;
 }
 
-void pump_close(struct pump *pump) {
+void cli_pump_close(struct cli_pump *pump) {
     pump->loop = dx_loop_free(pump->loop);
     if (pump->epoll >= 0)
         close(pump->epoll);
     pump->epoll = -1;
 }
 
-bool pump_add(struct pump *pump, struct pump_source *source) {
+bool cli_pump_add(struct cli_pump *pump, struct cli_pump_source *source) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
     return epoll_ctl(pump->epoll, EPOLL_CTL_ADD, source->fd, &event) == 0;
 }
 
-void pump_remove(struct pump *pump, struct pump_source *source) {
+void cli_pump_remove(struct cli_pump *pump, struct cli_pump_source *source) {
     if (source->fd < 0)
         return;
     epoll_ctl(pump->epoll, EPOLL_CTL_DEL, source->fd, NULL);
@@ -40,13 +39,13 @@ void pump_remove(struct pump *pump, struct pump_source *source) {
 }
 
 /* One event a turn: what it does may remove the source of the next. */
-void pump_turn(struct pump *pump) {
+void cli_pump_turn(struct cli_pump *pump) {
     struct epoll_event event;
     sigset_t none;
     sigemptyset(&none);
     int count = epoll_pwait(pump->epoll, &event, 1, dx_loop_wait_ms(pump->loop), &none);
     if (count == 1 && event.data.ptr) {
-        struct pump_source *source = event.data.ptr;
+        struct cli_pump_source *source = event.data.ptr;
         source->ready(source->user);
     }
     dx_loop_dispatch(pump->loop);

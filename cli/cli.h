@@ -8,7 +8,8 @@ extern const cli_verb cli_call;
 extern const cli_verb cli_demo;
 extern const cli_verb cli_describe;
 extern const cli_verb cli_down;
-extern const cli_verb cli_hermes; /* in systems/hermes/command, as is its program */
+extern const cli_verb cli_finecode; /* as cli_hermes */
+extern const cli_verb cli_hermes;   /* in systems/hermes/command, as is its program */
 extern const cli_verb cli_lint;
 extern const cli_verb cli_list_verb; /* cli_list is a type */
 extern const cli_verb cli_logs;

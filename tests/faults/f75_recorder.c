@@ -155,13 +155,13 @@ FAULT(F75_hangs, 15, "a disk that hangs: the traffic goes on, and closing is bou
     remove_folder();
 }
 
-struct pump {
+struct cli_pump {
     int fd;
     struct told told;
 };
 
 static void *read_all(void *user) {
-    struct pump *pump = user;
+    struct cli_pump *pump = user;
     pump->told = read_trace(pump->fd);
     return NULL;
 }
@@ -179,7 +179,7 @@ FAULT(F75_hangs_for_a_while, 15, "a disk that works again: the trace tells how m
     write_records(recorder, 2000);
     uint64_t dropped = dx_recorder_dropped(recorder);
     EXPECT(dropped, >, 1000);
-    struct pump pump = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    struct cli_pump pump = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
     close(other); /* so that the pipe ends when the recorder is closed */
     pthread_t thread;
     pthread_create(&thread, NULL, read_all, &pump);

@@ -1,0 +1,46 @@
+/* command.h: the options of `duplex finecode`, which duplex itself knows, too. */
+#ifndef FINECODE_COMMAND_H
+#define FINECODE_COMMAND_H
+
+#include "cli/options.h"
+
+/* Times and numbers that are 0 are not given. */
+struct finecode_options {
+    const char *folder;
+    cli_list projects;
+    cli_list set;
+
+    const char *payload;
+    const char *format;
+    bool stream;
+    bool one_by_one;
+    const char *trigger;
+    const char *dev_env;
+    uint64_t fanout;
+
+    const char *runner;
+    const char *revision;
+    uint64_t jobs;
+    const char *debug;
+    const char *wal;
+    const char *log_level;
+    bool show;
+    const char *record;
+
+    bool resolve;
+
+    const char *port; /* a text: 0 is a port, too */
+    const char *port_file;
+    uint64_t disconnect_ms;
+
+    uint64_t port_ms;
+    uint64_t initialize_ms;
+    uint64_t info_ms;
+    uint64_t config_ms;
+    uint64_t run_ms;
+    uint64_t stop_ms;
+};
+
+extern const cli_verb cli_finecode;
+
+#endif

@@ -1,0 +1,130 @@
+/* What a formatter changes, and the way to the files: through the manager, whose client may have
+ * them open. */
+#include "systems/finecode/command/er/tools.h"
+
+#include "base/utf8.h"
+
+#include <duplex/finecode-wm.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+bool edits_begin(struct edits *edits, const char *path) {
+    if (!edits->doc)
+        edits->doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_doc *doc = edits->doc;
+    if (doc && !edits->list)
+        edits->list = yyjson_mut_arr(doc);
+    char *uri = uri_of(path);
+    bool added = false;
+    if (edits->list && uri && words_add(&edits->changed, path)) {
+        yyjson_mut_val *change = yyjson_mut_arr_add_obj(doc, edits->list);
+        yyjson_mut_val *document = yyjson_mut_obj_add_obj(doc, change, "textDocument");
+        yyjson_mut_obj_add_strcpy(doc, document, "uri", uri);
+        yyjson_mut_obj_add_null(doc, document, "version");
+        added = yyjson_mut_obj_add_arr(doc, change, "edits") != NULL;
+    }
+    free(uri);
+    return added;
+}
+
+static void put_position(yyjson_mut_doc *doc, yyjson_mut_val *range, const char *name,
+                         struct place *place, size_t offset) {
+    yyjson_mut_val *position = yyjson_mut_obj_add_obj(doc, range, name);
+    size_t units = place_to_byte(place, offset);
+    yyjson_mut_obj_add_uint(doc, position, "line", place->line);
+    yyjson_mut_obj_add_uint(doc, position, "character", units);
+}
+
+bool edits_add(struct edits *edits, struct place *place, const struct edit *edit) {
+    yyjson_mut_doc *doc = edits->doc;
+    yyjson_mut_val *list = yyjson_mut_obj_get(yyjson_mut_arr_get_last(edits->list), "edits");
+    yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, list);
+    yyjson_mut_val *range = yyjson_mut_obj_add_obj(doc, one, "range");
+    put_position(doc, range, "start", place, edit->offset);
+    put_position(doc, range, "end", place, edit->offset + edit->len);
+    return yyjson_mut_obj_add_strncpy(doc, one, "newText", edit->text.at, edit->text.len);
+}
+
+/* {"changed": [path]} */
+static yyjson_mut_val *result_of(struct work *work) {
+    struct edits *edits = &work->edits;
+    if (!edits->doc)
+        edits->doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = edits->doc ? yyjson_mut_obj(edits->doc) : NULL;
+    yyjson_mut_val *list = root ? yyjson_mut_obj_add_arr(edits->doc, root, "changed") : NULL;
+    for (size_t i = 0; list && i < edits->changed.count; i++)
+        if (!yyjson_mut_arr_add_str(edits->doc, list, edits->changed.at[i]))
+            return NULL;
+    return list ? root : NULL;
+}
+
+static yyjson_mut_val *edit_of(struct edits *edits, const char *name) {
+    yyjson_mut_val *root = yyjson_mut_obj(edits->doc);
+    yyjson_mut_obj_add_val(edits->doc, root, name, edits->list);
+    return root;
+}
+
+/* Without a manager that can do it, what is on the disk is edited here. */
+static void apply_here(struct work *work) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    yyjson_mut_val *edit = edit_of(&work->edits, "documentChanges");
+    yyjson_doc *doc = edit ? yyjson_mut_val_imut_copy(edit, NULL) : NULL;
+    if (!doc)
+        work_fail(work, "no memory");
+    for (size_t i = 0; i < work->files.count; i++)
+        if (work->files.at[i].text)
+            work_fail(work, "a document is open in an editor that nobody here can tell");
+    if (!work->why[0] && dx_finecode_apply(yyjson_doc_get_root(doc), &error) != DX_OK)
+        work_fail(work, error.phrase[0] ? error.phrase : "no memory");
+    yyjson_doc_free(doc);
+}
+
+static void on_answer(dx_finecode_job *job, const dx_event *event, void *user) {
+    struct work *work = user;
+    char room[300] = "the edits were not applied: ";
+    yyjson_val *value = event->outcome == DX_OUTCOME_RESULT ? event->value : NULL;
+    yyjson_val *reason = yyjson_obj_get(value, "failureReason");
+    (void)job;
+    work->asking = false;
+    if (work->cancelled || yyjson_get_bool(yyjson_obj_get(value, "applied"))) {
+        /* As it was wanted. */
+    } else if (value) {
+        dx__say_str(room, sizeof room,
+                    yyjson_is_str(reason) ? yyjson_get_str(reason) : "the manager gave no reason");
+        work_fail(work, room);
+    } else if (event->outcome == DX_OUTCOME_ERROR) {
+        apply_here(work);
+    } else {
+        dx__say_str(room, sizeof room, "the manager gave no answer");
+        work_fail(work, room);
+    }
+    if (work->cancelled || work->why[0])
+        work_step(work);
+    else
+        work_done(work, result_of(work));
+}
+
+void edits_apply(struct work *work) {
+    struct edits *edits = &work->edits;
+    if (!edits->changed.count) {
+        work_done(work, result_of(work));
+        return;
+    }
+    yyjson_mut_val *params = yyjson_mut_obj(edits->doc);
+    yyjson_mut_val *edit = edit_of(edits, "documentChanges");
+    bool made = params && edit && yyjson_mut_obj_add_val(edits->doc, params, "edit", edit);
+    work->asking = true;
+    if (!made || dx_finecode_job_ask(work->job, "workspace/applyEdit", dx_json_built(params),
+                                     on_answer, work) != DX_OK) {
+        work->asking = false;
+        work_fail(work, "the manager can't be asked to apply the edits");
+        work_step(work);
+    }
+}
+
+void edits_done(struct edits *edits) {
+    words_done(&edits->changed);
+    yyjson_mut_doc_free(edits->doc);
+    *edits = (struct edits){0};
+}

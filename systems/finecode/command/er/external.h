@@ -1,0 +1,46 @@
+/* external.h: a handler that is a command, while it runs. */
+#ifndef FINECODE_ER_EXTERNAL_H
+#define FINECODE_ER_EXTERNAL_H
+
+#include "systems/finecode/command/er/runner.h"
+
+struct external {
+    struct runner *runner;
+    struct external *next;
+    const struct spec_handler *handler;
+    dx_finecode_job *job;    /* NULL: it has been ended */
+    struct program *program; /* NULL: it has ended */
+    struct program_plan plan;
+    dx_timer *timer;
+    bool cancelled;
+
+    /* Its output: lines.c */
+    size_t taken;    /* bytes that were read as lines */
+    size_t line;     /* the number of the last of them */
+    size_t held_at;  /* a line that may be the last one */
+    size_t held_len; /* 0: there is none */
+    size_t parts;    /* how many partial results there were */
+    bool is_whole;   /* all of it is one document */
+    char why[400];   /* it has failed */
+    yyjson_doc *result;
+    bool stop;
+    bool has_code;
+    int code;
+
+    dx_buf errors; /* the part of a line of its standard error */
+};
+
+/* More of its output is there; on failure `why` is set and it is told to end. */
+void lines_take(struct external *external);
+/* A line that was held back long enough. */
+void lines_release(struct external *external);
+/* The output is complete: the result is there if there is one, or `why`. */
+void lines_end(struct external *external);
+
+/* input.c: what it gets: to be freed; false without memory. */
+bool input_text(const struct external *external, char **ret_text, size_t *ret_len);
+/* Its environment, NULL at the end, for input_env_free(); NULL with the reason in `why`. */
+char **input_env(struct external *external);
+void input_env_free(char **env);
+
+#endif

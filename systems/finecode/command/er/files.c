@@ -1,0 +1,204 @@
+/* Which files a tool looks at. */
+#include "systems/finecode/command/er/tools.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void file_done(struct work_file *file) {
+    free(file->path);
+    free(file->text);
+    free(file->copy);
+}
+
+void files_done(struct files *files) {
+    for (size_t i = 0; i < files->count; i++)
+        file_done(&files->at[i]);
+    free(files->at);
+    *files = (struct files){0};
+}
+
+/* Takes the path, also if that fails. */
+bool files_add(struct files *files, char *path) {
+    if (path && files->count == files->room) {
+        size_t room = files->room ? 2 * files->room : 64;
+        struct work_file *at = realloc(files->at, room * sizeof *at);
+        if (!at) {
+            free(path);
+            return false;
+        }
+        files->at = at;
+        files->room = room;
+    }
+    if (path)
+        files->at[files->count++] = (struct work_file){.path = path};
+    return path != NULL;
+}
+
+bool files_take(struct files *files, yyjson_val *list, const char *project, char *room,
+                size_t room_len) {
+    yyjson_arr_iter iter = yyjson_arr_iter_with(list);
+    const char *why = yyjson_is_arr(list) ? NULL : "expected an array";
+    for (yyjson_val *one; !why && (one = yyjson_arr_iter_next(&iter));) {
+        dx_text given = {yyjson_get_str(one), yyjson_get_len(one)};
+        char *path = yyjson_is_str(one) ? path_of(given, project) : NULL;
+        if (!path)
+            why = "expected paths or file: URIs";
+        else if (files->count >= FILES_MAX)
+            why = "more than 100,000";
+        if (why)
+            free(path);
+        else if (!files_add(files, path))
+            why = "no memory";
+    }
+    if (why)
+        snprintf(room, room_len, "files: %s", why);
+    return !why;
+}
+
+bool files_split(struct files *files, dx_text list, const char *project) {
+    while (list.len && files->count < FILES_MAX) {
+        const char *end = memchr(list.at, '\0', list.len);
+        size_t len = end ? (size_t)(end - list.at) : list.len;
+        if (len && !files_add(files, path_of((dx_text){list.at, len}, project)))
+            return false;
+        list.at += len + (end != NULL);
+        list.len -= len + (end != NULL);
+    }
+    return true;
+}
+
+char *file_read(const char *path, size_t *ret_len) {
+    struct stat status;
+    /* A pipe that lies there would make us wait. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *text = NULL;
+    size_t len = 0;
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= FILE_MAX)
+        text = malloc((size_t)status.st_size + 1);
+    else
+        errno = EINVAL;
+    for (ssize_t more = 1; text && more > 0 && len < (size_t)status.st_size; len += (size_t)more) {
+        do
+            more = read(fd, text + len, (size_t)status.st_size - len);
+        while (more < 0 && errno == EINTR);
+        if (more < 0) {
+            free(text);
+            text = NULL;
+        }
+    }
+    int number = errno;
+    close(fd);
+    errno = number;
+    if (text)
+        text[len] = '\0';
+    *ret_len = len;
+    return text;
+}
+
+/* "#!/bin/sh", "#!/usr/bin/env bash", … */
+static bool is_script(const char *path) {
+    char line[80];
+    const char *slash = strrchr(path, '/');
+    if (strchr(slash ? slash : path, '.'))
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t len = fd < 0 ? 0 : read(fd, line, sizeof line - 1);
+    if (fd >= 0)
+        close(fd);
+    line[len > 0 ? len : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    for (size_t end = strlen(line); end && strchr(" \r", line[end - 1]);)
+        line[--end] = '\0';
+    static const char *const shells[] = {"sh", "bash", "dash", "ksh"};
+    const char *word = strrchr(line, ' ');
+    slash = strrchr(line, '/');
+    if (!word || (slash && slash > word))
+        word = slash;
+    for (size_t i = 0; line[0] == '#' && line[1] == '!' && word && i < 4; i++)
+        if (strcmp(word + 1, shells[i]) == 0)
+            return true;
+    return false;
+}
+
+static const char *inside(const char *path, const char *project) {
+    size_t len = strlen(project);
+    return strncmp(path, project, len) == 0 && path[len] == '/' ? path + len + 1 : path + 1;
+}
+
+static bool matches_any(yyjson_val *globs, const char *path) {
+    yyjson_arr_iter iter = yyjson_arr_iter_with(globs);
+    for (yyjson_val *glob; (glob = yyjson_arr_iter_next(&iter));)
+        if (glob_matches(yyjson_get_str(glob), path))
+            return true;
+    return false;
+}
+
+static bool is_wanted(const struct work *work, const char *path) {
+    const char *short_path = inside(path, work->runner->project);
+    bool wanted = matches_any(work->settings.include, short_path);
+    if (!work->settings.include)
+        for (const char *const *glob = work->tool->include; *glob && !wanted; glob++)
+            wanted = glob_matches(*glob, short_path);
+    if (matches_any(work->settings.exclude, short_path))
+        return false;
+    return wanted || (!work->settings.include && work->tool->scripts && is_script(path));
+}
+
+/* Folders below this one that are projects of their own, with a slash at the end. */
+static bool find_projects(const struct files *files, const char *project, struct words *words) {
+    static const char name[] = "/finecode.toml";
+    size_t own = strlen(project);
+    for (size_t i = 0; i < files->count; i++) {
+        const char *path = files->at[i].path;
+        size_t len = strlen(path);
+        size_t end = len - (sizeof name - 1);
+        if (len < sizeof name || strcmp(path + end, name) != 0 || end <= own)
+            continue;
+        if (!words_add(words, path))
+            return false;
+        words->at[words->count - 1][end + 1] = '\0';
+    }
+    return true;
+}
+
+static bool is_below_any(const struct words *folders, const char *path) {
+    for (size_t i = 0; i < folders->count; i++)
+        if (strncmp(path, folders->at[i], strlen(folders->at[i])) == 0)
+            return true;
+    return false;
+}
+
+static int compare(const void *first, const void *second) {
+    const struct work_file *one = first;
+    const struct work_file *other = second;
+    return strcmp(one->path, other->path);
+}
+
+void files_filter(struct files *files, const struct work *work, bool named) {
+    struct words folders = {0};
+    struct stat status;
+    size_t kept = 0;
+    /* Without memory, too much is looked at. */
+    if (!named)
+        find_projects(files, work->runner->project, &folders);
+    if (files->count)
+        qsort(files->at, files->count, sizeof *files->at, compare);
+    for (size_t i = 0; i < files->count; i++) {
+        struct work_file *file = &files->at[i];
+        bool wanted = is_wanted(work, file->path) && !is_below_any(&folders, file->path) &&
+                      (!kept || strcmp(files->at[kept - 1].path, file->path) != 0) &&
+                      (named || (lstat(file->path, &status) == 0 && S_ISREG(status.st_mode)));
+        if (wanted)
+            files->at[kept++] = *file;
+        else
+            file_done(file);
+    }
+    files->count = kept;
+    words_done(&folders);
+}

@@ -1,0 +1,182 @@
+/* What a command says.
+ *
+ * In the form "plain" the last JSON object is the result, and each on a line of its own before it
+ * is a partial one. Which line is the last is known only at the end; so one is held back until
+ * another follows, or for a moment: partial results are parts of the result, so that nothing is
+ * lost if the last one goes as one of them. An object may also stand over several lines, if it is
+ * all there is.
+ *
+ * In the form "full" each line says what it is:
+ *     {"partial": {…}}  {"progress": {"message": "…", "percentage": 50}}
+ *     {"result": {…}, "context": {…}, "stop": true, "returnCode": 1}
+ */
+#include "systems/finecode/command/er/external.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Long enough for a command to end after its last line. */
+enum { HOLD_MS = 100, DEPTH_MAX = 500 };
+
+static void fail(struct external *external, const char *why) {
+    if (!external->why[0])
+        snprintf(external->why, sizeof external->why, "%s: %s", external->plan.argv[0], why);
+    if (external->program)
+        program_stop(external->program, PROGRAM_STOPPED);
+}
+
+static void fail_line(struct external *external, const char *why) {
+    char room[100];
+    snprintf(room, sizeof room, "line %zu of its output %s", external->line, why);
+    fail(external, room);
+}
+
+/* Deeper ones would be too much for who merges them. */
+static yyjson_doc *parse(dx_text text) {
+    bool is_json = dx_json_check(text, DEPTH_MAX, NULL) == DX_FAULT_NONE;
+    yyjson_doc *doc = is_json ? yyjson_read(text.at, text.len, 0) : NULL;
+    if (doc && yyjson_is_obj(yyjson_doc_get_root(doc)))
+        return doc;
+    yyjson_doc_free(doc);
+    return NULL;
+}
+
+static void give_part(struct external *external, yyjson_val *part) {
+    external->parts++;
+    if (!external->job)
+        return;
+    dx_status status = dx_finecode_job_partial(external->job, dx_json_value(part));
+    if (status < 0)
+        fail_line(external, status == DX_ERR_NOMEM ? "finds no memory" : "is too much");
+}
+
+static void give_progress(struct external *external, yyjson_val *progress) {
+    const char *message = yyjson_get_str(yyjson_obj_get(progress, "message"));
+    yyjson_val *percent = yyjson_obj_get(progress, "percentage");
+    double number = yyjson_is_num(percent) ? yyjson_get_num(percent) : -1;
+    if (external->job)
+        dx_finecode_job_report(external->job, message ? message : "",
+                               number >= 0 && number <= 100 ? (int)number : -1);
+}
+
+/* Takes the document. */
+static void take_full(struct external *external, yyjson_doc *doc) {
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    yyjson_val *partial = yyjson_obj_get(root, "partial");
+    yyjson_val *progress = yyjson_obj_get(root, "progress");
+    yyjson_val *result = yyjson_obj_get(root, "result");
+    yyjson_val *context = yyjson_obj_get(root, "context");
+    yyjson_val *code = yyjson_obj_get(root, "returnCode");
+    if (!partial && !progress && !result && !context && !code && !yyjson_obj_get(root, "stop"))
+        fail_line(external, "has none of partial, progress, result, context, stop, returnCode");
+    else if ((partial && !yyjson_is_obj(partial)) ||
+             (result && !yyjson_is_obj(result) && !yyjson_is_null(result)))
+        fail_line(external, "has a result that is no object");
+    else if (code && (!yyjson_is_uint(code) || yyjson_get_uint(code) > 255))
+        fail_line(external, "has a returnCode that is not from 0 to 255");
+    if (!external->why[0] && partial)
+        give_part(external, partial);
+    if (!external->why[0] && progress)
+        give_progress(external, progress);
+    if (!external->why[0] && context && external->job &&
+        dx_finecode_job_set_context(external->job, dx_json_value(context)) != DX_OK)
+        fail_line(external, "has a context that can't be kept");
+    external->stop |= yyjson_get_bool(yyjson_obj_get(root, "stop"));
+    if (code) {
+        external->has_code = true;
+        external->code = (int)yyjson_get_uint(code);
+    }
+    if (result) {
+        yyjson_doc_free(external->result);
+        external->result = doc;
+    } else {
+        yyjson_doc_free(doc);
+    }
+}
+
+static void take_line(struct external *external, dx_text line) {
+    yyjson_doc *doc = parse(line);
+    if (doc && external->handler->full) {
+        take_full(external, doc);
+        return;
+    }
+    if (doc)
+        give_part(external, yyjson_doc_get_root(doc));
+    else if (!external->handler->full && !external->parts)
+        external->is_whole = true;
+    else
+        fail_line(external, "is no JSON object");
+    yyjson_doc_free(doc);
+}
+
+static dx_text output_part(const struct external *external, size_t at, size_t len) {
+    return (dx_text){external->program->output.data + at, len};
+}
+
+void lines_release(struct external *external) {
+    dx_text line = output_part(external, external->held_at, external->held_len);
+    bool held = external->held_len > 0;
+    external->held_len = 0;
+    if (held && !external->is_whole && !external->why[0])
+        take_line(external, line);
+}
+
+static bool is_blank(dx_text line) {
+    for (size_t i = 0; i < line.len; i++)
+        if (!strchr(" \t\r\n", line.at[i]) || !line.at[i])
+            return false;
+    return true;
+}
+
+static void take_next(struct external *external, size_t at, size_t len) {
+    dx_text line = output_part(external, at, len);
+    external->line++;
+    if (is_blank(line))
+        return;
+    if (external->handler->full) {
+        take_line(external, line);
+        return;
+    }
+    lines_release(external);
+    external->held_at = at;
+    external->held_len = len;
+    dx_timer_set(external->timer, HOLD_MS);
+}
+
+void lines_take(struct external *external) {
+    const dx_buf *output = &external->program->output;
+    while (!external->is_whole && !external->why[0] && external->taken < output->len) {
+        size_t at = external->taken;
+        const char *end = memchr(output->data + at, '\n', output->len - at);
+        if (!end)
+            break;
+        external->taken = (size_t)(end - output->data) + 1;
+        take_next(external, at, external->taken - 1 - at);
+    }
+}
+
+static void take_whole(struct external *external) {
+    const dx_buf *output = &external->program->output;
+    external->result = parse((dx_text){output->data, output->len});
+    if (!external->result)
+        fail(external, "what it wrote is no JSON object");
+}
+
+/* The last line may have no end. */
+void lines_end(struct external *external) {
+    size_t len = external->program->output.len;
+    if (external->why[0] || !len)
+        return;
+    if (!external->is_whole && external->taken < len)
+        take_next(external, external->taken, len - external->taken);
+    if (external->handler->full || external->why[0])
+        return;
+    if (external->held_len) {
+        external->result = parse(output_part(external, external->held_at, external->held_len));
+        if (!external->result && external->parts)
+            fail_line(external, "is no JSON object");
+        external->is_whole = !external->result;
+    }
+    if (external->is_whole && !external->why[0])
+        take_whole(external);
+}

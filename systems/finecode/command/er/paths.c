@@ -1,0 +1,77 @@
+#include "systems/finecode/command/er/tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int digit_of(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Behind "file://", with or without "localhost". */
+static char *from_uri(dx_text uri) {
+    static const char host[] = "localhost";
+    char *path = malloc(uri.len + 1);
+    size_t len = 0;
+    size_t i = uri.len > 9 && memcmp(uri.at, host, 9) == 0 ? 9 : 0;
+    if (!path)
+        return NULL;
+    for (; i < uri.len; i++) {
+        int high = uri.at[i] == '%' && uri.len - i > 2 ? digit_of(uri.at[i + 1]) : -1;
+        int low = high >= 0 ? digit_of(uri.at[i + 2]) : -1;
+        path[len++] = low >= 0 ? (char)(high * 16 + low) : uri.at[i];
+        i += low >= 0 ? 2 : 0;
+    }
+    path[len] = '\0';
+    if (path[0] == '/' && strlen(path) == len)
+        return path;
+    free(path);
+    return NULL;
+}
+
+char *path_of(dx_text given, const char *project) {
+    size_t own = strlen(project) + 1;
+    if (!given.len || memchr(given.at, '\0', given.len))
+        return NULL;
+    if (given.len > 7 && memcmp(given.at, "file://", 7) == 0)
+        return from_uri((dx_text){given.at + 7, given.len - 7});
+    if (given.at[0] == '/')
+        own = 0;
+    while (given.len > 2 && given.at[0] == '.' && given.at[1] == '/')
+        given = (dx_text){given.at + 2, given.len - 2};
+    char *path = malloc(own + given.len + 1);
+    if (!path)
+        return NULL;
+    if (own) {
+        memcpy(path, project, own - 1);
+        path[own - 1] = '/';
+    }
+    memcpy(path + own, given.at, given.len);
+    path[own + given.len] = '\0';
+    return path;
+}
+
+char *uri_of(const char *path) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "-._~/";
+    static const char digits[] = "0123456789ABCDEF";
+    char *uri = malloc(8 + 3 * strlen(path));
+    char *to = uri;
+    if (!uri)
+        return NULL;
+    memcpy(to, "file://", 7);
+    for (to += 7; *path; path++) {
+        unsigned char c = (unsigned char)*path;
+        if (strchr(plain, c)) {
+            *to++ = (char)c;
+        } else {
+            *to++ = '%';
+            *to++ = digits[c >> 4];
+            *to++ = digits[c & 15];
+        }
+    }
+    *to = '\0';
+    return uri;
+}

@@ -1,0 +1,54 @@
+/* runner.h: what the parts of a runner share while it serves. */
+#ifndef FINECODE_ER_RUNNER_H
+#define FINECODE_ER_RUNNER_H
+
+#include "systems/finecode/command/er/program.h"
+#include "systems/finecode/command/er/spec.h"
+
+#include <duplex/finecode-er.h>
+
+#include <stdio.h>
+
+struct external;
+struct work;
+struct tool;
+
+/* What a ready-made handler gets. */
+struct tool_binding {
+    struct runner *runner;
+    const struct tool *tool;
+};
+enum { TOOLS = 5 };
+
+struct runner {
+    struct programs programs;
+    struct spec spec;
+    dx_finecode_er *er;
+    const char *project; /* absolute */
+    const char *env;
+    struct external *externals; /* that run */
+    struct work *works;
+    struct tool_binding bindings[TOOLS];
+    FILE *log;
+    int log_level;
+    bool left;
+    int code;
+};
+
+/* log.c: levels by their names, from 0; -1: there is no such level. */
+int log_level_of(const char *name);
+/* False: it can't be opened, and that was told. */
+bool log_open(struct runner *runner, const char *path);
+void log_write(struct runner *runner, const char *level, const char *group, dx_text text);
+void log_close(struct runner *runner);
+
+/* external.c: adds the actions and handlers of the file. An exit code. */
+int externals_add(struct runner *runner);
+/* Ends what still runs. */
+void externals_drop(struct runner *runner);
+
+/* tools.c: adds the ready-made ones. An exit code. */
+int tools_add(struct runner *runner);
+void works_drop(struct runner *runner);
+
+#endif

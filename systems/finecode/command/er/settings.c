@@ -1,0 +1,90 @@
+/* What the configuration of a ready-made handler may say. */
+#include "systems/finecode/command/er/tools.h"
+
+#include "cli/options.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { JOBS_MAX = 64 };
+#define TIMEOUT_MS ((uint64_t)300000)
+
+static bool wrong(const char *name, const char *why, char *room, size_t room_len) {
+    snprintf(room, room_len, "config: %s: %s", name, why);
+    return false;
+}
+
+static bool are_texts(yyjson_val *array) {
+    yyjson_arr_iter iter = yyjson_arr_iter_with(array);
+    for (yyjson_val *one; (one = yyjson_arr_iter_next(&iter));)
+        if (!yyjson_is_str(one) || strlen(yyjson_get_str(one)) != yyjson_get_len(one))
+            return false;
+    return !array || yyjson_is_arr(array);
+}
+
+static bool are_known(yyjson_val *config, char *room, size_t room_len) {
+    static const char *const names[] = {"program", "args",    "include", "exclude",
+                                        "jobs",    "timeout", "build",   NULL};
+    yyjson_obj_iter iter = yyjson_obj_iter_with(config);
+    for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter));) {
+        const char *const *name = names;
+        while (*name && !yyjson_equals_str(key, *name))
+            name++;
+        if (!*name)
+            return wrong(yyjson_get_str(key), "there is no such member", room, room_len);
+    }
+    return true;
+}
+
+static bool take_text(yyjson_val *config, const char *name, const char **to, char *room,
+                      size_t room_len) {
+    yyjson_val *value = yyjson_obj_get(config, name);
+    if (!value)
+        return true;
+    if (!yyjson_is_str(value) || !yyjson_get_len(value) ||
+        strlen(yyjson_get_str(value)) != yyjson_get_len(value))
+        return wrong(name, "expected a text that is not empty", room, room_len);
+    *to = yyjson_get_str(value);
+    return true;
+}
+
+static bool take_timeout(yyjson_val *value, uint64_t *to) {
+    *to = TIMEOUT_MS;
+    if (yyjson_is_uint(value) && yyjson_get_uint(value) < 1000000000)
+        *to = yyjson_get_uint(value) * 1000;
+    else if (value && (!yyjson_is_str(value) || !cli_parse_time(yyjson_get_str(value), to)))
+        return false;
+    return *to > 0;
+}
+
+bool settings_read(const struct tool *tool, yyjson_val *config, struct settings *settings,
+                   char *room, size_t room_len) {
+    yyjson_val *jobs = yyjson_obj_get(config, "jobs");
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    *settings = (struct settings){
+        .program = tool->program,
+        .args = yyjson_obj_get(config, "args"),
+        .include = yyjson_obj_get(config, "include"),
+        .exclude = yyjson_obj_get(config, "exclude"),
+        .jobs = processors < 1          ? 1
+                : processors > JOBS_MAX ? JOBS_MAX
+                                        : (size_t)processors,
+    };
+    if (!are_known(config, room, room_len) ||
+        !take_text(config, "program", &settings->program, room, room_len) ||
+        !take_text(config, "build", &settings->build, room, room_len))
+        return false;
+    if (!are_texts(settings->args))
+        return wrong("args", "expected an array of texts", room, room_len);
+    if (!are_texts(settings->include) || !are_texts(settings->exclude))
+        return wrong("include, exclude", "expected arrays of texts", room, room_len);
+    if (jobs &&
+        (!yyjson_is_uint(jobs) || yyjson_get_uint(jobs) < 1 || yyjson_get_uint(jobs) > JOBS_MAX))
+        return wrong("jobs", "expected a number from 1 to 64", room, room_len);
+    if (jobs)
+        settings->jobs = yyjson_get_uint(jobs);
+    if (!take_timeout(yyjson_obj_get(config, "timeout"), &settings->timeout_ms))
+        return wrong("timeout", "expected seconds, or a time (2s, 500ms, 5m, never)", room,
+                     room_len);
+    return true;
+}

@@ -1,0 +1,235 @@
+/* tools.h: the ready-made handlers: programs that look at files, and what they say about them. */
+#ifndef FINECODE_ER_TOOLS_H
+#define FINECODE_ER_TOOLS_H
+
+#include "systems/finecode/command/er/runner.h"
+
+struct work;
+struct batch;
+
+struct tool {
+    const char *source;
+    const char *action; /* that it is meant for */
+    const char *program;
+    const char *about;
+    const char *const *include; /* globs of the files that it is for */
+    bool scripts;               /* and files without a dot in their name that a shell runs */
+    bool joined;                /* see struct program_plan */
+    bool copies;      /* a text that is not on the disk is put there, as a copy; else by stdin */
+    size_t batch_max; /* files that one process gets */
+    /* Adds words behind the program's name; false without memory. */
+    bool (*words)(const struct work *work, struct batch *batch);
+    /* Reads what one process said; a failure is told by work_fail(). */
+    void (*read)(struct work *work, const struct batch *batch);
+    /* When all is read; NULL: the messages are the result. */
+    void (*finish)(struct work *work);
+};
+
+extern const struct tool tool_clang_format;
+extern const struct tool tool_clang_format_check;
+extern const struct tool tool_clang_tidy;
+extern const struct tool tool_cppcheck;
+extern const struct tool tool_shellcheck;
+/* All of them; NULL at the end. */
+extern const struct tool *const tools[TOOLS + 1];
+
+/* A list of texts of its own. */
+struct words {
+    char **at; /* NULL at the end once there is one */
+    size_t count;
+    size_t room;
+};
+/* False without memory. */
+bool words_add(struct words *words, const char *word);
+bool words_add_joined(struct words *words, const char *first, const char *second);
+/* Those of an array of texts. */
+bool words_add_all(struct words *words, yyjson_val *array);
+void words_done(struct words *words);
+
+/* settings.c: the configuration of a handler. */
+struct settings {
+    const char *program;
+    yyjson_val *args;    /* may be NULL, as the next two */
+    yyjson_val *include; /* globs */
+    yyjson_val *exclude;
+    const char *build; /* where compile_commands.json lies; NULL: not known */
+    size_t jobs;
+    uint64_t timeout_ms;
+};
+/* False with the reason. */
+bool settings_read(const struct tool *tool, yyjson_val *config, struct settings *settings,
+                   char *room, size_t room_len);
+
+/* files.c: which files there are. Paths are absolute. */
+struct work_file {
+    char *path;
+    char *text; /* what counts, if that is not what is on the disk; else NULL */
+    size_t len;
+    char *copy; /* where that text was put; may be NULL */
+};
+struct files {
+    struct work_file *at;
+    size_t count;
+    size_t room;
+};
+enum { FILES_MAX = 100000, FILE_MAX = 64 << 20 };
+/* Those of a payload; false with the reason. */
+bool files_take(struct files *files, yyjson_val *list, const char *project, char *room,
+                size_t room_len);
+/* Those that git has listed, with a NUL behind each. False without memory. */
+bool files_split(struct files *files, dx_text list, const char *project);
+/* All below a folder, without those that are nobody's sources (walk.c). False without memory. */
+bool files_walk(struct files *files, const char *project);
+bool files_add(struct files *files, char *path);
+/* Leaves those that the tool is for, in the order of their paths, each once. Of those that were not
+ * named, only what is there, and not what belongs to a project below this one. */
+void files_filter(struct files *files, const struct work *work, bool named);
+void files_done(struct files *files);
+/* The whole of a file; NULL with errno. */
+char *file_read(const char *path, size_t *ret_len);
+/* A glob without a slash is for the name alone; "**" between slashes takes any number of folders.
+ */
+bool glob_matches(const char *glob, const char *path);
+
+/* paths.c: absolute, of a path that may be relative to the project, or a file: URI; NULL: it is
+ * none, or there is no memory. */
+char *path_of(dx_text given, const char *project);
+/* To be freed; NULL without memory. */
+char *uri_of(const char *path);
+
+/* place.c: positions in UTF-16; a text is read from its beginning to its end. */
+struct place {
+    const char *text;
+    size_t len;
+    size_t line;  /* from 0 */
+    size_t begin; /* where that line begins */
+};
+void place_begin(struct place *place, const char *text, size_t len);
+/* To that line, or to the last one. */
+void place_to_line(struct place *place, size_t line);
+/* To the line of that byte; the UTF-16 units before it. */
+size_t place_to_byte(struct place *place, size_t offset);
+/* Units before the byte, or the character, of that number in the line at hand (from 0); its end if
+ * that is beyond it. */
+size_t place_units(const struct place *place, size_t bytes);
+size_t place_units_of_chars(const struct place *place, size_t chars);
+/* The byte that so many characters lie before. */
+size_t place_bytes_of_chars(const struct place *place, size_t chars);
+/* The byte behind the word at `bytes` of the line at hand. */
+size_t place_word_end(const struct place *place, size_t bytes);
+
+/* messages.c: {"messages": {path: [{range, message, code, source, severity}]}} */
+enum { MESSAGE_ERROR = 1, MESSAGE_WARNING, MESSAGE_INFO, MESSAGE_HINT };
+struct message {
+    const char *path;
+    size_t line; /* from 0, as the columns; in bytes, or in characters if `chars` */
+    size_t column;
+    size_t end_line;
+    size_t end_column;
+    bool has_end; /* otherwise it is a word */
+    bool chars;
+    int severity;
+    dx_text code;
+    dx_text text;
+};
+struct messages {
+    yyjson_mut_doc *doc; /* NULL: nothing new */
+    yyjson_mut_val *by_path;
+    size_t count;  /* of all that there were */
+    uint64_t *set; /* what was told before */
+    size_t set_room;
+    char *path; /* of the text at hand */
+    char *text;
+    size_t text_len;
+    struct place place;
+};
+/* Each once. A failure is told by work_fail(). */
+void messages_add(struct work *work, const struct message *message);
+/* The text of a path, as it counts; NULL: it can't be read. */
+const char *messages_text(struct work *work, const char *path, size_t *ret_len);
+void messages_done(struct messages *messages);
+/* "warning" and so on; 0: it is none that counts. */
+int severity_of(dx_text name);
+
+/* copies.c: texts that are not on the disk, put there for programs that read only files. */
+struct copies {
+    char *folder; /* NULL: none was needed */
+    char *overlay;
+    size_t count;
+};
+/* False with the reason. */
+bool copies_make(struct copies *copies, struct files *files, char *room, size_t room_len);
+/* What clang calls an overlay: the copies in the place of the files; NULL: there are none. */
+const char *copies_overlay(const struct copies *copies);
+/* The path whose copy that is, or the path itself. */
+const char *copies_origin(const struct files *files, const char *path);
+void copies_done(struct copies *copies, struct files *files);
+
+/* edits.c: what a formatter changes. */
+struct edits {
+    struct words changed; /* paths */
+    yyjson_mut_doc *doc;
+    yyjson_mut_val *list; /* documentChanges */
+};
+/* A replacement of bytes, for the file that was begun last. False with the reason. */
+struct edit {
+    size_t offset;
+    size_t len;
+    dx_text text;
+};
+bool edits_begin(struct edits *edits, const char *path);
+bool edits_add(struct edits *edits, struct place *place, const struct edit *edit);
+/* Has them applied, and ends the work. */
+void edits_apply(struct work *work);
+void edits_done(struct edits *edits);
+
+/* One process, and the files that it gets. */
+struct batch {
+    struct work *work;
+    struct batch *next;
+    size_t from;
+    size_t count;
+    struct words words;
+    struct program *program; /* NULL: it has ended, with these */
+    dx_buf output;
+    int status;
+    struct program_plan plan;
+    char tail[300]; /* the last line of its standard error */
+    bool ended;     /* a line feed was behind it */
+};
+
+/* work.c: a job of a tool. */
+struct work {
+    struct runner *runner;
+    struct work *next;
+    const struct tool *tool;
+    dx_finecode_job *job; /* NULL: it has been ended */
+    dx_timer *timer;
+    bool cancelled;
+    bool asking; /* the manager, for edits */
+    struct settings settings;
+    struct files files;
+    size_t at; /* the next file */
+    struct program *lister;
+    struct program_plan plan;
+    struct batch *batches; /* that run, or wait to be read after those before them */
+    struct copies copies;
+    struct messages messages;
+    struct edits edits;
+    char why[400];
+};
+void work_run(dx_finecode_job *job, void *user);
+/* The first reason counts; what runs is stopped. */
+void work_fail(struct work *work, const char *why);
+/* The end, with a result; it is gone after that. */
+void work_done(struct work *work, yyjson_mut_val *result);
+/* Looks what is to be done now; it may be gone after that. */
+void work_step(struct work *work);
+/* "program: the last that it said", for one that left with a code that means failure. */
+void work_fail_batch(struct work *work, const struct batch *batch);
+/* The path of a file as a process gets it. */
+const char *work_path(const struct work *work, size_t file);
+/* {"messages": …}, in the document of the messages; NULL without memory. */
+yyjson_mut_val *work_result(struct work *work);
+
+#endif

@@ -1,0 +1,170 @@
+/* What runners tell by themselves: states, messages, logs, lines, violations, traffic. */
+#include "cli/event.h"
+#include "cli/say.h"
+#include "cli/traffic.h"
+#include "systems/finecode/command/work.h"
+
+#include <string.h>
+
+void news_add_project(yyjson_mut_doc *event, const dx_finecode_project *project) {
+    cli_event_add(event, "project", dx_finecode_project_path(project));
+    cli_event_add(event, "name", dx_finecode_project_name(project));
+}
+
+yyjson_mut_doc *news_event(const char *name, const dx_finecode_runner *runner) {
+    yyjson_mut_doc *event = cli_event_new(name);
+    if (runner) {
+        news_add_project(event, dx_finecode_runner_project(runner));
+        cli_event_add(event, "env", dx_finecode_runner_env(runner));
+    }
+    return event;
+}
+
+const char *news_name(const dx_finecode_runner *runner, char room[200]) {
+    snprintf(room, 200, "%s/%s", dx_finecode_project_name(dx_finecode_runner_project(runner)),
+             dx_finecode_runner_env(runner));
+    return room;
+}
+
+/* "WARNING core/cpp: text", each line of it by itself. */
+static void put(struct work *work, const dx_finecode_runner *runner, const char *kind,
+                cli_colour colour, const char *more, dx_text text) {
+    char name[200];
+    work_clear(work);
+    while (text.len && (text.at[text.len - 1] == '\n' || text.at[text.len - 1] == '\r'))
+        text.len--;
+    do {
+        const char *end = text.len ? memchr(text.at, '\n', text.len) : NULL;
+        size_t len = end ? (size_t)(end - text.at) : text.len;
+        fprintf(stderr, "%s%-7s%s %s", cli_paint(stderr, colour), kind,
+                cli_paint(stderr, CLI_PLAIN), cli_paint(stderr, CLI_BOLD));
+        cli_put_safe(stderr, dx_str(runner ? news_name(runner, name) : "manager"));
+        fprintf(stderr, ":%s ", cli_paint(stderr, CLI_PLAIN));
+        if (more && *more) {
+            cli_put_safe(stderr, dx_str(more));
+            fputs(": ", stderr);
+        }
+        cli_put_safe(stderr, (dx_text){text.at, len});
+        fputc('\n', stderr);
+        len += end != NULL;
+        text = (dx_text){text.at + len, text.len - len};
+    } while (text.len);
+}
+
+static cli_colour colour_of(const char *kind) {
+    return strcmp(kind, "ERROR") == 0 || strcmp(kind, "CRITICAL") == 0 ? CLI_RED
+           : strcmp(kind, "WARNING") == 0                              ? CLI_YELLOW
+           : strcmp(kind, "INFO") == 0                                 ? CLI_GREEN
+                                                                       : CLI_DIM;
+}
+
+static void on_runner(dx_finecode_wm *wm, dx_finecode_runner *runner, void *user) {
+    struct work *work = user;
+    const char *why = dx_finecode_runner_why(runner);
+    (void)wm;
+    if (work->on_runner && !work->leaving)
+        work->on_runner(work, runner);
+    if (work->on_runner || work->leaving || !cli_voice.json)
+        return; /* people are told what follows from it */
+    yyjson_mut_doc *event = news_event("runner", runner);
+    cli_event_add(event, "state",
+                  dx_finecode_runner_state_name(dx_finecode_runner_get_state(runner)));
+    if (why && *why)
+        cli_event_add(event, "why", why);
+    if (dx_finecode_runner_pid(runner) > 0)
+        cli_event_add_number(event, "pid", (uint64_t)dx_finecode_runner_pid(runner));
+    cli_event_put(event);
+}
+
+static void on_message(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *kind,
+                       dx_text text, void *user) {
+    struct work *work = user;
+    (void)wm;
+    if (!cli_voice.json) {
+        put(work, runner, kind, colour_of(kind), NULL, text);
+        return;
+    }
+    yyjson_mut_doc *event = news_event("message", runner);
+    cli_event_add(event, "kind", kind);
+    cli_event_add_text(event, "text", text);
+    cli_event_put(event);
+}
+
+static void on_log(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *level,
+                   const char *group, dx_text text, double time, void *user) {
+    struct work *work = user;
+    (void)wm;
+    if (!cli_voice.json) {
+        put(work, runner, level, colour_of(level), group, text);
+        return;
+    }
+    yyjson_mut_doc *event = news_event("log", runner);
+    cli_event_add(event, "level", level);
+    cli_event_add(event, "group", group);
+    cli_event_add_text(event, "text", text);
+    cli_event_add_value(event, "time", yyjson_mut_real(event, time));
+    cli_event_put(event);
+}
+
+static void on_errors(dx_finecode_wm *wm, dx_finecode_runner *runner, dx_text line, void *user) {
+    struct work *work = user;
+    char where[210];
+    char name[200];
+    (void)wm;
+    while (line.len && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
+        line.len--;
+    snprintf(where, sizeof where, "%s: ", runner ? news_name(runner, name) : "");
+    cli_tail_keep(&work->tail, where, line);
+    if (!cli_voice.json)
+        return;
+    yyjson_mut_doc *event = news_event("stderr", runner);
+    cli_event_add_text(event, "text", line);
+    cli_event_put(event);
+}
+
+static void on_violation(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *phrase,
+                         void *user) {
+    struct work *work = user;
+    (void)wm;
+    if (!cli_voice.json) {
+        put(work, runner, "WARNING", CLI_YELLOW, "violation", dx_str(phrase));
+        return;
+    }
+    yyjson_mut_doc *event = news_event("violation", runner);
+    cli_event_add(event, "text", phrase);
+    cli_event_put(event);
+}
+
+static void on_debug(dx_finecode_wm *wm, dx_finecode_runner *runner, unsigned port, void *user) {
+    struct work *work = user;
+    char text[100];
+    (void)wm;
+    if (!cli_voice.json) {
+        snprintf(text, sizeof text, "waits for a debugger at 127.0.0.1:%u", port);
+        put(work, runner, "INFO", CLI_GREEN, NULL, dx_str(text));
+        return;
+    }
+    yyjson_mut_doc *event = news_event("debug", runner);
+    cli_event_add_number(event, "port", port);
+    cli_event_put(event);
+}
+
+static void on_traffic(dx_finecode_wm *wm, dx_finecode_runner *runner, int out, dx_text text,
+                       void *user) {
+    struct work *work = user;
+    char name[200];
+    (void)wm;
+    work_clear(work);
+    cli_show(stderr, dx_recorder_now_us() - work->began_us, out != 0,
+             runner ? news_name(runner, name) : NULL, text);
+}
+
+void news_listen(struct work *work, dx_finecode_wm_config *config) {
+    config->on_runner = on_runner;
+    config->on_message = on_message;
+    config->on_log = on_log;
+    config->on_errors = on_errors;
+    config->on_violation = on_violation;
+    config->on_debug = on_debug;
+    config->on_traffic = work->options->show ? on_traffic : NULL;
+}

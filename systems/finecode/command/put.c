@@ -1,0 +1,120 @@
+#include "systems/finecode/command/put.h"
+
+#include "cli/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Text of somebody else, which may have several lines. */
+static void put_text(dx_text text) {
+    while (text.len) {
+        const char *end = memchr(text.at, '\n', text.len);
+        size_t len = end ? (size_t)(end - text.at) : text.len;
+        bool returns = end && len && text.at[len - 1] == '\r';
+        cli_put_safe(stdout, (dx_text){text.at, len - returns});
+        if (end)
+            putchar('\n');
+        len += end != NULL;
+        text = (dx_text){text.at + len, text.len - len};
+    }
+}
+
+static dx_text text_of(yyjson_val *value) {
+    return (dx_text){yyjson_get_str(value), yyjson_is_str(value) ? yyjson_get_len(value) : 0};
+}
+
+static cli_colour colour_of(yyjson_val *part) {
+    static const struct {
+        const char *name;
+        cli_colour colour;
+    } colours[] = {{"red", CLI_RED},
+                   {"green", CLI_GREEN},
+                   {"yellow", CLI_YELLOW},
+                   {"cyan", CLI_CYAN},
+                   {"blue", CLI_CYAN}};
+    for (size_t i = 0; i < sizeof colours / sizeof colours[0]; i++)
+        if (yyjson_equals_str(yyjson_obj_get(part, "foreground"), colours[i].name))
+            return colours[i].colour;
+    return CLI_PLAIN;
+}
+
+/* {"parts": ["text", {"text", "bold", "foreground"}]}; the last text is told, to see how it ends.
+ */
+static dx_text put_styled(yyjson_val *styled) {
+    size_t index;
+    size_t max;
+    yyjson_val *part;
+    dx_text last = {NULL, 0};
+    yyjson_arr_foreach(yyjson_obj_get(styled, "parts"), index, max, part) {
+        dx_text text = text_of(yyjson_is_obj(part) ? yyjson_obj_get(part, "text") : part);
+        cli_colour colour = colour_of(part);
+        bool bold = yyjson_get_bool(yyjson_obj_get(part, "bold"));
+        if (bold)
+            fputs(cli_paint(stdout, CLI_BOLD), stdout);
+        if (colour)
+            fputs(cli_paint(stdout, colour), stdout);
+        put_text(text);
+        if (bold || colour)
+            fputs(cli_paint(stdout, CLI_PLAIN), stdout);
+        last = text.len ? text : last;
+    }
+    return last;
+}
+
+static void put_name(const dx_finecode_project *project) {
+    printf("%s", cli_paint(stdout, CLI_BOLD));
+    cli_put_safe(stdout, dx_str(dx_finecode_project_name(project)));
+    printf(":%s\n", cli_paint(stdout, CLI_PLAIN));
+}
+
+static bool has_parts(yyjson_val *styled) {
+    return yyjson_arr_size(yyjson_obj_get(styled, "parts")) > 0;
+}
+
+/* False: there is no text in it. */
+static bool put_string(const dx_finecode_project *project, yyjson_val *by_format, bool named) {
+    yyjson_val *string = yyjson_obj_get(by_format, "string");
+    yyjson_val *styled = yyjson_obj_get(by_format, "styled_text_json");
+    dx_text text = text_of(yyjson_is_str(string) ? string : styled);
+    if (!yyjson_is_str(string) && !yyjson_is_str(styled) && !yyjson_is_obj(styled))
+        return false;
+    if (!text.len && !has_parts(styled))
+        return true;
+    if (named)
+        put_name(project);
+    if (text.len)
+        put_text(text);
+    else
+        text = put_styled(styled);
+    if (text.len && text.at[text.len - 1] != '\n')
+        putchar('\n');
+    return true;
+}
+
+static void put_json(const dx_finecode_project *project, yyjson_val *value) {
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = doc ? yyjson_mut_obj(doc) : NULL;
+    size_t len = 0;
+    if (doc) {
+        yyjson_mut_doc_set_root(doc, root);
+        cli_add_text(doc, root, "project", dx_str(dx_finecode_project_path(project)));
+        yyjson_mut_obj_add_val(doc, root, "result", yyjson_val_mut_copy(doc, value));
+    }
+    char *text = doc ? yyjson_mut_write(doc, 0, &len) : NULL;
+    if (text)
+        cli_put_json(stdout, (dx_text){text, len});
+    else
+        cli_warn("a result is lost: no memory");
+    free(text);
+    yyjson_mut_doc_free(doc);
+}
+
+void put_result(const dx_finecode_project *project, yyjson_val *by_format, bool json, bool named) {
+    yyjson_val *value = yyjson_obj_get(by_format, "json");
+    if (!yyjson_obj_size(by_format))
+        return;
+    /* What came in another form than was asked for is not kept back. */
+    if (json || !put_string(project, by_format, named))
+        put_json(project, value ? value : by_format);
+    cli_flush();
+}

@@ -1,0 +1,13 @@
+/* put.h: results, on the standard output. */
+#ifndef FINECODE_PUT_H
+#define FINECODE_PUT_H
+
+#include <duplex/finecode-wm.h>
+
+#include <stdbool.h>
+
+/* For people: by_format is {"string": …} or {"json": …}; `json` says which is wanted, and `named`
+ * that the name of the project has to stand there, too. */
+void put_result(const dx_finecode_project *project, yyjson_val *by_format, bool json, bool named);
+
+#endif

@@ -1,0 +1,341 @@
+/* duplex finecode run: an action, in every project that has it or in those that are named. */
+#include "cli/event.h"
+#include "cli/say.h"
+#include "cli/wait.h"
+#include "systems/finecode/command/live.h"
+#include "systems/finecode/command/put.h"
+#include "systems/finecode/command/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How long a run has to end once it was cancelled. */
+enum { CANCEL_MS = 3000 };
+
+struct run;
+
+/* One run of the manager: of all projects, or of one that is named. */
+struct errand {
+    struct run *run;
+    dx_finecode_project *project; /* NULL: all */
+    dx_finecode_run *handle;      /* NULL: not begun, or over */
+    bool begun;
+    bool over;
+    bool told; /* that it has failed */
+    bool ran;  /* something of it */
+};
+
+struct run {
+    struct work *work;
+    const char *action;
+    char *payload;
+    bool json; /* the format */
+    struct rows rows;
+    dx_finecode_project **projects; /* that are meant, NULL at the end */
+    struct errand *errands;
+    size_t count;
+    int code;     /* of what is no project's failure */
+    bool leaving; /* what still comes is not told any more */
+};
+
+/* What comes. */
+
+static void on_project(dx_finecode_wm *wm, dx_finecode_run *handle, dx_finecode_project *project,
+                       const dx_finecode_result *result, void *user) {
+    struct errand *errand = user;
+    struct run *run = errand->run;
+    struct row *row = run->leaving ? NULL : rows_of(&run->rows, project);
+    (void)wm;
+    (void)handle;
+    if (!row)
+        return;
+    bool whole = !run->work->options->stream || !row->has_parts;
+    row->state = ROW_OVER;
+    row->return_code = result->return_code;
+    row->code = report_code(result);
+    errand->told |= row->code != CLI_OK;
+    errand->ran = true;
+    if (whole && !cli_voice.json) {
+        work_clear(run->work);
+        put_result(project, result->by_format, run->json, run->rows.count > 1);
+    }
+    report_project(run->work, row, run->action, result, whole);
+}
+
+static void on_partial(dx_finecode_wm *wm, dx_finecode_run *handle, dx_finecode_project *project,
+                       yyjson_val *by_format, void *user) {
+    struct run *run = ((struct errand *)user)->run;
+    struct row *row = run->leaving ? NULL : rows_of(&run->rows, project);
+    (void)wm;
+    (void)handle;
+    if (!row)
+        return;
+    row->has_parts = true;
+    if (!cli_voice.json) {
+        work_clear(run->work);
+        put_result(project, by_format, run->json, run->rows.count > 1);
+        return;
+    }
+    yyjson_mut_doc *event = cli_event_new("partial");
+    news_add_project(event, project);
+    cli_event_add_value(event, "result", yyjson_val_mut_copy(event, by_format));
+    cli_event_put(event);
+}
+
+static void on_progress(dx_finecode_wm *wm, dx_finecode_run *handle, dx_finecode_project *project,
+                        yyjson_val *value, void *user) {
+    struct run *run = ((struct errand *)user)->run;
+    struct row *row = run->leaving ? NULL : rows_of(&run->rows, project);
+    (void)wm;
+    (void)handle;
+    if (!row)
+        return;
+    row_progress(row, value);
+    if (!cli_voice.json)
+        return;
+    yyjson_mut_doc *event = cli_event_new("progress");
+    news_add_project(event, project);
+    cli_event_add_value(event, "value", yyjson_val_mut_copy(event, value));
+    cli_event_put(event);
+}
+
+static void on_step(dx_finecode_wm *wm, dx_finecode_run *handle, dx_finecode_project *project,
+                    const char *env, const char *handlers, const char *state, void *user) {
+    struct run *run = ((struct errand *)user)->run;
+    struct row *row = run->leaving ? NULL : rows_of(&run->rows, project);
+    (void)wm;
+    (void)handle;
+    if (!row)
+        return;
+    row_step(row, env, handlers, state);
+    if (!cli_voice.json)
+        return;
+    yyjson_mut_doc *event = cli_event_new("step");
+    news_add_project(event, project);
+    cli_event_add(event, "env", env);
+    cli_event_add(event, "handlers", handlers);
+    cli_event_add(event, "state", state);
+    cli_event_put(event);
+}
+
+/* Whoever has the action may be one whose configuration is wrong. */
+static bool has_invalid(const struct rows *rows) {
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->at[i].code == CLI_MISFIT)
+            return true;
+    return false;
+}
+
+static int refuse(struct run *run, dx_status status, const char *why) {
+    char *near = status == DX_ERR_INVALID ? pick_nearest(run->projects, run->action) : NULL;
+    int code = status == DX_ERR_NOMEM    ? CLI_NO_START
+               : has_invalid(&run->rows) ? CLI_MISFIT
+                                         : CLI_USAGE;
+    work_clear(run->work);
+    cli_fail(code, "%s%s%s", why, near ? "; there is " : "", near ? near : "");
+    free(near);
+    return code;
+}
+
+static void on_done(dx_finecode_wm *wm, dx_finecode_run *handle, const dx_finecode_result *result,
+                    void *user) {
+    struct errand *errand = user;
+    struct run *run = errand->run;
+    int code = report_code(result);
+    const char *why = result->why && *result->why ? result->why : "it did not say why";
+    (void)wm;
+    (void)handle;
+    errand->over = true;
+    errand->handle = NULL;
+    if (run->leaving || errand->told || code == CLI_OK || code == CLI_INTERRUPTED)
+        return;
+    /* That there is no such action may be known only once runners were asked. */
+    if (code == CLI_REFUSED && !errand->ran) {
+        run->code = refuse(run, DX_ERR_INVALID, why);
+        return;
+    }
+    work_clear(run->work);
+    run->code = cli_fail(code, "%s failed: %s", run->action, why);
+}
+
+/* Runs of the manager. */
+
+static void begin(struct errand *errand) {
+    struct run *run = errand->run;
+    const struct finecode_options *options = run->work->options;
+    dx_error error = {.fault = DX_FAULT_NONE};
+    dx_finecode_ask ask = {
+        .action = run->action,
+        .project = errand->project,
+        .payload = dx_json_text(run->payload, strlen(run->payload)),
+        .formats = run->json ? DX_FINECODE_JSON : DX_FINECODE_STRING,
+        .origin = {options->trigger ? options->trigger : "user",
+                   options->dev_env ? options->dev_env : "cli", 0},
+        .one_by_one = options->one_by_one,
+        .streamed = options->stream,
+        .progress = cli_voice.json || run->work->live,
+        .on_project = on_project,
+        .on_partial = on_partial,
+        .on_progress = on_progress,
+        .on_step = on_step,
+        .on_done = on_done,
+        .user = errand,
+    };
+    errand->begun = true;
+    dx_status status = dx_finecode_wm_run(run->work->wm, &ask, &errand->handle, &error);
+    if (status == DX_OK)
+        return;
+    errand->over = true;
+    errand->handle = NULL;
+    const char *why = error.phrase[0] ? error.phrase : dx_status_name(status);
+    struct row *row = errand->project ? rows_of(&run->rows, errand->project) : NULL;
+    if (row && run->count > 1) {
+        row->state = ROW_OVER;
+        row->code = status == DX_ERR_NOMEM ? CLI_NO_START : CLI_USAGE;
+        report_invalid(run->work, row, run->action, why);
+    } else {
+        run->code = refuse(run, status, why);
+    }
+}
+
+/* Those that can be begun now; 0: all are over. */
+static size_t begin_more(struct run *run) {
+    size_t open = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        struct errand *errand = &run->errands[i];
+        if (!errand->begun && !cli_interrupts() && (!open || !run->work->options->one_by_one))
+            begin(errand);
+        open += errand->begun && !errand->over;
+    }
+    return open;
+}
+
+static void cancel_all(struct run *run) {
+    for (size_t i = 0; i < run->count; i++)
+        if (run->errands[i].handle)
+            dx_finecode_wm_cancel(run->work->wm, run->errands[i].handle);
+}
+
+static void attend(struct run *run) {
+    uint64_t until = DX_NEVER;
+    while (begin_more(run) && cli_interrupts() < 2 && cli_now() < until) {
+        work_wait(run->work, until);
+        if (!cli_interrupts() || until != DX_NEVER)
+            continue;
+        until = cli_now() + CANCEL_MS;
+        cancel_all(run);
+    }
+}
+
+/* Which projects. */
+
+/* 1: it has a row and is run, 0: not; or its configuration is wrong, which is told. */
+static bool look_at(struct run *run, dx_finecode_project *project, bool named) {
+    dx_finecode_project_state state = dx_finecode_project_get_state(project);
+    dx_finecode_action_view action;
+    bool meant = named;
+    if (state == DX_FINECODE_INVALID) {
+        struct row *row = rows_of(&run->rows, project);
+        if (row) {
+            row->state = ROW_OVER;
+            row->code = CLI_MISFIT;
+            report_invalid(run->work, row, run->action, dx_finecode_project_why(project));
+        }
+        return false;
+    }
+    if (state != DX_FINECODE_VALID)
+        return false;
+    for (size_t i = 0; !meant && dx_finecode_project_action(project, i, &action); i++)
+        meant = pick_is_action(&action, run->action);
+    if (meant)
+        rows_of(&run->rows, project);
+    return true;
+}
+
+static int choose(struct run *run) {
+    bool named = run->work->options->projects.count > 0;
+    size_t count = 0;
+    bool any = false;
+    int code = pick_projects(run->work, &run->projects);
+    if (code != CLI_OK)
+        return code;
+    for (; run->projects[count]; count++) {
+        const dx_finecode_project *project = run->projects[count];
+        if (named && dx_finecode_project_get_state(project) == DX_FINECODE_NO_CONFIG)
+            return cli_fail(CLI_USAGE, "%s has no configuration of FineCode",
+                            dx_finecode_project_path(project));
+    }
+    run->errands = calloc(count + 1, sizeof *run->errands);
+    if (!run->errands)
+        return cli_fail(CLI_NO_START, "no memory");
+    for (size_t i = 0; i < count; i++) {
+        bool valid = look_at(run, run->projects[i], named);
+        if (valid && named)
+            run->errands[run->count++] = (struct errand){run, run->projects[i], NULL, 0, 0, 0, 0};
+        any |= valid;
+    }
+    if (any && !named)
+        run->errands[run->count++] = (struct errand){run, NULL, NULL, 0, 0, 0, 0};
+    if (!any && !run->rows.count)
+        return cli_fail(CLI_USAGE, "there is no project of FineCode in or below %s",
+                        run->work->folder);
+    return CLI_OK;
+}
+
+/* An action of the whole workspace has run in one project only: the others were not meant. */
+static void forget_others(struct rows *rows) {
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct row row = rows->at[i];
+        if (row.state != ROW_WAITING) {
+            rows->at[i] = rows->at[kept];
+            rows->at[kept++] = row;
+        }
+    }
+    for (size_t i = kept; i < rows->count; i++)
+        free(rows->at[i].message);
+    rows->count = kept;
+}
+
+static int go(struct run *run) {
+    struct live live = {.wm = run->work->wm,
+                        .action = run->action,
+                        .rows = &run->rows,
+                        .began_ms = run->work->began_ms,
+                        .drawn_ms = cli_now()}; /* what is over at once does not flicker */
+    run->work->live = live_can() ? &live : NULL;
+    int code = choose(run);
+    if (code == CLI_OK)
+        attend(run);
+    work_clear(run->work);
+    run->work->live = NULL;
+    run->leaving = true;
+    if (code != CLI_OK)
+        return code;
+    bool interrupted = cli_interrupts() > 0;
+    if (run->code && !interrupted)
+        return run->code;
+    if (!interrupted)
+        forget_others(&run->rows);
+    return report_summary(run->work, &run->rows, interrupted);
+}
+
+int verb_run(const struct finecode_options *options, char **words) {
+    struct work work = {.loop = NULL};
+    struct run run = {.work = &work, .action = words[0]};
+    const char *format = options->format ? options->format : cli_voice.json ? "json" : "string";
+    run.json = strcmp(format, "json") == 0;
+    if (!words[0])
+        return cli_fail(CLI_USAGE, "ACTION is missing; 'duplex finecode list' has them all");
+    if (!payload_read(options, words + 1, &run.payload))
+        return CLI_USAGE;
+    int code = work_open(&work, options, options->folder ? options->folder : ".");
+    if (code == CLI_OK)
+        code = go(&run);
+    code = work_leave(&work, code);
+    rows_done(&run.rows);
+    free(run.projects);
+    free(run.errands);
+    free(run.payload);
+    return code;
+}

@@ -1,0 +1,68 @@
+/* work.h: the manager and what hangs on it. */
+#ifndef FINECODE_WORK_H
+#define FINECODE_WORK_H
+
+#include "cli/tail.h"
+#include "systems/finecode/command/command.h"
+
+#include <duplex/finecode-wm.h>
+#include <duplex/recorder.h>
+
+struct live;
+
+struct work {
+    const struct finecode_options *options;
+    dx_loop *loop;
+    dx_finecode_wm *wm;
+    dx_recorder *recorder;
+    char *folder;           /* whose projects are meant; NULL: none */
+    char *program;          /* this one, which runners may be, too */
+    const char **overrides; /* those of --set, NULL at the end */
+    uint64_t began_us;
+    uint64_t began_ms;
+    uint64_t stop_ms;
+    bool leaving;      /* runners end because we do */
+    bool stopped;      /* all runners are gone */
+    cli_tail tail;     /* the last lines that runners wrote to their standard errors */
+    struct live *live; /* what is redrawn on the terminal; NULL: nothing is */
+
+    /* The verb's own interest in runners: their states are not told to people then. May be NULL. */
+    void (*on_runner)(struct work *work, dx_finecode_runner *runner);
+    void *verb;
+};
+
+/* The manager with the projects of the folder. An exit code. */
+int work_open(struct work *work, const struct finecode_options *options, const char *folder);
+/* Waits until something has happened, at the latest at `until` (DX_NEVER). */
+void work_wait(struct work *work, uint64_t until);
+/* Stops all runners, and frees what is there. An exit code, which is `code` if all goes well. */
+int work_leave(struct work *work, int code);
+/* Whatever is written next stands on a clean line, behind what was written before. */
+void work_clear(struct work *work);
+
+/* What runners tell by themselves goes to the user. news.c */
+void news_listen(struct work *work, dx_finecode_wm_config *config);
+/* The members that tell whose event it is; runner may be NULL. */
+void news_add_project(yyjson_mut_doc *event, const dx_finecode_project *project);
+yyjson_mut_doc *news_event(const char *name, const dx_finecode_runner *runner);
+/* "NAME/ENV", cut if it is too long. */
+const char *news_name(const dx_finecode_runner *runner, char room[200]);
+
+/* The projects of --project, or all of them if there are none: each once, NULL at the end, to be
+ * freed. An exit code; what is no project is told. pick.c */
+int pick_projects(struct work *work, dx_finecode_project ***ret_projects);
+/* Does that word name the action? */
+bool pick_is_action(const dx_finecode_action_view *action, const char *word);
+/* Names of actions that are like that word: "lint or format"; to be freed; NULL: none. */
+char *pick_nearest(dx_finecode_project *const *projects, const char *word);
+
+/* What the words and --payload say, an object as text; to be freed. False: that was told. */
+bool payload_read(const struct finecode_options *options, char **words, char **ret_text);
+
+/* The verbs. Exit codes. */
+int verb_run(const struct finecode_options *options, char **words);
+int verb_list(const struct finecode_options *options);
+int verb_runners(const struct finecode_options *options);
+int verb_serve(const struct finecode_options *options);
+
+#endif

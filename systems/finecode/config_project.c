@@ -1,0 +1,89 @@
+/* What is asked about a project. */
+#include "systems/finecode/config_parts.h"
+
+#include <string.h>
+
+const char *dx_finecode_project_path(const dx_finecode_project *project) {
+    return project->path;
+}
+
+const char *dx_finecode_project_name(const dx_finecode_project *project) {
+    return project->name;
+}
+
+const char *dx_finecode_project_file(const dx_finecode_project *project) {
+    return project->file;
+}
+
+dx_finecode_project_state dx_finecode_project_get_state(const dx_finecode_project *project) {
+    return project->state;
+}
+
+const char *dx_finecode_project_why(const dx_finecode_project *project) {
+    return project->why;
+}
+
+yyjson_val *dx_finecode_project_raw(const dx_finecode_project *project) {
+    return yyjson_doc_get_root(project->raw);
+}
+
+int dx_finecode_project_action(const dx_finecode_project *project, size_t index,
+                               dx_finecode_action_view *ret_action) {
+    if (index >= project->action_count)
+        return 0;
+    const dx__finecode_action *action = &project->actions[index];
+    for (size_t i = 0; i < action->handler_count; i++) {
+        const dx__finecode_handler *handler = &action->handlers[i];
+        action->views[i] = (dx_finecode_handler_view){handler->name, handler->source, handler->env,
+                                                      handler->location};
+    }
+    *ret_action = (dx_finecode_action_view){.name = action->name,
+                                            .source = action->source,
+                                            .canonical_source = action->canonical,
+                                            .runs_concurrently = action->runs_concurrently,
+                                            .workspace = action->workspace,
+                                            .parent = action->parent,
+                                            .language = action->language,
+                                            .location = action->location,
+                                            .handlers = action->views,
+                                            .handler_count = action->handler_count};
+    return 1;
+}
+
+dx__finecode_action *dx__finecode_project_find(const dx_finecode_project *project, dx_text word) {
+    for (size_t i = 0; i < project->action_count; i++)
+        if (dx_text_is(word, project->actions[i].name))
+            return &project->actions[i];
+    for (size_t i = 0; i < project->action_count; i++) {
+        dx__finecode_action *action = &project->actions[i];
+        if (dx_text_is(word, action->source) ||
+            (action->canonical && dx_text_is(word, action->canonical)))
+            return action;
+    }
+    return NULL;
+}
+
+static const char *env_at(const dx_finecode_project *project, size_t number) {
+    for (size_t i = 0; i < project->action_count; i++) {
+        const dx__finecode_action *action = &project->actions[i];
+        if (number < action->handler_count)
+            return action->handlers[number].env;
+        number -= action->handler_count;
+    }
+    return NULL;
+}
+
+static bool is_first(const dx_finecode_project *project, size_t number, const char *env) {
+    for (size_t i = 0; i < number; i++)
+        if (strcmp(env_at(project, i), env) == 0)
+            return false;
+    return true;
+}
+
+const char *dx__finecode_project_env(const dx_finecode_project *project, size_t index) {
+    const char *env;
+    for (size_t number = 0; (env = env_at(project, number)); number++)
+        if (is_first(project, number, env) && !index--)
+            return env;
+    return NULL;
+}

@@ -1,0 +1,69 @@
+/* Results that are added up by the rules of their action. */
+#include "systems/finecode/er_parts.h"
+
+dx_status dx__finecode_er_sum_add(const dx_allocator *alloc, dx__finecode_er_sum *sum,
+                                  yyjson_val *result, yyjson_val *rules) {
+    yyjson_alc alc = dx__finecode_alc(alloc);
+    if (!sum->doc)
+        sum->doc = yyjson_mut_doc_new(&alc);
+    if (!sum->doc)
+        return DX_ERR_NOMEM;
+    yyjson_mut_val *value = dx__finecode_merge_results(sum->doc, sum->value, result, rules);
+    if (!value)
+        return DX_ERR_NOMEM;
+    sum->value = value;
+    return DX_OK;
+}
+
+dx_status dx__finecode_er_sum_read(const dx_allocator *alloc, const dx__finecode_er_sum *sum,
+                                   yyjson_doc **ret_doc) {
+    yyjson_alc alc = dx__finecode_alc(alloc);
+    yyjson_doc *doc = sum->value ? yyjson_mut_val_imut_copy(sum->value, &alc) : NULL;
+    if (sum->value && !doc)
+        return DX_ERR_NOMEM;
+    *ret_doc = doc;
+    return DX_OK;
+}
+
+dx_status dx__finecode_er_sum_join(const dx_allocator *alloc, dx__finecode_er_sum *sum,
+                                   const dx__finecode_er_sum *other, yyjson_val *rules) {
+    yyjson_doc *doc = NULL;
+    dx_status status = dx__finecode_er_sum_read(alloc, other, &doc);
+    if (status == DX_OK && doc)
+        status = dx__finecode_er_sum_add(alloc, sum, yyjson_doc_get_root(doc), rules);
+    yyjson_doc_free(doc);
+    return status;
+}
+
+void dx__finecode_er_sum_done(dx__finecode_er_sum *sum) {
+    yyjson_mut_doc_free(sum->doc);
+    *sum = (dx__finecode_er_sum){NULL, NULL};
+}
+
+/* Whether a member can be what its rule merges; null can be anything that is not there. */
+static bool fits(yyjson_val *value, dx_text rule) {
+    if (!value || yyjson_is_null(value))
+        return true;
+    if (dx_text_is(rule, "concat"))
+        return yyjson_is_arr(value) || yyjson_is_str(value);
+    if (dx_text_is(rule, "merge"))
+        return yyjson_is_obj(value);
+    if (dx_text_is(rule, "or") || dx_text_is(rule, "and"))
+        return yyjson_is_bool(value);
+    if (dx_text_is(rule, "sum") || dx_text_is(rule, "max") || dx_text_is(rule, "min"))
+        return yyjson_is_num(value);
+    return true;
+}
+
+bool dx__finecode_er_is_result(yyjson_val *value, yyjson_val *rules) {
+    yyjson_obj_iter iter = yyjson_obj_iter_with(rules);
+    if (!yyjson_is_obj(value))
+        return false;
+    for (yyjson_val *name; (name = yyjson_obj_iter_next(&iter));) {
+        yyjson_val *rule = yyjson_obj_iter_get_val(name);
+        yyjson_val *member = yyjson_obj_getn(value, yyjson_get_str(name), yyjson_get_len(name));
+        if (!fits(member, dx__finecode_text_of(rule)))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# duplex finecode with 64 projects of two envs each, whose runners are duplex itself: an action ends once in each, a 65th
+# project is too many, and nothing is left behind when the manager is killed.
+# shellcheck source=/dev/null disable=SC2154 # its names
+. "$SOURCE/tests/check/finecode-common.bash" || exit 1
+
+cat >handlers.toml <<END
+[[action]]
+source = "t.all"
+runs_concurrently = true
+merge = {ran = "concat"}
+[[handler]]
+source = "t.mark"
+command = ["sh", "-c", 'read -r _; echo "\$FINECODE_PROJECT_PATH \$FINECODE_ENV_NAME \$FINECODE_RUN_ID" >>$work/marks; echo "{\\"ran\\": [\\"\$FINECODE_ENV_NAME\\"]}"']
+[[handler]]
+source = "t.sleep"
+command = ["sh", "-c", 'echo "\$\$ \$PPID" >>$work/pids; exec sleep 60']
+END
+cat >finecode.toml <<'END'
+[finecode.er]
+runner = "duplex"
+[finecode.action.all]
+source = "t.all"
+handlers = [{name = "one", source = "t.mark", env = "a"}, {name = "two", source = "t.mark", env = "b"}]
+[finecode.action.sleep]
+source = "t.sleepers"
+handlers = [{name = "one", source = "t.sleep", env = "a"}]
+END
+printf '[[action]]\nsource = "t.sleepers"\n' >>handlers.toml
+for number in $(seq -w 64); do
+    mkdir -p "many/p$number"
+    cp finecode.toml "many/p$number/"
+    cp handlers.toml "many/p$number/finecode-handlers.toml"
+done
+
+: >marks
+expect 0 '' '' -w many --json run all
+events 'len(of("project")) == 64 and len({one["project"] for one in of("project")}) == 64'
+events 'not [one for one in of("project") if one["status"] != "success" or sorted(one["result"]["json"]["ran"]) != ["a", "b"]]'
+events 'of("summary")[0]["done"] == 64'
+[[ $(wc -l <marks) == 128 && $(sort -u marks | wc -l) == 128 ]] || complain "handlers ran $(wc -l <marks) times, $(sort -u marks | wc -l) different"
+[[ $(cut -d' ' -f3 marks | sort -u | wc -l) == 1 ]] || complain "there is more than one run id: $(cut -d' ' -f3 marks | sort -u | wc -l)"
+
+mkdir many/p65
+cp finecode.toml many/p65/
+: >marks
+expect 2 '' '65' -w many run all
+[[ ! -s marks ]] || complain "something was run before it was refused"
+rm -r many/p65
+
+: >pids
+"$finecode" -w many run sleep >out 2>err </dev/null &
+host=$!
+for ((i = 0; i < 200; i++)); do
+    if (($(wc -l <pids) == 64)); then break; fi
+    sleep 0.05
+done
+(($(wc -l <pids) == 64)) || complain "only $(wc -l <pids) handlers run: $(cat err)"
+kill -KILL "$host"
+wait "$host" 2>/dev/null || true
+host=
+# running: which of these processes still do.
+running() {
+    local pid
+    for pid in $(tr '\n' ' ' <pids); do
+        if grep -qs '^State:[[:space:]]*[A-WYa-z]' "/proc/$pid/status"; then echo "$pid"; fi
+    done
+}
+for ((i = 0; i < 60; i++)); do
+    [[ $(running) ]] || break
+    sleep 0.05
+done
+[[ ! $(running) ]] || complain "left behind: $(running | wc -l)"
+for pid in $(running); do kill -KILL "$pid"; done
+exit "$failed"

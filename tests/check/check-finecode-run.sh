@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# duplex finecode run: results, payloads, settings, several envs, parts, the order of projects.
+# shellcheck source=/dev/null disable=SC2154 # its names
+. "$SOURCE/tests/check/finecode-common.bash" || exit 1
+
+project two/core <<'END'
+lint first a
+lint second a code = 1
+clean only a
+END
+project two/tools <<'END'
+lint third b
+END
+
+# Runs: results on the standard output, all else on the standard error.
+expect 0 'only' 'done      core: clean, ' -w two run clean
+[[ $(cat out) == only ]] || complain "$(cat out)"
+has err '1 project: 1 done, 0 found something, 0 failed; '
+lacks err $'\x1b'
+gone
+calls 'len(of("actions/run")) == 1 and of("actions/run")[0][2]["params"] == {}'
+calls 'of("actions/run")[0][2]["options"]["resultFormats"] == ["string"]'
+calls '{**of("actions/run")[0][2]["options"]["meta"], "orchestrationDepth": 0} == {"trigger": "user", "devEnv": "cli", "orchestrationDepth": 0}'
+calls '[one[1] for one in all if "pid" not in one[1]][:2] == ["initialize", "initialized"] and all[-1][1] == "exit"'
+expect 1 'first' 'found     core: lint, return code 1, ' -w two run lint
+has out $'core:\nfirst\nsecond'
+has out $'tools:\nthird'
+has err 'done      tools: lint, '
+has err '2 projects: 1 done, 1 found something, 0 failed; '
+gone
+expect 0 third '' -w two run lint --project tools
+lacks out tools:
+calls 'len(of("initialize")) == 1'
+expect 1 '' '' -w two run lint -p tools -p two/core -p core
+calls 'len(of("actions/run")) == 2'
+(cd two/core && "$finecode" run clean >"$work/out" 2>"$work/err") || complain "$(cat err)"
+has out only
+expect 0 only '' -w two run t.clean
+
+# Payloads, origins and settings reach the handlers.
+printf '{"n": 7, "a": 1}' >p.json
+expect 0 '' '' -w two run clean a=x 'b:=[1, 2.50]' --payload '{"a": 1, "c": {}}' --trigger system --dev-env ci --show
+lacks err '"a":1'
+calls 'of("handler")[0][2][1] == {"a": "x", "c": {}, "b": [1, 2.5]}'
+calls '[of("actions/run")[0][2]["options"]["meta"][key] for key in ("trigger", "devEnv")] == ["system", "ci"]'
+expect 0 '' '' -w two run clean --payload @p.json
+calls 'of("handler")[0][2][1] == {"n": 7, "a": 1}'
+expect 0 '' '' -w two run clean '{"q": 12345678901234567890}'
+has trace 12345678901234567890
+code=0
+printf '{"i": true}' | timeout 20 "$finecode" -w two run clean --payload - >out 2>err || code=$?
+((code == 0)) || complain "code $code: $(cat err)"
+expect 1 '' '' -w two run clean --set clean.only.code=1
+expect 0 '' '' -w two run lint -p core --set 'lint.second.code=0'
+FINECODE_CONFIG_CLEAN__ONLY__CODE=1 expect 1 '' '' -w two run clean
+
+# Forms of results.
+expect 0 "{\"project\":\"$work/two/core\",\"result\":{\"ran\":[\"only\"],\"payload\":{}}}" '' -w two run clean --format json
+expect 1 '' '' -w two --json run lint
+events '{one["name"]: one["returnCode"] for one in of("project")} == {"core": 1, "tools": 0}'
+events '[one["result"]["json"]["ran"] for one in of("project") if one["name"] == "core"] == [["first", "second"]]'
+events 'all[-1]["event"] == "summary" and {**all[-1], "ms": 0} == {"event": "summary", "projects": 2, "done": 1, "found": 1, "failed": 0, "notRun": 0, "returnCode": 1, "ms": 0}'
+events '[one["state"] for one in of("step") if one["name"] == "tools"] == ["started", "done"] and of("step")[0]["handlers"]'
+events '"RUNNING" in [one["state"] for one in of("runner")]'
+expect 1 '' '' -w two --json --format string run lint
+events '[one["result"] for one in of("project") if one["name"] == "tools"] == [{"string": "third"}]'
+project odd/one <<'END'
+styled s a styled = true
+bad s a text = "a\u001b[31mb\r\n\u202ec"
+empty s a text = ""
+stop one a stop = true
+stop two a
+END
+expect 0 $'plain red' '' -w odd run styled
+expect 0 $'plain \x1b[1m\x1b[31mred\n\x1b[0m' '' -w odd --color always run styled
+expect 0 $'a\\x1b[31mb\n\\u202ec' '' -w odd run bad
+expect 0 '' 'done      one: empty' -w odd run empty
+[[ ! -s out ]] || complain "$(cat out)"
+expect 0 'one' 'stopped   one: stop' -w odd run stop
+calls '[one[2][0] for one in of("handler")] == ["one"]'
+
+# Several envs: segments, groups, one walRunId; by TCP, too.
+project envs/one <<'END'
+s h1 a
+s h2 a
+s h3 b
+c c1 a
+c c2 b code = 1
+c c3 a
+t one tcp
+END
+expect 0 $'h1\nh2\nh3' '' -w envs run s
+calls '[[one[0], one[2]["handlerNames"], one[2]["options"].get("resultFormats") or []] for one in of("actions/runHandlers")] == [["one/a", ["h1", "h2"], []], ["one/b", ["h3"], ["string"]]]'
+calls 'len({one[2]["options"]["walRunId"] for one in of("actions/runHandlers")}) == 1'
+expect 1 '' '' -w envs --format json run c
+calls 'sorted(one[2]["handlerNames"] for one in of("actions/runHandlers")) == [[], ["c1", "c3"], ["c2"]] and len(of("actions/mergeResults")) == 1'
+gone
+expect 0 'one' 'done      one: t' -w envs run t
+has trace 'one/tcp actions/run'
+gone
+
+# Parts as they come.
+project parts/one <<'END'
+p h a parts = 3
+END
+expect 0 $'h-2' '' -w parts run p --stream
+for part in h-0 h-1 h-2; do [[ $(grep -c "$part" out) == 1 ]] || complain "$part: $(cat out)"; done
+expect 0 '' '' -w parts --json run p --stream
+events 'sum((one["result"]["json"]["ran"] for one in of("partial")), []) == ["h-0", "h-1", "h-2"] and "result" not in of("project")[0]'
+
+# One after the other, or side by side.
+project slow/p1 <<<'l h1 a ms = 300'
+project slow/p2 <<<'l h2 a ms = 300'
+expect 0 '' '2 projects: 2 done' -w slow --one-by-one run l
+calls '[one[0] for one in all if one[1] in ("handler", "ended")] == ["p1/a", "p1/a", "p2/a", "p2/a"]'
+expect 0 '' '' -w slow --one-by-one run l -p p2 -p p1
+calls '[one[2][0] for one in of("handler")] == ["h2", "h1"]'
+expect 2 '' '' -w slow --fanout 1 run l
+expect 0 '' '' -w slow --fanout 2 --jobs 1 run l
+
+exit "$failed"

@@ -1,0 +1,675 @@
+"""Talks to `duplex-finecode er start` as a workspace manager does. One argument each: the program,
+a folder to work in, and the part."""
+import json
+import os
+import queue
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+PROGRAM, WORK, PART = sys.argv[1:4]
+failed = 0
+
+
+def check(good, *words):
+    global failed
+    if not good:
+        failed = 1
+        line = sys._getframe(1).f_lineno
+        print(f"line {line}:", *(str(word)[:1500] for word in words), flush=True)
+
+
+def make_folder(name, files):
+    path = os.path.join(WORK, name)
+    os.makedirs(path, exist_ok=True)
+    for file, text in files.items():
+        whole = os.path.join(path, file)
+        os.makedirs(os.path.dirname(whole), exist_ok=True)
+        with open(whole, "w", encoding="utf-8", newline="") as out:
+            out.write(text)
+    return path
+
+
+class Er:
+    """A runner that was started, and the conversation with it."""
+
+    def __init__(self, project, words=(), argv=None, tcp=False, env=None):
+        argv = argv or [PROGRAM, "er", "start", f"--project-path={project}", "--env-name=e", *words]
+        self.tcp = tcp
+        self.log = open(os.path.join(WORK, f"log{time.monotonic_ns()}"), "w+b")
+        self.child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      stderr=self.log, env=env, start_new_session=True)
+        self.source, self.sink = self.child.stdout, self.child.stdin
+        if tcp:
+            port = self.line_of("Serving on ('127.0.0.1', ").rstrip(")\n")
+            self.socket = socket.create_connection(("127.0.0.1", int(port)))
+            self.source = self.socket.makefile("rb")
+            self.sink = self.socket.makefile("wb")
+        self.next = 0
+        self.notes = []
+        self.answers = {}
+        self.news = threading.Condition()
+        self.on_request = lambda method, params: ({"applied": True}, None)
+        threading.Thread(target=self.read, daemon=True).start()
+        self.project = project
+
+    def line_of(self, mark):
+        line = self.child.stdout.readline().decode()
+        check(line.startswith(mark), "expected", mark, "found", line, self.logged())
+        return line[len(mark):]
+
+    def send(self, message):
+        text = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.sink.write(b"Content-Length: %d\r\n\r\n" % len(text) + text)
+        self.sink.flush()
+
+    def read(self):
+        while True:
+            length = 0
+            line = self.source.readline()
+            while line not in (b"\r\n", b""):
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.split(b":")[1])
+                line = self.source.readline()
+            if not line:
+                break
+            message = json.loads(self.source.read(length))
+            if "method" in message and "id" in message:
+                result, error = self.on_request(message["method"], message["params"])
+                self.notes.append(message)
+                answer = {"error": error} if error else {"result": result}
+                self.send({"id": message["id"], **answer})
+                continue
+            with self.news:
+                if "method" in message:
+                    self.notes.append(message)
+                else:
+                    self.answers[message["id"]] = message
+                self.news.notify_all()
+        with self.news:
+            self.answers[None] = True
+            self.news.notify_all()
+
+    def ask(self, method, params):
+        self.next += 1
+        self.send({"id": self.next, "method": method, "params": params})
+        return self.next
+
+    def answer(self, number, seconds=20):
+        with self.news:
+            done = self.news.wait_for(lambda: number in self.answers or None in self.answers, seconds)
+        check(done and number in self.answers, "no answer", number, self.logged())
+        return self.answers.get(number, {})
+
+    def call(self, method, params, seconds=20):
+        return self.answer(self.ask(method, params), seconds)
+
+    def note(self, method, params):
+        self.send({"method": method, "params": params})
+
+    def begin(self, actions, configs=None):
+        """actions: {name: (source, [(handler's name, source, config)])}"""
+        self.call("initialize", {"processId": None, "capabilities": {},
+                                 "workspaceFolders": [{"uri": "file://" + self.project, "name": "p"}]})
+        self.note("initialized", {})
+        config = {"actions": [], "action_handler_configs": configs or {}}
+        for name, (source, handlers) in actions.items():
+            config["actions"].append({"name": name, "source": source, "config": {}, "handlers": [
+                {"name": one, "source": what, "config": how, "env": "e", "dependencies": []}
+                for one, what, how in handlers]})
+        answer = self.call("finecodeRunner/updateConfig", {
+            "workingDir": self.project, "projectName": "p",
+            "projectDefPath": self.project + "/finecode.toml", "config": config})
+        check(answer.get("result") == {}, "updateConfig", answer)
+        answer = self.call("finecodeRunner/resolveActionMeta", {})
+        return answer.get("result")
+
+    def ask_run(self, action, payload=None, **options):
+        options = {"walRunId": "run-1", "meta": {"trigger": "user", "devEnv": "cli",
+                                                 "orchestrationDepth": 1}, **options}
+        return self.ask("actions/run", {"actionName": action, "params": payload or {},
+                                        "options": options})
+
+    def run(self, action, payload=None, seconds=30, **options):
+        """The result as JSON, the code; or the error."""
+        return self.outcome(self.answer(self.ask_run(action, payload, **options), seconds))
+
+    @staticmethod
+    def outcome(answer):
+        if "error" in answer:
+            return answer["error"], answer["error"]["code"]
+        result = answer.get("result") or {}
+        if "error" in result:
+            return result["error"], None
+        by_format = result.get("result_by_format", result.get("resultByFormat"))
+        if isinstance(by_format, str):
+            by_format = json.loads(by_format)
+        code = result.get("return_code", result.get("returnCode"))
+        return (by_format or {}).get("json"), code
+
+    def logged(self):
+        self.log.seek(0)
+        return self.log.read().decode()
+
+    def end(self):
+        self.call("shutdown", None)
+        self.note("exit", None)
+        code = self.child.wait(5)
+        check(code == 0, "exit code", code, self.logged())
+        self.child.stdout.close()
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def await_death(pids, seconds):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and any(map(is_alive, pids)):
+        time.sleep(0.01)
+    return not any(map(is_alive, pids))
+
+
+def read_pids(path):
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        try:
+            with open(path) as file:
+                text = file.read()
+            if text.endswith("\n"):
+                return [int(word) for word in text.split()]
+        except OSError:
+            pass
+        time.sleep(0.01)
+    return []
+
+
+HANDLERS = r'''
+[[action]]
+source = "t.Any"
+[[action]]
+source = "t.Listed"
+canonical_source = "t.real.Listed"
+aliases = ["t.Other"]
+runs_concurrently = true
+merge = { list = "concat", number = "max" }
+fails_if = "/list"
+[action.payload]
+required = ["who"]
+properties = { who = { type = "string" } }
+[[handler]]
+source = "t.echo"
+command = ["python3", "-c", """
+import json, os, sys
+payload = json.loads(sys.stdin.readline())
+assert sys.stdin.read() == ''
+print('first line', file=sys.stderr); print('second line', file=sys.stderr)
+names = ['FINECODE_ACTION', 'FINECODE_HANDLER', 'FINECODE_PROJECT_PATH', 'FINECODE_ENV_NAME', 'FINECODE_RUN_ID', 'MINE']
+print(json.dumps({'payload': payload, 'config': json.loads(os.environ['FINECODE_CONFIG_JSON']),
+    'env': {name: os.environ[name] for name in names}, 'cwd': os.getcwd()}, indent=2))
+"""]
+env = { MINE = "yes" }
+[[handler]]
+source = "t.one"
+command = ["sh", "-c", "echo '{\"list\": [1], \"number\": 1}'; exit 3"]
+[[handler]]
+source = "t.two"
+command = ["sh", "-c", "printf '{\"list\": [2], \"number\": 7}'"]
+[[handler]]
+source = "t.parts"
+command = ["sh", "-c", "for i in 1 2 3; do echo \"{\\\"list\\\": [$i]}\"; sleep 0.5; done; echo '{\"list\": [4]}'"]
+[[handler]]
+source = "t.early"
+command = ["sh", "-c", "echo '{\"list\": [1]}'; sleep 1.5"]
+[[handler]]
+source = "t.code"
+command = ["sh", "-c", "exit 4"]
+[[handler]]
+source = "t.stop"
+command = ["sh", "-c", "echo '{\"stopped\": true}'; exit 9"]
+stop_code = 9
+[[handler]]
+source = "t.full"
+form = "full"
+command = ["python3", "-c", """
+import json, sys
+run = json.load(sys.stdin)
+print(json.dumps({'progress': {'message': 'half', 'percentage': 50}}))
+print(json.dumps({'partial': {'list': ['part']}}))
+print(json.dumps({'result': {'run': run}, 'returnCode': 5}))
+"""]
+[[handler]]
+source = "t.fullstop"
+form = "full"
+command = ["sh", "-c", "echo '{\"result\": {\"a\": 1}, \"stop\": true}'"]
+[[handler]]
+source = "t.text"
+command = ["echo", "no JSON"]
+[[handler]]
+source = "t.array"
+command = ["echo", "[1]"]
+[[handler]]
+source = "t.deep"
+command = ["python3", "-c", "print('{\"a\":' * 501 + '1' + '}' * 501)"]
+[[handler]]
+source = "t.notdeep"
+command = ["python3", "-c", "print('{\"a\":' * 500 + '1' + '}' * 500)"]
+[[handler]]
+source = "t.mixed"
+command = ["sh", "-c", "echo '{\"a\": 1}'; echo '{\"a\": 2}'; echo rubbish"]
+[[handler]]
+source = "t.oddfull"
+form = "full"
+command = ["echo", "{\"a\": 1}"]
+[[handler]]
+source = "t.late"
+command = ["sleep", "30"]
+timeout = "300ms"
+[[handler]]
+source = "t.much"
+command = ["sh", "-c", "yes | head -c 2000; sleep 30"]
+output_max = 1999
+[[handler]]
+source = "t.enough"
+command = ["sh", "-c", "printf '{\"a\": \"%01980d\"}' 0"]
+output_max = 1989
+[[handler]]
+source = "t.killed"
+command = ["sh", "-c", "kill -SEGV $$"]
+[[handler]]
+source = "t.absent"
+command = ["no-such-program-here"]
+[[handler]]
+source = "t.nowhere"
+command = ["true"]
+cwd = "nowhere"
+[[handler]]
+source = "t.slow"
+command = ["sh", "-c", "sleep 60 & echo $$ $! >pids; wait"]
+[[handler]]
+source = "t.stubborn"
+command = ["sh", "-c", "trap '' TERM; sleep 60 & echo $$ $! >pids; wait; wait; while :; do sleep 1; done"]
+[[package]]
+name = "mine"
+path = "packages/mine"
+'''
+
+
+def part_commands():
+    project = make_folder("commands", {"finecode-handlers.toml": HANDLERS})
+    er = Er(project)
+    sources = ["echo", "code", "full", "text", "array", "mixed", "oddfull", "late", "much", "enough",
+               "killed", "absent", "nowhere", "slow", "stubborn"]
+    actions = {"a_" + one: ("t.Any", [(one, "t." + one, {"x": [1]})]) for one in sources[:1]}
+    # One action a source: the others are added as actions of their own in a second configuration.
+    meta = er.begin({**actions, "listed": ("t.Listed", [("one", "t.one", {}), ("two", "t.two", {})])},
+                    {"t.echo": {"x": [2], "y": {"z": 1}}})
+    check(meta["t.Listed"] == {"canonical_source": "t.real.Listed", "runs_concurrently": True}, meta)
+    result, code = er.run("a_echo", {"text": "ä🙂"})
+    check(code == 0 and result["payload"] == {"text": "ä🙂"}, result, code)
+    check(result["config"] == {"x": [1], "y": {"z": 1}}, result)
+    check(result["cwd"] == os.path.realpath(project), result)
+    check(result["env"] == {"FINECODE_ACTION": "a_echo", "FINECODE_HANDLER": "echo", "MINE": "yes",
+                            "FINECODE_PROJECT_PATH": os.path.realpath(project),
+                            "FINECODE_ENV_NAME": "e", "FINECODE_RUN_ID": "run-1"}, result)
+    check("t.echo: first line\n" in er.logged() and "t.echo: second line\n" in er.logged(), er.logged())
+    result, code = er.run("listed", {"who": "me"})
+    check(sorted(result["list"]) == [1, 2] and result["number"] == 7 and code == 3, result, code)
+    result, code = er.run("listed", {"who": 1})
+    check(code is None and "who" in str(result), result, code)
+    answer = er.call("actions/resolveSource", {"source": "t.Other"})
+    check(answer["result"] == {"canonicalSource": "t.real.Listed"}, answer)
+    answer = er.call("packages/resolvePath", {"packageName": "mine"})
+    check(answer["result"] == {"packagePath": os.path.realpath(project) + "/packages/mine"}, answer)
+
+    def only(source, *more):
+        return er.begin_again({"it": ("t.Any", [(one, "t." + one, {}) for one in (source, *more)])})
+
+    er.begin_again = lambda actions: configure(er, actions)
+    only("parts")
+    number = er.ask_run("it", partialResultToken="tok")
+    result = er.answer(number)["result"]
+    check(result["status"] == "streamed", result)
+    parts = [json.loads(note["params"]["value"]) for note in er.notes if note["method"] == "$/progress"]
+    check(len(parts) >= 3, parts)
+    check(sum((part["list"] for part in parts), []) == [1, 2, 3, 4], parts)
+    result, code = er.run("it")
+    check(result == {"list": [1, 2, 3, 4]} and code == 0, result, code)
+    # One that may be the last is not held back for long.
+    only("early")
+    er.notes.clear()
+    begin = time.monotonic()
+    number = er.ask_run("it", partialResultToken="tok")
+    while not er.notes and time.monotonic() < begin + 5:
+        time.sleep(0.02)
+    check(er.notes and number not in er.answers and time.monotonic() < begin + 1.2, er.notes)
+    check(er.answer(number)["result"]["status"] == "streamed", er.answers)
+    only("code")
+    result, code = er.run("it")
+    check(code == 4, result, code)
+    only("stop", "echo")
+    answer = er.answer(er.ask_run("it"))["result"]
+    check(answer["status"] == "stopped" and er.outcome({"result": answer})[0].get("stopped") is True, answer)
+    only("fullstop", "echo")
+    answer = er.answer(er.ask_run("it"))["result"]
+    check(answer["status"] == "stopped" and er.outcome({"result": answer})[0].get("a") == 1, answer)
+    only("one", "full")
+    result, code = er.run("it", {"p": 1})
+    check(code == 5 and "part" in result["list"], result, code)
+    run = result["run"]
+    check(run["payload"] == {"p": 1} and run["result"]["list"] == [1] and run["action"] == "it" and
+          run["handler"] == "full" and run["runId"] == "run-1" and run["config"] == {} and
+          run["meta"] == {"trigger": "user", "devEnv": "cli", "orchestrationDepth": 1}, run)
+    for source, text in (("text", "no JSON object"), ("array", "no JSON object"), ("deep", "no JSON object"),
+                         ("mixed", "line 3 of its output is no JSON object"),
+                         ("oddfull", "has none of partial"), ("late", "took longer than 300 ms"),
+                         ("much", "wrote more than 1999 bytes"), ("killed", "signal 11"),
+                         ("absent", "can't be started: No such file"),
+                         ("nowhere", "can't be its folder: No such file")):
+        only(source)
+        result, code = er.run("it", seconds=10)
+        check(code is None and text in str(result), source, result, code)
+    only("notdeep")
+    result, code = er.run("it")
+    check(code == 0 and str(result).count("{") == 500, result, code)
+    only("enough")
+    result, code = er.run("it")
+    check(code == 0 and len(result["a"]) == 1980, result, code)
+
+    # Cancelled: answered at once, and nothing of it lives on.
+    only("slow")
+    number = er.ask_run("it")
+    pids = read_pids(project + "/pids")
+    check(len(pids) == 2 and all(map(is_alive, pids)), pids)
+    begin = time.monotonic()
+    er.note("$/cancelRequest", {"id": number})
+    answer = er.answer(number)
+    check(answer.get("error", {}).get("code") == -32800, answer)
+    check(time.monotonic() - begin < 0.3, time.monotonic() - begin)
+    check(await_death(pids, 0.3), "they live", pids)
+    os.unlink(project + "/pids")
+    only("stubborn")
+    number = er.ask_run("it")
+    pids = read_pids(project + "/pids")
+    begin = time.monotonic()
+    er.note("$/cancelRequest", {"id": number})
+    check(er.answer(number).get("error", {}).get("code") == -32800, "not cancelled")
+    check(time.monotonic() - begin < 0.3, time.monotonic() - begin)
+    check(is_alive(pids[0]), "dead before its time")
+    check(await_death(pids, 3), "they live", pids)
+    check(time.monotonic() - begin > 1.8, time.monotonic() - begin)
+    os.unlink(project + "/pids")
+    # The runner is asked to leave while a command runs.
+    er.ask_run("it")
+    pids = read_pids(project + "/pids")
+    er.note("exit", None)
+    check(er.child.wait(5) == 0, "exit code", er.child.returncode, er.logged())
+    check(await_death(pids, 0.5), "they live", pids)
+
+
+def configure(er, actions):
+    config = {"actions": [], "action_handler_configs": {}}
+    for name, (source, handlers) in actions.items():
+        config["actions"].append({"name": name, "source": source, "config": {}, "handlers": [
+            {"name": one, "source": what, "config": how, "env": "e", "dependencies": []}
+            for one, what, how in handlers]})
+    answer = er.call("finecodeRunner/updateConfig", {
+        "workingDir": er.project, "projectName": "p",
+        "projectDefPath": er.project + "/finecode.toml", "config": config})
+    check(answer.get("result") == {}, "updateConfig", answer)
+    return er.call("finecodeRunner/resolveActionMeta", {})
+
+
+def part_ends():
+    """However the runner ends, its commands end with it."""
+    project = make_folder("ends", {"finecode-handlers.toml": HANDLERS})
+    for way in ("KILL", "TERM", "EOF", "GROUP"):
+        er = Er(project)
+        er.begin({"it": ("t.Any", [("slow", "t.slow", {})])})
+        er.ask_run("it")
+        pids = read_pids(project + "/pids")
+        check(len(pids) == 2, pids)
+        if way == "EOF":
+            er.child.stdin.close()
+        elif way == "GROUP":
+            os.killpg(er.child.pid, signal.SIGKILL)
+        else:
+            er.child.send_signal(signal.SIGTERM if way == "TERM" else signal.SIGKILL)
+        code = er.child.wait(5)
+        check(code == {"KILL": -9, "GROUP": -9, "TERM": 130, "EOF": 0}[way], way, code, er.logged())
+        check(await_death(pids, 1), way, "they live", pids)
+        os.unlink(project + "/pids")
+    # Nothing of the runner itself is left either.
+    until = time.monotonic() + 2
+    while time.monotonic() < until:
+        left = subprocess.run(["pgrep", "-f", project], capture_output=True, text=True).stdout.split()
+        left = [pid for pid in left if int(pid) != os.getpid()]
+        if not left:
+            break
+        time.sleep(0.05)
+    check(not left, "left behind", left)
+
+
+def part_place():
+    """In the place of a venv's python: by TCP, in the real program's revision."""
+    project = make_folder("place", {"finecode-handlers.toml": HANDLERS})
+    python = os.path.join(project, ".venvs/e/bin/python")
+    os.makedirs(os.path.dirname(python))
+    os.symlink(PROGRAM, python)
+    words = ["-m", "finecode_extension_runner.cli"]
+    told = subprocess.run([python, *words, "version"], capture_output=True, text=True, timeout=5)
+    check(told.stdout.startswith("FineCode Extension Runner ") and told.returncode == 0, told)
+    argv = [python, *words, "start", "--log-level=INFO", f"--project-path={project}", "--env-name=e"]
+    er = Er(project, argv=argv + ["--wal"], tcp=True)
+    meta = er.begin({"it": ("t.Any", [("one", "t.one", {})])})
+    check(meta["actions"]["t.Any"]["scope"] == "project", meta)
+    answer = er.answer(er.ask_run("it"))["result"]
+    check(answer["resultByFormat"]["json"]["list"] == [1] and answer["returnCode"] == 3, answer)
+    er.end()
+    with open(project + "/.venvs/e/state/finecode/wal/er/wal-000001.jsonl") as wal:
+        events = [json.loads(line) for line in wal]
+    check({"run.accepted", "handler.started", "run.completed"} <= {one["event_type"] for one in events} and
+          all(one["wal_run_id"] == "run-1" for one in events if one["event_type"].startswith("run.")), events)
+
+    # Where it logs, and the other revision by either way.
+    er = Er(project, ["--tcp", "--revision=seed", "--log-file", WORK + "/er.log", "--log-level=DEBUG"],
+            tcp=True, env={**os.environ, "FINECODE_WAL_ENABLED": "1"})
+    er.begin({"it": ("t.Any", [("echo", "t.echo", {})])})
+    answer = er.call("finecodeRunner/getInfo", {})
+    check(answer["result"] == {"logFilePath": os.path.realpath(WORK) + "/er.log"}, answer)
+    answer = er.answer(er.ask_run("it"))["result"]
+    check(isinstance(answer["result_by_format"], str) and answer["return_code"] == 0, answer)
+    er.end()
+    with open(WORK + "/er.log") as log:
+        check("t.echo: second line\n" in log.read() and er.logged() == "", er.logged())
+    with open(project + "/.venvs/e/state/finecode/wal/er/wal-000001.jsonl") as wal:
+        check(len(list(wal)) > len(events), "no events")
+    er = Er(project, ["--revision", "real", "--stdio", "--log-level", "ERROR"])
+    er.begin({"it": ("t.Any", [("echo", "t.echo", {})])})
+    answer = er.answer(er.ask_run("it"))["result"]
+    check(answer["returnCode"] == 0 and answer["resultByFormat"]["json"]["payload"] == {}, answer)
+    er.end()
+    check(er.logged() == "", er.logged())
+
+    # A debugger: whoever connects.
+    child = subprocess.Popen(argv + ["--debug"], stdout=subprocess.PIPE, text=True)
+    line = child.stdout.readline()
+    check(line.startswith("Debug session: 127.0.0.1:"), line)
+    time.sleep(0.2)
+    check(child.poll() is None, "it did not wait")
+    debugger = socket.create_connection(("127.0.0.1", int(line.rsplit(":", 1)[1])))
+    line = child.stdout.readline()
+    check(line.startswith("Serving on ('127.0.0.1', "), line)
+    socket.create_connection(("127.0.0.1", int(line.rsplit(" ", 1)[1].rstrip(")\n")))).close()
+    check(child.wait(5) == 0, "exit code", child.returncode)
+    debugger.close()
+    # By pipes its port goes to the standard error; who leaves before is not waited for.
+    child = subprocess.Popen(argv + ["--debug", "--stdio"], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    line = child.stderr.readline()
+    check(line.startswith("Debug session: 127.0.0.1:"), line)
+    child.stdin.close()
+    check(child.wait(5) == 4 and child.stdout.read() == "", "exit code", child.returncode)
+
+
+def lines_of(result, name):
+    """What was found in a file: (line from 0, column, code)."""
+    for path, found in result["messages"].items():
+        if path.endswith("/" + name):
+            return [(one["range"]["start"]["line"], one["range"]["start"]["character"], one["code"])
+                    for one in found]
+    return []
+
+
+def part_tools():
+    project = make_folder("tools", {
+        "good.c": "int main(void) { return 0; }\n",
+        "bad.c": "int x = 1;\n/* 🙂 */ int   y;\n",
+        "leak.c": "#include <stdlib.h>\nint f(void) {\n  char *p = malloc(10);\n  if (!p)\n    return 1;\n"
+                  "  p[0] = 'ä';\n  return p[0];\n}\n",
+        "bad.sh": "#!/bin/sh\necho 'ä🙂' $1\n",
+        "run": "#!/usr/bin/env bash\ncd /tmp\n",
+        "notes.txt": "nothing\n",
+        "build/made.c": "int  z;\n",
+        "below/finecode.toml": "[finecode]\n",
+        "below/other.c": "int  z;\n",
+        "sub/deep/x.c": "int  deep;\n",
+    })
+    er = Er(project)
+    meta = er.begin({
+        "check": ("duplex.Lint", [("check", "duplex.clang_format_check", {})]),
+        "format": ("duplex.Format", [("format", "duplex.clang_format", {"exclude": ["sub/**"]})]),
+        "analyse": ("duplex.Analyse", [("cppcheck", "duplex.cppcheck", {"jobs": 1}),
+                                       ("shellcheck", "duplex.shellcheck", {})]),
+    })
+    check(meta["duplex.Lint"]["runs_concurrently"] and not meta["duplex.Format"]["runs_concurrently"], meta)
+    result, code = er.run("check")
+    check(code == 1 and [os.path.basename(path) for path in result["changed"]] == ["bad.c", "x.c"], result)
+    # Behind an astral character, in UTF-16 units.
+    check((1, 12, "clang-format-violations") in lines_of(result, "bad.c"), result)
+    result, code = er.run("check", {"files": ["good.c", "notes.txt"]})
+    check(code == 0 and result == {"messages": {}, "changed": []}, result, code)
+    result, code = er.run("check", {"files": ["file://" + project + "/bad%2Ec"]})
+    check(code == 1 and len(result["changed"]) == 1, result, code)
+    result, code = er.run("check", {"files": ["absent.c"]})
+    check(code is None and "absent.c" in str(result), result, code)
+    result, code = er.run("analyse")
+    check(code == 1 and (6, 2, "memleak") in lines_of(result, "leak.c"), result)
+    # The column behind "ä🙂' ": shellcheck counts characters.
+    check((1, 11, "SC2086") in lines_of(result, "bad.sh"), result)
+    check((1, 0, "SC2164") in lines_of(result, "run"), result)
+    check(not lines_of(result, "good.c"), result)
+    # What an editor has open counts.
+    uri = "file://" + project + "/good.c"
+    er.note("textDocument/didOpen", {"textDocument": {
+        "uri": uri, "languageId": "", "version": 1,
+        "text": "#include <stdlib.h>\nint main(void) { char  *p = malloc(1); return !p; }\n"}})
+    result, code = er.run("check", {"files": ["good.c"]})
+    check(code == 1 and lines_of(result, "good.c")[0][0] == 1, result, code)
+    result, code = er.run("analyse", {"files": ["good.c"]})
+    check(code == 1 and lines_of(result, "good.c")[0][2] == "memleak", result, code)
+    er.note("textDocument/didClose", {"textDocument": {"uri": uri}})
+    result, code = er.run("analyse", {"files": ["good.c"]})
+    check(code == 0, result, code)
+    # Formatting: the manager applies the edits …
+    asked = []
+
+    def on_request(method, params):
+        asked.append((method, params))
+        return {"applied": True}, None
+    er.on_request = on_request
+    result, code = er.run("format")
+    check(code == 0 and result == {"changed": [project + "/bad.c"]}, result, code)
+    check(asked[0][0] == "workspace/applyEdit" and len(asked) == 1, asked)
+    change = asked[0][1]["edit"]["documentChanges"][0]
+    check(change["textDocument"]["uri"] == "file://" + project + "/bad.c", change)
+    check(change["edits"] == [{"range": {"start": {"line": 1, "character": 12},
+                                         "end": {"line": 1, "character": 15}}, "newText": " "}], change)
+    # … or says why not …
+    er.on_request = lambda method, params: ({"applied": False, "failureReason": "not today"}, None)
+    result, code = er.run("format")
+    check(code is None and "not today" in str(result), result, code)
+    # … or does not know of it, as the real one: then they are made here.
+    er.on_request = lambda method, params: (None, {"code": -32601, "message": "Method not found"})
+    result, code = er.run("format")
+    check(code == 0 and result == {"changed": [project + "/bad.c"]}, result, code)
+    with open(project + "/bad.c", encoding="utf-8") as file:
+        check(file.read() == "int x = 1;\n/* 🙂 */ int y;\n", "not formatted")
+    result, code = er.run("format")
+    check(code == 0 and result == {"changed": []}, result, code)
+    answer = er.answer(er.ask_run("format", resultFormats=["string"]))
+    check("all files are formatted" in json.dumps(answer), answer)
+    # Configurations that are wrong, and programs that are not there.
+    for config, text in (({"program": "no-such-tool"}, "no-such-tool can't be started: No such file"),
+                         ({"jobs": 65}, "jobs: expected"), ({"jobs": 0}, "jobs: expected"),
+                         ({"incldue": []}, "incldue"), ({"args": "x"}, "args: expected"),
+                         ({"timeout": "soon"}, "timeout: expected"),
+                         ({"args": ["--no-such-option"]}, "exit code 1"),
+                         ({"timeout": "1ms", "program": project + "/slow"}, "took longer than 1 ms")):
+        with open(project + "/slow", "w") as file:
+            file.write("#!/bin/sh\nsleep 5\n")
+        os.chmod(project + "/slow", 0o755)
+        configure(er, {"it": ("duplex.Lint", [("it", "duplex.clang_format_check", config)])})
+        result, code = er.run("it")
+        check(code is None and text in str(result), config, result, code)
+    for config, names in (({"jobs": 64, "include": ["**/x.c", "good.c"]}, ["x.c"]),
+                          ({"include": ["sub/**"]}, ["x.c"]), ({"include": ["sub/*"]}, []),
+                          ({"include": ["sub/*/*.c"]}, ["x.c"]), ({"include": ["/sub/**/x.c"]}, ["x.c"]),
+                          ({"include": ["**/sub/**/deep/**/x.c"]}, ["x.c"]), ({"include": ["deep/x.c"]}, []),
+                          ({"include": ["**"]}, None), ({"include": ["x.?", "made.c"]}, ["x.c"]),
+                          ({"exclude": ["**/deep/*"]}, []), ({"exclude": ["deep"]}, ["x.c"]),
+                          ({"include": []}, [])):
+        configure(er, {"it": ("duplex.Lint", [("it", "duplex.clang_format_check", config)])})
+        result, code = er.run("it")
+        if names is None:  # also what is no C, and what clang-format makes of it
+            check(code == 1 or code is None, config, result, code)
+        else:
+            check([os.path.basename(path) for path in result["changed"]] == names, config, result, code)
+    # Partial results, and several processes at once.
+    for number in range(40):
+        make_folder("tools/many", {f"{number}.c": "int  a;\n"})
+    configure(er, {"it": ("duplex.Lint", [("it", "duplex.clang_format_check", {"jobs": 2})])})
+    er.notes.clear()
+    result = er.answer(er.ask_run("it", partialResultToken=7))["result"]
+    found = {}
+    for note in er.notes:
+        if note["method"] == "$/progress":
+            found.update(json.loads(note["params"]["value"])["messages"])
+    check(result["status"] == "streamed" and len(found) == 41, result, len(found))
+    if shutil.which("git"):
+        subprocess.run(["git", "init", "-q", project], check=True)
+        make_folder("tools", {".gitignore": "/many/\n"})
+        result, code = er.run("it")
+        check([os.path.basename(path) for path in result["changed"]] == ["made.c", "x.c"], result)
+    er.end()
+
+
+def part_tidy():
+    project = make_folder("tidy", {
+        ".clang-tidy": "Checks: '-*,bugprone-integer-division'\n",
+        "a.c": "double f(int a, int b) {\n    /* ä🙂 */ double c = a / b;\n    return c;\n}\n",
+    })
+    with open(project + "/compile_commands.json", "w") as file:
+        json.dump([{"directory": project, "command": "cc -c a.c", "file": "a.c"}], file)
+    er = Er(project)
+    er.begin({"it": ("duplex.Analyse", [("it", "duplex.clang_tidy", {"build": "."})])})
+    result, code = er.run("it")
+    check(code == 1 and lines_of(result, "a.c") == [(1, 25, "bugprone-integer-division")], result, code)
+    er.note("textDocument/didOpen", {"textDocument": {
+        "uri": "file://" + project + "/a.c", "languageId": "c", "version": 0,
+        "text": "int g(void) {\n    return nowhere;\n}\n"}})
+    result, code = er.run("it")
+    check(code == 1 and lines_of(result, "a.c") == [(1, 11, "clang-diagnostic-error")], result, code)
+    er.end()
+
+
+globals()["part_" + PART]()
+sys.exit(failed)

@@ -1,0 +1,318 @@
+"""Rows 8 to 15: how runners begin and end. See stage.py."""
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import stage
+from stage import ACTS, ALL, DEMO, ECHO, Er, Wrong, demo_action, error_is, is_gone, raw, same, shown, true
+from workspace import Command, Manager
+
+ONE = {"p": [demo_action("echo", ECHO, ("h1", "H1"))]}
+TWO = {"p": [demo_action("echo", ECHO, ("h1", "H1", "dev_workspace"), ("h2", "H2", "env_b"))]}
+RUN = ("run", "echo", "text=t")
+
+
+def row_08():
+    """The port is found behind any prefix and after noise; none in time, or an exit before, fails with the last lines and the code."""
+    for before in ("", "2026-01-01 10:00:00 | INFO | er.server - ", "noise\nServing on nothing\n\nmore noise 'Serving on (' \n"):
+        with Command(ONE, *RUN, options=("--json",), tcp=True) as ours:
+            guest = ours.guest().connect(before).begin()
+            os.write(guest.out_fd, b"still more noise, which is read and no message\n" * 5000)
+            guest.done(guest.run(), {"items": ["found"]})
+            guest.farewell()
+            ours.ended(0)
+    with Command(ONE, *RUN, options=("--json", "--port-timeout", "1s"), tcp=True) as ours:
+        guest = ours.guest()
+        os.write(guest.out_fd, b"".join(b"out %d\n" % number for number in range(40)))
+        os.write(guest.errors_fd, b"".join(b"err %d\n" % number for number in range(40)))
+        begin = time.monotonic()
+        ours.ended(3)
+        true(time.monotonic() - begin < 15, "it took long")
+        why = ours.printed()
+        true("out 39" in why and "err 39" in why, "the last lines: %s" % shown(why))
+    with Command(ONE, *RUN, options=("--json",), tcp=True) as ours:
+        guest = ours.guest()
+        os.write(guest.errors_fd, b"I can't\n")
+        guest.leave(7)
+        ours.ended(3)
+        true("7" in shown(ours.events("project")) and "I can't" in ours.printed(), "the code and the line: %s" % shown(ours.printed()))
+
+
+def row_08_long():
+    """Without an option the port has 30 seconds."""
+    with Command(ONE, *RUN, options=("--json",), tcp=True) as ours:
+        ours.guest()
+        begin = time.monotonic()
+        ours.ended(3, 60)
+        true(29 < time.monotonic() - begin < 50, "%.1f s" % (time.monotonic() - begin))
+
+
+SEED_ORDER = ["initialize", "initialized", "finecodeRunner/updateConfig", "finecodeRunner/resolveActionMeta"]
+
+
+def row_09():
+    """The order of the start is the document's; by TCP the real one's; params null are taken."""
+    for revision, tcp in ALL:
+        with Manager(TWO, tcp=tcp) as ours:
+            uri = "file://" + ours.path("p/open.txt")
+            ours.client.tell("documents/opened", {"uri": uri, "version": 3, "text": "text"})
+            run = ours.client.start_run(ECHO, ours.path("p"), {"text": "t"})
+            guests = []
+            for env in ("dev_workspace", "env_b"):
+                guest = ours.guest(env)
+                if tcp:
+                    guest.connect()
+                seen = []
+                fresh = guest.fresh
+
+                def kept(patience=stage.PATIENCE, fresh=fresh, seen=seen):
+                    seen.append(fresh(patience))
+                    return seen[-1]
+                guest.fresh = kept
+                guest.begin()
+                if not tcp:
+                    guest.news("textDocument/didOpen")
+                guests.append(guest)
+                order = [each["method"] for each in seen]
+                same([each for each in order if each in SEED_ORDER], SEED_ORDER, "the document's order")
+                opened = next(each for each in seen if each["method"] == "textDocument/didOpen")
+                same(opened["params"]["textDocument"], {"uri": uri, "languageId": "", "version": 3, "text": "text"}, "the document")
+                if revision == "real":
+                    same(order, ["initialize", "initialized", "finecodeRunner/getInfo", "finecodeRunner/updateConfig",
+                                 "finecodeRunner/resolveActionMeta", "textDocument/didOpen", "finecodeRunner/updateLogging"],
+                         "the order")
+                    for each in seen:  # where the real one says null, ours says nothing (F17)
+                        if each["method"] in ("finecodeRunner/getInfo", "finecodeRunner/resolveActionMeta"):
+                            true(each.get("params") is None, "params: %s" % shown(each))
+                    same(seen[-1]["params"], {"forward": False, "forwardLevel": "INFO"}, "updateLogging")
+                else:
+                    true(order.index("textDocument/didOpen") > order.index("finecodeRunner/resolveActionMeta"), "didOpen is last")
+                first = seen[0]["params"]
+                same(first["workspaceFolders"], [{"uri": "file://" + ours.path("p"), "name": "p"}], "workspaceFolders")
+                same(first["clientInfo"]["name"], "FineCode_WorkspaceManager", "clientInfo")
+                true(first["processId"] == ours.child.pid and isinstance(first["capabilities"], dict), "initialize: %s" % shown(first))
+            config = [each for each in seen if each["method"] == "finecodeRunner/updateConfig"][0]["params"]
+            same((config["workingDir"], config["projectName"], config["projectDefPath"]),
+                 (ours.path("p"), "p", ours.path("p/finecode.toml")), "updateConfig")
+            echo = config["config"]["actions"][0]
+            same([each["env"] for each in echo["handlers"]], ["dev_workspace", "env_b"], "handlers of other envs are told, too")
+            for guest in guests:
+                guest.done(guest.run())
+            ours.client.answer_to(run)
+    for _, tcp in ALL:
+        with Er(tcp=tcp) as ours:
+            ours.start()
+            for method in ("finecodeRunner/getInfo", "finecodeRunner/resolveActionMeta", "actions/getPayloadSchemas"):
+                for params in ([None], [{}], []):
+                    true("result" in ours.ask(method, *params), "%s with %s" % (method, params))
+
+
+def row_10():
+    """A runner that answers initialize without capabilities has failed, and hears nothing more."""
+    for _, tcp in ALL:
+        with Manager(ONE, tcp=tcp) as ours:
+            run = ours.client.start_run(ECHO, ours.path("p"), {"text": "t"})
+            guest = ours.guest()
+            if tcp:
+                guest.connect()
+            guest.reply(guest.news("initialize"), {"serverInfo": {"name": "x"}})
+            true("error" in ours.client.answer_to(run), "the run fails")
+            ours.becomes("FAILED")
+            rest = guest.fresh(5)
+            true(rest is None or rest["method"] in ("shutdown", "exit"), "it hears %s" % shown(rest))
+            guest.gone()
+
+
+def row_11():
+    """Before updateConfig: runs and merges fail with a text, meta and schemas are empty, reload is fine."""
+    for _, tcp in ALL:
+        with Er(tcp=tcp) as ours:
+            ours.hello()
+            same(ours.failed("echo"), "Extension runner not initialized", "run")
+            merged = ours.result("actions/mergeResults", {"actionName": "echo", "results": []})
+            same(merged, {"error": "Extension runner not initialized"}, "mergeResults")
+            same(ours.result("finecodeRunner/resolveActionMeta", {}), {}, "resolveActionMeta")
+            same(ours.result("actions/getPayloadSchemas", {}), {}, "getPayloadSchemas")
+            same(ours.result("actions/reload", {"actionName": "echo"}), {}, "reload")
+
+
+def row_12():
+    """updateConfig: a missing member and an action twice are refused (F23); another one replaces the first."""
+    for _, tcp in ALL:
+        with Er(tcp=tcp) as ours:
+            ours.hello()
+            config = ours.config()
+            del config["config"]["action_handler_configs"]
+            error = ours.error("finecodeRunner/updateConfig", config)
+            true(error["code"] in (-32602, -32603) and "action_handler_configs" in shown(error), "the error: %s" % shown(error))
+            twice = ours.config([DEMO[0], {**DEMO[0], "name": "again"}])
+            error = ours.error("finecodeRunner/updateConfig", twice)
+            true(error["code"] in (-32602, -32603), "twice: %s" % shown(error))
+            same(ours.failed("echo"), "Extension runner not initialized", "what was refused changes nothing")
+            same(ours.result("finecodeRunner/updateConfig", ours.config()), {}, "a good one")
+            same(ours.items("echo")[0], "h1:t:prev=None:seen=1", "a run")
+            changed = ours.config([DEMO[0]], {ACTS + "H1": {"prefix": "new"}})
+            same(ours.result("finecodeRunner/updateConfig", changed), {}, "another one")
+            same(ours.items("echo")[0], "new1:t:prev=None:seen=1", "the new configuration")
+            true("not found" in ours.failed("lang"), "an action that is gone")
+
+
+def row_13():
+    """A runner that knows neither getInfo nor updateLogging runs all the same."""
+    unknown = {"finecodeRunner/getInfo": KeyError(), "finecodeRunner/updateLogging": KeyError()}
+    for _, tcp in ALL:
+        with Manager(ONE, tcp=tcp) as ours:
+            run = ours.client.start_run(ECHO, ours.path("p"), {"text": "t"})
+            guest = ours.guest().begin(unknown)
+            guest.done(guest.run(), {"items": ["fine"]})
+            same(ours.client.answer_to(run)["result"]["resultByFormat"]["json"]["items"], ["fine"], "the run")
+            same(ours.states(), {("p", "e"): "RUNNING"}, "its state")
+
+
+def row_14():
+    """shutdown, requests after it, exit alone, the end of the input alone or with a run: 0 within a second; no answer after."""
+    for revision, tcp in ALL:
+        with Er(tcp=tcp) as ours:
+            ours.start()
+            same(ours.result("shutdown", None), None, "shutdown")
+            after = ours.ask("finecodeRunner/getInfo", None if tcp else {})
+            if revision == "real":  # F18
+                true("result" in after, "after shutdown: %s" % shown(after))
+            else:
+                error_is(after, -32600, "after shutdown")
+            begin = time.monotonic()
+            ours.tell("exit", None)
+            same(ours.ended(), 0, "its exit code")
+            true(time.monotonic() - begin < stage.SLOW, "it took %.2f s" % (time.monotonic() - begin))
+        for ends in ("exit", "end", "end with a run", "exit at once"):
+            with Er(tcp=tcp) as ours:
+                if ends != "exit at once":
+                    ours.start()
+                if ends == "end with a run":
+                    ours.send(ours.run_request("slow", {"text": "t", "n": 20}))
+                    ours.says("started slow")
+                begin = time.monotonic()
+                if ends.startswith("exit"):
+                    ours.tell("exit", None)
+                elif tcp:
+                    socket.socket(fileno=os.dup(ours.write_fd)).shutdown(socket.SHUT_WR)
+                else:
+                    ours.close_write()
+                same(ours.ended(), 0, "%s: its exit code" % ends)
+                true(time.monotonic() - begin < stage.SLOW, "%s: it took %.2f s" % (ends, time.monotonic() - begin))
+                rest = ours.fresh(1)
+                true(rest is None or "error" in rest, "%s: it still says %s" % (ends, shown(rest)))
+    # Nobody connects: it ends by itself.
+    begin = time.monotonic()
+    alone = subprocess.run([os.path.join(stage.BUILD, "tests", "finecode_demo"), "start", "--connect-ms=300",
+                            "--project-path=/tmp", "--env-name=e"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20,
+                           check=False)
+    true(0.25 < time.monotonic() - begin < 10 and b"Serving on" in alone.stdout, "nobody connects: %s" % alone)
+
+
+def row_14b():
+    """Words of the command: a project that is not there, no env, version; and as Python of a venv."""
+    program = os.path.join(stage.BUILD, "duplex-finecode")
+
+    def said(*words):
+        return subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=20, text=True, check=False)
+    for words in (("er", "start", "--project-path=/no/such", "--env-name=e"), ("er", "start", "--project-path=/tmp")):
+        done = said(*words)
+        true(done.returncode in (1, 2) and done.stderr and not done.stdout, "%s: %s" % (words, done))
+    for words in (("er", "version"), ("-m", "finecode_extension_runner.cli", "version")):
+        done = said(*words)
+        true(done.returncode == 0 and done.stdout.startswith("FineCode Extension Runner "), "%s: %s" % (words, done))
+    with Er([program, "-m", "finecode_extension_runner.cli", "start", "--log-level=INFO"], tcp=True) as ours:
+        ours.start([])
+        same(ours.result("finecodeRunner/updateLogging", {"forward": False, "forwardLevel": "INFO"}), {}, "updateLogging")
+        ours.shut_down()
+
+
+def row_14c():
+    """--debug: a runner tells a port and begins when somebody has attached; the manager tells it and waits, beyond its times."""
+    for _, tcp in ALL:
+        with Command(ONE, *RUN, options=("--json", "--debug", "e", "--port-timeout", "1s", "--initialize-timeout", "1s"), tcp=tcp) as ours:
+            guest = ours.guest()
+            true("--debug" in guest.words, "its words: %s" % guest.words)
+            os.write(guest.out_fd if tcp else guest.errors_fd, b"Debug session: 127.0.0.1:5678\n")
+            stage.eventually(lambda: [each["port"] for each in ours.events("debug")] == [5678], "it is told")
+            time.sleep(1.5)  # somebody takes his time
+            guest.begin()
+            guest.done(guest.run(), {"items": ["debugged"]})
+            guest.farewell()
+            ours.ended(0)
+        child = subprocess.Popen([os.path.join(stage.BUILD, "duplex-finecode"), "er", "start", "--project-path=/tmp", "--env-name=e",
+                                  "--debug", *(["--tcp"] if tcp else [])],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            line = (child.stdout if tcp else child.stderr).readline().decode()
+            true("Debug session: 127.0.0.1:" in line, "it tells %r" % line)
+            same(select.select([child.stdout], [], [], 0.3)[0], [], "nothing before somebody has attached")
+            with socket.create_connection(("127.0.0.1", int(line.rsplit(":", 1)[1]))):
+                if tcp:
+                    true(b"Serving on ('127.0.0.1', " in child.stdout.readline(), "then it serves")
+                else:
+                    child.stdin.write(raw.frame({"jsonrpc": "2.0", "id": 1, "method": "initialize",
+                                                 "params": {"processId": None, "capabilities": {}}}, stage.FULL))
+                    child.stdin.flush()
+                    true(child.stdout.readline().startswith(b"Content-Length: "), "then it serves")
+        finally:
+            child.kill()
+            child.wait()
+            for stream in (child.stdin, child.stdout, child.stderr):
+                stream.close()
+
+
+def row_14_long():
+    """A manager that is killed before it connects leaves no runner: by itself it ends after a minute."""
+    with Er(tcp=True) as ours:  # connected, so this one stays
+        child = subprocess.Popen([os.path.join(stage.BUILD, "tests", "finecode_demo"), "start", "--project-path=/tmp",
+                                  "--env-name=e"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        try:
+            same(child.wait(90) is not None, True, "it ends")
+            ours.hello()
+            ours.is_alive("the other one")
+        except subprocess.TimeoutExpired:
+            raise Wrong("it is still there") from None
+        finally:
+            child.kill()
+            child.wait()
+            child.stdout.close()
+
+
+def row_15():
+    """A second connection is closed, and the first goes on."""
+    with Er(tcp=True) as ours:
+        ours.hello()
+        for _ in range(3):
+            try:
+                with socket.create_connection(("127.0.0.1", ours.port), 5) as second:
+                    second.settimeout(stage.PATIENCE)
+                    second.sendall(raw.frame({"jsonrpc": "2.0", "id": 1, "method": "finecodeRunner/getInfo"}))
+                    same(second.recv(100), b"", "the second one hears")
+            except (ConnectionError, BrokenPipeError):
+                pass  # refused at once is fine, too
+            ours.is_alive("the first one")
+        ours.shut_down()
+
+
+def row_15b():
+    """A manager that is killed while its runners start or run takes them with it, by pipes and by TCP."""
+    for _, tcp in ALL:
+        for far in (False, True):
+            with Manager(ONE, tcp=tcp) as ours:
+                ours.client.start_run(ECHO, ours.path("p"), {"text": "t"})
+                guest = ours.guest()
+                if far:
+                    guest.begin().run()
+                ours.child.send_signal(signal.SIGKILL)
+                is_gone(guest.pid, "a runner that %s" % ("runs" if far else "starts"))
+
+
+if __name__ == "__main__":
+    sys.exit(stage.main(globals()))

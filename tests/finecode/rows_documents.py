@@ -236,7 +236,7 @@ def row_52():
 
 def row_53():
     """The manager as a server: headers with a type are fine, a stale port file is replaced, a live one is not; two clients; it ends when the last one has left; unknown methods are -32601."""
-    with Manager(ONE, "--disconnect-timeout", "1s") as ours:
+    with Manager(ONE, "--disconnect-timeout", "1s", "--initialize-timeout", "1s") as ours:
         asked = ours.client.request("workspace/listProjects", {})
         ours.client.write(raw.frame(asked, stage.FULL))
         listed = ours.client.answer_to(asked["id"])["result"]["projects"]

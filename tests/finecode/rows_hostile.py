@@ -220,7 +220,16 @@ def row_H6():
 
 def row_H7():
     """Runners and clients that do anything at any time, at random: the manager goes on, answers, and ends when it is told."""
-    for seed in range(4):
+    do_anything(2)
+
+
+def row_H7_long():
+    """The same, with more of them."""
+    do_anything(10)
+
+
+def do_anything(seeds):
+    for seed in range(seeds):
         dice = random.Random(seed)
         tcp = bool(seed & 1)
         actions = [demo_action("echo", ECHO, ("h1", "H1", "a")), demo_action("chain", CHAIN, ("1", "C1", "a"), ("2", "C2", "b")),

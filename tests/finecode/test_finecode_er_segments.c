@@ -137,14 +137,15 @@ static void odd_params(void **state) {
     (void)state;
     static const char *const odd[] = {"[[\"h1\",\"h2\"]]", "[null,[null]]", "[{\"x\":1,\"y\":2}]",
                                       "[7,true]"};
-    static const char *const options[] = {
+    static const char formats[] = DEMO_OPTIONS(",\"resultFormats\":[[\"json\"]]");
+    const char *const options[] = {
         "[1,2]",
         "\"text\"",
         "{\"walRunId\":[1,2]}",
         "{\"walRunId\":{\"a\":1}}",
         "{\"walRunId\":\"w\",\"meta\":{\"trigger\":[1,2],\"devEnv\":{\"a\":1}}}",
         "{\"walRunId\":\"w\",\"meta\":[1]}",
-        DEMO_OPTIONS(",\"resultFormats\":[[\"json\"]]")};
+        formats};
     static const char *const merges[] = {"{\"actionName\":[1,2],\"results\":[]}",
                                          "{\"actionName\":\"echo\",\"results\":{\"a\":1}}",
                                          "{\"actionName\":\"echo\",\"results\":[[1,2],3]}"};

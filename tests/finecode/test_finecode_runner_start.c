@@ -75,7 +75,7 @@ static void test_no_port(void **state) {
         const char *parts[4];
     } rows[] = {
         {"{'tcp': '', 'before': ['one', 'two'], 'errors': ['three'], 'sleep': 60}",
-         {"did not tell its port within 3.0 s", "one", "two", "three"}},
+         {"did not tell its port within 1.5 s", "one", "two", "three"}},
         {"{'tcp': '', 'port': 'Serving somewhere', 'before': ['one']}",
          {"did not tell its port", "Serving somewhere", "one"}},
         {"{'tcp': '', 'leave': 7, 'before': ['one'], 'errors': ['Traceback']}",
@@ -86,7 +86,7 @@ static void test_no_port(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct world *world = world_with("tcp", rows[i].spec);
-        world->config.port_ms = 3000;
+        world->config.port_ms = 1500;
         world_open(world);
         dx_finecode_runner *runner = runner_of(world, "p", "a");
         must_fail(world, runner, rows[i].parts[0]);
@@ -265,7 +265,7 @@ static void test_times(void **state) {
         snprintf(spec, sizeof spec, "{%s'answers': {'%s': 'mute'}}", tcp ? "'tcp': ''," : "",
                  rows[i / 2].method);
         struct world *world = world_with(tcp ? "tcp" : "stdio", spec);
-        world->config.initialize_ms = world->config.info_ms = world->config.config_ms = 2500;
+        world->config.initialize_ms = world->config.info_ms = world->config.config_ms = 1500;
         world_open(world);
         dx_finecode_runner *runner = runner_of(world, "p", "a");
         uint64_t begin = now_ms();
@@ -273,7 +273,7 @@ static void test_times(void **state) {
             must_fail(world, runner, "no answer in time");
         else
             must_run(world, runner);
-        assert_in_range(now_ms() - begin, 2500, 20000);
+        assert_in_range(now_ms() - begin, 1500, 20000);
         stop(world);
         world_free(world);
     }
@@ -311,7 +311,7 @@ static void test_debug(void **state) {
         struct world *world =
             world_with(i ? "tcp" : "stdio", i ? "{'tcp': '', 'debug': 5678}" : "{'debug': 5678}");
         world->config.debug_env = "a";
-        world->config.port_ms = world->config.initialize_ms = 4000;
+        world->config.port_ms = world->config.initialize_ms = 2000;
         world->config.max_starts = 1;
         make_project(world, "q", "b", "stdio", "");
         world_open(world);
@@ -321,7 +321,7 @@ static void test_debug(void **state) {
         assert_string_equal(world->debugged.text, "a 5678\n");
         must_have(trace_of(world, "p", "a"), "\"--debug\"");
         must_run(world, runner_of(world, "q", "b")); /* others need not wait for it */
-        uint64_t until = now_ms() + 4500;
+        uint64_t until = now_ms() + 2500;
         while (now_ms() < until)
             turn(world, 20);
         assert_true(is_in(runner, DX_FINECODE_INITIALIZING));

@@ -254,7 +254,9 @@ struct dx_event {
 DX_API dx_status dx_peer_next(dx_peer *peer, const dx_event **ret_event);
 
 /* Takes the event that next() lent last: it is yours until dx_event_free(), and a request in it
- * stays unanswered until you answer it. Freeing it unanswered answers it with an internal error. */
+ * stays unanswered until you answer it. Freeing it unanswered answers it with an internal error.
+ * Take values and texts from the event that you got, not from the one that was lent: they may have
+ * moved. */
 DX_API dx_status dx_peer_keep(dx_peer *peer, dx_event **ret_event);
 DX_API dx_event *dx_event_free(dx_event *event);
 

@@ -160,8 +160,7 @@ static void on_done(dx_finecode_wm *wm, dx_finecode_run *handle, const dx_fineco
 
 /* Runs of the manager. */
 
-static void begin(struct errand *errand) {
-    struct run *run = errand->run;
+static void begin(struct run *run, struct errand *errand) {
     const struct finecode_options *options = run->work->options;
     dx_error error = {.fault = DX_FAULT_NONE};
     dx_finecode_ask ask = {
@@ -204,7 +203,7 @@ static size_t begin_more(struct run *run) {
     for (size_t i = 0; i < run->count; i++) {
         struct errand *errand = &run->errands[i];
         if (!errand->begun && !cli_interrupts() && (!open || !run->work->options->one_by_one))
-            begin(errand);
+            begin(run, errand);
         open += errand->begun && !errand->over;
     }
     return open;

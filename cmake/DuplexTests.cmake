@@ -212,8 +212,8 @@ if(sources)
         foreach(heading IN LISTS headings)
             string(REGEX REPLACE "^\n?FAULT\\((.*),$" "\\1" name "${heading}")
             duplex_test(fault.${name} 60 faults faults ${name})
-            if(name MATCHES "^many|^F86|^F68|^F75_busy")
-                # They measure time or keep both processors busy.
+            if(name MATCHES "^many|^F86|^F68|^F75")
+                # They measure time, keep both processors busy, or wait for an idle thread.
                 set_tests_properties(fault.${name} PROPERTIES PROCESSORS 3)
             endif()
         endforeach()

@@ -2,7 +2,7 @@
 #ifndef FINECODE_ER_RUNNER_H
 #define FINECODE_ER_RUNNER_H
 
-#include "systems/finecode/command/er/program.h"
+#include "cli/program.h"
 #include "systems/finecode/command/er/spec.h"
 
 #include <duplex/finecode-er.h>
@@ -21,6 +21,7 @@ struct tool_binding {
 enum { TOOLS = 5 };
 
 struct runner {
+    struct cli_pump pump;
     struct programs programs;
     struct spec spec;
     dx_finecode_er *er;

@@ -13,6 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* How long a command has to end after SIGTERM. */
+enum { GRACE_MS = 2000 };
+
 enum { TOLD_EXIT = 1 };
 
 static void on_log(dx_finecode_er *er, const char *level, const char *group, dx_text text,
@@ -125,7 +128,7 @@ static int open_pipes(struct runner *runner) {
     if (in < 0 || out < 0 || null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0)
         return cli_fail(CLI_NO_START, "the standard input and output: %s", strerror(errno));
     close(null);
-    if (dx_finecode_er_open(runner->er, runner->programs.pump.loop, in, out, &error) != DX_OK)
+    if (dx_finecode_er_open(runner->er, runner->pump.loop, in, out, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
     return CLI_OK;
 }
@@ -133,7 +136,7 @@ static int open_pipes(struct runner *runner) {
 static int open_port(struct runner *runner) {
     dx_error error = {.fault = DX_FAULT_NONE};
     unsigned port;
-    if (dx_finecode_er_listen(runner->er, runner->programs.pump.loop, &port, &error) != DX_OK)
+    if (dx_finecode_er_listen(runner->er, runner->pump.loop, &port, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
     printf("Serving on ('127.0.0.1', %u)\n", port);
     cli_flush();
@@ -145,7 +148,7 @@ static int serve(struct runner *runner, bool tcp) {
     if (code != CLI_OK)
         return code;
     while (!runner->left && !cli_interrupts())
-        cli_pump_turn(&runner->programs.pump);
+        cli_pump_turn(&runner->pump);
     return runner->left ? runner->code : cli_fail(CLI_INTERRUPTED, "interrupted");
 }
 
@@ -155,7 +158,7 @@ static void end(struct runner *runner) {
     works_drop(runner);
     programs_end(&runner->programs);
     dx_finecode_er_free(runner->er);
-    cli_pump_close(&runner->programs.pump);
+    cli_pump_close(&runner->pump);
     spec_done(&runner->spec);
     log_close(runner);
 }
@@ -165,7 +168,7 @@ static void end(struct runner *runner) {
 static int begin(struct runner *runner, const struct er_options *options) {
     char *wal = NULL;
     char *log_path = NULL;
-    const char *why = cli_pump_open(&runner->programs.pump);
+    const char *why = cli_pump_open(&runner->pump);
     if (why)
         return cli_fail(CLI_NO_START, "it can't be served: %s", why);
     if (!log_open(runner, options->log_file))
@@ -185,7 +188,8 @@ static int begin(struct runner *runner, const struct er_options *options) {
 }
 
 int er_start(const struct er_options *options, bool stands_in) {
-    struct runner runner = {.env = options->env, .programs.pump.epoll = -1};
+    struct runner runner = {.env = options->env, .pump.epoll = -1};
+    runner.programs = (struct programs){.pump = &runner.pump, .grace_ms = GRACE_MS};
     bool tcp = options->tcp || (stands_in && !options->stdio);
     int code = CLI_OK;
     if (options->tcp && options->stdio)

@@ -1,7 +1,7 @@
 /* duplex mcp serve command: programs as tools. */
+#include "cli/program.h"
 #include "systems/mcp/command/serve/folder.h"
 #include "systems/mcp/command/serve/parts.h"
-#include "systems/mcp/command/serve/program.h"
 #include "systems/mcp/command/serve/serve.h"
 #include "systems/mcp/command/serve/spec.h"
 
@@ -12,12 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PROGRAMS = 32, TELL_MS = 100 };
+/* How many run at once; how often progress is told; how long one has to end after SIGTERM; how much
+ * of its standard error is kept. */
+enum { PROGRAMS = 32, TELL_MS = 100, GRACE_MS = 1000, TAIL = 16 << 10 };
 
 struct commands {
     struct serve serve;
     struct spec spec;
-    struct program *programs;
+    struct programs programs;
 };
 
 /* One that runs for a client. */
@@ -26,7 +28,15 @@ struct run {
     const struct spec_tool *tool;
     struct program *program;
     uint64_t told_ms;
+    size_t lines;
+    size_t counted; /* bytes of its output */
+    dx_buf tail;    /* the last of what it wrote to its standard error */
 };
+
+static void free_run(struct run *run) {
+    dx_buf_done(&run->tail);
+    free(run);
+}
 
 /* The environment. */
 
@@ -98,10 +108,10 @@ static bool is_success(const struct spec_tool *tool, int status) {
 }
 
 /* What it wrote to its standard output is there already; this says why it failed. */
-static void fail(dx_mcp_work *work, const struct program *program, const char *why) {
+static void fail(dx_mcp_work *work, const struct run *run, const char *why) {
     char *text = NULL;
     char *clean = NULL;
-    dx_text tail = text_of(&program->tail);
+    dx_text tail = text_of(&run->tail);
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     if (object && tail.len) {
@@ -117,11 +127,11 @@ static void fail(dx_mcp_work *work, const struct program *program, const char *w
     free(clean);
 }
 
-static void answer_json(dx_mcp_work *work, const struct program *program) {
-    dx_text text = text_of(&program->output);
+static void answer_json(dx_mcp_work *work, const struct run *run) {
+    dx_text text = text_of(&run->program->output);
     yyjson_doc *doc = yyjson_read(text.at, text.len, 0);
     if (!doc) {
-        fail(work, program, "its output is no JSON");
+        fail(work, run, "its output is no JSON");
         return;
     }
     yyjson_val *root = yyjson_doc_get_root(doc);
@@ -133,7 +143,9 @@ static void answer_json(dx_mcp_work *work, const struct program *program) {
     yyjson_doc_free(doc);
 }
 
-static void answer(dx_mcp_work *work, const struct spec_tool *tool, const struct program *program) {
+static void answer(dx_mcp_work *work, const struct run *run) {
+    const struct spec_tool *tool = run->tool;
+    const struct program *program = run->program;
     char why[200] = "";
     dx_text output = text_of(&program->output);
     dx_text shown = whole_characters(output);
@@ -153,13 +165,13 @@ static void answer(dx_mcp_work *work, const struct spec_tool *tool, const struct
         snprintf(why, sizeof why, "the output of %s is no UTF-8 (%zu bytes)", tool->name,
                  output.len);
     if (!why[0] && tool->is_json) {
-        answer_json(work, program);
+        answer_json(work, run);
         return;
     }
     if (shown.at && (shown.len || good) && (!good || !why[0]))
         dx_mcp_work_text(work, shown);
     if (why[0])
-        fail(work, program, why);
+        fail(work, run, why);
     else
         dx_mcp_work_done(work);
 }
@@ -169,16 +181,31 @@ static void answer(dx_mcp_work *work, const struct spec_tool *tool, const struct
 static void on_output(struct program *program) {
     struct run *run = program->user;
     uint64_t now = cli_now();
-    if (now - run->told_ms < TELL_MS || !program->lines)
+    for (; run->counted < program->output.len; run->counted++)
+        run->lines += program->output.data[run->counted] == '\n';
+    if (now - run->told_ms < TELL_MS || !run->lines)
         return;
     run->told_ms = now;
-    dx_mcp_work_progress(run->work, (double)program->lines, -1, (dx_text){NULL, 0});
+    dx_mcp_work_progress(run->work, (double)run->lines, -1, (dx_text){NULL, 0});
+}
+
+/* The last of it is kept, and the half of the memory moved at a time. */
+static void on_errors(struct program *program, dx_text bytes) {
+    struct run *run = program->user;
+    dx_buf *tail = &run->tail;
+    if (bytes.len > TAIL)
+        bytes = (dx_text){bytes.at + bytes.len - TAIL, TAIL};
+    if (tail->len + bytes.len > (size_t)2 * TAIL) {
+        memmove(tail->data, tail->data + tail->len - TAIL, TAIL);
+        tail->len = TAIL;
+    }
+    dx_buf_append(tail, bytes.at, bytes.len);
 }
 
 static void on_end(struct program *program) {
     struct run *run = program->user;
-    answer(run->work, run->tool, program);
-    free(run);
+    answer(run->work, run);
+    free_run(run);
 }
 
 /* Nobody wants the answer any more; the program goes on its own. */
@@ -186,14 +213,15 @@ static void on_cancel(dx_mcp_work *work, void *user) {
     struct run *run = user;
     run->program->on_end = NULL;
     run->program->on_output = NULL;
+    run->program->on_errors = NULL;
     program_stop(run->program, PROGRAM_LATE);
-    free(run);
+    free_run(run);
     dx_mcp_work_done(work);
 }
 
 static size_t count_programs(const struct commands *commands) {
     size_t count = 0;
-    for (const struct program *one = commands->programs; one; one = one->next)
+    for (const struct program *one = commands->programs.first; one; one = one->next)
         count++;
     return count;
 }
@@ -222,8 +250,7 @@ static const char *start_words(struct commands *commands, const struct spec_tool
                                 .output_max = tool->output_max};
     const char *why = "no memory";
     if (env && (cwd || !folder) && find_program(&commands->spec, words))
-        why = program_start(&commands->serve.pump, &plan, &commands->programs, room, room_len,
-                            ret_program);
+        why = program_start(&commands->programs, &plan, room, room_len, ret_program);
     free(env);
     free(cwd);
     return why;
@@ -259,9 +286,11 @@ static void call(dx_mcp_work *work, yyjson_val *arguments, void *user) {
         dx_mcp_work_fail(work, dx_str(dx__is_utf8(dx_str(why)) ? why : "it can't be started"));
         return;
     }
-    *run = (struct run){work, tool, program, cli_now()};
+    *run = (struct run){.work = work, .tool = tool, .program = program, .told_ms = cli_now()};
+    dx_buf_init(&run->tail, (size_t)2 * TAIL, NULL);
     program->user = run;
     program->on_output = on_output;
+    program->on_errors = on_errors;
     program->on_end = on_end;
     dx_mcp_work_keep(work);
     dx_mcp_work_on_cancel(work, on_cancel, run);
@@ -320,11 +349,12 @@ static int run_commands(struct commands *commands, const struct mcp_options *opt
 /* Nobody hears of the end of those that still run. */
 static void on_gone(struct serve *serve) {
     struct commands *commands = (struct commands *)serve;
-    for (struct program *one = commands->programs; one; one = one->next) {
+    for (struct program *one = commands->programs.first; one; one = one->next) {
         struct run *run = one->on_end ? one->user : NULL;
         if (run)
             dx_mcp_work_done(run->work);
-        free(run);
+        if (run)
+            free_run(run);
     }
     programs_end(&commands->programs);
 }
@@ -334,6 +364,7 @@ int serve_command(const struct mcp_options *options, const char *spec) {
     if (!commands)
         return cli_fail(CLI_NO_START, "no memory");
     commands->serve.pump.epoll = -1;
+    commands->programs = (struct programs){.pump = &commands->serve.pump, .grace_ms = GRACE_MS};
     commands->serve.on_gone = on_gone;
     int code = CLI_OK;
     if (strcmp(spec, "-") == 0 && !options->listen)

@@ -1,10 +1,10 @@
 /* program.h: a plain program that runs until it ends, is stopped, takes too long, or says too much.
  * It has a session of its own, so that all that it starts goes with it, and no terminal. */
-#ifndef FINECODE_ER_PROGRAM_H
-#define FINECODE_ER_PROGRAM_H
+#ifndef CLI_PROGRAM_H
+#define CLI_PROGRAM_H
 
+#include "cli/guard.h"
 #include "cli/pump.h"
-#include "systems/finecode/command/er/guard.h"
 
 #include <sys/types.h>
 
@@ -12,7 +12,8 @@ struct program;
 
 /* All that run. */
 struct programs {
-    struct cli_pump pump;
+    struct cli_pump *pump;
+    uint64_t grace_ms; /* from SIGTERM to SIGKILL */
     struct guard guard;
     struct program *first;
 };
@@ -61,7 +62,7 @@ struct program {
 /* NULL, or why not, in `room`. */
 const char *program_start(struct programs *programs, const struct program_plan *plan, char *room,
                           size_t room_len, struct program **ret_program);
-/* SIGTERM to all of its group, SIGKILL two seconds later; on_end still comes, unless it is NULL. */
+/* SIGTERM to all of its group, SIGKILL grace_ms later; on_end still comes, unless it is NULL. */
 void program_stop(struct program *program, enum program_end why);
 /* All of them, now; nothing comes any more. */
 void programs_end(struct programs *programs);

@@ -1,4 +1,4 @@
-#include "systems/mcp/command/serve/program.h"
+#include "cli/program.h"
 
 #include "cli/wait.h"
 
@@ -14,26 +14,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GRACE_MS = 1000, LAST_MS = 300, TAIL = 16 << 10, READ = 64 << 10 };
+enum { LAST_MS = 300, READ = 64 << 10, READS = 64 };
 
 static void program_free(struct program *program) {
-    struct program **at = program->list;
+    struct program **at = &program->programs->first;
     while (*at && *at != program)
         at = &(*at)->next;
     if (*at)
         *at = program->next;
-    cli_pump_remove(program->pump, &program->exit);
-    cli_pump_remove(program->pump, &program->out);
-    cli_pump_remove(program->pump, &program->errors);
+    cli_pump_remove(program->programs->pump, &program->exit);
+    cli_pump_remove(program->programs->pump, &program->out);
+    cli_pump_remove(program->programs->pump, &program->errors);
     dx_timer_free(program->timer);
     dx_buf_done(&program->output);
-    dx_buf_done(&program->tail);
     free(program);
 }
 
 /* Only while the process is not reaped, or the number might be another's. */
-static void signal_all(struct program *program, int number) {
+static void signal_all(const struct program *program, int number) {
     kill(-program->pid, number);
+}
+
+static void reap(struct program *program, siginfo_t *info) {
+    guard_remove(&program->programs->guard, program->pid);
+    while (waitid(P_PID, (id_t)program->pid, info, WEXITED) < 0 && errno == EINTR)
+        ;
 }
 
 void program_stop(struct program *program, enum program_end why) {
@@ -43,7 +48,7 @@ void program_stop(struct program *program, enum program_end why) {
     program->end = why;
     signal_all(program, SIGTERM);
     signal_all(program, SIGCONT);
-    dx_timer_set(program->timer, GRACE_MS);
+    dx_timer_set(program->timer, program->programs->grace_ms);
 }
 
 static void on_time(dx_timer *timer, void *user) {
@@ -57,53 +62,37 @@ static void on_time(dx_timer *timer, void *user) {
 
 /* What it says after it was told to end does not count. */
 static void take_output(struct program *program, const char *bytes, size_t len) {
-    size_t room = program->output_max - program->output.len;
+    size_t room = program->output.max - program->output.len;
     size_t taken = len < room ? len : room;
     if (program->stopping)
         return;
-    for (size_t i = 0; i < taken; i++)
-        program->lines += bytes[i] == '\n';
     bool kept = dx_buf_append(&program->output, bytes, taken) == DX_OK;
+    if (kept && taken && program->on_output)
+        program->on_output(program);
     if (!kept || taken < len)
         program_stop(program, PROGRAM_TOO_MUCH);
-}
-
-/* The last of it is kept, and the half of the memory moved at a time. */
-static void take_error(struct program *program, const char *bytes, size_t len) {
-    dx_buf *tail = &program->tail;
-    if (len > TAIL) {
-        bytes += len - TAIL;
-        len = TAIL;
-    }
-    if (tail->len + len > (size_t)2 * TAIL) {
-        memmove(tail->data, tail->data + tail->len - TAIL, TAIL);
-        tail->len = TAIL;
-    }
-    dx_buf_append(tail, bytes, len);
 }
 
 /* False: there is nothing more now, or there never will be. */
 static bool read_some(struct program *program, struct cli_pump_source *source) {
     char bytes[READ];
     ssize_t len = source->fd < 0 ? 0 : read(source->fd, bytes, sizeof bytes);
-    if (len < 0)
+    if (len < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
-    if (len == 0) {
-        cli_pump_remove(program->pump, source);
+    if (len <= 0) {
+        cli_pump_remove(program->programs->pump, source);
         return false;
     }
     if (source == &program->out)
         take_output(program, bytes, (size_t)len);
-    else
-        take_error(program, bytes, (size_t)len);
+    else if (program->on_errors)
+        program->on_errors(program, (dx_text){bytes, (size_t)len});
     return true;
 }
 
 static void on_out(void *user) {
     struct program *program = user;
     read_some(program, &program->out);
-    if (program->on_output)
-        program->on_output(program);
 }
 
 static void on_errors(void *user) {
@@ -119,12 +108,11 @@ static void on_exit_of(void *user) {
     if (waitid(P_PID, (id_t)program->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid)
         return;
     signal_all(program, SIGKILL);
-    for (int i = 0; i < 64 && read_some(program, &program->out); i++)
+    for (int i = 0; i < READS && read_some(program, &program->out); i++)
         ;
-    for (int i = 0; i < 64 && read_some(program, &program->errors); i++)
+    for (int i = 0; i < READS && read_some(program, &program->errors); i++)
         ;
-    while (waitid(P_PID, (id_t)program->pid, &info, WEXITED) < 0 && errno == EINTR)
-        ;
+    reap(program, &info);
     if (!program->stopping)
         program->end = info.si_code == CLD_EXITED ? PROGRAM_EXITED : PROGRAM_KILLED;
     program->status = info.si_status;
@@ -154,18 +142,16 @@ static int open_input(dx_text input) {
     return fd;
 }
 
-static struct program *program_new(struct cli_pump *pump, const struct program_plan *plan) {
+static struct program *program_new(struct programs *programs, const struct program_plan *plan) {
     struct program *program = calloc(1, sizeof *program);
     if (!program)
         return NULL;
-    program->pump = pump;
-    program->output_max = plan->output_max;
+    program->programs = programs;
     program->exit = (struct cli_pump_source){-1, on_exit_of, program};
     program->out = (struct cli_pump_source){-1, on_out, program};
     program->errors = (struct cli_pump_source){-1, on_errors, program};
     dx_buf_init(&program->output, plan->output_max, NULL);
-    dx_buf_init(&program->tail, (size_t)2 * TAIL, NULL);
-    if (dx_timer_new(pump->loop, on_time, program, &program->timer) != DX_OK) {
+    if (dx_timer_new(programs->pump->loop, on_time, program, &program->timer) != DX_OK) {
         free(program);
         return NULL;
     }
@@ -173,50 +159,55 @@ static struct program *program_new(struct cli_pump *pump, const struct program_p
 }
 
 /* -1 with the reason in `room`. */
-static int spawn(struct program *program, const struct program_plan *plan, char *room,
-                 size_t room_len) {
+static pid_t spawn(struct program *program, const struct program_plan *plan, char *room,
+                   size_t room_len) {
     int out[2] = {-1, -1};
     int errors[2] = {-1, -1};
-    int pid = -1;
+    pid_t pid = -1;
     int in = open_input(plan->input);
-    if (in < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(errors, O_CLOEXEC) < 0)
+    if (in < 0 || pipe2(out, O_CLOEXEC) < 0 || (!plan->joined && pipe2(errors, O_CLOEXEC) < 0)) {
         snprintf(room, room_len, "%s can't be started: %s", plan->argv[0], strerror(errno));
-    else
-        pid = program_spawn(plan, in, out[1], errors[1], room, room_len);
+    } else {
+        const int fds[3] = {in, out[1], plan->joined ? out[1] : errors[1]};
+        pid = program_spawn(&program->programs->guard, plan, fds, room, room_len);
+    }
     const int done[] = {in, out[1], errors[1]};
     for (int i = 0; i < 3; i++)
         if (done[i] >= 0)
             close(done[i]);
     program->out.fd = out[0];
     program->errors.fd = errors[0];
-    if (pid >= 0) {
-        fcntl(out[0], F_SETFL, O_NONBLOCK);
-        fcntl(errors[0], F_SETFL, O_NONBLOCK);
-    }
+    for (int i = 0; pid >= 0 && i < 2; i++)
+        if ((i ? errors : out)[0] >= 0)
+            fcntl((i ? errors : out)[0], F_SETFL, O_NONBLOCK);
     return pid;
 }
 
-const char *program_start(struct cli_pump *pump, const struct program_plan *plan,
-                          struct program **list, char *room, size_t room_len,
-                          struct program **ret_program) {
-    struct program *program = program_new(pump, plan);
+static bool watch(struct program *program) {
+    struct cli_pump *pump = program->programs->pump;
+    program->exit.fd = (int)syscall(SYS_pidfd_open, program->pid, 0);
+    return program->exit.fd >= 0 && cli_pump_add(pump, &program->exit) &&
+           cli_pump_add(pump, &program->out) &&
+           (program->errors.fd < 0 || cli_pump_add(pump, &program->errors));
+}
+
+const char *program_start(struct programs *programs, const struct program_plan *plan, char *room,
+                          size_t room_len, struct program **ret_program) {
+    siginfo_t info;
+    struct program *program = program_new(programs, plan);
     if (!program)
         return "no memory";
-    program->list = list;
     program->pid = spawn(program, plan, room, room_len);
     if (program->pid < 0) {
         program_free(program);
         return room;
     }
-    program->next = *list;
-    *list = program;
-    program->exit.fd = (int)syscall(SYS_pidfd_open, program->pid, 0);
-    if (program->exit.fd < 0 || !cli_pump_add(pump, &program->exit) ||
-        !cli_pump_add(pump, &program->out) || !cli_pump_add(pump, &program->errors)) {
+    program->next = programs->first;
+    programs->first = program;
+    if (!watch(program)) {
         snprintf(room, room_len, "%s can't be watched: %s", plan->argv[0], strerror(errno));
         signal_all(program, SIGKILL);
-        while (waitpid(program->pid, NULL, 0) < 0 && errno == EINTR)
-            ;
+        reap(program, &info);
         program_free(program);
         return room;
     }
@@ -225,19 +216,35 @@ const char *program_start(struct cli_pump *pump, const struct program_plan *plan
     return NULL;
 }
 
-void programs_end(struct program **list) {
+void programs_end(struct programs *programs) {
     uint64_t until = cli_now() + LAST_MS;
-    for (struct program *one = *list; one; one = one->next)
+    siginfo_t info;
+    for (struct program *one = programs->first; one; one = one->next)
         signal_all(one, SIGTERM);
-    while (*list) {
-        struct program *one = *list;
+    while (programs->first) {
+        struct program *one = programs->first;
         uint64_t now = cli_now();
         struct pollfd exit = {one->exit.fd, POLLIN, 0};
         (void)poll(&exit, 1, now < until ? (int)(until - now) : 0);
         signal_all(one, SIGKILL);
-        while (waitpid(one->pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-        *list = one->next;
+        reap(one, &info);
+        programs->first = one->next;
         program_free(one);
     }
+    guard_end(&programs->guard);
+}
+
+void program_why(const struct program *program, const struct program_plan *plan, char *room,
+                 size_t room_len) {
+    const char *name = plan->argv[0];
+    if (program->end == PROGRAM_LATE)
+        snprintf(room, room_len, "%s took longer than %llu ms", name,
+                 (unsigned long long)plan->timeout_ms);
+    else if (program->end == PROGRAM_TOO_MUCH)
+        snprintf(room, room_len, "%s wrote more than %zu bytes", name, plan->output_max);
+    else if (program->end == PROGRAM_KILLED)
+        snprintf(room, room_len, "%s was ended by signal %d (%s)", name, program->status,
+                 strsignal(program->status));
+    else
+        snprintf(room, room_len, "%s was stopped", name);
 }

@@ -1,6 +1,6 @@
 /* guard.h: a small process that kills what we have started if we end without having done so. */
-#ifndef FINECODE_ER_GUARD_H
-#define FINECODE_ER_GUARD_H
+#ifndef CLI_GUARD_H
+#define CLI_GUARD_H
 
 #include <sys/types.h>
 

@@ -1,7 +1,7 @@
 /* It reads from a pipe which process groups there are, and when the pipe ends, because we have
  * ended in whatever way, it kills them. It is forked and never becomes another program, so nothing
  * has to be found for it. */
-#include "systems/finecode/command/er/guard.h"
+#include "cli/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static _Noreturn void become_guard(int pipe) {
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     setsid();
-    prctl(PR_SET_NAME, "finecode-guard");
+    prctl(PR_SET_NAME, "duplex-guard");
     if (dup2(pipe, 0) == 0)
         syscall(SYS_close_range, 1, ~0U, 0);
     for (;;) {

@@ -1,5 +1,5 @@
 /* From words to a process. */
-#include "systems/finecode/command/er/program.h"
+#include "cli/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -214,11 +214,13 @@ class Plugin:
             raise Refused(-32602, "runTask has %r" % (params,))
         self.task(params["type"])
         values = self.values(params)
+        begin = time.monotonic()
         if values.get("ms"):
             time.sleep(values["ms"] / 1000)
         if values.get("msg") == "fail":
             raise Refused(-32603, "told to fail")
-        self.log("%s: %s" % (params["type"], values.get("msg", "")), dir=params["dir"])
+        self.log("%s: %s" % (params["type"], values.get("msg", "")), dir=params["dir"],
+                 begin=begin, end=time.monotonic())
         return {}
 
     def shutdown(self, params):

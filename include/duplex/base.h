@@ -182,6 +182,8 @@ enum {
     DX_LENIENT_ID_STRING = 1 << 5,   /* a response's id "7" counts as 7 */
     DX_LENIENT_ID_VALUE = 1 << 6,    /* a response's id 7.0 or 7e0 counts as 7 */
     DX_LENIENT_NULL_PARAMS = 1 << 7, /* "params": null counts as no params */
+    DX_LENIENT_ID_ANY = 1 << 8,      /* a request's id may be any value, and goes back as it came */
+    DX_LENIENT_LONG_LINE = 1 << 9,   /* lines: one that is too long is refused and passed over */
     DX_LENIENT_DEFAULT = DX_LENIENT_LF | DX_LENIENT_STRAY
 };
 

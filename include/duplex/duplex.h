@@ -11,6 +11,7 @@
  *   duplex/loop.h        one descriptor, one deadline, one call: lives in any other loop
  *   duplex/link.h        a conversation on pipes and sockets, with functions for its methods
  *   duplex/child.h       a program that this one starts, talks to and never leaves behind
+ *   duplex/program.h     … and a plain one, that is only run
  *   duplex/supervisor.h  a child that is kept running
  *   duplex/schema.h      does a JSON value fit a JSON Schema?
  *   duplex/protocol.h    a protocol is a document; this reads it
@@ -32,6 +33,7 @@
 #include <duplex/link.h>
 #include <duplex/loop.h>
 #include <duplex/peer.h>
+#include <duplex/program.h>
 #include <duplex/protocol.h>
 #include <duplex/recorder.h>
 #include <duplex/rpc.h>

@@ -48,6 +48,7 @@ typedef struct dx_link_config {
      * that was possible. `why` as in DX_EVENT_CLOSED. The link may be freed in it. May be NULL. */
     void (*on_closed)(dx_link *link, const dx_error *why, void *user);
     void *user;
+    dx_text first; /* bytes that were read from the descriptor already: they come before the rest */
     uint64_t drain_ms; /* how long the last output may take once the conversation is over (2 s) */
     dx_recorder *recorder; /* gets all that crosses this link; may be NULL; must outlive the link */
     const char *name;      /* what the trace calls the other side; may be NULL */

@@ -76,6 +76,22 @@ DX_API dx_status dx_timer_new(dx_loop *loop, void (*on_time)(dx_timer *timer, vo
 DX_API void dx_timer_set(dx_timer *timer, uint64_t ms);
 DX_API dx_timer *dx_timer_free(dx_timer *timer);
 
+/* A descriptor of your own. */
+typedef struct dx_watch dx_watch;
+
+enum { DX_WATCH_READ = 1 << 0, DX_WATCH_WRITE = 1 << 1 };
+
+/* on_ready comes from a dispatch for as long as it can be read (it has bytes, or its end), or
+ * written, whichever of DX_WATCH_… is asked for; `ready` says which. The descriptor stays yours,
+ * and open for as long as it is watched; a plain file is DX_ERR_INVALID. Goes with its loop.
+ * DX_ERR_SYSTEM, DX_ERR_NOMEM. */
+DX_API dx_status dx_watch_new(dx_loop *loop, int fd, unsigned wanted,
+                              void (*on_ready)(dx_watch *watch, unsigned ready, void *user),
+                              void *user, dx_watch **ret_watch);
+/* 0: nothing for now. */
+DX_API dx_status dx_watch_set(dx_watch *watch, unsigned wanted);
+DX_API dx_watch *dx_watch_free(dx_watch *watch);
+
 #ifdef __cplusplus
 }
 #endif

@@ -62,8 +62,11 @@ typedef uint64_t dx_request;
 enum {
     DX_PEER_TEXT = 1 << 0,  /* don't parse: events carry text only (proxies) */
     DX_PEER_BATCH = 1 << 1, /* take batches; without it they are refused as one invalid request */
-    DX_PEER_ID_ABSENT = 1 << 2,  /* an error about no known request has no id, instead of null */
-    DX_PEER_PARAMS_NULL = 1 << 3 /* a message without params is sent with "params": null */
+    DX_PEER_ID_ABSENT = 1 << 2,   /* an error about no known request has no id, instead of null */
+    DX_PEER_PARAMS_NULL = 1 << 3, /* a message without params is sent with "params": null */
+    DX_PEER_NO_STRAY = 1 << 5, /* lines: what is no message was meant to be one, and is answered */
+    DX_PEER_BATCH_LAX = 1 << 4 /* what is no request in a batch gets no answer; a batch of nothing
+                                  else is one invalid request */
 };
 
 /*
@@ -95,6 +98,15 @@ typedef struct dx_progress_style {
     const char *token_member;
     int pass_unknown;
 } dx_progress_style;
+
+/* The answer to what can't be understood as a message, or not as a valid one. */
+typedef struct dx_refusal {
+    dx_fault fault;  /* what is wrong with it */
+    int64_t code;    /* 0: no answer */
+    dx_text message; /* absent: the code's own; must be UTF-8 and stay until it was called again */
+    int no_data;     /* without the phrase about the fault */
+    int no_id;       /* as if its id were not known */
+} dx_refusal;
 
 /* How much of what the protocol says is checked. */
 typedef enum dx_checking {
@@ -128,6 +140,11 @@ typedef struct dx_peer_config {
      * it, and `user` of the event means nothing there. May be NULL; only with a protocol. */
     dx_protocol *(*choose)(void *user, const dx_event *event);
     void *choose_user;
+
+    /* Asked before such an answer is sent: it may be changed. Nothing of the peer may be called
+     * from it. May be NULL. */
+    void (*refuse)(void *user, dx_refusal *refusal);
+    void *refuse_user;
 
     /* limits: what goes beyond is refused, never stored */
     size_t message_max;  /* bytes of one message, in and out (64 MiB) */

@@ -13,6 +13,8 @@ unsigned dx__lenient_named(dx_text name) {
         {"id-string", DX_LENIENT_ID_STRING},
         {"id-value", DX_LENIENT_ID_VALUE},
         {"null-params", DX_LENIENT_NULL_PARAMS},
+        {"id-any", DX_LENIENT_ID_ANY},
+        {"long-line", DX_LENIENT_LONG_LINE},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (dx_text_is(name, names[i].name))

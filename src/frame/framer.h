@@ -37,9 +37,10 @@ struct dx_framer {
     bool in_body;
     bool has_length;
     bool repeated;
-    bool hunting; /* after a fault: only a Content-Length or Content-Type line starts a block */
-    bool started; /* something sensible came already */
-    bool on_loan; /* texts handed out point into the current block */
+    bool hunting;  /* after a fault: only a Content-Length or Content-Type line starts a block */
+    bool started;  /* something sensible came already */
+    bool skipping; /* a line that was too long */
+    bool on_loan;  /* texts handed out point into the current block */
     bool finished;
     bool over; /* END or a fatal fault was handed out */
 };

@@ -12,7 +12,21 @@ static bool blank(dx_text text) {
 
 /* How long it is says nothing: it was seen when it was too long, not at its end. */
 static dx_status too_long(dx_framer *framer, dx_frame *ret) {
-    return dx__frame_fatal(framer, ret, DX_FAULT_MESSAGE_LIMIT, 0, framer->config.message_max);
+    size_t most = framer->config.message_max;
+    if (!(framer->config.lenient & DX_LENIENT_LONG_LINE))
+        return dx__frame_fatal(framer, ret, DX_FAULT_MESSAGE_LIMIT, 0, most);
+    framer->started = true;
+    framer->skipping = true;
+    framer->scan = framer->pos;
+    return dx__frame_fault(framer, ret, DX_FAULT_MESSAGE_LIMIT, 0, most);
+}
+
+/* Up to the end of the line, or of what is there of it. */
+static void skip(dx_framer *framer) {
+    const char *newline = dx__frame_newline(framer);
+    framer->skipping = !newline;
+    framer->pos = newline ? (size_t)(newline + 1 - framer->in.data) : framer->in.len;
+    framer->scan = framer->pos;
 }
 
 /* A line of `len` bytes at `pos`, which was already passed. */
@@ -46,6 +60,8 @@ static bool usual_line(dx_framer *framer, dx_frame *ret, const char *start) {
 dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret) {
     static const char bom[3] = "\xef\xbb\xbf";
     for (;;) {
+        if (framer->skipping)
+            skip(framer);
         size_t have = framer->in.len - framer->pos;
         if (!have)
             return framer->finished ? dx__frame_end(framer, ret) : DX_AGAIN;

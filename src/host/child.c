@@ -482,7 +482,7 @@ dx_status dx_child_start(dx_loop *loop, const dx_child_config *config, dx_child 
         dx__free(&loop->alloc, child);
         return status;
     }
-    status = dx__spawn(loop, config, &child->process, reterr);
+    status = dx__spawn(loop, config, NULL, &child->process, reterr);
     if (status != DX_OK) {
         dx__due_done(loop, &child->due);
         dx__free(&loop->alloc, child);

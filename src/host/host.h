@@ -3,6 +3,7 @@
  *
  *   loop.c      epoll, timers, posts, turns, and the end of things
  *   timer.c     a time of the user's own
+ *   watch.c     … and a descriptor
  *   link.c      a peer on descriptors
  *   plugin.c    … on the standard input and output of this process
  *   socket.c    listening and connecting
@@ -10,6 +11,7 @@
  *   process.c   signals to it, its exit, its number
  *   guardian.c  the process that outlives us for a moment
  *   child.c     a process and the conversation with it
+ *   program.c   one without a conversation: bytes in, bytes out
  *   supervisor.c  a process that is kept running
  *   recorder.c  a trace in a file, with a thread for the disk
  *   watchers.c  a trace for whoever connects to a socket
@@ -183,8 +185,15 @@ struct dx__process {
     int out;
     int errors;
 };
-dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, struct dx__process *ret,
-                    dx_error *reterr);
+/* What is not as with a child. */
+struct dx__spawn_form {
+    int in;       /* its standard input; -1: a pipe */
+    bool joined;  /* its standard error is its output; process.errors is -1 */
+    bool session; /* it leads one of its own, not only a group */
+};
+/* form NULL: a child. Without a pipe process.in and in_other are -1. */
+dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, const struct dx__spawn_form *form,
+                    struct dx__process *ret, dx_error *reterr);
 
 /* process.c */
 void dx__process_signal(const struct dx__process *process, int number);

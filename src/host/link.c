@@ -582,6 +582,12 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
         dx__calls_carry(link->peer, sizeof(struct link_call));
         status = add_handlers(link);
     }
+    size_t used = 0;
+    if (status == DX_OK && config->first.len) {
+        status =
+            dx_peer_feed(link->peer, config->first.at, config->first.len, dx__clock_ms(), &used);
+        status = status == DX_BUSY ? DX_ERR_INVALID : status;
+    }
     if (status == DX_OK)
         status = start(link, in, second, reterr);
     if (status == DX_ERR_INVALID || status == DX_ERR_NOMEM)
@@ -595,7 +601,7 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
         return status;
     }
     dx__thing_add(loop, &link->thing);
-    if (link->in.always_ready)
+    if (link->in.always_ready || config->first.len)
         want_turn(link);
     *ret = link;
     return DX_OK;

@@ -2,6 +2,8 @@
 #include "base/alloc.h"
 #include "host/host.h"
 
+#include <duplex/program.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -27,6 +29,7 @@ struct plan {
     uint64_t files_max;
     pid_t parent;
     bool dies_with_parent;
+    bool session;
     int in;
     int out;
     int errors;
@@ -135,7 +138,10 @@ UNCHECKED static int become(void *user) {
             signal(number, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    setpgid(0, 0);
+    if (plan->session)
+        setsid();
+    else
+        setpgid(0, 0);
     if (plan->dies_with_parent)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != plan->parent) /* it has died before that took hold */
@@ -203,11 +209,20 @@ static dx_status start(struct plan *plan, struct dx__process *ret, dx_error *ret
     return DX_OK;
 }
 
-dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, struct dx__process *ret,
-                    dx_error *reterr) {
+int dx_program_is_there(const char *name) {
+    char path[4096];
+    return find_program(name, get_env((const char *const *)environ, "PATH"), path, sizeof path) ==
+               0 &&
+           access(path, X_OK) == 0;
+}
+
+dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, const struct dx__spawn_form *form,
+                    struct dx__process *ret, dx_error *reterr) {
+    static const struct dx__spawn_form as_child = {.in = -1};
     char path[4096];
     int in[2] = {-1, -1};
     int rest[4] = {-1, -1, -1, -1}; /* output, errors */
+    form = form ? form : &as_child;
     char **env = make_env(loop, config);
     if (!env)
         return DX_ERR_NOMEM;
@@ -216,8 +231,8 @@ dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, struct dx__pro
     dx_status status = DX_OK;
     if (number)
         status = dx__system_error(reterr, DX_FAULT_START, "start", name, number);
-    else if (pipe2(in, O_CLOEXEC) < 0 || pipe2(rest, O_CLOEXEC) < 0 ||
-             pipe2(rest + 2, O_CLOEXEC) < 0)
+    else if ((form->in < 0 && pipe2(in, O_CLOEXEC) < 0) || pipe2(rest, O_CLOEXEC) < 0 ||
+             (!form->joined && pipe2(rest + 2, O_CLOEXEC) < 0))
         status = dx__system_error(reterr, DX_FAULT_START, "make pipes for", name, errno);
     struct plan plan = {
         .path = path,
@@ -229,9 +244,10 @@ dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, struct dx__pro
         /* The signal comes when the thread that starts it ends, so other threads than the first
          * leave it to the guardian. */
         .dies_with_parent = gettid() == getpid() || config->no_guardian,
-        .in = in[0],
+        .session = form->session,
+        .in = form->in < 0 ? in[0] : form->in,
         .out = rest[1],
-        .errors = rest[3],
+        .errors = form->joined ? rest[1] : rest[3],
     };
     if (status == DX_OK)
         status = start(&plan, ret, reterr);
@@ -241,8 +257,8 @@ dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, struct dx__pro
         close_all(rest, 4);
         return status;
     }
-    close(rest[1]);
-    close(rest[3]);
+    close_all(rest + 1, 1);
+    close_all(rest + 3, 1);
     ret->in = in[1];
     ret->in_other = in[0];
     ret->out = rest[0];

@@ -444,7 +444,7 @@ static dx_status spawn(dx_tap *tap, dx_error *reterr) {
                              .cwd = tap->config.cwd,
                              .env = tap->config.env,
                              .inherit_env = !tap->config.small_env};
-    return dx__spawn(tap->thing.loop, &child, &tap->process, reterr);
+    return dx__spawn(tap->thing.loop, &child, NULL, &tap->process, reterr);
 }
 
 static dx_tap *new_tap(dx_loop *loop, const dx_tap_config *config) {

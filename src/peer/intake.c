@@ -334,7 +334,10 @@ static dx_status take_invalid(dx_peer *peer, const struct intake *in) {
                       (in->text.at[message->id.at] == '"' || in->text.at[message->id.at] == '-' ||
                        (in->text.at[message->id.at] >= '0' && in->text.at[message->id.at] <= '9'));
     dx_text id = id_is_good ? dx__part(in->text, message->id) : no_id;
-    int64_t code = asks || in->batch ? DX_CODE_REQUEST : 0;
+    bool counts = asks || in->batch;
+    if (in->batch && peer->config.flags & DX_PEER_BATCH_LAX)
+        counts = false;
+    int64_t code = counts ? DX_CODE_REQUEST : 0;
     return violation(peer, in, message->fault, message->fault_at, code, asks ? id : no_id);
 }
 
@@ -363,7 +366,8 @@ static dx_status take_unreadable(dx_peer *peer, const struct intake *in) {
 
 /* A line that is no JSON and does not look as if it wanted to be: printed, not sent. */
 static bool is_stray_line(const dx_peer *peer, const struct intake *in) {
-    if (peer->config.framing != DX_FRAMING_LINE || !is_json_fault(in->message.fault))
+    if (peer->config.framing != DX_FRAMING_LINE || !is_json_fault(in->message.fault) ||
+        peer->config.flags & DX_PEER_NO_STRAY)
         return false;
     size_t i = 0;
     while (i < in->text.len && (in->text.at[i] == ' ' || in->text.at[i] == '\t'))
@@ -381,6 +385,18 @@ static bool is_pretty(const dx_peer *peer, const struct intake *in) {
     return len && memchr("{[,", in->text.at[len - 1], 3);
 }
 
+/* Is there anything in it that asks for something? */
+static bool has_request(const dx_peer *peer, const struct intake *in) {
+    uint32_t cursor = 0;
+    dx_message one;
+    while (dx_rpc_element(in->text, &in->message, peer->config.depth_max, peer->config.lenient,
+                          &cursor, &one) != DX_AGAIN)
+        if (one.fault == DX_FAULT_NONE &&
+            (one.kind == DX_KIND_REQUEST || one.kind == DX_KIND_NOTIFICATION))
+            return true;
+    return false;
+}
+
 static dx_status open_batch(dx_peer *peer, struct intake *in) {
     if (!(peer->config.flags & DX_PEER_BATCH))
         return violation(peer, in, DX_FAULT_BATCH, in->message.body.at, DX_CODE_REQUEST, no_id);
@@ -390,6 +406,8 @@ static dx_status open_batch(dx_peer *peer, struct intake *in) {
                        &cursor, &first) == DX_AGAIN)
         return violation(peer, in, DX_FAULT_BATCH_EMPTY, in->message.body.at, DX_CODE_REQUEST,
                          no_id);
+    if (peer->config.flags & DX_PEER_BATCH_LAX && !has_request(peer, in))
+        return violation(peer, in, DX_FAULT_BATCH, in->message.body.at, DX_CODE_REQUEST, no_id);
     dx__batch *batch = dx__malloc(&peer->alloc, sizeof *batch);
     if (!batch)
         return DX_ERR_NOMEM;
@@ -472,6 +490,13 @@ static dx_status take_fault(dx_peer *peer, const struct intake *in) {
     }
     if (dx__queue_reserve(peer) != DX_OK)
         return DX_ERR_NOMEM;
+    if (frame->fault == DX_FAULT_MESSAGE_LIMIT && peer->config.side == DX_SIDE_PLUGIN) {
+        dx_error error;
+        dx__error_set(&error, frame->fault, frame->offset, frame->found, frame->expected);
+        dx_status status = dx__send_error(peer, NULL, no_id, DX_CODE_REQUEST, &error);
+        if (status != DX_OK)
+            return status;
+    }
     push_violation(peer, in, frame->fault, frame->found, frame->expected);
     return DX_OK;
 }

@@ -92,6 +92,13 @@ dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing
 
 dx_status dx__send_error(dx_peer *peer, dx__batch *batch, dx_text id, int64_t code,
                          const dx_error *error) {
+    dx_refusal refusal = {.fault = error->fault, .code = code};
+    if (peer->config.refuse)
+        peer->config.refuse(peer->config.refuse_user, &refusal);
+    if (!refusal.code)
+        return DX_OK;
+    if (refusal.no_id)
+        id = (dx_text){NULL, 0};
     /* A phrase is plain ASCII of our own; quoting it can at most double it. */
     char room[2 * sizeof error->phrase + 2];
     size_t len = 0;
@@ -105,8 +112,9 @@ dx_status dx__send_error(dx_peer *peer, dx__batch *batch, dx_text id, int64_t co
     dx__outgoing outgoing = {
         .what = DX__ERROR,
         .id = !id.at && peer->config.flags & DX_PEER_ID_ABSENT ? dx_str("") : id,
-        .code = code,
-        .body = dx_json_checked((dx_text){room, len}),
+        .code = refusal.code,
+        .message = refusal.message,
+        .body = refusal.no_data ? dx_json_none() : dx_json_checked((dx_text){room, len}),
     };
     return dx__send(peer, batch, &outgoing, SIZE_MAX);
 }

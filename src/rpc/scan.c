@@ -166,7 +166,7 @@ static void classify_asking(dx_text text, const struct envelope *envelope, unsig
         message->params = (dx_slice){0, 0};
     else if (params != '{' && params != '[')
         blame(message, DX_FAULT_PARAMS_TYPE, message->params.at);
-    if (envelope->seen & ID)
+    if (envelope->seen & ID && !(lenient & DX_LENIENT_ID_ANY))
         check_id(text, message);
 }
 

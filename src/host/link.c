@@ -546,6 +546,13 @@ static dx_status start(dx_link *link, int in, int out, dx_error *reterr) {
     return DX_OK;
 }
 
+/* A request that was kept is dropped, maybe outside of any dispatch. */
+static void spoke(void *user) {
+    dx_link *link = user;
+    if (!link->freed)
+        want_turn(link);
+}
+
 dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *config,
                        const struct dx__link_owner *owner, dx_link **ret, dx_error *reterr) {
     dx_link *link = dx__malloc(&loop->alloc, sizeof *link);
@@ -579,6 +586,8 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
                  ? dx__system_error(reterr, DX_FAULT_SYSTEM, "copy a descriptor", NULL, errno)
                  : dx_peer_new(&peer, &link->peer);
     if (status == DX_OK) {
+        link->peer->spoke = spoke;
+        link->peer->spoke_user = link;
         dx__calls_carry(link->peer, sizeof(struct link_call));
         status = add_handlers(link);
     }

@@ -442,6 +442,8 @@ static void forget_kept(dx__kept *kept) {
         request->state = REQUEST_DROPPED; /* the next tick answers it */
         dx__heap_move(&peer->heap, &request->timer, 0);
     }
+    if (request && peer->spoke)
+        peer->spoke(peer->spoke_user);
 }
 
 dx_event *dx_event_free(dx_event *event) {

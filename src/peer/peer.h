@@ -131,6 +131,8 @@ struct dx_peer {
     dx_framer framer;
     dx_peer_stats stats;
     uint64_t now;
+    void (*spoke)(void *user); /* there is output that nobody asked for just now; may be NULL */
+    void *spoke_user;
 
     /* intake */
     dx_frame frame;  /* the one being taken in, if has_frame */

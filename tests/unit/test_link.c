@@ -62,8 +62,10 @@ static void frees_a_kept_request(void **state) {
     for (int i = 0; i < 20 && !plugin.kept; i++)
         turn_for(5);
     assert_non_null(plugin.kept);
+    uint64_t before = clock_ms();
     plugin.kept = dx_event_free(plugin.kept);
     assert_int_equal(wait_for(&host.errors, 1), 1);
+    assert_true(clock_ms() - before < 3000); /* not only when it is idle */
     assert_int_equal(host.code, DX_CODE_INTERNAL);
 }
 

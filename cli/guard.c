@@ -54,7 +54,7 @@ static _Noreturn void become_guard(int pipe) {
     _exit(0);
 }
 
-void guard_begin(struct guard *guard) {
+void cli_guard_begin(struct cli_guard *guard) {
     int ends[2];
     if (guard->pipe)
         return;
@@ -72,22 +72,22 @@ void guard_begin(struct guard *guard) {
 }
 
 /* The pipe holds thousands of these, and is read at once. */
-static void tell(const struct guard *guard, struct note note) {
+static void tell(const struct cli_guard *guard, struct note note) {
     while (write(guard->pipe, &note, sizeof note) < 0 && errno == EINTR)
         ;
 }
 
-void guard_add(struct guard *guard, pid_t group) {
+void cli_guard_add(struct cli_guard *guard, pid_t group) {
     if (guard->pipe > 0)
         tell(guard, (struct note){group, 1});
 }
 
-void guard_remove(struct guard *guard, pid_t group) {
+void cli_guard_remove(struct cli_guard *guard, pid_t group) {
     if (guard->pipe > 0)
         tell(guard, (struct note){group, 0});
 }
 
-void guard_end(struct guard *guard) {
+void cli_guard_end(struct cli_guard *guard) {
     if (guard->pipe <= 0)
         return;
     close(guard->pipe);

@@ -4,16 +4,16 @@
 
 #include <sys/types.h>
 
-struct guard {
+struct cli_guard {
     int pipe; /* 0: it was never needed; -1: there is none */
     pid_t pid;
 };
 
 /* To be called before a process is made that will be added: it must be known from its beginning. */
-void guard_begin(struct guard *guard);
+void cli_guard_begin(struct cli_guard *guard);
 /* A process group, as long as its leader is not reaped. */
-void guard_add(struct guard *guard, pid_t group);
-void guard_remove(struct guard *guard, pid_t group);
-void guard_end(struct guard *guard);
+void cli_guard_add(struct cli_guard *guard, pid_t group);
+void cli_guard_remove(struct cli_guard *guard, pid_t group);
+void cli_guard_end(struct cli_guard *guard);
 
 #endif

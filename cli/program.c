@@ -16,12 +16,14 @@
 
 enum { LAST_MS = 300, READ = 64 << 10, READS = 64 };
 
-static void program_free(struct program *program) {
-    struct program **at = &program->programs->first;
+static void program_free(struct cli_program *program) {
+    struct cli_program **at = &program->programs->first;
     while (*at && *at != program)
         at = &(*at)->next;
-    if (*at)
+    if (*at) {
         *at = program->next;
+        program->programs->count--;
+    }
     cli_pump_remove(program->programs->pump, &program->exit);
     cli_pump_remove(program->programs->pump, &program->out);
     cli_pump_remove(program->programs->pump, &program->errors);
@@ -31,17 +33,17 @@ static void program_free(struct program *program) {
 }
 
 /* Only while the process is not reaped, or the number might be another's. */
-static void signal_all(const struct program *program, int number) {
+static void signal_all(const struct cli_program *program, int number) {
     kill(-program->pid, number);
 }
 
-static void reap(struct program *program, siginfo_t *info) {
-    guard_remove(&program->programs->guard, program->pid);
+static void reap(struct cli_program *program, siginfo_t *info) {
+    cli_guard_remove(&program->programs->guard, program->pid);
     while (waitid(P_PID, (id_t)program->pid, info, WEXITED) < 0 && errno == EINTR)
         ;
 }
 
-void program_stop(struct program *program, enum program_end why) {
+void cli_program_stop(struct cli_program *program, enum cli_program_end why) {
     if (program->stopping)
         return;
     program->stopping = true;
@@ -52,16 +54,16 @@ void program_stop(struct program *program, enum program_end why) {
 }
 
 static void on_time(dx_timer *timer, void *user) {
-    struct program *program = user;
+    struct cli_program *program = user;
     (void)timer;
     if (program->stopping)
         signal_all(program, SIGKILL);
     else
-        program_stop(program, PROGRAM_LATE);
+        cli_program_stop(program, CLI_PROGRAM_LATE);
 }
 
 /* What it says after it was told to end does not count. */
-static void take_output(struct program *program, const char *bytes, size_t len) {
+static void take_output(struct cli_program *program, const char *bytes, size_t len) {
     size_t room = program->output.max - program->output.len;
     size_t taken = len < room ? len : room;
     if (program->stopping)
@@ -70,11 +72,11 @@ static void take_output(struct program *program, const char *bytes, size_t len) 
     if (kept && taken && program->on_output)
         program->on_output(program);
     if (!kept || taken < len)
-        program_stop(program, PROGRAM_TOO_MUCH);
+        cli_program_stop(program, CLI_PROGRAM_TOO_MUCH);
 }
 
 /* False: there is nothing more now, or there never will be. */
-static bool read_some(struct program *program, struct cli_pump_source *source) {
+static bool read_some(struct cli_program *program, struct cli_pump_source *source) {
     char bytes[READ];
     ssize_t len = source->fd < 0 ? 0 : read(source->fd, bytes, sizeof bytes);
     if (len < 0 && (errno == EINTR || errno == EAGAIN))
@@ -91,19 +93,19 @@ static bool read_some(struct program *program, struct cli_pump_source *source) {
 }
 
 static void on_out(void *user) {
-    struct program *program = user;
+    struct cli_program *program = user;
     read_some(program, &program->out);
 }
 
 static void on_errors(void *user) {
-    struct program *program = user;
+    struct cli_program *program = user;
     read_some(program, &program->errors);
 }
 
 /* What it has started goes with it, and only then its number. What is still in the pipes is read;
  * who escaped and still writes is not waited for. */
 static void on_exit_of(void *user) {
-    struct program *program = user;
+    struct cli_program *program = user;
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)program->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid)
         return;
@@ -114,7 +116,7 @@ static void on_exit_of(void *user) {
         ;
     reap(program, &info);
     if (!program->stopping)
-        program->end = info.si_code == CLD_EXITED ? PROGRAM_EXITED : PROGRAM_KILLED;
+        program->end = info.si_code == CLD_EXITED ? CLI_PROGRAM_EXITED : CLI_PROGRAM_KILLED;
     program->status = info.si_status;
     if (program->on_end)
         program->on_end(program);
@@ -142,8 +144,9 @@ static int open_input(dx_text input) {
     return fd;
 }
 
-static struct program *program_new(struct programs *programs, const struct program_plan *plan) {
-    struct program *program = calloc(1, sizeof *program);
+static struct cli_program *program_new(struct cli_programs *programs,
+                                       const struct cli_program_plan *plan) {
+    struct cli_program *program = calloc(1, sizeof *program);
     if (!program)
         return NULL;
     program->programs = programs;
@@ -159,7 +162,7 @@ static struct program *program_new(struct programs *programs, const struct progr
 }
 
 /* -1 with the reason in `room`. */
-static pid_t spawn(struct program *program, const struct program_plan *plan, char *room,
+static pid_t spawn(struct cli_program *program, const struct cli_program_plan *plan, char *room,
                    size_t room_len) {
     int out[2] = {-1, -1};
     int errors[2] = {-1, -1};
@@ -169,7 +172,7 @@ static pid_t spawn(struct program *program, const struct program_plan *plan, cha
         snprintf(room, room_len, "%s can't be started: %s", plan->argv[0], strerror(errno));
     } else {
         const int fds[3] = {in, out[1], plan->joined ? out[1] : errors[1]};
-        pid = program_spawn(&program->programs->guard, plan, fds, room, room_len);
+        pid = cli_program_spawn(&program->programs->guard, plan, fds, room, room_len);
     }
     const int done[] = {in, out[1], errors[1]};
     for (int i = 0; i < 3; i++)
@@ -183,7 +186,7 @@ static pid_t spawn(struct program *program, const struct program_plan *plan, cha
     return pid;
 }
 
-static bool watch(struct program *program) {
+static bool watch(struct cli_program *program) {
     struct cli_pump *pump = program->programs->pump;
     program->exit.fd = (int)syscall(SYS_pidfd_open, program->pid, 0);
     return program->exit.fd >= 0 && cli_pump_add(pump, &program->exit) &&
@@ -191,10 +194,12 @@ static bool watch(struct program *program) {
            (program->errors.fd < 0 || cli_pump_add(pump, &program->errors));
 }
 
-const char *program_start(struct programs *programs, const struct program_plan *plan, char *room,
-                          size_t room_len, struct program **ret_program) {
+const char *cli_program_start(struct cli_programs *programs, const struct cli_program_plan *plan,
+                              char *room, size_t room_len, struct cli_program **ret_program) {
     siginfo_t info;
-    struct program *program = program_new(programs, plan);
+    if (programs->count >= programs->max)
+        return "too many programs are running; try again later";
+    struct cli_program *program = program_new(programs, plan);
     if (!program)
         return "no memory";
     program->pid = spawn(program, plan, room, room_len);
@@ -204,6 +209,7 @@ const char *program_start(struct programs *programs, const struct program_plan *
     }
     program->next = programs->first;
     programs->first = program;
+    programs->count++;
     if (!watch(program)) {
         snprintf(room, room_len, "%s can't be watched: %s", plan->argv[0], strerror(errno));
         signal_all(program, SIGKILL);
@@ -216,33 +222,34 @@ const char *program_start(struct programs *programs, const struct program_plan *
     return NULL;
 }
 
-void programs_end(struct programs *programs) {
+void cli_programs_end(struct cli_programs *programs) {
     uint64_t until = cli_now() + LAST_MS;
     siginfo_t info;
-    for (struct program *one = programs->first; one; one = one->next)
+    for (struct cli_program *one = programs->first; one; one = one->next)
         signal_all(one, SIGTERM);
     while (programs->first) {
-        struct program *one = programs->first;
+        struct cli_program *one = programs->first;
         uint64_t now = cli_now();
         struct pollfd exit = {one->exit.fd, POLLIN, 0};
         (void)poll(&exit, 1, now < until ? (int)(until - now) : 0);
         signal_all(one, SIGKILL);
         reap(one, &info);
         programs->first = one->next;
+        programs->count--;
         program_free(one);
     }
-    guard_end(&programs->guard);
+    cli_guard_end(&programs->guard);
 }
 
-void program_why(const struct program *program, const struct program_plan *plan, char *room,
-                 size_t room_len) {
+void cli_program_why(const struct cli_program *program, const struct cli_program_plan *plan,
+                     char *room, size_t room_len) {
     const char *name = plan->argv[0];
-    if (program->end == PROGRAM_LATE)
+    if (program->end == CLI_PROGRAM_LATE)
         snprintf(room, room_len, "%s took longer than %llu ms", name,
                  (unsigned long long)plan->timeout_ms);
-    else if (program->end == PROGRAM_TOO_MUCH)
+    else if (program->end == CLI_PROGRAM_TOO_MUCH)
         snprintf(room, room_len, "%s wrote more than %zu bytes", name, plan->output_max);
-    else if (program->end == PROGRAM_KILLED)
+    else if (program->end == CLI_PROGRAM_KILLED)
         snprintf(room, room_len, "%s was ended by signal %d (%s)", name, program->status,
                  strsignal(program->status));
     else

@@ -8,17 +8,19 @@
 
 #include <sys/types.h>
 
-struct program;
+struct cli_program;
 
 /* All that run. */
-struct programs {
+struct cli_programs {
     struct cli_pump *pump;
     uint64_t grace_ms; /* from SIGTERM to SIGKILL */
-    struct guard guard;
-    struct program *first;
+    size_t max;        /* that run at the same time */
+    size_t count;
+    struct cli_guard guard;
+    struct cli_program *first;
 };
 
-struct program_plan {
+struct cli_program_plan {
     char *const *argv;
     char *const *env; /* NULL: ours */
     const char *cwd;  /* NULL: here */
@@ -28,17 +30,17 @@ struct program_plan {
     size_t output_max;
 };
 
-enum program_end {
-    PROGRAM_EXITED,
-    PROGRAM_KILLED,   /* by a signal that was not ours */
-    PROGRAM_STOPPED,  /* by program_stop() */
-    PROGRAM_LATE,     /* it took too long */
-    PROGRAM_TOO_MUCH, /* it wrote too much; `output` has what is allowed */
+enum cli_program_end {
+    CLI_PROGRAM_EXITED,
+    CLI_PROGRAM_KILLED,   /* by a signal that was not ours */
+    CLI_PROGRAM_STOPPED,  /* by cli_program_stop() */
+    CLI_PROGRAM_LATE,     /* it took too long */
+    CLI_PROGRAM_TOO_MUCH, /* it wrote too much; `output` has what is allowed */
 };
 
-struct program {
-    struct programs *programs;
-    struct program *next;
+struct cli_program {
+    struct cli_programs *programs;
+    struct cli_program *next;
     pid_t pid;
     struct cli_pump_source exit; /* the pidfd */
     struct cli_pump_source out;
@@ -46,36 +48,36 @@ struct program {
     dx_timer *timer;
     bool stopping;
 
-    enum program_end end;
+    enum cli_program_end end;
     int status; /* the exit code, or the signal */
     dx_buf output;
 
     /* Each may be NULL. `output` has got longer. */
-    void (*on_output)(struct program *program);
+    void (*on_output)(struct cli_program *program);
     /* Bytes of its standard error. */
-    void (*on_errors)(struct program *program, dx_text bytes);
+    void (*on_errors)(struct cli_program *program, dx_text bytes);
     /* It has ended; it is gone after that. */
-    void (*on_end)(struct program *program);
+    void (*on_end)(struct cli_program *program);
     void *user;
 };
 
 /* NULL, or why not, in `room`. */
-const char *program_start(struct programs *programs, const struct program_plan *plan, char *room,
-                          size_t room_len, struct program **ret_program);
+const char *cli_program_start(struct cli_programs *programs, const struct cli_program_plan *plan,
+                              char *room, size_t room_len, struct cli_program **ret_program);
 /* SIGTERM to all of its group, SIGKILL grace_ms later; on_end still comes, unless it is NULL. */
-void program_stop(struct program *program, enum program_end why);
+void cli_program_stop(struct cli_program *program, enum cli_program_end why);
 /* All of them, now; nothing comes any more. */
-void programs_end(struct programs *programs);
+void cli_programs_end(struct cli_programs *programs);
 
 /* How it ended, as a phrase, for one that did not exit by itself: "took longer than 2 s". */
-void program_why(const struct program *program, const struct program_plan *plan, char *room,
-                 size_t room_len);
+void cli_program_why(const struct cli_program *program, const struct cli_program_plan *plan,
+                     char *room, size_t room_len);
 
 /* spawn.c: a process in a session of its own, which the guard knows, or -1 with the reason in
  * `room`. */
-pid_t program_spawn(struct guard *guard, const struct program_plan *plan, const int fds[3],
-                    char *room, size_t room_len);
+pid_t cli_program_spawn(struct cli_guard *guard, const struct cli_program_plan *plan,
+                        const int fds[3], char *room, size_t room_len);
 /* Is there such a program in PATH? */
-bool program_is_there(const char *name);
+bool cli_program_is_there(const char *name);
 
 #endif

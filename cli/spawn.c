@@ -54,7 +54,7 @@ static int find_program(const char *name, const char *path, char *room, size_t r
     return number;
 }
 
-bool program_is_there(const char *name) {
+bool cli_program_is_there(const char *name) {
     char room[4096];
     return find_program(name, path_of(environ), room, sizeof room) == 0;
 }
@@ -71,8 +71,8 @@ static void await_leave(int leave) {
 }
 
 /* In the new process: nothing but calls of the kernel. */
-static _Noreturn void become(const struct program_plan *plan, const char *path, const int fds[3],
-                             int leave, int report) {
+static _Noreturn void become(const struct cli_program_plan *plan, const char *path,
+                             const int fds[3], int leave, int report) {
     struct failure failure = {0, 0};
     int moved[3];
     sigset_t none;
@@ -112,13 +112,13 @@ static bool has_become(int report, struct failure *failure) {
 }
 
 /* The group must be known before there can be anybody in it. */
-static pid_t make(struct guard *guard, const struct program_plan *plan, const char *path,
+static pid_t make(struct cli_guard *guard, const struct cli_program_plan *plan, const char *path,
                   const int fds[3], struct failure *failure) {
     int report[2] = {-1, -1};
     int leave[2] = {-1, -1};
     pid_t pid = -1;
     bool has = false;
-    guard_begin(guard);
+    cli_guard_begin(guard);
     if (pipe2(report, O_CLOEXEC) == 0 && pipe2(leave, O_CLOEXEC) == 0 && (pid = fork()) == 0) {
         close(leave[1]);
         become(plan, path, fds, leave[0], report[1]);
@@ -126,7 +126,7 @@ static pid_t make(struct guard *guard, const struct program_plan *plan, const ch
     failure->number = pid < 0 ? errno : 0;
     close(report[1]);
     if (pid > 0) {
-        guard_add(guard, pid);
+        cli_guard_add(guard, pid);
         has = write(leave[1], "", 1) == 1 && has_become(report[0], failure);
     }
     close(report[0]);
@@ -134,14 +134,14 @@ static pid_t make(struct guard *guard, const struct program_plan *plan, const ch
     close(leave[1]);
     if (has || pid < 0)
         return pid;
-    guard_remove(guard, pid);
+    cli_guard_remove(guard, pid);
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
     return -1;
 }
 
-pid_t program_spawn(struct guard *guard, const struct program_plan *plan, const int fds[3],
-                    char *room, size_t room_len) {
+pid_t cli_program_spawn(struct cli_guard *guard, const struct cli_program_plan *plan,
+                        const int fds[3], char *room, size_t room_len) {
     char path[4096];
     struct failure failure = {0, 0};
     pid_t pid = -1;

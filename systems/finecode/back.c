@@ -43,17 +43,27 @@ static void take_record(dx_finecode_runner *runner, yyjson_val *record) {
         wm->config.on_log(wm, runner, yyjson_get_str(level), name, text, time, wm->config.user);
 }
 
-static void take_notification(const dx_event *event, dx_finecode_runner *runner) {
-    size_t index;
-    size_t count;
+static bool is_there(const dx_finecode_wm *wm, const dx_finecode_runner *runner) {
+    const dx_finecode_runner *one = wm->runners;
+    while (one && one != runner)
+        one = one->next;
+    return one;
+}
+
+/* Who is told of one may remove the project, and the runner with it. */
+static void take_records(dx_finecode_runner *runner, yyjson_val *records) {
+    const dx_finecode_wm *wm = runner->wm;
+    yyjson_arr_iter iter = yyjson_arr_iter_with(records);
     yyjson_val *record;
+    while (is_there(wm, runner) && (record = yyjson_arr_iter_next(&iter)))
+        take_record(runner, record);
+}
+
+static void take_notification(const dx_event *event, dx_finecode_runner *runner) {
     if (dx_text_is(event->method, "er/userMessage"))
         take_message(runner, event->value);
-    else if (dx_text_is(event->method, "er/logRecords")) {
-        yyjson_arr_foreach(yyjson_obj_get(event->value, "records"), index, count, record) {
-            take_record(runner, record);
-        }
-    }
+    else if (dx_text_is(event->method, "er/logRecords"))
+        take_records(runner, yyjson_obj_get(event->value, "records"));
 }
 
 /* What it asks for. */

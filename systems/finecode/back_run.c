@@ -21,6 +21,12 @@ void dx__finecode_nested_free(const dx_allocator *alloc, dx__finecode_nested *ne
     dx__free(alloc, nested);
 }
 
+/* The document has none. Without a link there is no request any more, either. */
+yyjson_val *dx__finecode_nested_member(const dx__finecode_nested *nested, const char *name) {
+    bool is_there = nested && nested->is_real && nested->link;
+    return is_there ? yyjson_obj_get(nested->event->value, name) : NULL;
+}
+
 /* What came. */
 
 static yyjson_val *json_of(const dx_finecode_result *result) {
@@ -70,8 +76,9 @@ static bool add_entry(yyjson_mut_doc *doc, yyjson_mut_val *map, const dx_finecod
     yyjson_mut_val *path = yyjson_mut_strcpy(doc, project->path);
     yyjson_mut_val *name = yyjson_mut_strcpy(doc, name_of(run, project));
     yyjson_val *json = json_of(result);
-    bool has_result =
-        result->status != DX_FINECODE_FAILED && result->status != DX_FINECODE_NO_HANDLERS;
+    bool has_result = result->status != DX_FINECODE_FAILED &&
+                      result->status != DX_FINECODE_GIVEN_UP &&
+                      result->status != DX_FINECODE_NO_HANDLERS;
     yyjson_mut_val *value = json         ? yyjson_val_mut_copy(doc, json)
                             : has_result ? yyjson_mut_obj(doc)
                                          : yyjson_mut_null(doc);

@@ -37,6 +37,16 @@ static bool is_same(const dx_finecode_project *project, const dx__finecode_readi
            yyjson_equals(yyjson_doc_get_root(project->raw), yyjson_doc_get_root(reading->raw));
 }
 
+/* Without this, a client that changes its overrides again and again would fill the memory. */
+static void forget_older(dx_finecode_project *project) {
+    dx__finecode_reading *newest = project->readings;
+    while (project->wm && !project->wm->runs && newest->older) {
+        dx__finecode_reading *reading = newest->older;
+        newest->older = reading->older;
+        dx__finecode_reading_free(&project->alloc, reading);
+    }
+}
+
 static dx_status take_reading(dx_finecode_project *project, dx__finecode_reading *reading) {
     if (is_same(project, reading)) {
         dx__finecode_reading_free(&project->alloc, reading);
@@ -52,6 +62,7 @@ static dx_status take_reading(dx_finecode_project *project, dx__finecode_reading
     project->raw = reading->raw;
     project->actions = reading->actions;
     project->action_count = reading->action_count;
+    forget_older(project);
     return DX_OK;
 }
 
@@ -115,6 +126,20 @@ static dx_status read_files(dx_finecode_project *project, const dx__finecode_ove
     return status == DX_OK ? DX_OK : DX_ERR_NOMEM;
 }
 
+/* False if it had to be changed. */
+static bool make_utf8(char *text) {
+    bool was = true;
+    for (size_t left = strlen(text), len; left; text += len, left -= len) {
+        len = dx__utf8(text, left);
+        if (len)
+            continue;
+        *text = '?';
+        len = 1;
+        was = false;
+    }
+    return was;
+}
+
 dx_status dx__finecode_project_read(const dx_allocator *alloc, const char *folder,
                                     const dx__finecode_overrides *overrides,
                                     dx_finecode_project **ret_project) {
@@ -125,6 +150,7 @@ dx_status dx__finecode_project_read(const dx_allocator *alloc, const char *folde
     memset(project, 0, sizeof *project);
     project->alloc = memory;
     project->path = dx__finecode_absolute(&memory, folder);
+    project->is_unspoken = project->path && !make_utf8(project->path);
     project->name = project->path ? name_of(&memory, project->path) : NULL;
     if (!project->name || read_files(project, overrides) != DX_OK) {
         dx__finecode_project_free(project);

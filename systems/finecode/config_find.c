@@ -26,6 +26,7 @@ struct places {
 
 struct search {
     dx_allocator alloc;
+    const char *folder;
     struct places left;  /* to be looked at; the last one is next */
     struct places found; /* projects */
     size_t looked;
@@ -94,6 +95,16 @@ static bool has_file(DIR *folder, const char *name) {
     return faccessat(dirfd(folder), name, F_OK, 0) == 0;
 }
 
+/* All of them are counted before they are looked at: a folder may have millions. */
+static dx_status need_look(struct search *search, char *path, unsigned level) {
+    if (search->looked + search->left.count < FOLDERS_MAX)
+        return push(&search->alloc, &search->left, path, level);
+    dx__free(&search->alloc, path);
+    return fail(
+        search->reterr, DX_ERR_LIMIT, 0, search->folder,
+        "there are more than 10,000 folders; finecode-workspace.toml may name the projects");
+}
+
 static dx_status look_inside(struct search *search, DIR *folder, const struct place *place) {
     dx_status status = DX_OK;
     const struct dirent *entry;
@@ -103,9 +114,8 @@ static dx_status look_inside(struct search *search, DIR *folder, const struct pl
     while (status == DX_OK && place->level < LEVELS && (entry = readdir(folder))) {
         if (is_skipped(entry->d_name) || !is_folder(folder, entry))
             continue;
-        status =
-            push(&search->alloc, &search->left,
-                 dx__finecode_join(&search->alloc, place->path, entry->d_name), place->level + 1);
+        status = need_look(search, dx__finecode_join(&search->alloc, place->path, entry->d_name),
+                           place->level + 1);
     }
     return status;
 }
@@ -133,16 +143,12 @@ static dx_status look(struct search *search, const struct place *place) {
 }
 
 static dx_status walk(struct search *search, const char *folder) {
-    dx_status status =
-        push(&search->alloc, &search->left, dx__text_copy(&search->alloc, dx_str(folder)), 0);
+    search->folder = folder;
+    dx_status status = need_look(search, dx__text_copy(&search->alloc, dx_str(folder)), 0);
     while (status == DX_OK && search->left.count) {
         struct place place = search->left.at[--search->left.count];
-        if (++search->looked > FOLDERS_MAX)
-            status = fail(search->reterr, DX_ERR_LIMIT, 0, folder,
-                          "there are more than 10,000 folders; finecode-workspace.toml may name "
-                          "the projects");
-        else
-            status = look(search, &place);
+        search->looked++;
+        status = look(search, &place);
         dx__free(&search->alloc, place.path);
     }
     return status;

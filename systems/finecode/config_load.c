@@ -188,6 +188,8 @@ dx_status dx__finecode_load_all(dx__finecode_load *load, dx_finecode_project *pr
     load->alloc = project->alloc;
     load->project = project;
     load->state = DX_FINECODE_INVALID;
+    if (project->is_unspoken)
+        return invalid(load, "", "", "its path is not UTF-8, so nobody could be told of it");
     if (stat(project->path, &about) != 0)
         return invalid(load, "the folder can't be read", "", strerror_r(errno, room, sizeof room));
     dx_status status = read_all(load);

@@ -59,17 +59,13 @@ static bool merge_item(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *ke
     return append(doc, list, key, name, item);
 }
 
-static dx_text text_of(yyjson_val *value) {
-    return (dx_text){yyjson_get_str(value), yyjson_get_len(value)};
-}
-
 static bool merge_list(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *key,
                        yyjson_val *items) {
     yyjson_val *item;
     size_t index;
     size_t count;
     yyjson_arr_foreach(items, index, count, item) {
-        if (!merge_item(doc, list, key, text_of(yyjson_obj_get(item, key)), item))
+        if (!merge_item(doc, list, key, dx__finecode_text_of(yyjson_obj_get(item, key)), item))
             return false;
     }
     return true;
@@ -90,7 +86,7 @@ static bool merge_handlers(yyjson_mut_doc *doc, yyjson_mut_val *action, yyjson_v
     if (yyjson_is_arr(handlers))
         return merge_list(doc, list, "name", handlers);
     yyjson_obj_foreach(handlers, index, count, name, item) {
-        if (!merge_item(doc, list, "name", text_of(name), item))
+        if (!merge_item(doc, list, "name", dx__finecode_text_of(name), item))
             return false;
     }
     return true;

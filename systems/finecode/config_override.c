@@ -74,6 +74,11 @@ static bool parse(const char *word, bool folded, struct override *ret_override) 
     return true;
 }
 
+bool dx__finecode_is_override(const char *word) {
+    struct override override;
+    return parse(word, false, &override);
+}
+
 /* What is no JSON is a text. NULL without memory. */
 static yyjson_mut_val *value_of(dx_text text, yyjson_mut_doc *doc, const dx_allocator *alloc) {
     yyjson_doc *read = NULL;

@@ -1,8 +1,6 @@
 /* What is asked about a project. */
 #include "systems/finecode/config_parts.h"
 
-#include <string.h>
-
 const char *dx_finecode_project_path(const dx_finecode_project *project) {
     return project->path;
 }
@@ -63,27 +61,7 @@ dx__finecode_action *dx__finecode_project_find(const dx_finecode_project *projec
     return NULL;
 }
 
-static const char *env_at(const dx_finecode_project *project, size_t number) {
-    for (size_t i = 0; i < project->action_count; i++) {
-        const dx__finecode_action *action = &project->actions[i];
-        if (number < action->handler_count)
-            return action->handlers[number].env;
-        number -= action->handler_count;
-    }
-    return NULL;
-}
-
-static bool is_first(const dx_finecode_project *project, size_t number, const char *env) {
-    for (size_t i = 0; i < number; i++)
-        if (strcmp(env_at(project, i), env) == 0)
-            return false;
-    return true;
-}
-
 const char *dx__finecode_project_env(const dx_finecode_project *project, size_t index) {
-    const char *env;
-    for (size_t number = 0; (env = env_at(project, number)); number++)
-        if (is_first(project, number, env) && !index--)
-            return env;
-    return NULL;
+    const dx__finecode_reading *reading = project->raw ? project->readings : NULL;
+    return reading && index < reading->env_count ? reading->envs[index] : NULL;
 }

@@ -26,6 +26,7 @@ dx__finecode_reading *dx__finecode_reading_free(const dx_allocator *alloc,
     for (size_t i = 0; i < reading->action_count; i++)
         free_action(alloc, &reading->actions[i]);
     dx__free(alloc, reading->actions);
+    dx__free(alloc, reading->envs);
     yyjson_doc_free(reading->raw);
     dx__free(alloc, reading);
     return NULL;
@@ -71,8 +72,22 @@ static dx_status read_handler(dx__finecode_load *load, const dx__finecode_action
     return DX_OK;
 }
 
-static dx_status read_handlers(dx__finecode_load *load, dx__finecode_action *action,
-                               yyjson_val *list) {
+/* Each has a runner, and that is a process. */
+enum { ENVS_MAX = 64 };
+
+static dx_status note_env(dx__finecode_load *load, dx__finecode_reading *reading,
+                          const char *action, const dx__finecode_handler *handler) {
+    for (size_t i = 0; i < reading->env_count; i++)
+        if (strcmp(reading->envs[i], handler->env) == 0)
+            return DX_OK;
+    if (reading->env_count == ENVS_MAX)
+        return tell(load, action, handler->name, "there are more than 64 envs");
+    reading->envs[reading->env_count++] = handler->env;
+    return DX_OK;
+}
+
+static dx_status read_handlers(dx__finecode_load *load, dx__finecode_reading *reading,
+                               dx__finecode_action *action, yyjson_val *list) {
     yyjson_val *item;
     size_t index;
     size_t count = yyjson_arr_size(list);
@@ -83,12 +98,15 @@ static dx_status read_handlers(dx__finecode_load *load, dx__finecode_action *act
     if (!action->handlers || !action->views)
         return DX_ERR_NOMEM;
     yyjson_arr_foreach(list, index, count, item) {
-        dx_status status =
-            read_handler(load, action, item, &action->handlers[action->handler_count]);
+        dx__finecode_handler *handler = &action->handlers[action->handler_count];
+        dx_status status = read_handler(load, action, item, handler);
+        if (status == DX_GONE)
+            continue;
         if (status == DX_OK)
-            action->handler_count++;
-        else if (status != DX_GONE)
+            status = note_env(load, reading, action->name, handler);
+        if (status != DX_OK)
             return status;
+        action->handler_count++;
     }
     return DX_OK;
 }
@@ -105,7 +123,7 @@ static dx_status read_action(dx__finecode_load *load, dx__finecode_reading *read
     dx__finecode_action *action = &reading->actions[reading->action_count++];
     *action = (dx__finecode_action){
         .name = name, .source = source, .config = yyjson_obj_get(from, "config")};
-    return read_handlers(load, action, yyjson_obj_get(from, "handlers"));
+    return read_handlers(load, reading, action, yyjson_obj_get(from, "handlers"));
 }
 
 /* JSON does not have all numbers that TOML has, and messages are JSON. */
@@ -130,7 +148,8 @@ static dx_status read_actions(dx__finecode_load *load, dx__finecode_reading *rea
     if (!count)
         return DX_OK;
     reading->actions = dx__malloc(&load->alloc, count * sizeof *reading->actions);
-    if (!reading->actions)
+    reading->envs = dx__malloc(&load->alloc, ENVS_MAX * sizeof *reading->envs);
+    if (!reading->actions || !reading->envs)
         return DX_ERR_NOMEM;
     yyjson_obj_foreach(actions, index, count, key, value) {
         dx_status status = read_action(load, reading, yyjson_get_str(key), value);

@@ -25,6 +25,7 @@ static const char shapes[] =
     "pattern = '^[^\\u0000-\\u001f\\u007f]+$'\n"
     "[words]\n"
     "type = 'array'\n"
+    "maxItems = 1024\n"
     "items = {'$ref' = '#/word'}\n"
     /* It becomes a part of a path. */
     "[env_name]\n"

@@ -8,11 +8,14 @@ static const char name[] = "finecode-workspace.toml";
 
 enum { LEVELS = 64 };
 
-/* The file must belong to who owns the project: others may write to folders above it. */
+/* The file must belong to who owns the project: others may write to folders above it. So must a
+ * link, which its owner can turn to another file at any time. */
 static bool is_ours(const dx_allocator *alloc, const char *folder, uid_t owner, bool *ret_memory) {
+    struct stat entry;
     struct stat about;
     char *path = dx__finecode_join(alloc, folder, name);
-    bool ours = path && stat(path, &about) == 0 && about.st_uid == owner;
+    bool ours = path && lstat(path, &entry) == 0 && entry.st_uid == owner &&
+                stat(path, &about) == 0 && about.st_uid == owner;
     *ret_memory = path != NULL;
     dx__free(alloc, path);
     return ours;

@@ -30,9 +30,12 @@ dx__finecode_document *dx__finecode_documents_find(const dx__finecode_documents 
 static dx_status document_new(dx__finecode_documents *documents, const char *path,
                               dx__finecode_document **ret_document) {
     size_t count = 0;
-    for (dx__finecode_document *other = documents->first; other; other = other->next)
+    size_t bytes = 0;
+    for (dx__finecode_document *other = documents->first; other; other = other->next) {
         count++;
-    if (count >= DX__FINECODE_DOCUMENTS_MAX)
+        bytes += other->text.len;
+    }
+    if (count >= DX__FINECODE_DOCUMENTS_MAX || bytes >= DX__FINECODE_TEXTS_MAX)
         return DX_ERR_LIMIT;
     dx__finecode_document *document = dx__malloc(&documents->alloc, sizeof *document);
     char *copy = document ? dx__text_copy(&documents->alloc, dx_str(path)) : NULL;

@@ -191,10 +191,10 @@ dx_status dx_finecode_job_ask(dx_finecode_job *job, const char *method, dx_json 
     dx_status status = dx_json_write(&text, params);
     if (status == DX_OK) {
         dx_link_call_options options = {.on_done = on_done, .on_progress = on_progress};
-        dx_text written = {text.data ? text.data : "", text.len};
+        /* By their program runners say {} where there are no params, and only managers null. */
+        dx_text written = text.len ? (dx_text){text.data, text.len} : dx_str("{}");
         prepare(question, method, written, &options.peer);
-        status = dx_link_call(er->link, dx_str(method),
-                              written.len ? dx_json_checked(written) : dx_json_none(), &options,
+        status = dx_link_call(er->link, dx_str(method), dx_json_checked(written), &options,
                               &question->call);
     }
     dx_buf_done(&text);

@@ -89,7 +89,7 @@ static dx_status read_all(int fd, dx_buf *text, int *ret_errno) {
             text->len += (size_t)n;
     } while (n > 0 || (n < 0 && errno == EINTR));
     *ret_errno = n < 0 ? errno : EFBIG;
-    return n < 0 || text->len > DX__FINECODE_TEXT_MAX ? DX_ERR_SYSTEM : DX_OK;
+    return n < 0 || text->len > DX__FINECODE_SOURCE_MAX ? DX_ERR_SYSTEM : DX_OK;
 }
 
 static dx_status read_disk(const char *path, dx_buf *text, dx_error *reterr) {
@@ -151,7 +151,7 @@ dx_status dx_finecode_job_read(dx_finecode_job *job, const char *path, char **re
     char *whole = NULL;
     char *copy = NULL;
     dx_buf text;
-    dx_buf_init(&text, (size_t)DX__FINECODE_TEXT_MAX + 65537, &er->alloc);
+    dx_buf_init(&text, (size_t)DX__FINECODE_SOURCE_MAX + 65537, &er->alloc);
     dx_status status = whole_path(er, path, &whole);
     status = status == DX_OK
                  ? read_text(er, whole, &text, reterr)

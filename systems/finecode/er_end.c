@@ -94,13 +94,18 @@ static dx_status add(dx_finecode_job *job, yyjson_val *result, bool streams) {
     return status;
 }
 
-/* The result of one that stops the run is the result. */
+/* The result of one that stops the run is the result, with what it gave in parts before; and who
+ * was told of those is told of it as well. */
 static dx_status replace(dx_finecode_job *job, yyjson_val *result) {
     dx__finecode_er_run *run = job->run;
-    dx__finecode_er_sum sum = {NULL, NULL};
-    dx_status status = result ? dx__finecode_er_sum_add(&run->er->alloc, &sum, result,
-                                                        dx__finecode_er_rules(run->task->kind))
-                              : DX_OK;
+    const dx_allocator *alloc = &run->er->alloc;
+    yyjson_val *rules = dx__finecode_er_rules(run->task->kind);
+    dx__finecode_er_sum sum = {.doc = NULL};
+    dx_status status = dx__finecode_er_sum_join(alloc, &sum, &run->parts[job->index], rules);
+    if (status == DX_OK && result)
+        status = dx__finecode_er_partial_add(run, result, false);
+    if (status == DX_OK && result)
+        status = dx__finecode_er_sum_add(alloc, &sum, result, rules);
     if (status != DX_OK) {
         dx__finecode_er_sum_done(&sum);
         return status;

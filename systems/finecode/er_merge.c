@@ -46,7 +46,7 @@ static void say_unknown(dx_finecode_er *er, const dx_event *event, dx_text name)
 void dx__finecode_er_on_merge(dx_link *link, const dx_event *event, void *user) {
     (void)link;
     dx_finecode_er *er = user;
-    dx__finecode_er_sum sum = {NULL, NULL};
+    dx__finecode_er_sum sum = {.doc = NULL};
     dx_text name;
     if (!dx__finecode_er_need_text(er, event, "actionName", &name))
         return;

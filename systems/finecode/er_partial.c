@@ -43,8 +43,11 @@ static void note_sent(dx__finecode_er_run *run) {
         dx__finecode_er_wal(run, "partial_result.first_sent", NULL, dx_str(NULL));
     run->has_sent = true;
     run->sent_at = dx_loop_now(run->er->loop);
-    run->due = DX_NEVER;
     dx__finecode_er_sum_done(&run->pending);
+    for (const dx_finecode_job *job = run->jobs; job; job = job->next)
+        if (job->is_due)
+            return; /* the timer is for that, too */
+    run->due = DX_NEVER;
 }
 
 dx_status dx__finecode_er_partial_send(dx__finecode_er_run *run) {

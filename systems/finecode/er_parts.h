@@ -112,6 +112,7 @@ const dx__finecode_er_task *dx__finecode_er_task_named(const dx__finecode_er_set
 typedef struct dx__finecode_er_sum {
     yyjson_mut_doc *doc;
     yyjson_mut_val *value; /* NULL: nothing yet */
+    size_t kept;           /* bytes of strings when `doc` was made */
 } dx__finecode_er_sum;
 
 dx_status dx__finecode_er_sum_add(const dx_allocator *alloc, dx__finecode_er_sum *sum,

@@ -26,7 +26,7 @@ static void choose(dx__finecode_er_run *run, yyjson_val *names) {
                                     dx__finecode_text_of(name));
     }
     for (size_t i = 0; i < run->count; i++)
-        run->parts[i] = (dx__finecode_er_sum){NULL, NULL};
+        run->parts[i] = (dx__finecode_er_sum){.doc = NULL};
 }
 
 /* What came before this segment; what can't be a result is ignored. */

@@ -1,12 +1,39 @@
 /* Results that are added up by the rules of their action. */
 #include "systems/finecode/er_parts.h"
 
+enum { ROOM = 64 << 10 };
+
+static size_t strings_of(const yyjson_mut_doc *doc) {
+    size_t bytes = 0;
+    for (const yyjson_str_chunk *chunk = doc->str_pool.chunks; chunk; chunk = chunk->next)
+        bytes += chunk->chunk_size;
+    return bytes;
+}
+
+/* Of strings that are joined the document keeps every stage, and gives nothing back: when it has
+ * grown to twice its size, the sum moves into a new one. */
+static dx_status renew(dx__finecode_er_sum *sum, const yyjson_alc *alc) {
+    if (!sum->value || strings_of(sum->doc) < 2 * sum->kept + ROOM)
+        return DX_OK;
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(alc);
+    yyjson_mut_val *value = doc ? yyjson_mut_val_mut_copy(doc, sum->value) : NULL;
+    if (!value) {
+        yyjson_mut_doc_free(doc);
+        return DX_ERR_NOMEM;
+    }
+    yyjson_mut_doc_free(sum->doc);
+    *sum = (dx__finecode_er_sum){.doc = doc, .value = value, .kept = strings_of(doc)};
+    return DX_OK;
+}
+
 dx_status dx__finecode_er_sum_add(const dx_allocator *alloc, dx__finecode_er_sum *sum,
                                   yyjson_val *result, yyjson_val *rules) {
     yyjson_alc alc = dx__finecode_alc(alloc);
     if (!sum->doc)
         sum->doc = yyjson_mut_doc_new(&alc);
     if (!sum->doc)
+        return DX_ERR_NOMEM;
+    if (renew(sum, &alc) != DX_OK)
         return DX_ERR_NOMEM;
     yyjson_mut_val *value = dx__finecode_merge_results(sum->doc, sum->value, result, rules);
     if (!value)
@@ -37,7 +64,7 @@ dx_status dx__finecode_er_sum_join(const dx_allocator *alloc, dx__finecode_er_su
 
 void dx__finecode_er_sum_done(dx__finecode_er_sum *sum) {
     yyjson_mut_doc_free(sum->doc);
-    *sum = (dx__finecode_er_sum){NULL, NULL};
+    *sum = (dx__finecode_er_sum){.doc = NULL};
 }
 
 /* Whether a member can be what its rule merges; null can be anything that is not there. */

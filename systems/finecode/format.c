@@ -56,10 +56,12 @@ static dx_status say_message(dx_buf *text, dx_text file, yyjson_val *message) {
     char code[32] = "";
     yyjson_val *number = yyjson_obj_get(message, "code");
     dx_text name = dx__finecode_text_of(number);
-    if (yyjson_is_int(number)) {
+    if (yyjson_is_uint(number))
+        (void)snprintf(code, sizeof code, "%" PRIu64, yyjson_get_uint(number));
+    else if (yyjson_is_int(number))
         (void)snprintf(code, sizeof code, "%" PRId64, yyjson_get_sint(number));
+    if (*code)
         name = dx_str(code);
-    }
     dx_status status = text->len ? say(text, "\n") : DX_OK;
     if (status == DX_OK)
         status = say_clean(text, file);

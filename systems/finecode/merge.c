@@ -1,12 +1,11 @@
 /* JSON that is merged: configurations, and results of actions by their rules. */
 #include "systems/finecode/merge.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-/* Messages are at most 1000 deep, but JSON in a string of one may be deeper: from there on the
- * second simply wins. So this is how deep the functions here call themselves, too. */
-enum { DEPTH = 1000 };
+/* How deep the functions here call themselves: from there on the second simply wins. Nothing that
+ * was read is deeper, but what is built of it may be. */
+enum { DEPTH = DX__FINECODE_DEPTH_MAX };
 
 static int compare(const void *left, const void *right) {
     yyjson_mut_val *a = *(yyjson_mut_val *const *)left;

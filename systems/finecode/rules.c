@@ -1,7 +1,9 @@
 /* Results of an action, merged by the rules that it has for their members. */
 #include "systems/finecode/merge.h"
 
-enum { DEPTH = 1000 }; /* as in merge.c */
+#include <math.h>
+
+enum { DEPTH = DX__FINECODE_DEPTH_MAX }; /* as in merge.c */
 
 enum rule { USUAL, LAST, FIRST, CONCAT, MERGE, OR, AND, SUM, MAX, MIN, RULES };
 
@@ -90,23 +92,29 @@ static bool is_whole(double number) {
     return number >= -9007199254740992.0 && number <= 9007199254740992.0;
 }
 
-/* Integers stay integers as long as their sum is one. */
-static bool count(yyjson_mut_val *first, yyjson_val *second, enum rule rule) {
+/* A number that is too long for yyjson is its text. */
+static double number_of(const char *raw, double number) {
+    yyjson_val value;
+    return raw && yyjson_read_number(raw, &value, YYJSON_READ_ALLOW_INF_AND_NAN, NULL, NULL)
+               ? yyjson_get_num(&value)
+               : number;
+}
+
+/* Integers stay integers as long as their sum is one. A sum that has no JSON form is no sum. */
+static bool count(struct merging *merging, yyjson_mut_val *first, yyjson_val *second,
+                  enum rule rule) {
     bool whole = yyjson_mut_is_int(first) && yyjson_is_int(second);
-    double a = yyjson_mut_get_num(first);
-    double b = yyjson_get_num(second);
+    double a = number_of(yyjson_mut_get_raw(first), yyjson_mut_get_num(first));
+    double b = number_of(yyjson_get_raw(second), yyjson_get_num(second));
     int64_t sum;
     if (rule == SUM && whole && is_whole(a) && is_whole(b) &&
         !__builtin_add_overflow(yyjson_mut_get_sint(first), yyjson_get_sint(second), &sum))
         return yyjson_mut_set_sint(first, sum);
-    if (rule == SUM)
+    if (rule == SUM && isfinite(a + b))
         return yyjson_mut_set_real(first, a + b);
-    if (rule == MAX ? b <= a : b >= a)
+    if (rule != SUM && (rule == MAX ? b <= a : b >= a))
         return true;
-    if (yyjson_is_uint(second))
-        return yyjson_mut_set_uint(first, yyjson_get_uint(second));
-    return yyjson_is_int(second) ? yyjson_mut_set_sint(first, yyjson_get_sint(second))
-                                 : yyjson_mut_set_real(first, b);
+    return take(merging, first, second);
 }
 
 static bool merge_object(struct merging *merging, yyjson_mut_val *first, yyjson_val *second);
@@ -118,7 +126,8 @@ static bool merge_value(struct merging *merging, yyjson_mut_val *first, yyjson_v
     bool objects = yyjson_mut_is_obj(first) && yyjson_is_obj(second);
     bool booleans = yyjson_mut_is_bool(first) && yyjson_is_bool(second);
     bool strings = yyjson_mut_is_str(first) && yyjson_is_str(second);
-    bool numbers = yyjson_mut_is_num(first) && yyjson_is_num(second);
+    bool numbers = (yyjson_mut_is_num(first) || yyjson_mut_is_raw(first)) &&
+                   (yyjson_is_num(second) || yyjson_is_raw(second));
     if (rule == LAST || yyjson_mut_is_null(first))
         return take(merging, first, second);
     if (rule == FIRST || yyjson_is_null(second))
@@ -135,7 +144,7 @@ static bool merge_value(struct merging *merging, yyjson_mut_val *first, yyjson_v
         return yyjson_mut_set_bool(first, rule == AND ? a && b : a || b);
     }
     if (rule >= SUM && numbers)
-        return count(first, second, rule);
+        return count(merging, first, second, rule);
     return take(merging, first, second);
 }
 
@@ -171,10 +180,10 @@ yyjson_mut_val *dx__finecode_merge_results(yyjson_mut_doc *doc, yyjson_mut_val *
 }
 
 static bool says_something(yyjson_val *value) {
-    return yyjson_is_num(value)
-               ? yyjson_get_num(value) != 0
-               : yyjson_is_true(value) || (yyjson_is_str(value) && yyjson_get_len(value)) ||
-                     (yyjson_is_ctn(value) && yyjson_get_len(value));
+    return yyjson_is_num(value) ? yyjson_get_num(value) != 0
+                                : yyjson_is_true(value) || yyjson_is_raw(value) ||
+                                      (yyjson_is_str(value) && yyjson_get_len(value)) ||
+                                      (yyjson_is_ctn(value) && yyjson_get_len(value));
 }
 
 int64_t dx__finecode_return_code(yyjson_val *result, const char *fails_if) {

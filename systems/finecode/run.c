@@ -65,6 +65,8 @@ static bool is_done(const dx_finecode_run *run) {
 static void on_turn(dx_timer *timer, void *user) {
     dx_finecode_run *run = user;
     (void)timer;
+    if (!run->began) /* what the loop calls now outside of a dispatch may be long ago */
+        run->began = dx_loop_now(run->wm->loop);
     if (!run->is_over && run->is_cancelled)
         give_up(run);
     else if (!run->is_over && run->stage != DX__FINECODE_GOING && !run->finding)
@@ -114,10 +116,14 @@ static dx_status copy_payload(dx_finecode_run *run, dx_json payload, dx_error *r
     return DX_OK;
 }
 
-static dx_status copy_projects(dx_finecode_run *run, const dx__finecode_start *start) {
+static dx_status copy_projects(dx_finecode_run *run, const dx__finecode_start *start,
+                               dx_error *reterr) {
     size_t size = start->project_count * sizeof(dx_finecode_project *);
     if (!start->projects)
         return DX_OK;
+    for (size_t i = 0; i < start->project_count; i++)
+        if (!dx__finecode_wm_has(run->wm, start->projects[i]))
+            return dx__finecode_fail(reterr, "the project was removed", "");
     run->projects = dx__malloc(&run->alloc, size ? size : 1);
     if (!run->projects)
         return DX_ERR_NOMEM;
@@ -135,7 +141,7 @@ static dx_status equip(dx_finecode_run *run, const dx__finecode_start *start, dx
     dx_status status = copy_payload(run, run->ask.payload, reterr);
     run->ask.payload = dx_json_none();
     if (status == DX_OK)
-        status = copy_projects(run, start);
+        status = copy_projects(run, start, reterr);
     if (status == DX_OK)
         status = dx_timer_new(run->wm->loop, on_turn, run, &run->turn);
     return status;
@@ -152,8 +158,7 @@ static dx_status make(dx_finecode_wm *wm, const dx_finecode_ask *ask,
                              .kind = start->kind,
                              .ask = *ask,
                              .on_value = start->on_value,
-                             .is_canonical = start->is_canonical,
-                             .began = dx_loop_now(wm->loop)};
+                             .is_canonical = start->is_canonical};
     dx__finecode_uuid(run->id);
     dx_status status = equip(run, start, reterr);
     if (status == DX_OK && start->kind == DX__FINECODE_ACTION)
@@ -166,9 +171,9 @@ static dx_status make(dx_finecode_wm *wm, const dx_finecode_ask *ask,
     return DX_OK;
 }
 
-dx_status dx__finecode_run_start(dx_finecode_wm *wm, const dx_finecode_ask *ask,
-                                 const dx__finecode_start *start, dx_finecode_run **ret_run,
-                                 dx_error *reterr) {
+static dx_status begin(dx_finecode_wm *wm, const dx_finecode_ask *ask,
+                       const dx__finecode_start *start, dx_finecode_run **ret_run,
+                       dx_error *reterr) {
     dx_finecode_run *run = NULL;
     dx_status status = DX_OK;
     if (wm->stopping)
@@ -188,6 +193,20 @@ dx_status dx__finecode_run_start(dx_finecode_wm *wm, const dx_finecode_ask *ask,
     if (ret_run)
         *ret_run = run;
     return DX_OK;
+}
+
+dx_status dx__finecode_run_start(dx_finecode_wm *wm, const dx_finecode_ask *ask,
+                                 const dx__finecode_start *start, dx_finecode_run **ret_run,
+                                 dx_error *reterr) {
+    dx_error why = {.fault = DX_FAULT_NONE};
+    dx_status status = begin(wm, ask, start, ret_run, &why);
+    if (status == DX_OK)
+        return DX_OK;
+    if (start->kind == DX__FINECODE_ACTION)
+        dx__finecode_tell_refused(wm, ask, *why.phrase ? why.phrase : dx_status_name(status));
+    if (reterr)
+        *reterr = why;
+    return status;
 }
 
 dx_status dx_finecode_wm_run(dx_finecode_wm *wm, const dx_finecode_ask *ask,

@@ -243,14 +243,18 @@ void dx__finecode_leg_end(dx__finecode_leg *leg, const dx__finecode_end *end) {
     if (leg->state == DX__FINECODE_LEG_OVER)
         return;
     leg->state = DX__FINECODE_LEG_OVER;
-    dx__finecode_tell_run(run, leg, is_bad ? "run.failed" : "run.completed", NULL);
+    dx__finecode_tell_run(run, leg,
+                          !leg->began ? "run.rejected"
+                          : is_bad    ? "run.failed"
+                                      : "run.completed",
+                          NULL);
     dx_finecode_result result = {.status = leg->end.status,
                                  .return_code = leg->end.return_code,
                                  .by_format = root_of(leg->by_format),
                                  .code = leg->end.code,
                                  .why = leg->end.why,
                                  .cause = leg->end.cause,
-                                 .ms = dx_loop_now(run->wm->loop) - leg->began};
+                                 .ms = leg->began ? dx_loop_now(run->wm->loop) - leg->began : 0};
     if (run->ask.on_project)
         run->ask.on_project(run->wm, run, leg->project, &result, run->ask.user);
     dx__finecode_run_look(run);

@@ -62,6 +62,20 @@ static bool add_token(yyjson_mut_doc *doc, yyjson_mut_val *options, const char *
     return yyjson_mut_obj_add_strn(doc, options, member, step->token + 1, strlen(step->token) - 2);
 }
 
+/* What the runner that asked for the run has said for the one that runs it: null without. */
+static bool add_said(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *member,
+                     const dx__finecode_step *step) {
+    yyjson_val *said = dx__finecode_nested_member(step->run->nested, member);
+    yyjson_mut_val *value = said ? yyjson_val_mut_copy(doc, said) : yyjson_mut_null(doc);
+    return value && yyjson_mut_obj_add_val(doc, object, member, value);
+}
+
+static bool add_kwargs(yyjson_mut_doc *doc, yyjson_mut_val *options,
+                       const dx__finecode_step *step) {
+    yyjson_val *said = dx__finecode_nested_member(step->run->nested, "callerKwargs");
+    return !yyjson_is_obj(said) || add_said(doc, options, "callerKwargs", step);
+}
+
 static bool add_options(yyjson_mut_doc *doc, yyjson_mut_val *params,
                         const dx__finecode_step *step) {
     const dx_finecode_run *run = step->run;
@@ -69,8 +83,9 @@ static bool add_options(yyjson_mut_doc *doc, yyjson_mut_val *params,
     bool is_real = step->runner->is_real;
     return options && add_formats(doc, options, formats_of(step)) &&
            yyjson_mut_obj_add_str(doc, options, "walRunId", run->id) &&
-           (!is_real || yyjson_mut_obj_add_null(doc, options, "traceparent")) &&
+           (!is_real || add_said(doc, options, "traceparent", step)) &&
            add_meta(doc, options, &run->ask.origin) &&
+           (!is_real || step->kind != DX__FINECODE_RUN || add_kwargs(doc, options, step)) &&
            (!is_partial(step) || add_token(doc, options, "partialResultToken", step)) &&
            (!is_progress(step) || add_token(doc, options, "progressToken", step));
 }
@@ -115,7 +130,7 @@ static bool add_handlers(yyjson_mut_doc *doc, yyjson_mut_val *params,
            add_copy(doc, params, "previousResult", before ? before->result : NULL, true) &&
            (!is_real ||
             (add_copy(doc, params, "previousContext", before ? before->context : NULL, true) &&
-             yyjson_mut_obj_add_null(doc, params, "callerKwargs"))) &&
+             add_said(doc, params, "callerKwargs", step))) &&
            add_options(doc, params, step);
 }
 
@@ -133,8 +148,6 @@ static bool add_results(yyjson_mut_doc *doc, yyjson_mut_val *params, const dx__f
 
 static bool add_members(yyjson_mut_doc *doc, yyjson_mut_val *params,
                         const dx__finecode_step *step) {
-    if (step->kind == DX__FINECODE_SCHEMAS)
-        return true;
     if (step->kind == DX__FINECODE_SOURCE)
         return yyjson_mut_obj_add_str(doc, params, "source", step->run->ask.action);
     if (!yyjson_mut_obj_add_str(doc, params, "actionName", step->leg->action))
@@ -147,10 +160,16 @@ static bool add_members(yyjson_mut_doc *doc, yyjson_mut_val *params,
     return add_handlers(doc, params, step);
 }
 
-yyjson_mut_val *dx__finecode_step_params(const dx__finecode_step *step, yyjson_mut_doc *doc) {
-    yyjson_mut_val *params = yyjson_mut_obj(doc);
+bool dx__finecode_step_params(const dx__finecode_step *step, yyjson_mut_doc *doc,
+                              dx_json *ret_params) {
+    yyjson_mut_val *params = NULL;
+    if (step->kind == DX__FINECODE_SCHEMAS) {
+        *ret_params = dx__finecode_no_params(step->runner);
+        return true;
+    }
+    params = yyjson_mut_obj(doc);
     if (!params || !add_members(doc, params, step))
-        return NULL;
-    yyjson_mut_doc_set_root(doc, params);
-    return params;
+        return false;
+    *ret_params = dx_json_built(params);
+    return true;
 }

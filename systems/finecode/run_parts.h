@@ -85,7 +85,7 @@ struct dx__finecode_leg {
     bool is_held;   /* … and none are any more before the end */
     dx__finecode_end end;
     yyjson_doc *by_format;
-    uint64_t began;
+    uint64_t began; /* 0: not yet */
 };
 
 enum dx__finecode_run_kind { DX__FINECODE_ACTION, DX__FINECODE_RESOLVE, DX__FINECODE_SCHEMA };
@@ -119,7 +119,7 @@ struct dx_finecode_run {
     bool is_cancelled;
     bool is_over;         /* `end` holds it, and only on_done is left */
     dx__finecode_end end; /* of the whole */
-    uint64_t began;
+    uint64_t began;       /* 0: it had no turn yet */
     dx_timer *turn;
     dx__finecode_nested *nested; /* the request of a runner that it is for; NULL: none */
     dx_finecode_run *next;
@@ -192,8 +192,10 @@ void dx__finecode_step_cancel(dx__finecode_step *step);
 /* run_reply.c: what a step's call gave. */
 void dx__finecode_step_read(dx__finecode_step *step, const dx_event *event);
 
-/* run_params.c: the params of a step's call, in the form of its runner; NULL without memory. */
-yyjson_mut_val *dx__finecode_step_params(const dx__finecode_step *step, yyjson_mut_doc *doc);
+/* run_params.c: the params of a step's call, in the form of its runner, built in `doc`; false
+ * without memory. */
+bool dx__finecode_step_params(const dx__finecode_step *step, yyjson_mut_doc *doc,
+                              dx_json *ret_params);
 const char *dx__finecode_step_method(const dx__finecode_step *step);
 /* Are partial results or progress told about it? */
 bool dx__finecode_step_is_tracked(const dx__finecode_step *step);
@@ -213,6 +215,8 @@ yyjson_mut_val *dx__finecode_delta(yyjson_mut_doc *doc, yyjson_val *before, yyjs
 void dx__finecode_tell_step(const dx__finecode_step *step, const char *state);
 void dx__finecode_tell_run(dx_finecode_run *run, const dx__finecode_leg *leg, const char *type,
                            const dx__finecode_step *step);
+/* Of one that there was no run of at all. */
+void dx__finecode_tell_refused(dx_finecode_wm *wm, const dx_finecode_ask *ask, const char *why);
 
 /* back_run.c: what runs for a request of a runner. */
 void dx__finecode_back_run(dx_link *link, const dx_event *event, dx_finecode_runner *runner,
@@ -222,6 +226,8 @@ void dx__finecode_back_run_cancel(dx_finecode_runner *runner, dx_request request
  * themselves. */
 void dx__finecode_back_run_orphans(dx_finecode_runner *runner);
 void dx__finecode_back_run_forget(dx_finecode_runner *runner);
+/* A member of the request besides those that every run has; NULL: there is none. */
+yyjson_val *dx__finecode_nested_member(const dx__finecode_nested *nested, const char *name);
 /* Frees one whose run is freed. */
 void dx__finecode_nested_free(const dx_allocator *alloc, dx__finecode_nested *nested);
 /* back_edit.c */

@@ -64,14 +64,22 @@ static void read_object(dx__finecode_step *step, yyjson_val *value) {
         no_memory(step);
 }
 
+/* Its text is read, which has all numbers as they came. */
 static void read_value(dx__finecode_step *step, const dx_event *event) {
+    yyjson_doc *doc = NULL;
+    dx_status status = dx__finecode_doc_of_text(&step->run->alloc, event->body, &doc);
     if (event->outcome == DX_OUTCOME_INVALID && !yyjson_is_obj(event->value))
         violation(step, event->error.phrase);
+    else if (status == DX_ERR_NOMEM)
+        no_memory(step);
+    else if (status != DX_OK)
+        violation(step, "the answer can't be read");
     else if (step->kind == DX__FINECODE_RUN || step->kind == DX__FINECODE_HANDLERS ||
              step->kind == DX__FINECODE_FORMAT)
-        read_run(step, event->value);
+        read_run(step, yyjson_doc_get_root(doc));
     else
-        read_object(step, event->value);
+        read_object(step, yyjson_doc_get_root(doc));
+    yyjson_doc_free(doc);
 }
 
 static void read_error(dx__finecode_step *step, const dx_event *event) {

@@ -78,11 +78,11 @@ static dx_status send(dx__finecode_step *step) {
         options.token = dx_str(step->token);
         options.on_progress = on_progress;
     }
-    yyjson_mut_val *params = dx__finecode_step_params(step, doc);
-    dx_status status = params
-                           ? dx__finecode_runner_call(step->runner, dx__finecode_step_method(step),
-                                                      dx_json_built(params), &options, &step->call)
-                           : DX_ERR_NOMEM;
+    dx_json params;
+    dx_status status = DX_ERR_NOMEM;
+    if (dx__finecode_step_params(step, doc, &params))
+        status = dx__finecode_runner_call(step->runner, dx__finecode_step_method(step), params,
+                                          &options, &step->call);
     yyjson_mut_doc_free(doc);
     return status;
 }
@@ -143,7 +143,7 @@ void dx__finecode_step_start(dx__finecode_step *step) {
         return;
     }
     step->env = runner->env;
-    if (runner->state == DX_FINECODE_RUNNING && runner->link && !runner->leaving) {
+    if (dx__finecode_runner_is_ready(runner)) {
         ready(step);
         return;
     }

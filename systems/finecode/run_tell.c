@@ -46,6 +46,36 @@ static void add_payload(yyjson_mut_doc *doc, yyjson_mut_val *payload, const dx_f
         (void)add_outcome(doc, payload, leg ? &leg->end : &run->end);
 }
 
+/* NULL for one that is gone, which may be why it was refused. */
+static const char *path_of(const dx_finecode_wm *wm, const dx_finecode_project *project) {
+    for (size_t i = 0; i < wm->project_count; i++)
+        if (wm->projects[i] == project)
+            return project->path;
+    return NULL;
+}
+
+void dx__finecode_tell_refused(dx_finecode_wm *wm, const dx_finecode_ask *ask, const char *why) {
+    char id[37];
+    yyjson_alc alc = dx__finecode_alc(&wm->alloc);
+    dx__finecode_end end;
+    dx__finecode_wal_event event = {.type = "run.rejected",
+                                    .project_path = path_of(wm, ask->project),
+                                    .run_id = id,
+                                    .action = ask->action,
+                                    .trigger = ask->origin.trigger,
+                                    .dev_env = ask->origin.dev_env};
+    if (!wm->wal)
+        return;
+    dx__finecode_uuid(id);
+    dx__finecode_end_set(&end, DX_FINECODE_FAILED, DX_FINECODE_REFUSED, why, "");
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
+    yyjson_mut_val *payload = doc ? yyjson_mut_obj(doc) : NULL;
+    if (payload && add_outcome(doc, payload, &end))
+        event.payload = payload;
+    dx__finecode_wal_write(wm->wal, &event);
+    yyjson_mut_doc_free(doc);
+}
+
 void dx__finecode_tell_run(dx_finecode_run *run, const dx__finecode_leg *leg, const char *type,
                            const dx__finecode_step *step) {
     yyjson_alc alc = dx__finecode_alc(&run->alloc);
@@ -65,6 +95,6 @@ void dx__finecode_tell_run(dx_finecode_run *run, const dx__finecode_leg *leg, co
         add_payload(doc, payload, run, leg, type, step);
         event.payload = payload;
     }
-    dx__finecode_wal_write(run->wm->wal, &event);
+    dx__finecode_wm_log(run->wm, &event);
     yyjson_mut_doc_free(doc);
 }

@@ -64,10 +64,7 @@ bool dx__finecode_runner_is_ready(const dx_finecode_runner *runner) {
 void dx__finecode_runner_log(dx_finecode_runner *runner, const char *type) {
     dx__finecode_wal_event event = {
         .type = type, .project_path = runner->project->path, .env_name = runner->env};
-    dx__finecode_wal_write(runner->wm->wal, &event);
-    const char *trouble = dx__finecode_wal_trouble(runner->wm->wal);
-    if (trouble)
-        dx__finecode_wm_note(runner, "WARNING", trouble, "");
+    dx__finecode_wm_log(runner->wm, &event);
 }
 
 /* Birth and death. */
@@ -105,8 +102,6 @@ dx_finecode_runner *dx__finecode_runner_free(dx_finecode_runner *runner) {
         return NULL;
     dx_finecode_wm *wm = runner->wm;
     dx_allocator alloc = wm->alloc;
-    for (dx_finecode_runner *one = wm->runners; one; one = one->next)
-        dx__finecode_runner_forget(one, runner); /* whose presets it waits for */
     dx__finecode_runner_unqueue(runner);
     dx__finecode_runner_release(runner);
     dx__finecode_runner_lose_link(runner);
@@ -120,7 +115,7 @@ dx_finecode_runner *dx__finecode_runner_free(dx_finecode_runner *runner) {
         dx__free(&alloc, waiter);
     }
     dx__finecode_runner_presets_free(runner);
-    dx__finecode_wm_forget_notes(runner);
+    dx__finecode_wm_forget_notes(wm, runner);
     dx_buf_done(&runner->lines);
     dx__free(&alloc, runner->env);
     dx__free(&alloc, runner->label);

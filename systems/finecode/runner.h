@@ -40,11 +40,6 @@ static inline uint64_t dx__finecode_time(uint64_t ms) {
     return ms ? ms : 1;
 }
 
-/* The characters of a string; absent for what is none, whose length is something else. */
-static inline dx_text dx__finecode_chars(yyjson_val *value) {
-    return (dx_text){yyjson_get_str(value), yyjson_is_str(value) ? yyjson_get_len(value) : 0};
-}
-
 /* runner.c */
 dx_finecode_runner *dx__finecode_runner_new(dx_finecode_wm *wm, dx_finecode_project *project,
                                             const char *env);
@@ -53,13 +48,12 @@ void dx__finecode_runner_set_state(dx_finecode_runner *runner, dx_finecode_runne
 void dx__finecode_runner_set_why(dx_finecode_runner *runner, const char *before, const char *after);
 /* It has no use for its turn to start any more. */
 void dx__finecode_runner_release(dx_finecode_runner *runner);
-/* Is there somebody to talk to? */
-bool dx__finecode_runner_is_ready(const dx_finecode_runner *runner);
 /* An event of the WAL. */
 void dx__finecode_runner_log(dx_finecode_runner *runner, const char *type);
 
 /* runner_queue.c: a start, if none is under way; what is not idle is left alone. */
 void dx__finecode_runner_begin(dx_finecode_runner *runner);
+/* It waits for nothing before its start any more. */
 void dx__finecode_runner_unqueue(dx_finecode_runner *runner);
 /* Starts what is due; from the manager's own dispatch. */
 void dx__finecode_runner_starts(dx_finecode_wm *wm);

@@ -1,9 +1,6 @@
 /* Calls that others make: each ends once, also if the process is killed under it. */
 #include "systems/finecode/runner.h"
 
-/* Who says again and again that it is at work still has to come to an end some day. */
-enum { DAY_MS = 24 * 60 * 60 * 1000 };
-
 static void unlink_call(dx__finecode_call *call) {
     dx__finecode_call **at = &call->runner->calls;
     while (*at != call)
@@ -29,6 +26,12 @@ static void on_progress(dx_link *link, const dx_event *event, void *user) {
         call->options.on_progress(call->runner, event, call->options.user);
 }
 
+/* Who says again and again that it is at work still has to come to an end some day. */
+static uint64_t total_of(const dx_finecode_wm *wm, uint64_t ms) {
+    uint64_t total = dx__finecode_time(wm->config.total_ms);
+    return total > ms ? total : ms;
+}
+
 dx_status dx__finecode_runner_call(dx_finecode_runner *runner, const char *method, dx_json params,
                                    const dx__finecode_call_options *options, dx_call *ret_call) {
     const dx_allocator *alloc = &runner->wm->alloc;
@@ -43,7 +46,7 @@ dx_status dx__finecode_runner_call(dx_finecode_runner *runner, const char *metho
     link_options.peer.timeout_ms = options->ms;
     link_options.peer.reset = options->reset;
     if (options->reset)
-        link_options.peer.total_ms = DAY_MS;
+        link_options.peer.total_ms = total_of(runner->wm, options->ms);
     link_options.peer.token = options->token;
     link_options.peer.user = call;
     dx_status status =

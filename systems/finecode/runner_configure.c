@@ -57,7 +57,7 @@ static void on_meta(dx_link *link, const dx_event *event, void *user) {
         dx__finecode_meta_take(runner, event->value);
     } else {
         dx__finecode_runner_say_outcome(text, sizeof text, event);
-        dx__finecode_wm_note(runner, "WARNING", "resolveActionMeta: ", text);
+        dx__finecode_wm_note(runner->wm, runner, "WARNING", "resolveActionMeta: ", text);
     }
     dx_status status = dx__finecode_runner_open_documents(runner);
     if (status == DX_OK)
@@ -82,9 +82,9 @@ static void on_config(dx_link *link, const dx_event *event, void *user) {
         return;
     if (took_config(event, &error)) {
         runner->step = FINECODE_META;
-        dx_status status =
-            dx__finecode_runner_ask(runner, "finecodeRunner/resolveActionMeta", dx_json_none(),
-                                    runner->wm->config.config_ms, on_meta);
+        dx_status status = dx__finecode_runner_ask(runner, "finecodeRunner/resolveActionMeta",
+                                                   dx__finecode_no_params(runner),
+                                                   runner->wm->config.config_ms, on_meta);
         if (status != DX_OK)
             dx__finecode_runner_fail_asking(runner, "finecodeRunner/resolveActionMeta", status);
     } else if (event->outcome != DX_OUTCOME_ERROR && error.at) {

@@ -24,7 +24,7 @@ void dx__finecode_runner_say_outcome(char *to, size_t room, const dx_event *even
         dx__say_str(to, room, code);
         if (yyjson_is_str(event->value))
             message = event->value;
-        dx__say(to, room, dx__finecode_chars(message));
+        dx__say(to, room, dx__finecode_text_of(message));
         break;
     case DX_OUTCOME_TIMED_OUT:
         dx__say_str(to, room, "no answer in time");
@@ -89,8 +89,9 @@ static void on_initialize(dx_link *link, const dx_event *event, void *user) {
     runner->step = FINECODE_INFO;
     dx_status status = dx_link_notify(link, dx_str("initialized"), dx_json_text(empty, 2));
     if (status == DX_OK)
-        status = dx__finecode_runner_ask(runner, "finecodeRunner/getInfo", dx_json_none(),
-                                         runner->wm->config.info_ms, on_info);
+        status = dx__finecode_runner_ask(runner, "finecodeRunner/getInfo",
+                                         dx__finecode_no_params(runner), runner->wm->config.info_ms,
+                                         on_info);
     if (status != DX_OK)
         dx__finecode_runner_fail_asking(runner, "finecodeRunner/getInfo", status);
 }

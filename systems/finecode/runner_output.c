@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* So many requests on its standard output are not answered. More can't be kept apart for ever, but
- * nobody reads what they are answered. */
-enum { KEPT_MAX = 1000 };
+/* So many requests on its standard output, of this length at most, are not answered. More can't be
+ * kept apart for ever, but nobody reads what they are answered. */
+enum { KEPT_MAX = 1000, KEPT_LEN = 4 << 10 };
 /* A line of this length says all. */
 enum { LINE_MAX_KEPT = 500 };
 
@@ -152,8 +152,10 @@ void dx__finecode_runner_errors(dx_child *child, dx_text line, void *user) {
 
 /* What looks like a request there is none, so it gets no answer: that is given when the event is
  * freed, unless the link was freed before. */
-static void leave_unanswered(dx_finecode_runner *runner, dx_link *link) {
+static void leave_unanswered(dx_finecode_runner *runner, dx_link *link, dx_text line) {
     const dx_allocator *alloc = &runner->wm->alloc;
+    if (line.len > KEPT_LEN)
+        return;
     if (!runner->kept)
         runner->kept = dx__malloc(alloc, KEPT_MAX * sizeof(dx_event *));
     if (runner->kept && runner->kept_count < KEPT_MAX &&
@@ -177,7 +179,7 @@ void dx__finecode_runner_output(dx_link *link, const dx_event *event, void *user
     if (waits)
         keep_line(runner, line);
     if (event->kind == DX_EVENT_REQUEST) {
-        leave_unanswered(runner, link);
+        leave_unanswered(runner, link, line);
     } else if (waits && !runner->dying) {
         unsigned port = serving_port(line);
         dx__finecode_runner_look_for_debugger(runner, line);

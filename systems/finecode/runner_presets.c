@@ -30,19 +30,28 @@ static bool keep_folder(dx_finecode_runner *runner, dx_text folder) {
 
 static void ask_next(dx_finecode_runner *runner);
 
+static void warn(dx_finecode_runner *runner, const dx_event *event) {
+    char text[300] = "";
+    dx__say_str(text, sizeof text,
+                dx__finecode_project_preset(runner->project, runner->folder_count));
+    dx__say_str(text, sizeof text, ": ");
+    if (event->outcome == DX_OUTCOME_RESULT)
+        dx__say_str(text, sizeof text, "its path is not absolute");
+    else
+        dx__finecode_runner_say_outcome(text, sizeof text, event);
+    dx__finecode_wm_note(runner->wm, runner, "WARNING", "preset ", text);
+}
+
+/* As with all answers, more may be in it than the document has. */
 static void on_path(dx_link *link, const dx_event *event, void *user) {
     dx_finecode_runner *runner = user;
-    dx_text folder = dx__finecode_string(event->value, "packagePath");
+    bool is_result = event->outcome == DX_OUTCOME_RESULT || event->outcome == DX_OUTCOME_INVALID;
+    dx_text folder = dx__finecode_string(is_result ? event->value : NULL, "packagePath");
     (void)link;
     if (event->outcome == DX_OUTCOME_LOST || runner->step != FINECODE_PRESETS)
         return;
-    if (event->outcome != DX_OUTCOME_RESULT || !folder.at) {
-        char text[300] = "";
-        dx__say_str(text, sizeof text,
-                    dx__finecode_project_preset(runner->project, runner->folder_count));
-        dx__say_str(text, sizeof text, ": ");
-        dx__finecode_runner_say_outcome(text, sizeof text, event);
-        dx__finecode_wm_note(runner, "WARNING", "preset ", text);
+    if (!folder.at || folder.at[0] != '/') {
+        warn(runner, event);
         folder = dx_str("");
     }
     if (keep_folder(runner, folder))

@@ -18,11 +18,9 @@ static void queue(dx_finecode_runner *runner) {
     dx__finecode_wm_wake(wm);
 }
 
-void dx__finecode_runner_unqueue(dx_finecode_runner *runner) {
+static void take_out(dx_finecode_runner *runner) {
     dx_finecode_wm *wm = runner->wm;
     dx_finecode_runner *before = NULL;
-    if (!runner->queued)
-        return;
     for (dx_finecode_runner *one = wm->first_queued; one != runner; one = one->next_queued)
         before = one;
     *(before ? &before->next_queued : &wm->first_queued) = runner->next_queued;
@@ -32,11 +30,21 @@ void dx__finecode_runner_unqueue(dx_finecode_runner *runner) {
     runner->next_queued = NULL;
 }
 
+void dx__finecode_runner_unqueue(dx_finecode_runner *runner) {
+    dx_finecode_runner *bootstrap = NULL;
+    if (runner->queued)
+        take_out(runner);
+    if (runner->step == FINECODE_WAITS)
+        bootstrap = dx_finecode_wm_find_runner(runner->wm, runner->project, FINECODE_BOOTSTRAP);
+    if (bootstrap)
+        dx__finecode_runner_forget(bootstrap, runner);
+}
+
 /* Whether they were found or not: without them it has at least what its own files say. */
 static void on_bootstrapped(dx_finecode_runner *bootstrap, bool ready, void *user) {
     dx_finecode_runner *runner = user;
     if (!ready)
-        dx__finecode_wm_note(bootstrap, "WARNING",
+        dx__finecode_wm_note(bootstrap->wm, bootstrap, "WARNING",
                              "presets can't be found without " FINECODE_BOOTSTRAP ": ",
                              bootstrap->why);
     if (runner->step == FINECODE_WAITS)

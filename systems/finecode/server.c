@@ -101,7 +101,8 @@ static void drop_work(dx_finecode_server *server) {
 dx_finecode_server *dx_finecode_server_free(dx_finecode_server *server) {
     if (!server)
         return NULL;
-    if (server->wm->server == server)
+    bool served = server->wm->server == server;
+    if (served)
         server->wm->server = NULL;
     dx__finecode_port_remove(server);
     (void)dx_listener_free(server->listener);
@@ -112,9 +113,9 @@ dx_finecode_server *dx_finecode_server_free(dx_finecode_server *server) {
         (void)dx__finecode_client_free(client);
     }
     /* What it has set in the manager goes with it. */
-    if (server->overrides)
-        server->wm->config.overrides = NULL;
-    dx__free(&server->alloc, server->overrides);
+    if (served)
+        dx__finecode_level_choose(server);
+    dx__finecode_overrides_drop(server);
     dx__free(&server->alloc, server->level);
     dx__free(&server->alloc, server->port_file);
     (void)dx_timer_free(server->idle);

@@ -48,6 +48,17 @@ const char *dx__finecode_need_param(dx_link *link, const dx_event *event, const 
     return value;
 }
 
+bool dx__finecode_may_param(dx_link *link, const dx_event *event, const char *name,
+                            const char **ret_value) {
+    yyjson_val *value = yyjson_obj_get(event->value, name);
+    if (!value || yyjson_is_null(value)) {
+        *ret_value = NULL;
+        return true;
+    }
+    *ret_value = dx__finecode_need_param(link, event, name);
+    return *ret_value;
+}
+
 dx_finecode_project *dx__finecode_need_project(dx__finecode_client *client, const dx_event *event,
                                                const char *name) {
     const char *word = dx__finecode_need_param(client->link, event, name);

@@ -94,10 +94,11 @@ static bool is_known(const dx_finecode_project *project) {
 void dx__finecode_list_actions(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
     dx_finecode_wm *wm = client->server->wm;
-    const char *word = dx__finecode_param(event, "project");
+    const char *word = NULL;
+    if (!dx__finecode_may_param(link, event, "project", &word))
+        return;
     dx_finecode_project *only =
         word && *word ? dx__finecode_need_project(client, event, "project") : NULL;
-    (void)link;
     if (word && *word && !only)
         return;
     dx__finecode_duty *duty = dx__finecode_duty_new(client, sizeof(struct question));

@@ -1,13 +1,13 @@
 /* Several actions, in several projects, by one request. */
 #include "systems/finecode/server_work.h"
 
-/* Where the items of a batch come from. */
+/* What it is about. */
 struct batch {
     dx_finecode_wm *wm;
     yyjson_val *sources;
-    yyjson_val *projects; /* NULL: all that have the action */
-    yyjson_val *params;
-    yyjson_val *by_project;
+    yyjson_val *names; /* of projects; NULL: all that have one of the actions */
+    dx_finecode_project **projects;
+    size_t count;
 };
 
 static bool is_list_of_words(yyjson_val *list) {
@@ -23,116 +23,165 @@ static bool is_list_of_words(yyjson_val *list) {
     return true;
 }
 
-static bool is_wanted(const struct batch *batch, const dx_finecode_project *project) {
+/* {path: {…}}, or nothing. */
+static bool is_map_of_objects(yyjson_val *map) {
     size_t index;
     size_t count;
-    yyjson_val *word;
-    if (dx_finecode_project_get_state(project) != DX_FINECODE_VALID)
+    yyjson_val *key;
+    yyjson_val *value;
+    if (map && !yyjson_is_null(map) && !yyjson_is_obj(map))
         return false;
-    if (!batch->projects)
-        return true;
-    yyjson_arr_foreach(batch->projects, index, count, word) {
-        if (dx_finecode_wm_find_project(batch->wm, yyjson_get_str(word)) == project)
+    yyjson_obj_foreach(map, index, count, key, value) {
+        if (!yyjson_is_obj(value))
+            return false;
+    }
+    return true;
+}
+
+static const char *flaw_of(const struct batch *batch, const dx_event *event) {
+    if (!is_list_of_words(batch->sources) ||
+        yyjson_arr_size(batch->sources) > DX__FINECODE_ACTIONS_MAX ||
+        (batch->names && !is_list_of_words(batch->names)))
+        return "actionSources and projects are lists of words";
+    if (!is_map_of_objects(yyjson_obj_get(event->value, "paramsByProject")))
+        return "paramsByProject: {path: {…}}";
+    return NULL;
+}
+
+static bool has(const dx_finecode_project *project, yyjson_val *source) {
+    return dx_finecode_project_get_state(project) == DX_FINECODE_VALID &&
+           dx__finecode_project_find(project, dx__finecode_text_of(source));
+}
+
+static bool has_any(const dx_finecode_project *project, yyjson_val *sources) {
+    size_t index;
+    size_t count;
+    yyjson_val *source;
+    yyjson_arr_foreach(sources, index, count, source) {
+        if (has(project, source))
             return true;
     }
     return false;
 }
 
-/* What the projects have in common, and on top of it what this one has. */
-static dx_json payload_of(dx__finecode_work *work, const struct batch *batch, const char *path) {
-    yyjson_val *own = yyjson_obj_get(batch->by_project, path);
-    if (!yyjson_is_obj(own))
-        return batch->params ? dx_json_value(batch->params) : dx_json_none();
-    if (!batch->params)
-        return dx_json_value(own);
-    yyjson_mut_val *common = yyjson_val_mut_copy(work->doc, batch->params);
-    yyjson_mut_val *both = common ? dx__finecode_deep_merge(work->doc, common, own) : NULL;
-    work->broken = work->broken || !both;
-    return both ? dx_json_built(both) : dx_json_none();
+static void choose(struct batch *batch, dx_finecode_project *project) {
+    size_t at = 0;
+    while (at < batch->count && batch->projects[at] != project)
+        at++;
+    if (at == batch->count)
+        batch->projects[batch->count++] = project;
+}
+
+/* The name of one that there is not; NULL: all are there. */
+static const char *choose_named(struct batch *batch) {
+    size_t index;
+    size_t count;
+    yyjson_val *name;
+    yyjson_arr_foreach(batch->names, index, count, name) {
+        dx_finecode_project *project = dx_finecode_wm_find_project(batch->wm, yyjson_get_str(name));
+        if (!project)
+            return yyjson_get_str(name);
+        choose(batch, project);
+    }
+    return NULL;
+}
+
+static void choose_all(struct batch *batch) {
+    dx_finecode_project *project;
+    for (size_t i = 0; (project = dx_finecode_wm_project(batch->wm, i)); i++)
+        if (has_any(project, batch->sources))
+            batch->projects[batch->count++] = project;
+}
+
+/* The first action that none of the projects has; NULL: each has a project. Who names projects
+ * hears of it for each of them. */
+static const char *homeless(const struct batch *batch) {
+    size_t index;
+    size_t count;
+    yyjson_val *source;
+    yyjson_arr_foreach(batch->sources, index, count, source) {
+        bool found = batch->names;
+        for (size_t i = 0; i < batch->count && !found; i++)
+            found = has(batch->projects[i], source);
+        if (!found)
+            return yyjson_get_str(source);
+    }
+    return NULL;
+}
+
+/* False with a refusal. */
+static bool find_projects(struct batch *batch, dx_link *link, dx_request request) {
+    size_t most = batch->wm->config.max_fanout;
+    const char *before = "no such project: ";
+    const char *missing = NULL;
+    bool many = yyjson_arr_size(batch->names) > most;
+    if (batch->names && !many)
+        missing = choose_named(batch);
+    else if (!batch->names)
+        choose_all(batch);
+    many = many || batch->count > most;
+    if (!missing && !many) {
+        before = "no project has the action ";
+        missing = homeless(batch);
+    }
+    if (many)
+        dx__finecode_answer_refuse(link, request, DX_CODE_INTERNAL,
+                                   "more projects than one run may have", "");
+    else if (missing)
+        dx__finecode_answer_refuse(link, request, DX_CODE_PARAMS, before, missing);
+    else if (!batch->count)
+        dx__finecode_answer_refuse(link, request, DX_CODE_PARAMS,
+                                   "there is no project to run it in", "");
+    return !many && !missing && batch->count;
 }
 
 static void add_items(dx__finecode_work *work, const struct batch *batch,
                       const dx_finecode_project *project) {
-    const char *path = dx_finecode_project_path(project);
-    yyjson_mut_val *copy = yyjson_mut_strcpy(work->doc, path);
+    yyjson_val *sources = yyjson_obj_get(work->duty->event->value, "actionSources");
+    yyjson_mut_val *path = yyjson_mut_strcpy(work->doc, dx_finecode_project_path(project));
     size_t index;
     size_t count;
     yyjson_val *source;
-    work->broken = work->broken || !copy;
-    yyjson_arr_foreach(batch->sources, index, count, source) {
-        const char *name = yyjson_get_str(source);
-        /* Who names projects wants to hear that one does not have the action. */
-        if (work->broken || (!batch->projects && !dx__finecode_project_find(project, dx_str(name))))
+    work->broken = work->broken || !path;
+    yyjson_arr_foreach(sources, index, count, source) {
+        if (work->broken || (!batch->names && !has(project, source)))
             continue;
-        work->items[work->count++] = (dx__finecode_item){.work = work,
-                                                         .source = name,
-                                                         .project = yyjson_mut_get_str(copy),
-                                                         .payload = payload_of(work, batch, path)};
+        work->items[work->count++] = (dx__finecode_item){
+            .work = work, .source = yyjson_get_str(source), .project = yyjson_mut_get_str(path)};
     }
 }
 
-/* How many projects it is for; 0 with a refusal. */
-static size_t count_projects(dx__finecode_client *client, const dx_event *event,
-                             const struct batch *batch) {
-    dx_finecode_project *project;
-    size_t count = 0;
-    size_t index;
-    size_t words;
-    yyjson_val *word;
-    yyjson_arr_foreach(batch->projects, index, words, word) {
-        if (dx_finecode_wm_find_project(batch->wm, yyjson_get_str(word)))
-            continue;
-        dx__finecode_answer_refuse(client->link, event->request, DX_CODE_PARAMS,
-                                   "no such project: ", yyjson_get_str(word));
-        return 0;
+static void begin(dx__finecode_client *client, const struct batch *batch) {
+    size_t actions = yyjson_arr_size(batch->sources);
+    dx__finecode_work *work = dx__finecode_work_new(client, batch->count * actions);
+    if (!work)
+        return;
+    work->batch = true;
+    for (size_t i = 0; i < batch->count; i++)
+        add_items(work, batch, batch->projects[i]);
+    if (!work->broken) {
+        dx__finecode_work_go(work);
+        return;
     }
-    for (size_t i = 0; (project = dx_finecode_wm_project(batch->wm, i)); i++)
-        count += is_wanted(batch, project);
-    if (count > batch->wm->config.max_fanout) {
-        dx__finecode_answer_refuse(client->link, event->request, DX_CODE_INTERNAL,
-                                   "more projects than one run may have", "");
-        return 0;
-    }
-    if (!count)
-        dx__finecode_answer_refuse(client->link, event->request, DX_CODE_PARAMS,
-                                   "there is no project to run it in", "");
-    return count;
-}
-
-static struct batch read_batch(dx_finecode_wm *wm, const dx_event *event) {
-    yyjson_val *projects = yyjson_obj_get(event->value, "projects");
-    yyjson_val *params = yyjson_obj_get(event->value, "params");
-    return (struct batch){.wm = wm,
-                          .sources = yyjson_obj_get(event->value, "actionSources"),
-                          .projects = yyjson_is_null(projects) ? NULL : projects,
-                          .params = yyjson_is_obj(params) ? params : NULL,
-                          .by_project = yyjson_obj_get(event->value, "paramsByProject")};
+    dx__finecode_work_refuse(work, DX_CODE_INTERNAL, "out of memory", "");
+    dx__finecode_duty_end(work->duty);
 }
 
 void dx__finecode_run_batch(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
-    struct batch batch = read_batch(client->server->wm, event);
-    size_t actions = yyjson_arr_size(batch.sources);
-    if (!is_list_of_words(batch.sources) || actions > DX__FINECODE_ACTIONS_MAX ||
-        (batch.projects && !is_list_of_words(batch.projects))) {
-        dx__finecode_answer_refuse(link, event->request, DX_CODE_PARAMS,
-                                   "actionSources and projects are lists of words", "");
+    const dx_allocator *alloc = &client->server->alloc;
+    yyjson_val *names = yyjson_obj_get(event->value, "projects");
+    struct batch batch = {.wm = client->server->wm,
+                          .sources = yyjson_obj_get(event->value, "actionSources"),
+                          .names = yyjson_is_null(names) ? NULL : names};
+    const char *flaw = flaw_of(&batch, event);
+    if (flaw) {
+        dx__finecode_answer_refuse(link, event->request, DX_CODE_PARAMS, flaw, "");
         return;
     }
-    size_t count = count_projects(client, event, &batch);
-    dx__finecode_work *work = count ? dx__finecode_work_new(client, count * actions) : NULL;
-    if (!work)
-        return;
-    work->batch = true;
-    batch = read_batch(client->server->wm, work->duty->event);
-    dx_finecode_project *project;
-    for (size_t i = 0; (project = dx_finecode_wm_project(batch.wm, i)); i++)
-        if (is_wanted(&batch, project))
-            add_items(work, &batch, project);
-    if (work->broken) {
-        dx__finecode_work_refuse(work, DX_CODE_INTERNAL, "out of memory", "");
-        dx__finecode_duty_end(work->duty);
-        return;
-    }
-    dx__finecode_work_go(work);
+    batch.projects =
+        dx__malloc(alloc, (batch.wm->project_count + 1) * sizeof(dx_finecode_project *));
+    if (batch.projects && find_projects(&batch, link, event->request))
+        begin(client, &batch);
+    dx__free(alloc, batch.projects);
 }

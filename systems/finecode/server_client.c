@@ -7,8 +7,6 @@
 static void initialize(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
     yyjson_val *can = yyjson_obj_get(yyjson_obj_get(event->value, "capabilities"), "workspace");
-    client->name[0] = '\0';
-    dx__say(client->name, sizeof client->name, dx__finecode_string(event->value, "clientId"));
     client->takes_edits = yyjson_is_true(yyjson_obj_get(can, "applyEdit"));
     static const char answer[] = "{\"logFilePath\":null}";
     (void)dx_link_reply(link, event->request, dx_json_text(answer, sizeof answer - 1));
@@ -43,6 +41,7 @@ static void reset(dx_link *link, const dx_event *event, void *user) {
         if (wm->root_count >= before)
             break;
     }
+    dx__finecode_overrides_drop(client->server);
     dx__finecode_answer_empty(link, event->request);
 }
 
@@ -114,7 +113,9 @@ static dx_status open_link(dx__finecode_client *client, int fd) {
     config.recorder = client->server->wm->config.recorder;
     config.name = "client";
     config.peer.allocator = &client->server->alloc;
-    config.peer.lenient = DX_LENIENT_DEFAULT | DX_LENIENT_NULL_PARAMS;
+    /* Not text between messages: every web page can have a browser post to this port, and what HTTP
+     * says about a body would do as the header of a message. */
+    config.peer.lenient = DX_LENIENT_LF | DX_LENIENT_NULL_PARAMS;
     config.peer.cancel = (dx_cancel_style){.method = "$/cancelRequest",
                                            .id_member = "id",
                                            .answered = 1,

@@ -13,7 +13,8 @@ static const struct {
 } levels[] = {{"TRACE", 5}, {"DEBUG", 10}, {"INFO", 20},     {"SUCCESS", 25}, {"WARNING", 30},
               {"WARN", 30}, {"ERROR", 40}, {"CRITICAL", 50}, {"FATAL", 50}};
 
-int dx__finecode_level(const char *name) {
+/* 10 for "DEBUG", …; 20 for others. */
+static int level_of(const char *name) {
     for (size_t i = 0; name && i < sizeof levels / sizeof *levels; i++)
         if (strcasecmp(name, levels[i].name) == 0)
             return levels[i].level;
@@ -29,7 +30,7 @@ static const char *level_name(int level) {
 
 /* Runners forward what the most curious client wants. */
 void dx__finecode_level_choose(dx_finecode_server *server) {
-    int lowest = server->level ? dx__finecode_level(server->level) : 0;
+    int lowest = server->level ? level_of(server->level) : 0;
     for (dx__finecode_client *client = server->clients; client; client = client->next)
         if (client->log_level && (!lowest || client->log_level < lowest))
             lowest = client->log_level;
@@ -41,7 +42,7 @@ void dx__finecode_level_choose(dx_finecode_server *server) {
 
 void dx__finecode_subscribe_logs(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
-    client->log_level = dx__finecode_level(dx__finecode_param(event, "minLevel"));
+    client->log_level = level_of(dx__finecode_param(event, "minLevel"));
     dx__finecode_level_choose(client->server);
     dx__finecode_answer_empty(link, event->request);
 }
@@ -160,7 +161,7 @@ void dx__finecode_server_log(dx_finecode_server *server, dx_finecode_runner *run
                              const char *level, const char *group, dx_text text, double time) {
     if (!server || !server->clients)
         return;
-    int number = dx__finecode_level(level);
+    int number = level_of(level);
     bool waits = false;
     dx_buf record;
     dx_buf_init(&record, (size_t)8 << 20, &server->alloc);

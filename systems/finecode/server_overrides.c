@@ -2,7 +2,7 @@
 #include "systems/finecode/server_parts.h"
 
 /* The words "ACTION.[HANDLER.]PARAM=JSON" of {action: {handler or "": {param: value}}}, with a NUL
- * behind each. */
+ * behind each. A name with one of their marks in it would become another. */
 struct words {
     dx_buf text;
     size_t count;
@@ -10,7 +10,7 @@ struct words {
 
 static dx_status add_part(dx_buf *text, yyjson_val *name, const char *end) {
     dx_text part = dx__finecode_text_of(name);
-    if (memchr(part.at, '\0', part.len))
+    if (strcspn(part.at, ".=") != part.len)
         return DX_MISFIT;
     dx_status status = dx_buf_append(text, part.at, part.len);
     return status == DX_OK ? dx_buf_append(text, end, strlen(end)) : status;
@@ -18,6 +18,7 @@ static dx_status add_part(dx_buf *text, yyjson_val *name, const char *end) {
 
 static dx_status add_word(struct words *words, yyjson_val *action, yyjson_val *handler,
                           yyjson_val *param, yyjson_val *value) {
+    size_t start = words->text.len;
     dx_status status = add_part(&words->text, action, ".");
     if (status == DX_OK && yyjson_get_len(handler))
         status = add_part(&words->text, handler, ".");
@@ -28,6 +29,8 @@ static dx_status add_word(struct words *words, yyjson_val *action, yyjson_val *h
     if (status == DX_OK)
         status = dx_buf_append(&words->text, "", 1);
     words->count++;
+    if (status == DX_OK && !dx__finecode_is_override(words->text.data + start))
+        status = DX_MISFIT;
     return status;
 }
 
@@ -88,15 +91,27 @@ static const char **list_of(const dx_allocator *alloc, const struct words *words
 
 /* What is read already is read again; the runners get it by the way that every runner gets its
  * configuration, when they are started again. */
-static void read_again(dx_finecode_wm *wm) {
+static dx_status read_again(dx_finecode_wm *wm) {
     dx__finecode_overrides overrides = dx__finecode_wm_overrides(wm);
-    for (size_t i = 0; i < wm->project_count; i++)
-        (void)dx__finecode_project_reread(wm->projects[i], &overrides, NULL);
+    dx_status status = DX_OK;
+    for (size_t i = 0; status == DX_OK && i < wm->project_count; i++)
+        status = dx__finecode_project_reread(wm->projects[i], &overrides, NULL);
     dx_finecode_runner *runner;
-    for (size_t i = 0; (runner = dx_finecode_wm_runner(wm, i)); i++)
-        if (dx_finecode_runner_get_state(runner) == DX_FINECODE_RUNNING)
+    for (size_t i = 0; (runner = dx_finecode_wm_runner(wm, i)); i++) {
+        dx_finecode_runner_state state = dx_finecode_runner_get_state(runner);
+        if (state == DX_FINECODE_RUNNING || state == DX_FINECODE_INITIALIZING)
             (void)dx_finecode_wm_restart(wm, runner);
+    }
     dx__finecode_server_tree(wm->server);
+    return status;
+}
+
+void dx__finecode_overrides_drop(dx_finecode_server *server) {
+    if (!server->overrides)
+        return;
+    server->wm->config.overrides = server->wm->overrides;
+    dx__free(&server->alloc, server->overrides);
+    server->overrides = NULL;
 }
 
 void dx__finecode_set_overrides(dx_link *link, const dx_event *event, void *user) {
@@ -111,12 +126,16 @@ void dx__finecode_set_overrides(dx_link *link, const dx_event *event, void *user
         bool misfit = status == DX_MISFIT;
         dx__finecode_answer_refuse(
             link, event->request, misfit ? DX_CODE_PARAMS : DX_CODE_INTERNAL,
-            misfit ? "overrides: {action: {handler: {param: value}}}" : "out of memory", "");
+            misfit ? "overrides: {action: {handler: {param: value}}}, without '.' and '=' in names"
+                   : "out of memory",
+            "");
         return;
     }
-    dx__free(&server->alloc, server->overrides);
+    dx__finecode_overrides_drop(server);
     server->overrides = list;
     server->wm->config.overrides = list;
-    read_again(server->wm);
-    dx__finecode_answer_empty(link, event->request);
+    if (read_again(server->wm) == DX_OK)
+        dx__finecode_answer_empty(link, event->request);
+    else
+        dx__finecode_answer_refuse(link, event->request, DX_CODE_INTERNAL, "out of memory", "");
 }

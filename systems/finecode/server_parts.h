@@ -24,7 +24,6 @@ typedef struct dx__finecode_opened {
 typedef struct dx__finecode_client {
     dx_finecode_server *server;
     dx_link *link;
-    char name[64];
     bool takes_edits;
     int log_level;  /* 0: wants no records */
     dx_buf records; /* JSON, with commas between */
@@ -96,6 +95,9 @@ void dx__finecode_answer_empty(dx_link *link, dx_request request); /* {} */
 const char *dx__finecode_param(const dx_event *event, const char *name);
 /* The same, or a refusal. */
 const char *dx__finecode_need_param(dx_link *link, const dx_event *event, const char *name);
+/* The same for one that may be missing, or null: *ret_value is NULL then. False with a refusal. */
+bool dx__finecode_may_param(dx_link *link, const dx_event *event, const char *name,
+                            const char **ret_value);
 /* The project that a parameter names, or a refusal and NULL. */
 dx_finecode_project *dx__finecode_need_project(dx__finecode_client *client, const dx_event *event,
                                                const char *name);
@@ -115,8 +117,11 @@ typedef void dx__finecode_method(dx_link *link, const dx_event *event, void *use
 dx__finecode_method dx__finecode_add_dir, dx__finecode_remove_dir, dx__finecode_start_runners;
 dx__finecode_method dx__finecode_list_projects, dx__finecode_find_project;
 dx__finecode_method dx__finecode_raw_config, dx__finecode_packages;
+const char *dx__finecode_project_status(const dx_finecode_project *project); /* "CONFIG_VALID", … */
 /* server_overrides.c */
 dx__finecode_method dx__finecode_set_overrides;
+/* Those that the manager was made with hold again. */
+void dx__finecode_overrides_drop(dx_finecode_server *server);
 /* server_runners.c */
 dx__finecode_method dx__finecode_list_runners, dx__finecode_restart_runner, dx__finecode_check_env;
 /* server_ask.c */
@@ -131,14 +136,9 @@ dx__finecode_method dx__finecode_opened_one, dx__finecode_changed_one, dx__finec
 void dx__finecode_opened_free(dx__finecode_client *client);
 /* server_log.c */
 dx__finecode_method dx__finecode_subscribe_logs, dx__finecode_unsubscribe_logs;
-int dx__finecode_level(const char *name); /* 10 for "DEBUG", …; 20 for others */
 void dx__finecode_level_choose(dx_finecode_server *server);
 void dx__finecode_records_send(dx_finecode_server *server);
 /* server_redact.c: appends it without what stands behind "password=" and the like. */
 dx_status dx__finecode_redact(dx_buf *to, dx_text text);
-
-/* {"name", "path", "status"} of a project. */
-bool dx__finecode_add_project(yyjson_mut_doc *doc, yyjson_mut_val *list,
-                              const dx_finecode_project *project);
 
 #endif

@@ -33,10 +33,9 @@ void dx__finecode_result_keep(dx__finecode_work *work, const char *path, const c
     /* An action that was named twice has what it gave first. */
     if (!entry || (!yyjson_mut_obj_size(entry) && !fill(work->doc, entry, result)))
         work->broken = true;
-    if (result->status != DX_FINECODE_FAILED && result->status != DX_FINECODE_GIVEN_UP)
-        work->fine++;
-    else
-        work->return_code |= work->batch ? 1 : 0;
+    bool failed = result->status == DX_FINECODE_FAILED || result->status == DX_FINECODE_GIVEN_UP;
+    work->return_code |= failed ? 1 : result->return_code;
+    work->fine += !failed;
 }
 
 /* Of several projects: json by their paths, texts one behind the other. */
@@ -88,7 +87,8 @@ static bool build_run(dx__finecode_work *work, yyjson_mut_val *root) {
         built = yyjson_mut_obj_add_val(
             doc, root, "resultByFormat",
             count == 1 ? only_one(work) : joined(doc, work->results, &work->duty->server->alloc));
-    if (built && (work->merged || (count > 1 && !work->partial)))
+    /* Nothing else tells what went wrong in a project whose results were streamed. */
+    if (built && (work->merged || work->code || (count > 1 && !work->partial)))
         built = yyjson_mut_obj_add_val(doc, root, "results", work->results);
     return built;
 }
@@ -107,6 +107,11 @@ void dx__finecode_result_send(dx__finecode_work *work) {
         dx__finecode_work_refuse(work, work->code, work->why, "");
         return;
     }
+    if (work->lost) {
+        dx__finecode_work_refuse(work, DX_CODE_INTERNAL, "not all partial results could be sent",
+                                 "");
+        return;
+    }
     bool built = !work->broken && (work->batch ? build_batch(work, root) : build_run(work, root));
     dx__finecode_answer_send(link, request, work->doc, built);
     work->doc = NULL;
@@ -116,14 +121,13 @@ void dx__finecode_result_partial(const dx__finecode_item *item, const char *path
                                  yyjson_val *by_format) {
     dx__finecode_work *work = item->work;
     dx_link *link = dx__finecode_duty_link(work->duty);
-    yyjson_mut_doc *doc =
-        link && work->partial ? dx__finecode_answer_new(work->duty->server) : NULL;
-    if (!doc)
+    if (!link || !work->partial)
         return;
+    yyjson_mut_doc *doc = dx__finecode_answer_new(work->duty->server);
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     yyjson_mut_val *value = NULL;
     yyjson_mut_val *to = NULL;
-    if (yyjson_mut_obj_add_val(doc, root, "token", yyjson_val_mut_copy(doc, work->partial)))
+    if (doc && yyjson_mut_obj_add_val(doc, root, "token", yyjson_val_mut_copy(doc, work->partial)))
         to = value = yyjson_mut_obj_add_obj(doc, root, "value");
     bool built = value && yyjson_mut_obj_add_strcpy(doc, value, "project", path);
     if (built && work->batch) {
@@ -131,8 +135,10 @@ void dx__finecode_result_partial(const dx__finecode_item *item, const char *path
         to = results ? object_at(doc, results, item->source) : NULL;
         built = to && yyjson_mut_obj_add_sint(doc, value, "returnCode", work->return_code);
     }
-    if (built && yyjson_mut_obj_add_val(doc, to, "resultByFormat", by_format_copy(doc, by_format)))
-        (void)dx_link_notify(link, dx_str("actions/partialResult"), dx_json_built(root));
+    built = built &&
+            yyjson_mut_obj_add_val(doc, to, "resultByFormat", by_format_copy(doc, by_format)) &&
+            dx_link_notify(link, dx_str("actions/partialResult"), dx_json_built(root)) == DX_OK;
+    work->lost = work->lost || !built;
     yyjson_mut_doc_free(doc);
 }
 

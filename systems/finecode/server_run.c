@@ -14,6 +14,7 @@ static void work_done(dx__finecode_duty *duty) {
         if (work->items[i].begun && !work->items[i].ended)
             dx__finecode_runs_forget(duty->server->wm, &work->items[i]);
     dx__free(&duty->server->alloc, work->items);
+    yyjson_doc_free(work->params);
     yyjson_mut_doc_free(work->doc);
 }
 
@@ -52,6 +53,11 @@ static bool read_token(yyjson_val *params, const char *name, yyjson_val **ret_to
     return none || yyjson_is_int(token) || yyjson_is_str(token);
 }
 
+/* Who wants only some of the envs must not get all of them. */
+static bool is_empty(yyjson_val *list) {
+    return !list || yyjson_is_null(list) || (yyjson_is_ctn(list) && !yyjson_get_len(list));
+}
+
 /* What is wrong with them; NULL: nothing. */
 static const char *read_options(dx__finecode_work *work, yyjson_val *params) {
     yyjson_val *options = yyjson_obj_get(params, "options");
@@ -64,6 +70,9 @@ static const char *read_options(dx__finecode_work *work, yyjson_val *params) {
         return "devEnv is ide, cli, ai, git_hook or ci";
     if (!read_formats(yyjson_obj_get(options, "resultFormats"), &work->formats))
         return "resultFormats are json and string";
+    if (!is_empty(yyjson_obj_get(options, "envSelectors")) ||
+        !is_empty(yyjson_obj_get(options, "interpreterSelectors")))
+        return "envSelectors and interpreterSelectors are not implemented";
     if (payload && !yyjson_is_null(payload) && !yyjson_is_obj(payload))
         return "params is not an object";
     if (!read_token(params, "partialResultToken", &work->partial) ||
@@ -78,13 +87,15 @@ static const char *read_options(dx__finecode_work *work, yyjson_val *params) {
 
 static const char *fill_work(dx__finecode_work *work, size_t count) {
     const dx_finecode_server *server = work->duty->server;
-    const char *wrong = read_options(work, work->duty->event->value);
+    const dx_event *event = work->duty->event;
+    const char *wrong = read_options(work, event->value);
     if (wrong)
         return wrong;
+    dx_status status = dx__finecode_doc_of_text(&server->alloc, event->body, &work->params);
     work->doc = dx__finecode_answer_new(server);
     work->results = work->doc ? yyjson_mut_obj(work->doc) : NULL;
     work->items = dx__malloc(&server->alloc, (count + 1) * sizeof *work->items);
-    work->broken = !work->results || !work->items;
+    work->broken = status != DX_OK || !work->results || !work->items;
     if (work->items)
         memset(work->items, 0, (count + 1) * sizeof *work->items);
     return work->broken ? "out of memory" : NULL;
@@ -140,23 +151,45 @@ static void on_done(dx_finecode_wm *wm, dx_finecode_run *run, const dx_finecode_
     dx__finecode_item *item = user;
     (void)wm;
     (void)run;
+    bool given_up = result->status == DX_FINECODE_GIVEN_UP;
     item->run = NULL;
     item->ended = true;
-    if (result->status == DX_FINECODE_FAILED)
-        say_failure(item->work, result->code, result->why);
-    else if (result->status == DX_FINECODE_GIVEN_UP)
+    if (given_up)
         say_failure(item->work, DX_FINECODE_CANCELLED, "Request cancelled");
-    else
-        item->work->return_code |= result->return_code;
+    else if (result->status == DX_FINECODE_FAILED)
+        say_failure(item->work, result->code, result->why);
+    /* It may have failed before anything was said of the project. */
+    if (item->work->batch && (given_up || result->status == DX_FINECODE_FAILED))
+        dx__finecode_result_keep(item->work, item->project, item->source, result);
     dx__finecode_work_go(item->work);
 }
 
-static void begin(dx__finecode_item *item) {
-    dx__finecode_work *work = item->work;
+/* What the projects have in common, and on top of it what this one has; in `doc`, if it has to be
+ * built. */
+static dx_status payload_of(const dx__finecode_item *item, yyjson_mut_doc *doc,
+                            dx_json *ret_payload) {
+    yyjson_val *request = yyjson_doc_get_root(item->work->params);
+    yyjson_val *common = yyjson_obj_get(request, "params");
+    yyjson_val *own = NULL;
+    if (item->work->batch)
+        own = yyjson_obj_get(yyjson_obj_get(request, "paramsByProject"), item->project);
+    common = yyjson_is_obj(common) ? common : NULL;
+    *ret_payload = dx_json_none();
+    if (own && common) {
+        yyjson_mut_val *copy = yyjson_val_mut_copy(doc, common);
+        yyjson_mut_val *both = copy ? dx__finecode_deep_merge(doc, copy, own) : NULL;
+        *ret_payload = dx_json_built(both);
+        return both ? DX_OK : DX_ERR_NOMEM;
+    }
+    if (own || common)
+        *ret_payload = dx_json_value(own ? own : common);
+    return DX_OK;
+}
+
+static dx_status start(dx__finecode_item *item, yyjson_mut_doc *doc, dx_error *reterr) {
+    const dx__finecode_work *work = item->work;
     dx_finecode_wm *wm = work->duty->server->wm;
-    dx_error error = {.fault = DX_FAULT_NONE};
     dx_finecode_ask ask = {.action = item->source,
-                           .payload = item->payload,
                            .formats = work->formats,
                            .origin = work->origin,
                            .streamed = work->partial != NULL,
@@ -166,14 +199,20 @@ static void begin(dx__finecode_item *item) {
                            .on_progress = on_progress,
                            .on_done = on_done,
                            .user = item};
-    item->begun = true;
-    /* It may have gone since the request came. */
     ask.project = item->project ? dx_finecode_wm_find_project(wm, item->project) : NULL;
-    dx_status status = DX_ERR_INVALID;
     if (item->project && !ask.project)
-        dx__say_str(error.phrase, sizeof error.phrase, "the project is gone");
-    else
-        status = dx_finecode_wm_run(wm, &ask, &item->run, &error);
+        return dx__finecode_fail(reterr, "the project is gone", ""); /* since the request came */
+    dx_status status = doc ? payload_of(item, doc, &ask.payload) : DX_ERR_NOMEM;
+    return status == DX_OK ? dx_finecode_wm_run(wm, &ask, &item->run, reterr) : status;
+}
+
+static void begin(dx__finecode_item *item) {
+    dx__finecode_work *work = item->work;
+    dx_error error = {.fault = DX_FAULT_NONE};
+    yyjson_mut_doc *doc = dx__finecode_answer_new(work->duty->server);
+    item->begun = true;
+    dx_status status = start(item, doc, &error);
+    yyjson_mut_doc_free(doc);
     if (status == DX_OK)
         return;
     item->ended = true;
@@ -210,8 +249,9 @@ void dx__finecode_work_go(dx__finecode_work *work) {
 
 void dx__finecode_run_action(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
-    const char *word = dx__finecode_param(event, "project");
+    const char *word = NULL;
     if (!dx__finecode_need_param(link, event, "actionSource") ||
+        !dx__finecode_may_param(link, event, "project", &word) ||
         (word && *word && !dx__finecode_need_project(client, event, "project")))
         return;
     dx__finecode_work *work = dx__finecode_work_new(client, 1);
@@ -219,13 +259,10 @@ void dx__finecode_run_action(dx_link *link, const dx_event *event, void *user) {
         return;
     /* What was kept is not where the event that was lent had it. */
     const dx_event *kept = work->duty->event;
-    yyjson_val *payload = yyjson_obj_get(kept->value, "params");
     word = dx__finecode_param(kept, "project");
     work->count = 1;
     work->items[0] = (dx__finecode_item){.work = work,
                                          .source = dx__finecode_param(kept, "actionSource"),
-                                         .project = word && *word ? word : NULL,
-                                         .payload = yyjson_is_obj(payload) ? dx_json_value(payload)
-                                                                           : dx_json_none()};
+                                         .project = word && *word ? word : NULL};
     dx__finecode_work_go(work);
 }

@@ -1,8 +1,6 @@
 /* Runners as clients see them. */
 #include "systems/finecode/server_parts.h"
 
-#include <stdio.h>
-
 static bool add_runner(yyjson_mut_doc *doc, yyjson_mut_val *list,
                        const dx_finecode_runner *runner) {
     const dx_finecode_project *project = dx_finecode_runner_project(runner);
@@ -51,6 +49,11 @@ void dx__finecode_restart_runner(dx_link *link, const dx_event *event, void *use
         env = dx__finecode_need_param(link, event, "env");
     if (!env)
         return;
+    if (yyjson_is_true(yyjson_obj_get(event->value, "debug"))) {
+        dx__finecode_answer_refuse(link, event->request, DX__FINECODE_NOT_DONE,
+                                   "debug: the project's configuration says that", "");
+        return;
+    }
     dx_finecode_runner *runner = dx_finecode_wm_find_runner(wm, project, env);
     if (!runner) {
         dx__finecode_answer_refuse(link, event->request, DX_CODE_PARAMS, "no such runner: ", env);

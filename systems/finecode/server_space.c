@@ -1,7 +1,10 @@
 /* The workspace as clients see it: folders and projects. */
 #include "systems/finecode/server_parts.h"
 
-static const char *status_of(const dx_finecode_project *project) {
+#include <limits.h>
+#include <stdlib.h>
+
+const char *dx__finecode_project_status(const dx_finecode_project *project) {
     switch (dx_finecode_project_get_state(project)) {
     case DX_FINECODE_VALID:
         return "CONFIG_VALID";
@@ -12,14 +15,15 @@ static const char *status_of(const dx_finecode_project *project) {
     }
 }
 
-bool dx__finecode_add_project(yyjson_mut_doc *doc, yyjson_mut_val *list,
-                              const dx_finecode_project *project) {
+/* {"name", "path", "status"} */
+static bool add_project(yyjson_mut_doc *doc, yyjson_mut_val *list,
+                        const dx_finecode_project *project) {
     yyjson_mut_val *entry = yyjson_mut_arr_add_obj(doc, list);
     const char *why = dx_finecode_project_why(project);
     return entry &&
            yyjson_mut_obj_add_strcpy(doc, entry, "name", dx_finecode_project_name(project)) &&
            yyjson_mut_obj_add_strcpy(doc, entry, "path", dx_finecode_project_path(project)) &&
-           yyjson_mut_obj_add_str(doc, entry, "status", status_of(project)) &&
+           yyjson_mut_obj_add_str(doc, entry, "status", dx__finecode_project_status(project)) &&
            (!why || !*why || yyjson_mut_obj_add_strcpy(doc, entry, "why", why));
 }
 
@@ -50,7 +54,7 @@ static void send_projects(dx__finecode_client *client, const dx_event *event, co
     for (size_t i = 0; built && (project = dx_finecode_wm_project(wm, i)); i++) {
         bool there = !folder || dx__finecode_is_below(dx_finecode_project_path(project), folder);
         if (there && is_listed(wanted, project))
-            built = dx__finecode_add_project(doc, list, project);
+            built = add_project(doc, list, project);
     }
     dx__finecode_answer_send(client->link, event->request, doc, built);
 }
@@ -78,6 +82,9 @@ void dx__finecode_add_dir(dx_link *link, const dx_event *event, void *user) {
                                    *error.phrase ? error.phrase : dx_status_name(status), "");
         return;
     }
+    /* Projects are known by the path without links. */
+    char path[PATH_MAX];
+    folder = realpath(folder, path) ? path : folder;
     if (!yyjson_is_false(yyjson_obj_get(event->value, "startRunners")))
         start_listed(client->server->wm, yyjson_obj_get(event->value, "projects"), folder);
     send_projects(client, event, folder);
@@ -108,8 +115,11 @@ void dx__finecode_find_project(dx_link *link, const dx_event *event, void *user)
     const char *path = dx__finecode_need_param(link, event, "filePath");
     if (!path)
         return;
+    char real[PATH_MAX];
     dx_finecode_project *project =
         *path == '/' ? dx_finecode_wm_project_of(client->server->wm, path) : NULL;
+    if (*path == '/' && !project && realpath(path, real))
+        project = dx_finecode_wm_project_of(client->server->wm, real);
     yyjson_mut_doc *doc = dx__finecode_answer_new(client->server);
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     bool built = doc && (project ? yyjson_mut_obj_add_strcpy(doc, root, "project",

@@ -46,10 +46,9 @@ static bool add_action(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *pa
 
 static bool add_project(yyjson_mut_doc *doc, yyjson_mut_val *list,
                         const dx_finecode_project *project) {
-    static const char *const names[] = {"", "CONFIG_VALID", "NO_FINECODE", "CONFIG_INVALID"};
     const char *path = dx_finecode_project_path(project);
     struct node node = {path, NULL, dx_finecode_project_name(project), NODE_PROJECT,
-                        names[dx_finecode_project_get_state(project)]};
+                        dx__finecode_project_status(project)};
     yyjson_mut_val *below = fill(doc, yyjson_mut_arr_add_obj(doc, list), &node);
     dx_finecode_action_view action;
     bool done = below;

@@ -11,7 +11,6 @@ typedef struct dx__finecode_item {
     struct dx__finecode_work *work;
     const char *source;
     const char *project; /* its path, or a word for it; NULL: all */
-    dx_json payload;
     dx_finecode_run *run;
     bool begun;
     bool ended;
@@ -27,12 +26,14 @@ typedef struct dx__finecode_work {
     dx_finecode_origin origin;
     yyjson_val *partial; /* tokens; NULL: none */
     yyjson_val *progress;
+    yyjson_doc *params; /* of the request once more, with all numbers as they were written */
     dx__finecode_item *items;
     size_t count;
     yyjson_mut_doc *doc;
     /* {path: {"resultByFormat", "returnCode"}}; of a batch {path: {source: {…}}}. */
     yyjson_mut_val *results;
     bool broken; /* memory was missing */
+    bool lost;   /* a partial result could not be sent */
     size_t fine;
     int64_t return_code; /* of all: or */
     int64_t code;        /* of the last that failed; 0: none */

@@ -97,8 +97,8 @@ dx_status dx__finecode_doc_of_text(const dx_allocator *alloc, dx_text text, yyjs
     yyjson_read_err error = {0};
     if (!text.at || dx_json_check(text, DX__FINECODE_DEPTH_MAX, NULL) != DX_FAULT_NONE)
         return DX_ERR_INVALID;
-    yyjson_doc *doc =
-        yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NOFLAG, &alc, &error);
+    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.at, text.len,
+                                       YYJSON_READ_BIGNUM_AS_RAW, &alc, &error);
     if (!doc)
         return error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION ? DX_ERR_NOMEM : DX_ERR_INVALID;
     *ret_doc = doc;

@@ -22,6 +22,8 @@ void dx__finecode_uuid(char room[37]);
 dx_status dx__finecode_make_folders(const char *folder);
 /* JSON inside of JSON may be as deep as a message. */
 enum { DX__FINECODE_DEPTH_MAX = 1000 };
+/* In the documents that these make, a number that neither 64 bits nor a double can hold is raw: it
+ * is written as it was read. */
 /* A value of another document, as one of its own that is independent of it; *ret_doc is NULL for
  * none. DX_ERR_INVALID: no JSON, or too deep. */
 dx_status dx__finecode_doc_of(const dx_allocator *alloc, yyjson_val *value, yyjson_doc **ret_doc);
@@ -44,8 +46,6 @@ bool dx__finecode_is_below(const char *path, const char *folder);
 dx_status dx__finecode_text_change(dx_buf *text, yyjson_val *changes);
 /* TextEdits of one document, all at once: {range, newText}; those that overlap are DX_MISFIT. */
 dx_status dx__finecode_text_edit(dx_buf *text, yyjson_val *edits);
-/* The offset of {line, character}; DX_MISFIT: it is no position. */
-dx_status dx__finecode_text_offset(dx_text text, yyjson_val *position, size_t *ret_offset);
 
 /* documents.c: open documents by their path. */
 typedef struct dx__finecode_document {
@@ -58,8 +58,14 @@ typedef struct dx__finecode_documents {
     dx_allocator alloc;
     dx__finecode_document *first;
 } dx__finecode_documents;
-/* Documents that may be open at once; bytes of one. */
-enum { DX__FINECODE_DOCUMENTS_MAX = 4096, DX__FINECODE_TEXT_MAX = 64 << 20 };
+/* Documents that may be open at once; bytes of one, which as JSON may be six times as many, and
+ * must fit into a message; bytes of all when one is opened; of a file that is read. */
+enum {
+    DX__FINECODE_DOCUMENTS_MAX = 4096,
+    DX__FINECODE_TEXT_MAX = 10 << 20,
+    DX__FINECODE_TEXTS_MAX = 512 << 20,
+    DX__FINECODE_SOURCE_MAX = 64 << 20
+};
 void dx__finecode_documents_init(dx__finecode_documents *documents, const dx_allocator *alloc);
 void dx__finecode_documents_done(dx__finecode_documents *documents);
 dx__finecode_document *dx__finecode_documents_find(const dx__finecode_documents *documents,

@@ -146,7 +146,7 @@ static dx_status stage_new(dx__finecode_stage *stage, char *path, dx__finecode_s
     }
     file->path = path;
     file->name = strrchr(path, '/') + 1;
-    dx_buf_init(&file->text, DX__FINECODE_TEXT_MAX, NULL);
+    dx_buf_init(&file->text, DX__FINECODE_SOURCE_MAX, NULL);
     dx_status status = hold_folder(stage, path, file->name, &file->folder);
     if (status == DX_ERR_SYSTEM)
         status = dx__finecode_stage_fail(reterr, path, "", errno);

@@ -3,11 +3,24 @@
 
 #include <stdlib.h>
 
+/* A text with a hole in it, where it was changed last: of many changes that are near each other
+ * none moves all that is behind it. */
+struct text {
+    const char *at;
+    size_t len;   /* without the hole */
+    size_t hole;  /* how much stands before it */
+    size_t width; /* of it */
+};
+
+static const char *bytes_at(const struct text *text, size_t at) {
+    return text->at + (at < text->hole ? at : at + text->width);
+}
+
 /* A place in a text. It goes from one position to the next, so that any number of positions that
  * stand in their order, or in the other, cost one walk. */
 #define UNKNOWN UINT64_MAX
 struct walker {
-    dx_text text;
+    const struct text *text;
     size_t at;
     uint64_t line;
     uint64_t unit; /* UNKNOWN: behind the last one of the line */
@@ -18,21 +31,25 @@ typedef struct position {
     uint64_t unit;
 } position;
 
-static bool is_line_end(char c) {
-    return c == '\n' || c == '\r';
+static bool is_one(const struct text *text, size_t at, char c) {
+    return *bytes_at(text, at) == c;
+}
+
+static bool is_line_end(const struct text *text, size_t at) {
+    return is_one(text, at, '\n') || is_one(text, at, '\r');
 }
 
 static void walk_line(struct walker *walker) {
+    const struct text *text = walker->text;
     size_t at = walker->at;
-    while (at < walker->text.len && !is_line_end(walker->text.at[at]))
+    while (at < text->len && !is_line_end(text, at))
         at++;
     walker->at = at;
-    if (at == walker->text.len) {
+    if (at == text->len) {
         walker->unit = UNKNOWN;
         return;
     }
-    bool two =
-        walker->text.at[at] == '\r' && at + 1 < walker->text.len && walker->text.at[at + 1] == '\n';
+    bool two = is_one(text, at, '\r') && at + 1 < text->len && is_one(text, at + 1, '\n');
     walker->at = at + (two ? 2 : 1);
     walker->line++;
     walker->unit = 0;
@@ -41,9 +58,10 @@ static void walk_line(struct walker *walker) {
 /* A byte that is no character counts as one unit. A position inside of a surrogate pair is the one
  * before it. */
 static void walk_unit(struct walker *walker, uint64_t unit) {
-    dx_text text = walker->text;
-    while (walker->unit < unit && walker->at < text.len && !is_line_end(text.at[walker->at])) {
-        size_t len = dx__utf8(text.at + walker->at, text.len - walker->at);
+    const struct text *text = walker->text;
+    while (walker->unit < unit && walker->at < text->len && !is_line_end(text, walker->at)) {
+        size_t end = walker->at < text->hole ? text->hole : text->len;
+        size_t len = dx__utf8(bytes_at(text, walker->at), end - walker->at);
         uint64_t units = len == 4 ? 2 : 1;
         if (walker->unit + units > unit)
             return;
@@ -54,13 +72,14 @@ static void walk_unit(struct walker *walker, uint64_t unit) {
 
 /* To the beginning of a line that is not behind it. */
 static void walk_back(struct walker *walker, uint64_t line) {
-    const char *text = walker->text.at;
+    const struct text *text = walker->text;
     for (;;) {
-        while (walker->at && !is_line_end(text[walker->at - 1]))
+        while (walker->at && !is_line_end(text, walker->at - 1))
             walker->at--;
         if (walker->line == line)
             break;
-        bool two = walker->at > 1 && text[walker->at - 1] == '\n' && text[walker->at - 2] == '\r';
+        bool two = walker->at > 1 && is_one(text, walker->at - 1, '\n') &&
+                   is_one(text, walker->at - 2, '\r');
         walker->at -= two ? 2 : 1;
         walker->line--;
     }
@@ -74,7 +93,7 @@ static size_t walk(struct walker *walker, position to) {
         *walker = (struct walker){.text = walker->text};
     else if (back)
         walk_back(walker, to.line);
-    while (walker->line < to.line && walker->at < walker->text.len)
+    while (walker->line < to.line && walker->at < walker->text->len)
         walk_line(walker);
     if (walker->line == to.line)
         walk_unit(walker, to.unit);
@@ -101,41 +120,57 @@ static dx_status read_range(yyjson_val *value, position *ret_start, position *re
     return status == DX_OK && is_before(*ret_end, *ret_start) ? DX_MISFIT : status;
 }
 
-dx_status dx__finecode_text_offset(dx_text text, yyjson_val *position_value, size_t *ret_offset) {
-    position to;
-    if (read_position(position_value, &to) != DX_OK)
-        return DX_MISFIT;
-    struct walker walker = {.text = text};
-    *ret_offset = walk(&walker, to);
+static void move_hole(const dx_buf *buf, struct text *text, size_t to) {
+    char *data = buf->data;
+    if (to < text->hole)
+        memmove(data + to + text->width, data + to, text->hole - to);
+    else if (to > text->hole)
+        memmove(data + text->hole, data + text->hole + text->width, to - text->hole);
+    text->hole = to;
+}
+
+/* Room for so much in the hole. */
+static dx_status widen_hole(dx_buf *buf, struct text *text, size_t width) {
+    size_t rest = text->len - text->hole;
+    if (width <= text->width)
+        return DX_OK;
+    buf->len = text->len + text->width;
+    dx_status status = dx_buf_reserve(buf, width - text->width);
+    if (status != DX_OK)
+        return status;
+    memmove(buf->data + buf->cap - rest, buf->data + text->hole + text->width, rest);
+    text->at = buf->data;
+    text->width = buf->cap - text->len;
     return DX_OK;
 }
 
-static dx_status splice(dx_buf *text, size_t start, size_t end, dx_text with) {
-    size_t old = end - start;
-    dx_status status = with.len > old ? dx_buf_reserve(text, with.len - old) : DX_OK;
-    if (status != DX_OK)
+static dx_status splice(dx_buf *buf, struct text *text, size_t start, size_t end, dx_text with) {
+    move_hole(buf, text, start);
+    text->width += end - start;
+    text->len -= end - start;
+    dx_status status = widen_hole(buf, text, with.len);
+    if (status != DX_OK || !with.len)
         return status;
-    if (text->len > end)
-        memmove(text->data + start + with.len, text->data + end, text->len - end);
-    if (with.len)
-        memcpy(text->data + start, with.at, with.len);
-    text->len = text->len - old + with.len;
+    memcpy(buf->data + start, with.at, with.len);
+    text->hole += with.len;
+    text->width -= with.len;
+    text->len += with.len;
     return DX_OK;
 }
 
 /* What stands before a change is as it was, and the walker stays there; but a CR there may have got
  * its LF only now. */
-static void step_behind(struct walker *walker, const struct walker *start, const dx_buf *text) {
-    bool whole = start->at && text->data[start->at - 1] == '\r';
-    *walker = whole ? (struct walker){.at = 0} : *start;
-    walker->text = (dx_text){text->data, text->len};
+static void step_behind(struct walker *walker, const struct walker *start) {
+    bool whole = start->at && is_one(walker->text, start->at - 1, '\r');
+    *walker = whole ? (struct walker){.text = walker->text} : *start;
 }
 
-static dx_status change_one(dx_buf *text, struct walker *walker, yyjson_val *change) {
+static dx_status change_one(dx_buf *buf, struct text *text, struct walker *walker,
+                            yyjson_val *change) {
     yyjson_val *range = yyjson_obj_get(change, "range");
     yyjson_val *with = yyjson_obj_get(change, "text");
     dx_text new_text = dx__finecode_text_of(with);
-    struct walker start_at = {.at = 0};
+    struct walker start_at = {.text = text};
     size_t to = text->len;
     if (!yyjson_is_str(with))
         return DX_MISFIT;
@@ -148,9 +183,9 @@ static dx_status change_one(dx_buf *text, struct walker *walker, yyjson_val *cha
         start_at = *walker;
         to = walk(walker, end);
     }
-    dx_status status = splice(text, start_at.at, to, new_text);
+    dx_status status = splice(buf, text, start_at.at, to, new_text);
     if (status == DX_OK)
-        step_behind(walker, &start_at, text);
+        step_behind(walker, &start_at);
     return status;
 }
 
@@ -166,19 +201,23 @@ dx_status dx__finecode_text_change(dx_buf *text, yyjson_val *changes) {
     dx_buf changed;
     dx_buf_init(&changed, text->max, &text->alloc);
     dx_status status = text->len ? dx_buf_append(&changed, text->data, text->len) : DX_OK;
-    struct walker walker = {.text = {changed.data, changed.len}};
+    struct text with_hole = {changed.data, changed.len, changed.len, changed.cap - changed.len};
+    struct walker walker = {.text = &with_hole};
     size_t index;
     size_t count;
     yyjson_val *change;
     yyjson_arr_foreach(changes, index, count, change) {
         if (status != DX_OK)
             break;
-        status = change_one(&changed, &walker, change);
+        status = change_one(&changed, &with_hole, &walker, change);
     }
-    if (status == DX_OK)
+    if (status == DX_OK) {
+        move_hole(&changed, &with_hole, with_hole.len);
+        changed.len = with_hole.len;
         swap_in(text, &changed);
-    else
+    } else {
         dx_buf_done(&changed);
+    }
     return status;
 }
 
@@ -221,7 +260,8 @@ static dx_status read_edits(yyjson_val *array, edit *edits) {
 }
 
 static dx_status write_edits(dx_buf *to, dx_text text, const edit *edits, size_t count) {
-    struct walker walker = {.text = text};
+    const struct text whole = {.at = text.at, .len = text.len};
+    struct walker walker = {.text = &whole};
     size_t done = 0;
     dx_status status = DX_OK;
     for (size_t i = 0; status == DX_OK && i < count; i++) {

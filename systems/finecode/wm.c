@@ -12,6 +12,7 @@ dx_finecode_wm_config dx_finecode_wm_defaults(void) {
         .info_ms = 10000,
         .config_ms = 60000,
         .run_ms = 600000,
+        .total_ms = 24 * 60 * 60 * 1000,
         .stop_ms = 10000,
         .max_depth = 8,
         .max_fanout = 64,
@@ -122,6 +123,7 @@ dx_finecode_wm *dx_finecode_wm_free(dx_finecode_wm *wm) {
     dx__finecode_runs_free(wm);
     while (wm->runners)
         dx__finecode_wm_remove_runner(wm, wm->runners);
+    dx__finecode_wm_forget_notes(wm, NULL);
     dx__finecode_wm_free_projects(wm);
     dx__finecode_documents_done(&wm->documents);
     dx_timer_free(wm->turn);

@@ -2,13 +2,49 @@
 #include "systems/finecode/runner.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* The same path without links above the file: as folders that were added have theirs. As much of it
+ * as is not there yet stays as it is. */
+static dx_status resolve(const dx_allocator *alloc, char **path) {
+    char room[PATH_MAX];
+    char *rest = strrchr(*path, '/');
+    for (; rest && rest > *path; rest = memrchr(*path, '/', (size_t)(rest - *path))) {
+        *rest = '\0';
+        bool is_there = realpath(*path, room);
+        *rest = '/';
+        if (is_there)
+            break;
+    }
+    if (!rest || rest == *path)
+        return DX_OK;
+    size_t above = room[1] ? strlen(room) : 0;
+    size_t below = strlen(rest);
+    char *resolved = dx__malloc(alloc, above + below + 1);
+    if (!resolved)
+        return DX_ERR_NOMEM;
+    memcpy(resolved, room, above);
+    memcpy(resolved + above, rest, below + 1);
+    dx__free(alloc, *path);
+    *path = resolved;
+    return DX_OK;
+}
 
 /* The path of a URI. A document is known by it, however the URI was written. */
 static dx_status path_of(const dx_finecode_wm *wm, dx_text uri, char **ret_path) {
-    dx_status status = dx__finecode_path_of(&wm->alloc, uri, ret_path);
-    return status == DX_MISFIT ? DX_ERR_INVALID : status;
+    char *path = NULL;
+    dx_status status = dx__finecode_path_of(&wm->alloc, uri, &path);
+    if (status == DX_OK)
+        status = resolve(&wm->alloc, &path);
+    if (status != DX_OK) {
+        dx__free(&wm->alloc, path);
+        return status == DX_MISFIT ? DX_ERR_INVALID : status;
+    }
+    *ret_path = path;
+    return DX_OK;
 }
 
 /* Params. */
@@ -160,7 +196,7 @@ static void add_changes(dx__finecode_text *text, yyjson_val *changes) {
             add(text, "},");
         }
         add(text, "\"text\":");
-        add_string(text, dx__finecode_chars(new_text));
+        add_string(text, dx__finecode_text_of(new_text));
         add(text, "}");
     }
 }

@@ -32,12 +32,14 @@ typedef struct dx__finecode_action {
     dx_finecode_handler_view *views; /* what dx_finecode_project_action() lends */
 } dx__finecode_action;
 
-/* What one reading of the files gave. Those before it stay until the project goes, so that
- * everything that was lent from them stays good. */
+/* What one reading of the files gave. Those before it stay as long as a run may use a part of them.
+ */
 typedef struct dx__finecode_reading {
     yyjson_doc *raw;
     dx__finecode_action *actions;
     size_t action_count;
+    const char **envs; /* that have a handler, each once, in their order */
+    size_t env_count;
     struct dx__finecode_reading *older;
 } dx__finecode_reading;
 
@@ -52,7 +54,8 @@ struct dx_finecode_project {
     dx_allocator alloc;
     char *path;
     char *name;
-    char *file; /* projectDefPath */
+    char *file;       /* projectDefPath */
+    bool is_unspoken; /* the path is not UTF-8, and has '?' there: messages could not have it */
     dx_finecode_project_state state;
     char why[200];
     /* Those of the newest reading. raw is the whole of pyproject.toml ({} without one) with the
@@ -72,6 +75,7 @@ typedef struct dx__finecode_overrides {
     const char *const *words; /* "ACTION.[HANDLER.]PARAM=JSON" */
     char **environment;       /* NULL: not looked at */
 } dx__finecode_overrides;
+bool dx__finecode_is_override(const char *word); /* has it the form of `words`? */
 
 /* Folders of projects at and below `folder`, in the order of their paths, by calling on_folder with
  * each (an absolute path, good during the call); skips those that are no place for one (.git,
@@ -86,10 +90,10 @@ dx_status dx__finecode_project_read(const dx_allocator *alloc, const char *folde
                                     dx_finecode_project **ret_project);
 dx_finecode_project *dx__finecode_project_free(dx_finecode_project *project);
 /* Presets: their sources, NULL after the last; and a new reading with what is in their folders
- * (preset.toml) below the project's own files. What was learned from runners stays, and so does
- * everything that was lent. preset_folders[i] is that of the i-th preset, "" if it was not found,
- * NULL at the end; NULL instead of all: those that are known. Afterwards there may be more presets,
- * behind the others: those that presets name. */
+ * (preset.toml) below the project's own files. What was learned from runners stays; what runs use
+ * stays as well, but nothing else that was lent. preset_folders[i] is that of the i-th preset, ""
+ * if it was not found, NULL at the end; NULL instead of all: those that are known. Afterwards there
+ * may be more presets, behind the others: those that presets name. */
 const char *dx__finecode_project_preset(const dx_finecode_project *project, size_t index);
 dx_status dx__finecode_project_reread(dx_finecode_project *project,
                                       const dx__finecode_overrides *overrides,
@@ -153,13 +157,19 @@ dx__finecode_overrides dx__finecode_wm_overrides(const dx_finecode_wm *wm);
 void dx__finecode_wm_settle(dx_finecode_wm *wm);
 void dx__finecode_wm_wake(dx_finecode_wm *wm);         /* something is to be told */
 void dx__finecode_wm_tree_changed(dx_finecode_wm *wm); /* on_tree comes */
-/* on_message comes, from a dispatch of its own. kind is not copied. */
-void dx__finecode_wm_note(dx_finecode_runner *runner, const char *kind, const char *before,
-                          const char *after);
-void dx__finecode_wm_forget_notes(const dx_finecode_runner *runner);
+/* on_message comes, from a dispatch of its own. runner NULL: the manager says it. kind is not
+ * copied. */
+void dx__finecode_wm_note(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *kind,
+                          const char *before, const char *after);
+/* Those of a runner that goes; NULL: those of the manager. */
+void dx__finecode_wm_forget_notes(dx_finecode_wm *wm, const dx_finecode_runner *runner);
+/* An event of the WAL; that no more can be written is a note. */
+void dx__finecode_wm_log(dx_finecode_wm *wm, const dx__finecode_wal_event *event);
 void dx__finecode_wm_on_turn(dx_timer *timer, void *user);
 void dx__finecode_wm_remove_runner(dx_finecode_wm *wm, dx_finecode_runner *runner);
 void dx__finecode_wm_free_projects(dx_finecode_wm *wm);
+/* Is it there still? One that is being removed is not. */
+bool dx__finecode_wm_has(const dx_finecode_wm *wm, const dx_finecode_project *project);
 /* The one of that project and env, made if there is none; NULL without memory. */
 dx_finecode_runner *dx__finecode_wm_need_runner(dx_finecode_wm *wm, dx_finecode_project *project,
                                                 const char *env);
@@ -220,6 +230,13 @@ dx_status dx__finecode_runner_need(dx_finecode_runner *runner,
 void dx__finecode_runner_forget(dx_finecode_runner *runner, void *user);
 void dx__finecode_runner_stop(dx_finecode_runner *runner);
 dx_finecode_runner *dx__finecode_runner_free(dx_finecode_runner *runner);
+/* Is there somebody to talk to? */
+bool dx__finecode_runner_is_ready(const dx_finecode_runner *runner);
+/* In the place of params where a method has none: {} by the document; the programs say null, which
+ * their revision makes of nothing. */
+static inline dx_json dx__finecode_no_params(const dx_finecode_runner *runner) {
+    return runner->is_real ? dx_json_none() : dx_json_text("{}", 2);
+}
 /* Sends params (built here, kept by the caller) to one that is running. on_done exactly once unless
  * the runner is freed, with the outcome as of DX_EVENT_DONE; also if it dies. token: JSON text of
  * the token that on_progress is for; may be absent. ms 0: no limit but the protocol's. */

@@ -91,13 +91,23 @@ static dx_status open_wal(dx_finecode_wm *wm, const char *root, dx_error *reterr
 
 static void remove_projects(dx_finecode_wm *wm, const char *root);
 
+/* One that is there already may have got further projects. */
+static dx_status look_again(dx_finecode_wm *wm, const char *root, dx_error *reterr) {
+    dx__finecode_adding adding = {wm, root};
+    size_t before = wm->project_count;
+    dx_status status = dx__finecode_find_projects(&wm->alloc, root, on_folder, &adding, reterr);
+    if (wm->project_count != before)
+        dx__finecode_wm_tree_changed(wm);
+    return status;
+}
+
 dx_status dx_finecode_wm_add_dir(dx_finecode_wm *wm, const char *folder, dx_error *reterr) {
     char path[PATH_MAX];
     size_t index;
     if (!realpath(folder, path))
         return system_error(reterr, folder);
     if (find_root(wm, path, &index))
-        return DX_OK;
+        return look_again(wm, wm->roots[index], reterr);
     char **roots = with_room(&wm->alloc, wm->roots, wm->root_count);
     if (!roots)
         return DX_ERR_NOMEM;
@@ -131,20 +141,30 @@ static void remove_runners(dx_finecode_wm *wm, const dx_finecode_project *projec
     }
 }
 
+/* Nobody finds it any more before the first is told: who is told may add and remove others. */
 static void remove_project(dx_finecode_wm *wm, size_t index) {
     dx_finecode_project *project = wm->projects[index];
-    dx__finecode_runs_drop(wm, project);
-    remove_runners(wm, project);
     memmove(&wm->projects[index], &wm->projects[index + 1],
             (wm->project_count - index - 1) * sizeof(dx_finecode_project *));
     wm->project_count--;
+    dx__finecode_runs_drop(wm, project);
+    remove_runners(wm, project);
     dx__finecode_project_free(project);
 }
 
 static void remove_projects(dx_finecode_wm *wm, const char *root) {
     for (size_t i = wm->project_count; i-- > 0;)
-        if (wm->projects[i]->root == root)
+        if (i < wm->project_count && wm->projects[i]->root == root)
             remove_project(wm, i);
+}
+
+/* A project that several folders have was that of one of them. */
+static void find_again(dx_finecode_wm *wm, const char *root) {
+    for (size_t i = 0; i < wm->root_count; i++) {
+        const char *other = wm->roots[i];
+        if (dx__finecode_is_below(other, root) || dx__finecode_is_below(root, other))
+            (void)look_again(wm, other, NULL);
+    }
 }
 
 void dx_finecode_wm_remove_dir(dx_finecode_wm *wm, const char *folder) {
@@ -153,10 +173,11 @@ void dx_finecode_wm_remove_dir(dx_finecode_wm *wm, const char *folder) {
     char *root = find_root(wm, realpath(folder, path) ? path : folder, &index);
     if (!root)
         return;
-    remove_projects(wm, root);
     memmove(&wm->roots[index], &wm->roots[index + 1],
             (wm->root_count - index - 1) * sizeof *wm->roots);
     wm->root_count--;
+    remove_projects(wm, root);
+    find_again(wm, root);
     dx__free(&wm->alloc, root);
     dx__finecode_wm_tree_changed(wm);
 }
@@ -171,6 +192,13 @@ void dx__finecode_wm_free_projects(dx_finecode_wm *wm) {
 }
 
 /* Finding. */
+
+bool dx__finecode_wm_has(const dx_finecode_wm *wm, const dx_finecode_project *project) {
+    for (size_t i = 0; i < wm->project_count; i++)
+        if (wm->projects[i] == project)
+            return true;
+    return false;
+}
 
 dx_finecode_project *dx_finecode_wm_project(const dx_finecode_wm *wm, size_t index) {
     return index < wm->project_count ? wm->projects[index] : NULL;

@@ -28,9 +28,8 @@ void dx__finecode_wm_settle(dx_finecode_wm *wm) {
 
 /* Notes. */
 
-void dx__finecode_wm_note(dx_finecode_runner *runner, const char *kind, const char *before,
-                          const char *after) {
-    dx_finecode_wm *wm = runner->wm;
+void dx__finecode_wm_note(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *kind,
+                          const char *before, const char *after) {
     dx__finecode_note *note = dx__malloc(&wm->alloc, sizeof *note);
     dx__finecode_note **end = &wm->notes;
     if (!note)
@@ -44,13 +43,13 @@ void dx__finecode_wm_note(dx_finecode_runner *runner, const char *kind, const ch
     dx__finecode_wm_wake(wm);
 }
 
-void dx__finecode_wm_forget_notes(const dx_finecode_runner *runner) {
-    dx__finecode_note **at = &runner->wm->notes;
+void dx__finecode_wm_forget_notes(dx_finecode_wm *wm, const dx_finecode_runner *runner) {
+    dx__finecode_note **at = &wm->notes;
     while (*at) {
         dx__finecode_note *note = *at;
         if (note->runner == runner) {
             *at = note->next;
-            dx__free(&runner->wm->alloc, note);
+            dx__free(&wm->alloc, note);
         } else {
             at = &note->next;
         }
@@ -69,6 +68,13 @@ static bool tell_note(dx_finecode_wm *wm) {
     if (wm->config.on_message)
         wm->config.on_message(wm, note.runner, note.kind, dx_str(note.text), wm->config.user);
     return true;
+}
+
+void dx__finecode_wm_log(dx_finecode_wm *wm, const dx__finecode_wal_event *event) {
+    dx__finecode_wal_write(wm->wal, event);
+    const char *trouble = dx__finecode_wal_trouble(wm->wal);
+    if (trouble)
+        dx__finecode_wm_note(wm, NULL, "WARNING", trouble, "");
 }
 
 /* States. */

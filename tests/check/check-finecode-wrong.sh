@@ -49,16 +49,21 @@ rm -r mixed/c
 expect 7 $'a:\nh' 'failed    d: m: ' -w mixed run m
 has err '1 of 2 projects failed'
 expect 7 '' '' -w mixed run absent
-expect 0 'invalid: ' '' -w mixed list
+expect 7 'invalid: ' 'finecode.toml' -w mixed list
+expect 7 '{"error":{"exit":7' '' -w mixed --json list
+events 'len(of("project")) == 2'
 expect 7 '' 'finecode.toml' -w mixed runners
 
 # What runners tell by themselves.
 project talk/p <<'END'
 say h tcp message = "look \u001b[1mhere", log = "line one\nline two", progress = "half"
+odd h tcp log = "line", level = "\u001b[2J"
 END
 expect 0 '' 'WARNING p/tcp: look \x1b[1mhere' -w talk run say
 expect 0 '' 'INFO    p/tcp: a.b: line two' -w talk --log-level INFO run say
 has trace 'finecodeRunner/updateLogging {"forward": true, "forwardLevel": "INFO"}'
+expect 0 '' '\x1b[2J    p/tcp: a.b: line' -w talk --log-level INFO run odd
+lacks err $'\x1b'
 expect 0 '' '' -w talk --json --log-level DEBUG run say
 events 'of("message")[0]["kind"] == "WARNING" and of("message")[0]["env"] == "tcp"'
 events 'of("log")[0] == {**of("log")[0], "level": "INFO", "group": "a.b", "text": "line one\nline two", "time": 1.5}'

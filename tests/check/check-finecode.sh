@@ -39,6 +39,7 @@ for word in lint.x lint=1 .x=1 lint.=1 lint.x=yes; do
 done
 expect 2 '' 'expected key=text or key:=json' -w two run lint word
 expect 2 '' '--payload: expected a JSON object' -w two run lint --payload 1
+expect 2 '' '--payload: expected a JSON object' -w two run lint --payload ' '
 expect 2 '' '--payload must be a JSON object' -w two run lint --payload '[1]'
 expect 2 '' 'the payload must be a JSON object' -w two run lint '[1]'
 expect 2 '' 'is given twice' -w two run lint a=1 a=2

@@ -266,6 +266,16 @@ command = ["python3", "-c", "print('{\"a\":' * 500 + '1' + '}' * 500)"]
 source = "t.mixed"
 command = ["sh", "-c", "echo '{\"a\": 1}'; echo '{\"a\": 2}'; echo rubbish"]
 [[handler]]
+source = "t.noise"
+command = ["sh", "-c", "echo looking; echo '{\"a\": 1}'; echo '{\"a\": 2}'"]
+[[handler]]
+source = "t.latestop"
+command = ["sh", "-c", "echo '{\"stopped\": true}'; sleep 0.5; exit 9"]
+stop_code = 9
+[[handler]]
+source = "t.longline"
+command = ["python3", "-c", "import sys; sys.stdout.write('{\"a\": \"' + 'x' * 15000000 + '\"}')"]
+[[handler]]
 source = "t.oddfull"
 form = "full"
 command = ["echo", "{\"a\": 1}"]
@@ -273,6 +283,9 @@ command = ["echo", "{\"a\": 1}"]
 source = "t.late"
 command = ["sleep", "30"]
 timeout = "300ms"
+[[handler]]
+source = "t.late60"
+command = ["sleep", "60"]
 [[handler]]
 source = "t.much"
 command = ["sh", "-c", "yes | head -c 2000; sleep 30"]
@@ -358,6 +371,10 @@ def part_commands():
     only("stop", "echo")
     answer = er.answer(er.ask_run("it"))["result"]
     check(answer["status"] == "stopped" and er.outcome({"result": answer})[0].get("stopped") is True, answer)
+    # It takes its time to end: its result has gone as a part meanwhile, and counts.
+    only("latestop", "echo")
+    answer = er.answer(er.ask_run("it"))["result"]
+    check(answer["status"] == "stopped" and er.outcome({"result": answer})[0].get("stopped") is True, answer)
     only("fullstop", "echo")
     answer = er.answer(er.ask_run("it"))["result"]
     check(answer["status"] == "stopped" and er.outcome({"result": answer})[0].get("a") == 1, answer)
@@ -369,7 +386,7 @@ def part_commands():
           run["handler"] == "full" and run["runId"] == "run-1" and run["config"] == {} and
           run["meta"] == {"trigger": "user", "devEnv": "cli", "orchestrationDepth": 1}, run)
     for source, text in (("text", "no JSON object"), ("array", "no JSON object"), ("deep", "no JSON object"),
-                         ("mixed", "line 3 of its output is no JSON object"),
+                         ("mixed", "line 3 of its output is no JSON object"), ("noise", "no JSON object"),
                          ("oddfull", "has none of partial"), ("late", "took longer than 300 ms"),
                          ("much", "wrote more than 1999 bytes"), ("killed", "signal 11"),
                          ("absent", "can't be started: No such file"),
@@ -383,6 +400,9 @@ def part_commands():
     only("enough")
     result, code = er.run("it")
     check(code == 0 and len(result["a"]) == 1980, result, code)
+    only("longline")
+    result, code = er.run("it")
+    check(code == 0 and len(result["a"]) == 15000000, code)
 
     # Cancelled: answered at once, and nothing of it lives on.
     only("slow")
@@ -407,6 +427,16 @@ def part_commands():
     check(await_death(pids, 3), "they live", pids)
     check(time.monotonic() - begin > 1.8, time.monotonic() - begin)
     os.unlink(project + "/pids")
+    # There may be many at the same time, but not more.
+    only("late60")
+    numbers = [er.ask_run("it") for _ in range(257)]
+    result, code = er.outcome(er.answer(numbers[-1]))
+    check(code is None and "too many programs are running" in str(result) and
+          not any(number in er.answers for number in numbers[:-1]), result, code)
+    for number in numbers[:-1]:
+        er.note("$/cancelRequest", {"id": number})
+    check(all(er.answer(number).get("error", {}).get("code") == -32800 for number in numbers[:-1]), "not cancelled")
+    only("stubborn")
     # The runner is asked to leave while a command runs.
     er.ask_run("it")
     pids = read_pids(project + "/pids")
@@ -607,6 +637,27 @@ def part_tools():
     check(code == 0 and result == {"changed": []}, result, code)
     answer = er.answer(er.ask_run("format", resultFormats=["string"]))
     check("all files are formatted" in json.dumps(answer), answer)
+    # One that is written while the formatter looks at it gets no edits, which would be for another text.
+    with open(project + "/busy", "w") as file:
+        file.write("#!/bin/sh\nfor last; do :; done\nclang-format \"$@\" || exit\nprintf 'int  more;\\n' >\"$last\"\n")
+    os.chmod(project + "/busy", 0o755)
+    make_folder("tools", {"bad.c": "int   y;\n"})
+    configure(er, {"it": ("duplex.Format", [("it", "duplex.clang_format", {"program": project + "/busy"})])})
+    er.on_request = on_request
+    asked.clear()
+    result, code = er.run("it", {"files": ["bad.c"]})
+    check(code is None and "bad.c: it has changed meanwhile" in str(result) and not asked, result, code, asked)
+    # An open document that needs nothing is no reason not to edit another file here.
+    er.on_request = lambda method, params: (None, {"code": -32601, "message": "Method not found"})
+    configure(er, {"format": ("duplex.Format", [("format", "duplex.clang_format", {})])})
+    er.note("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "", "version": 1, "text": "int a;\n"}})
+    result, code = er.run("format", {"files": ["good.c", "bad.c"]})
+    check(code == 0 and result == {"changed": [project + "/bad.c"]}, result, code)
+    er.note("textDocument/didChange", {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": "int  a;\n"}]})
+    result, code = er.run("format", {"files": ["good.c", "bad.c"]})
+    check(code is None and "is open in an editor" in str(result), result, code)
+    er.note("textDocument/didClose", {"textDocument": {"uri": uri}})
+    make_folder("tools", {"bad.c": "int x = 1;\n/* 🙂 */ int y;\n"})
     # Configurations that are wrong, and programs that are not there.
     for config, text in (({"program": "no-such-tool"}, "no-such-tool can't be started: No such file"),
                          ({"jobs": 65}, "jobs: expected"), ({"jobs": 0}, "jobs: expected"),
@@ -652,10 +703,49 @@ def part_tools():
     er.end()
 
 
+def part_nested():
+    """What belongs to a project below is not looked at, in whatever order the paths come."""
+    odd = "int  a;\n"
+    mine = ["a-b/x.c", "a.c", "ab/x.c", "b/c/x.c", "z/x.c"]
+    others = ["a/x.c", "a/b/x.c", "a/b/c/x.c", "a/z/x.c", "b/c/d/x.c", "y/x.c"]
+    project = make_folder("nested", {name: odd for name in mine + others} | {
+        name + "/finecode.toml": "[finecode]\n" for name in (".", "a", "a/b", "b/c/d", "y")})
+    er = Er(project)
+    er.begin({"it": ("duplex.Lint", [("it", "duplex.clang_format_check", {})])})
+    result, code = er.run("it")
+    check(code == 1 and result["changed"] == [f"{project}/{name}" for name in mine], result, code)
+    er.end()
+
+
+def part_odd():
+    """A name that is no UTF-8, and a long line with many places."""
+    project = make_folder("odd", {"long.c": "a " * 500000})
+    with open(os.fsencode(project) + b"/\xff.c", "w") as file:
+        file.write("int  a;\nint  b;\n")
+    with open(project + "/places", "w") as file:
+        file.write("#!/usr/bin/env python3\nprint('<replacements>')\nfor i in range(20000):\n"
+                   "    print(f\"<replacement offset='{50 * i + 1}' length='1'></replacement>\")\nprint('</replacements>')\n")
+    os.chmod(project + "/places", 0o755)
+    er = Er(project)
+    er.begin({"check": ("duplex.Lint", [("check", "duplex.clang_format_check", {"exclude": ["long.c"]})]),
+              "format": ("duplex.Format", [("format", "duplex.clang_format", {"program": project + "/places"})])})
+    result, code = er.run("check")
+    check(code == 1 and result["changed"] == [project + "/?.c"] and list(result["messages"]) == [project + "/?.c"] and
+          len(result["messages"][project + "/?.c"]) == 2, result, code)
+    asked = []
+    er.on_request = lambda method, params: (asked.append(params), ({"applied": True}, None))[1]
+    result, code = er.run("format", {"files": ["long.c"]}, 20)
+    check(code == 0 and len(asked) == 1, result, code)
+    edits = asked[0]["edit"]["documentChanges"][0]["edits"] if asked else []
+    check(len(edits) == 20000 and edits[-1]["range"] == {"start": {"line": 0, "character": 999951},
+                                                         "end": {"line": 0, "character": 999952}}, edits[-1:])
+    er.end()
+
+
 def part_tidy():
     project = make_folder("tidy", {
         ".clang-tidy": "Checks: '-*,bugprone-integer-division'\n",
-        "a.c": "double f(int a, int b) {\n    /* ä🙂 */ double c = a / b;\n    return c;\n}\n",
+        "a.c": "double f(int a, int b) {\n    /* ä🙂 */ double c = a / b; /* b.c:1:1: error: no */\n    return c;\n}\n",
     })
     with open(project + "/compile_commands.json", "w") as file:
         json.dump([{"directory": project, "command": "cc -c a.c", "file": "a.c"}], file)
@@ -663,6 +753,8 @@ def part_tidy():
     er.begin({"it": ("duplex.Analyse", [("it", "duplex.clang_tidy", {"build": "."})])})
     result, code = er.run("it")
     check(code == 1 and lines_of(result, "a.c") == [(1, 25, "bugprone-integer-division")], result, code)
+    # What it shows of the source is no finding, whatever it says.
+    check(list(result["messages"]) == [project + "/a.c"], result)
     er.note("textDocument/didOpen", {"textDocument": {
         "uri": "file://" + project + "/a.c", "languageId": "c", "version": 0,
         "text": "int g(void) {\n    return nowhere;\n}\n"}})

@@ -59,7 +59,7 @@ def tell(config, options):
         send(method="er/userMessage", params={"message": config["message"], "type": "WARNING"})
     if "log" in config:
         send(method="er/logRecords", params={"records": [
-            {"timestamp": 1.5, "level": "INFO", "group": "a.b", "message": config["log"]}]})
+            {"timestamp": 1.5, "level": config.get("level", "INFO"), "group": "a.b", "message": config["log"]}]})
     if "stderr" in config:
         print(config["stderr"], file=sys.stderr, flush=True)
     if "progress" in config and "progressToken" in options:

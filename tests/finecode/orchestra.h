@@ -131,8 +131,7 @@ static inline void on_message(dx_finecode_wm *wm, dx_finecode_runner *runner, co
                               dx_text text, void *user) {
     struct world *world = user;
     (void)wm;
-    (void)runner;
-    note(&world->messages, "%s %.*s\n", kind, (int)text.len, text.at);
+    note(&world->messages, "%s %s%.*s\n", kind, runner ? "" : "manager ", (int)text.len, text.at);
 }
 
 static inline void on_step(dx_finecode_wm *wm, dx_finecode_run *run, dx_finecode_project *project,

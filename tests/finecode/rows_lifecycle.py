@@ -1,5 +1,7 @@
 """Rows 8 to 15: how runners begin and end. See stage.py."""
+import json
 import os
+import re
 import select
 import signal
 import socket
@@ -86,12 +88,12 @@ def row_09():
                     same(order, ["initialize", "initialized", "finecodeRunner/getInfo", "finecodeRunner/updateConfig",
                                  "finecodeRunner/resolveActionMeta", "textDocument/didOpen", "finecodeRunner/updateLogging"],
                          "the order")
-                    for each in seen:  # where the real one says null, ours says nothing (F17)
-                        if each["method"] in ("finecodeRunner/getInfo", "finecodeRunner/resolveActionMeta"):
-                            true(each.get("params") is None, "params: %s" % shown(each))
                     same(seen[-1]["params"], {"forward": False, "forwardLevel": "INFO"}, "updateLogging")
                 else:
                     true(order.index("textDocument/didOpen") > order.index("finecodeRunner/resolveActionMeta"), "didOpen is last")
+                for each in seen:  # F17
+                    if each["method"] in ("finecodeRunner/getInfo", "finecodeRunner/resolveActionMeta"):
+                        same(each.get("params", "absent"), None if tcp else {}, each["method"])
                 first = seen[0]["params"]
                 same(first["workspaceFolders"], [{"uri": "file://" + ours.path("p"), "name": "p"}], "workspaceFolders")
                 same(first["clientInfo"]["name"], "FineCode_WorkspaceManager", "clientInfo")
@@ -110,6 +112,88 @@ def row_09():
             for method in ("finecodeRunner/getInfo", "finecodeRunner/resolveActionMeta", "actions/getPayloadSchemas"):
                 for params in ([None], [{}], []):
                     true("result" in ours.ask(method, *params), "%s with %s" % (method, params))
+
+
+PRESET = """[tool.finecode.action.extra]
+source = "demo_ext.acts.LangAction"
+handlers = [{name = "x", source = "t.extra", env = "dev_workspace"}, {name = "y", source = "t.extra", env = "env_c"}]
+"""
+
+
+def row_09b():
+    """The runner of dev_workspace finds the presets: it is configured twice, the second time with them; the others start after it."""
+    more = "[[finecode.presets]]\nsource = \"fine_one\"\n"
+    for revision, tcp in ALL:
+        with Manager(TWO, tcp=tcp, more=more, files={"fine_one/preset.toml": PRESET}) as ours:
+            uri = "file://" + ours.path("p/open.txt")
+            ours.client.tell("documents/opened", {"uri": uri, "version": 3, "text": "text"})
+            run = ours.client.start_run(ECHO, ours.path("p"), {"text": "t"})
+            first = ours.guest("dev_workspace")
+            if tcp:
+                first.connect()
+            configs = []
+            while first.order.count("finecodeRunner/resolveActionMeta") < 2 or first.order[-1] != "textDocument/didOpen":
+                first.step({"packages/resolvePath": {"packagePath": ours.path("fine_one")}})
+                if first.order[-1] == "finecodeRunner/updateConfig":
+                    configs.append([each["name"] for each in first.config["actions"]])
+                if first.order[-1] == "packages/resolvePath":
+                    same(first.last["params"], {"packageName": "fine_one"}, "which preset")
+                    ours.nobody_new("others wait for them", 0.1)
+            round_trip = ["packages/resolvePath", "finecodeRunner/updateConfig", "finecodeRunner/resolveActionMeta", "textDocument/didOpen"]
+            logging = ["finecodeRunner/updateLogging"] if revision == "real" else []
+            same(first.order, ["initialize", "initialized", "finecodeRunner/getInfo", *round_trip, *logging, *round_trip], "the order")
+            same([sorted(each) for each in configs], [["echo", "extra"]] * 2, "what it is configured with")
+            second = ours.guest("env_b").begin()
+            true("packages/resolvePath" not in second.order, "only one asks for presets: %s" % second.order)
+            for guest in (first, second):
+                guest.done(guest.run())
+            true("result" in ours.client.answer_to(run), "the run")
+            listed = ours.client.result("actions/list", {"project": ours.path("p")})["actions"]
+            same(sorted(each["name"] for each in listed), ["echo", "extra"], "the actions")
+            # A second runner of that env goes the same way.
+            os.kill(first.pid, signal.SIGKILL)
+            first.leave()
+            ours.becomes("EXITED", "dev_workspace")
+            run = ours.client.start_run(ECHO, ours.path("p"), {"text": "t"})
+            again = ours.guest("dev_workspace")
+            if tcp:
+                again.connect()
+            while again.order != first.order:
+                again.step({"packages/resolvePath": {"packagePath": ours.path("fine_one")}})
+                true(again.order == first.order[:len(again.order)], "the order after a restart: %s" % again.order)
+            for guest in (again, second):
+                guest.done(guest.run())
+            true("result" in ours.client.answer_to(run), "the run after a restart")
+
+
+HANDLERS = """
+[[action]]
+source = "demo_ext.acts.LangAction"
+[[handler]]
+source = "t.extra"
+command = ["sh", "-c", "echo '{\\"items\\": [\\"'$FINECODE_ENV_NAME'\\"]}'"]
+[[package]]
+name = "fine_one"
+path = "../fine_one"
+"""
+
+
+def row_09c():
+    """The same with runners of ours: an action that only a preset has runs, in an env that only the preset names."""
+    more = "[[finecode.presets]]\nsource = \"fine_one\"\n"
+    for revision, tcp in ALL:
+        program = [os.path.join(stage.BUILD, "duplex-finecode"), "er", *(["--tcp"] if tcp else [])]
+        files = {"fine_one/preset.toml": PRESET, "p/finecode-handlers.toml": HANDLERS}
+        with Command({"p": []}, "run", "extra", options=("--json", "--show"), runner=program, tcp=tcp, more=more, files=files) as ours:
+            ours.ended(0)
+            same(ours.events("project")[0]["result"]["json"], {"items": ["dev_workspace", "env_c"]}, "the result")
+            for env, rounds in (("dev_workspace", 2), ("env_c", 1)):
+                sent = re.findall(r"p/%s -> (\{.*\})" % env, ours.said())
+                methods = [json.loads(each)["method"] for each in sent]
+                once = [*(["packages/resolvePath"] if rounds == 2 else []), "finecodeRunner/updateConfig", "finecodeRunner/resolveActionMeta"]
+                logging = ["finecodeRunner/updateLogging"] if revision == "real" else []
+                start = ["initialize", "initialized", "finecodeRunner/getInfo", *once, *logging, *once * (rounds - 1)]
+                same(methods, [*start, "actions/runHandlers", "shutdown", "exit"], "what %s is asked" % env)
 
 
 def row_10():

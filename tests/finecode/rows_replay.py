@@ -185,5 +185,24 @@ def row_R2():
                 same("error" in answer, section.endswith("FailAction"), "%s: %s" % (section, shown(answer)))
 
 
+def row_R3():
+    """The start of dev_workspace with its preset is the recorded one, to the params of those that have none."""
+    lines = recorded("real WM")
+    asked = [message for env, message in of_section(lines, "client/initialize, addDir") if env == "dev_workspace"]
+    asked = asked[:len(asked) // 2]  # it was recorded twice
+    more = "[[finecode.presets]]\nsource = \"fine_envs\"\n"
+    with Manager({"fc-ws": WORKSPACE}, tcp=True, more=more, files={"fine_envs/preset.toml": "[tool.finecode]\n"}) as ours:
+        ours.client.start_run(ECHO, ours.path("fc-ws"), {"text": "t"})
+        guest = ours.guest("dev_workspace").connect()
+        for message in asked:
+            while guest.step({"packages/resolvePath": {"packagePath": ours.path("fine_envs")}}) == "finecodeRunner/updateConfig":
+                pass  # these were too long for the record
+            same(guest.order[-1], message["method"], "the order")
+            if guest.order[-1] != "initialize":
+                same(guest.last.get("params", "absent"), message["params"], message["method"])
+            same(set(guest.last["params"] or {}), set(message["params"] or {}), message["method"])
+        same(guest.order.count("finecodeRunner/updateConfig"), 2, "it is configured twice")
+
+
 if __name__ == "__main__":
     sys.exit(stage.main(globals()))

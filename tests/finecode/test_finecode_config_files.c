@@ -220,6 +220,21 @@ static void test_user(void **state) {
     must_be_invalid("p", "finecode-user.toml: workspace: it belongs into finecode-workspace.toml");
 }
 
+/* Messages have no room for other bytes, and one such folder must not silence all others. */
+static void test_odd_path(void **state) {
+    (void)state;
+    put("caf\xe9\xc3\xa9/finecode.toml", lint);
+    dx_finecode_project *project = project_of("caf\xe9\xc3\xa9");
+    assert_string_equal(dx_finecode_project_path(project), in_top("caf?\xc3\xa9"));
+    assert_string_equal(dx_finecode_project_name(project), "caf?\xc3\xa9");
+    assert_string_equal(dx_finecode_project_why(project),
+                        "its path is not UTF-8, so nobody could be told of it");
+    assert_int_equal(dx_finecode_project_get_state(project), DX_FINECODE_INVALID);
+    assert_int_equal(dx__finecode_project_reread(project, NULL, NULL), DX_OK);
+    assert_int_equal(dx_finecode_project_get_state(project), DX_FINECODE_INVALID);
+    dx__finecode_project_free(project);
+}
+
 static void test_odd_files(void **state) {
     (void)state;
     assert_int_equal(mkdir(in_top("p"), 0700), 0);
@@ -329,6 +344,12 @@ static void test_limits(void **state) {
         {"[finecode.er]\nrunner = [", "'w%d%d',", "]\n", 256,
          "finecode.toml: finecode.er.runner: expected at most 256 items, found 257"},
         {"[finecode.er.envs.", "e", "]\n", 64, NULL},
+        {"[finecode.extension.e]\ndependencies_override = [", "'w%d%d',", "]\n", 1024,
+         "finecode.toml: finecode.extension.e.dependencies_override: expected at most 1024 items, "
+         "found 1025"},
+        {"[finecode.action.a]\nsource = 's'\nhandlers = [",
+         "{name = 'h%d', source = 's', env = 'e%d'},", "]\n", 64,
+         "action.a.handlers.h64: there are more than 64 envs"},
     };
     char *text = malloc(1 << 20);
     (void)state;
@@ -361,6 +382,7 @@ int main(void) {
         TEST(test_wrong),         TEST(test_unknown),   TEST(test_wrong_pyproject),
         TEST(test_user),          TEST(test_odd_files), TEST(test_size),
         TEST(test_limits),        TEST(test_depth),     TEST(test_many),
+        TEST(test_odd_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,23 @@ static void test_levels(void **state) {
     must_find("", "d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d ");
 }
 
+/* Counts what is taken. */
+static void *take(void *ctx, size_t size) {
+    ++*(size_t *)ctx;
+    return malloc(size);
+}
+
+static void *retake(void *ctx, void *ptr, size_t old, size_t size) {
+    (void)ctx;
+    (void)old;
+    return realloc(ptr, size);
+}
+
+static void give(void *ctx, void *ptr) {
+    (void)ctx;
+    free(ptr);
+}
+
 /* 10,000 folders are looked at, one more is too many. */
 static void test_folders(void **state) {
     (void)state;
@@ -86,6 +103,18 @@ static void test_folders(void **state) {
     must_find("", "9999 ");
     assert_int_equal(mkdir(in_top("x"), 0700), 0);
     must_fail("", DX_ERR_LIMIT, "there are more than 10,000 folders");
+    /* Of any number of them no more are kept. */
+    for (int i = 0; i < 1000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "more%d", i);
+        assert_int_equal(mkdir(in_top(name), 0700), 0);
+    }
+    size_t taken = 0;
+    dx_allocator alloc = {take, retake, give, &taken};
+    struct found found = {.text = ""};
+    assert_int_equal(dx__finecode_find_projects(&alloc, top, on_folder, &found, NULL),
+                     DX_ERR_LIMIT);
+    assert_true(taken < 10100);
     put("finecode-workspace.toml", "[workspace]\nprojects = ['9999']\n");
     must_find("", "9999 ");
 }
@@ -190,6 +219,17 @@ static void test_for_all(void **state) {
     assert_int_equal(chown(in_top("libs/finecode-workspace.toml"), 12345, 12345), 0);
     project = project_of("libs/p");
     must_be_valid(project);
+    must_have(project, "/er", "{\"runner\":\"duplex\",\"transport\":\"tcp\"}");
+    dx__finecode_project_free(project);
+    /* Nor does a link of somebody else, to whatever it leads. */
+    put("other/ours.toml", "[workspace.er]\nrunner = ['x']\n");
+    assert_int_equal(unlink(in_top("libs/finecode-workspace.toml")), 0);
+    assert_int_equal(symlink("../other/ours.toml", in_top("libs/finecode-workspace.toml")), 0);
+    project = project_of("libs/p");
+    must_have(project, "/er", "{\"runner\":[\"x\"]}");
+    dx__finecode_project_free(project);
+    assert_int_equal(lchown(in_top("libs/finecode-workspace.toml"), 12345, 12345), 0);
+    project = project_of("libs/p");
     must_have(project, "/er", "{\"runner\":\"duplex\",\"transport\":\"tcp\"}");
     dx__finecode_project_free(project);
 }

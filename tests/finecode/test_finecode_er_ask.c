@@ -240,6 +240,24 @@ static void questions_that_can_not_be_asked(void **state) {
     talk_free(&talk);
 }
 
+/* {} and not null, which only managers say. */
+static void a_question_without_params(void **state) {
+    (void)state;
+    char id[64];
+    begin("real");
+    assert_int_equal(dx_finecode_job_ask(demo_kept, "workspace/getProjectPaths", dx_json_none(),
+                                         on_answer, &talk),
+                     DX_OK);
+    hear_request("workspace/getProjectPaths", "{}", id);
+    answer(id, "\"result\":{\"projects\":[]}");
+    talk_quiet(&talk);
+    assert_int_equal(answers, 1);
+    assert_string_equal(said, "{\"projects\":[]}");
+    dx_finecode_job_done(demo_kept, dx_json_none(), 0);
+    assert_has(talk_hear(&talk), "success");
+    end();
+}
+
 static void case_44_cancellation(void **state) {
     (void)state;
     static const char *const revisions[] = {"seed", "real"};
@@ -378,6 +396,7 @@ int main(void) {
         cmocka_unit_test(a_question_is_not_answered),
         cmocka_unit_test(case_41_configurations),
         cmocka_unit_test(questions_that_can_not_be_asked),
+        cmocka_unit_test(a_question_without_params),
         cmocka_unit_test(case_44_cancellation),
         cmocka_unit_test(case_44_the_job_ends_at_once),
         cmocka_unit_test(case_44_told_late),

@@ -280,6 +280,85 @@ static void partials_that_wait_for_memory(void **state) {
     demo_stop_talk(&talk);
 }
 
+/* What one that stops the run has given in parts belongs to its result; what others gave does not.
+ */
+static void a_stop_after_partials(void **state) {
+    (void)state;
+    demo_start(&talk, "seed");
+    talk_configure(
+        &talk, "{\"actions\":[" DEMO_A("keep", "Keep",
+                                       DEMO_H("c1", "C1", "{}") "," DEMO_H(
+                                           "k", "Keep", "{}")) "],\"action_handler_configs\":{}}");
+    demo_run(&talk, 2, "keep", TEXT_T, "");
+    talk_quiet(&talk);
+    give(PART("0"));
+    dx_finecode_job_stop(demo_kept, dx_json_none(), 0);
+    talk_result(&talk, 2,
+                "{\"status\":\"stopped\",\"result_by_format\":\"{\\\"json\\\":" QPART(
+                    "0") "}\",\"return_code\":0}");
+    demo_run(&talk, 3, "keep", TEXT_T, "");
+    talk_quiet(&talk);
+    give(PART("0"));
+    dx_finecode_job_stop(demo_kept, JSON("{\"items\":[\"last\"]}"), 0);
+    talk_result(&talk, 3,
+                "{\"status\":\"stopped\",\"result_by_format\":\"{\\\"json\\\":{\\\"items\\\":["
+                "\\\"part0\\\",\\\"last\\\"],\\\"by_path\\\":{},\\\"bad\\\":false}}\","
+                "\"return_code\":0}");
+    demo_run(&talk, 4, "keep", TEXT_T, ",\"partialResultToken\":1");
+    talk_quiet(&talk);
+    give(PART("0"));
+    talk_expect(&talk, PROGRESS("1", "{\\\"items\\\":[\\\"c1\\\",\\\"part0\\\"],\\\"by_path\\\":{},"
+                                     "\\\"bad\\\":false}"));
+    dx_finecode_job_stop(demo_kept, JSON("{\"items\":[\"last\"]}"), 0);
+    talk_expect(&talk, PROGRESS("1", "{\\\"items\\\":[\\\"last\\\"]}"));
+    talk_result(&talk, 4,
+                "{\"status\":\"stopped\",\"result_by_format\":\"{\\\"json\\\":{\\\"items\\\":["
+                "\\\"part0\\\",\\\"last\\\"],\\\"by_path\\\":{},\\\"bad\\\":false}}\","
+                "\"return_code\":0}");
+    demo_stop_talk(&talk);
+}
+
+static dx_finecode_job *three[3];
+static size_t three_count;
+
+static void keep_three(dx_finecode_job *job, void *user) {
+    (void)user;
+    three[three_count++ % LENGTH(three)] = job;
+    dx_finecode_job_keep(job);
+}
+
+/* Of three at once the first fails while its last partial result waits for memory; the second wants
+ * to hear that it is cancelled only after it was; the third ends, and with it goes what waited. */
+static void a_late_wish_to_be_told(void **state) {
+    (void)state;
+    dx_finecode_handler handler = {.source = "demo.acts.Three", .run = keep_three};
+    demo_start(&talk, "seed");
+    three_count = demo_cancelled = 0;
+    assert_int_equal(dx_finecode_er_add_handler(talk.er, &handler, NULL), DX_OK);
+    talk_configure(&talk, "{\"actions\":[" DEMO_A(
+                              "conc", "Conc",
+                              DEMO_H("a", "Three", "{}") "," DEMO_H("b", "Three", "{}") "," DEMO_H(
+                                  "c", "Three", "{}")) "],\"action_handler_configs\":{}}");
+    demo_run(&talk, 2, "conc", TEXT_T, ",\"partialResultToken\":1");
+    talk_quiet(&talk);
+    assert_int_equal(three_count, 3);
+    demo_kept = three[0];
+    give(PART("0"));
+    give(PART("1"));
+    talk.memory.fail_at = 1;
+    dx_finecode_job_fail(three[0], "no");
+    talk.memory.fail_at = 0;
+    dx_finecode_job_on_cancel(three[1], demo_on_cancel, NULL);
+    dx_finecode_job_cancel(three[2]);
+    talk_expect(&talk, PROGRESS("1", QPART("0")));
+    talk_expect(&talk, PROGRESS("1", QPART("1")));
+    talk_quiet(&talk);
+    assert_int_equal(demo_cancelled, 1);
+    dx_finecode_job_cancel(three[1]);
+    talk_result(&talk, 2, "{\"error\":\"out of memory\"}");
+    demo_stop_talk(&talk);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(case_24_slow_ones_go_one_by_one),
@@ -293,6 +372,8 @@ int main(void) {
         cmocka_unit_test(bad_partials),
         cmocka_unit_test(a_failure_after_partials),
         cmocka_unit_test(partials_that_wait_for_memory),
+        cmocka_unit_test(a_stop_after_partials),
+        cmocka_unit_test(a_late_wish_to_be_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

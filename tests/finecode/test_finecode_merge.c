@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 static yyjson_doc *read_json(const char *json) {
-    yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
-    assert_non_null(doc);
+    yyjson_doc *doc = NULL;
+    assert_int_equal(dx__finecode_doc_of_text(NULL, dx_str(json), &doc), DX_OK);
     return doc;
 }
 
@@ -114,6 +114,24 @@ static void named_rules(void **state) {
              "{\"a\":18446744073709552000.0}");
     by_rules("{\"a\":\"max\"}", "{\"a\":1}", "{\"a\":18446744073709551615}",
              "{\"a\":18446744073709551615}");
+}
+
+/* Numbers that fit nowhere stay what they are, and are numbers all the same. */
+static void long_numbers(void **state) {
+    (void)state;
+#define LONG "123456789012345678901234567890"
+    deep("{\"a\":" LONG "}", "{\"b\":-" LONG "}", "{\"a\":" LONG ",\"b\":-" LONG "}");
+    by_rules(NULL, "{\"a\":1}", "{\"a\":1e400}", "{\"a\":1e400}");
+    by_rules(NULL, "{\"a\":[" LONG "]}", "{\"a\":[1]}", "{\"a\":[" LONG ",1]}");
+    by_rules("{\"a\":\"max\"}", "{\"a\":" LONG "}", "{\"a\":1}", "{\"a\":" LONG "}");
+    by_rules("{\"a\":\"max\"}", "{\"a\":1}", "{\"a\":" LONG "}", "{\"a\":" LONG "}");
+    by_rules("{\"a\":\"min\"}", "{\"a\":1}", "{\"a\":-1e400}", "{\"a\":-1e400}");
+    by_rules("{\"a\":\"sum\"}", "{\"a\":36893488147419103232}", "{\"a\":36893488147419103232}",
+             "{\"a\":73786976294838210000.0}");
+    by_rules("{\"a\":\"sum\"}", "{\"a\":1}", "{\"a\":1e400}", "{\"a\":1e400}");
+    yyjson_doc *doc = read_json("{\"a\":" LONG "}");
+    assert_int_equal(dx__finecode_return_code(yyjson_doc_get_root(doc), "/a"), 1);
+    yyjson_doc_free(doc);
 }
 
 static void rules_that_are_none(void **state) {
@@ -340,6 +358,8 @@ static void texts(void **state) {
         "{\"messages\":{\"/a.c\":[{" AT ",\"message\":\"one\",\"severity\":\"note\",\"code\":7},"
         "{\"message\":\"two\"}],\"/b.c\":[],\"/c.c\":[{\"message\":\"three\",\"severity\":9}]}}",
         "/a.c:1:5: note: one [7]\n/a.c: two\n/c.c: three");
+    formatted("{\"messages\":{\"/a\":[{\"message\":\"x\",\"code\":18446744073709551615}]}}",
+              "/a: x [18446744073709551615]");
     /* One message is one line, and steers no terminal. */
     formatted("{\"messages\":{\"/a\\nb\":[{\"message\":\"x\\ny\\u001b[31m\\u009bz\\u00e9\"}]}}",
               "/a b: x y [31m z\xc3\xa9");
@@ -422,6 +442,7 @@ int main(void) {
         cmocka_unit_test(configurations),
         cmocka_unit_test(usual_rules),
         cmocka_unit_test(named_rules),
+        cmocka_unit_test(long_numbers),
         cmocka_unit_test(rules_that_are_none),
         cmocka_unit_test(large_objects),
         cmocka_unit_test(deep_ones),

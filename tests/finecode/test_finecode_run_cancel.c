@@ -106,6 +106,32 @@ static void test_inside(void **state) {
     world_close(world);
 }
 
+static void on_project_ms(dx_finecode_wm *wm, dx_finecode_run *run, dx_finecode_project *project,
+                          const dx_finecode_result *result, void *user) {
+    struct world *world = user;
+    on_project(wm, run, project, result, user);
+    note(&world->edits, "%s %d\n", dx_finecode_project_name(project), (int)(result->ms / 1000));
+}
+
+/* One that did not begin took no time. */
+static void test_not_begun(void **state) {
+    struct world *world = world_new(true);
+    (void)state;
+    project(world, "p", actions);
+    project(world, "q", actions);
+    world_open(world);
+    dx_finecode_ask ask = ask_for(world, "slow", JSON);
+    ask.one_by_one = 1;
+    ask.on_project = on_project_ms;
+    begin(world, &ask);
+    WAIT(world, sent(world, "actions/run", 0));
+    dx_finecode_wm_cancel(world->wm, world->run);
+    expect_cancelled(world, 0, now_ms());
+    assert_int_equal(count_of(&world->projects, "q cancelled"), 1);
+    must_have(&world->edits, "q 0\n");
+    world_close(world);
+}
+
 /* Test 45: what a cancelled run has asked for ends, too; also where the runner does not care. */
 static void test_nested(void **state) {
     static const char *const names[] = {"nested", "numb"};
@@ -226,10 +252,11 @@ static void test_stopped(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cancel),     cmocka_unit_test(test_early),
-        cmocka_unit_test(test_inside),     cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_asker_dies), cmocka_unit_test(test_removed),
-        cmocka_unit_test(test_forgotten),  cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_cancel),  cmocka_unit_test(test_early),
+        cmocka_unit_test(test_inside),  cmocka_unit_test(test_not_begun),
+        cmocka_unit_test(test_nested),  cmocka_unit_test(test_asker_dies),
+        cmocka_unit_test(test_removed), cmocka_unit_test(test_forgotten),
+        cmocka_unit_test(test_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* Runs among other things that go on: presets that are not read yet, projects that go, the WAL. */
 #include "finecode/orchestra.h"
 
+#include <sys/resource.h>
+
 enum { JSON = DX_FINECODE_JSON };
 
 #define H(name, env, config) \
@@ -109,6 +111,122 @@ static void test_removed_inside(void **state) {
     }
 }
 
+static void on_project_again(dx_finecode_wm *wm, dx_finecode_run *run, dx_finecode_project *project,
+                             const dx_finecode_result *result, void *user) {
+    struct world *world = user;
+    dx_finecode_ask ask = ask_for(world, "slow", JSON);
+    dx_error error = {0};
+    on_project(wm, run, project, result, user);
+    ask.project = project;
+    assert_int_equal(dx_finecode_wm_run(wm, &ask, NULL, &error), DX_ERR_INVALID);
+    assert_string_equal(error.phrase, "the project was removed");
+    remove_all(world);
+    assert_int_equal(dx_finecode_wm_add_dir(wm, world->top, NULL), DX_OK);
+}
+
+/* Who hears of the end of a run removes what is being removed, adds it again, or wants another run
+ * in it. */
+static void test_removed_twice(void **state) {
+    static const char slow[] = ACTION("slow", "", H("h", "a", "sleep = 60"));
+    struct world *world = world_new(true);
+    (void)state;
+    project(world, "p", slow);
+    project(world, "q", slow);
+    project(world, "r", slow);
+    world_open(world);
+    dx_finecode_ask ask = ask_for(world, "slow", JSON);
+    ask.on_project = on_project_remove;
+    begin(world, &ask);
+    begin(world, &ask);
+    WAIT(world, count_of(&world->sent, "\"method\":\"actions/run\"") == 6);
+    remove_all(world);
+    assert_null(dx_finecode_wm_project(world->wm, 0));
+    WAIT(world, world->done == 2 && !world->wm->runs);
+    assert_int_equal(count_of(&world->projects, " failed "), 6);
+    assert_int_equal(dx_finecode_wm_add_dir(world->wm, world->top, NULL), DX_OK);
+    clear(world);
+    ask.on_project = on_project_again;
+    begin(world, &ask);
+    WAIT(world, count_of(&world->sent, "\"method\":\"actions/run\"") == 3);
+    remove_all(world);
+    WAIT(world, world->done == 3 && !world->wm->runs);
+    assert_int_equal(count_of(&world->projects, " failed "), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_non_null(dx_finecode_wm_project(world->wm, i));
+    assert_null(dx_finecode_wm_project(world->wm, 3));
+    world_close(world);
+}
+
+static void on_done_free(dx_finecode_wm *wm, dx_finecode_run *run, const dx_finecode_result *result,
+                         void *user) {
+    struct world *world = user;
+    on_done(wm, run, result, user);
+    world->wm = dx_finecode_wm_free(wm);
+}
+
+static void test_freed_when_done(void **state) {
+    struct world *world = world_new(true);
+    (void)state;
+    project(world, "p",
+            ACTION("chain", "", H("h1", "a", "items = [1]") "," H("h2", "b", "items = [2]")));
+    world_open(world);
+    dx_finecode_ask ask = ask_for(world, "chain", JSON);
+    ask.on_done = on_done_free;
+    begin(world, &ask);
+    WAIT(world, !world->wm);
+    assert_int_equal(world->status, DX_FINECODE_SUCCESS);
+    pass(world, 50);
+    assert_int_equal(dx_finecode_wm_new(world->loop, &world->config, &world->wm, NULL), DX_OK);
+    world_close(world);
+}
+
+static void on_done_ms(dx_finecode_wm *wm, dx_finecode_run *run, const dx_finecode_result *result,
+                       void *user) {
+    struct world *world = user;
+    on_done(wm, run, result, user);
+    note(&world->edits, "%d", (int)result->ms);
+}
+
+/* The time of a run begins with it, however long nothing was dispatched before. */
+static void test_time(void **state) {
+    struct world *world = world_new(true);
+    (void)state;
+    world_open(world);
+    dx_finecode_ask ask = ask_for(world, "no.such.Thing", JSON);
+    ask.on_done = on_done_ms;
+    pass(world, 10);
+    usleep(1500000);
+    begin(world, &ask);
+    WAIT(world, world->done);
+    assert_in_range(atoi(world->edits.text), 0, 1000);
+    world_close(world);
+}
+
+/* That no more events can be written is told when it happens. */
+static void test_wal_ends(void **state) {
+    struct world *world = world_new(true);
+    struct rlimit before;
+    char folder[PATH_MAX + 8];
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/wal", world->top);
+    world->config.wal_folder = folder;
+    project(world, "p", ACTION("one", "", H("h", "a", "items = [1]")));
+    world_open(world);
+    run(world, "one", JSON);
+    must_be(&world->messages, "");
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    struct rlimit limit = {.rlim_cur = 100, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    run(world, "one", JSON);
+    WAIT(world, world->messages.len);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(world->status, DX_FINECODE_SUCCESS);
+    must_have(&world->messages, "WARNING manager ");
+    must_have(&world->messages, "/wal: no more events are written: ");
+    world_close(world);
+}
+
 /* Test 54, the manager's part: one id for all that belongs to a run. */
 static void test_wal(void **state) {
     struct world *world = world_new(true);
@@ -138,6 +256,20 @@ static void test_wal(void **state) {
     wal->len = 0;
     note(wal, "%s", get(world, "wal/wal-000001.jsonl"));
     must_have(wal, "\"status\":\"failed\",\"return_code\":0,\"error\":\"no\"}");
+    /* One that is refused at once is in it, too, whoever asks. */
+    dx_finecode_ask ask = ask_for(world, "none", JSON);
+    assert_int_equal(dx_finecode_wm_run(world->wm, &ask, NULL, NULL), DX_ERR_INVALID);
+    ask = ask_for(world, "chain", JSON);
+    ask.project = at(world, "p");
+    ask.origin.depth = 8;
+    assert_int_equal(dx_finecode_wm_run(world->wm, &ask, NULL, NULL), DX_ERR_LIMIT);
+    wal->len = 0;
+    note(wal, "%s", get(world, "wal/wal-000001.jsonl"));
+    assert_int_equal(count_of(wal, "\"event_type\":\"run.rejected\""), 2);
+    must_have(wal,
+              "\"action_name\":\"none\",\"trigger\":\"user\",\"dev_env\":\"cli\",\"payload\":{"
+              "\"status\":\"failed\",\"return_code\":0,\"error\":\"there is no action none\"}");
+    must_have(wal, "\"error\":\"Orchestration depth 8 reached limit 8. Action source: chain\"");
     free(wal);
     world_close(world);
 }
@@ -147,7 +279,11 @@ int main(void) {
         cmocka_unit_test(test_presets),
         cmocka_unit_test(test_no_preset),
         cmocka_unit_test(test_removed_inside),
+        cmocka_unit_test(test_removed_twice),
+        cmocka_unit_test(test_freed_when_done),
+        cmocka_unit_test(test_time),
         cmocka_unit_test(test_wal),
+        cmocka_unit_test(test_wal_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,6 +229,53 @@ static void test_in_workspace(void **state) {
     }
 }
 
+/* What has no result has none, also beside one that failed. */
+static void test_some_fail(void **state) {
+    struct world *world = world_new(true);
+    (void)state;
+    project(world, "p", ACTION("outer", "", H("o", "a", ASKS(IN_WORKSPACE("demo.x", "")))));
+    project(world, "q", ACTION("x", "", H("h", "a", "cancels = true")));
+    project(world, "r", ACTION("x", "", H("h", "a", "error = 'bad'")));
+    world_open(world);
+    outer(world);
+    assert_non_null(strstr(answer(world, 0), "\"TOP/q\": {\"x\": {\"result\": null, "
+                                             "\"status\": \"cancelled\"}}"));
+    assert_non_null(strstr(answer(world, 0), "\"TOP/r\": {\"x\": {\"result\": null, "
+                                             "\"status\": \"failed\"}}"));
+    world_close(world);
+}
+
+/* What the asking runner says for the one that runs goes there: in options, or beside them. */
+static void test_handed_on(void **state) {
+    static const char more[] = ", callerKwargs = {k = 1}, traceparent = '00-ab-cd-01'";
+    char asks[1024];
+    (void)state;
+    (void)snprintf(asks, sizeof asks,
+                   "['finecode/runActionInProject', {actionSource = 'demo.acts.Inner', payload = "
+                   "{}, " META "%s}], ['finecode/runActionInProject', {actionSource = "
+                   "'demo.two', payload = {}, " META "%s}]",
+                   more, more);
+    struct world *world = world_new(true);
+    char text[8192];
+    snprintf(text, sizeof text,
+             "%s%s[finecode.action.outer]\nsource = 'demo.outer'\nhandlers = "
+             "[{name = 'o', source = 'd.o', env = 'a', config = {asks = [%s]}}]\n",
+             inner, ACTION("two", "", H("t", "a", "items = [1]") "," H("u", "b", "items = [2]")),
+             asks);
+    project(world, "p", text);
+    world_open(world);
+    outer(world);
+    sent_has(world, "actions/run", 0, "\"traceparent\":null");
+    assert_null(strstr(sent(world, "actions/run", 0), "callerKwargs"));
+    sent_has(world, "actions/run", 1, "\"traceparent\":\"00-ab-cd-01\"");
+    sent_has(world, "actions/run", 1, "\"callerKwargs\":{\"k\":1}}");
+    for (size_t i = 0; i < 2; i++) {
+        sent_has(world, "actions/runHandlers", i, "\"callerKwargs\":{\"k\":1},\"options\":{");
+        sent_has(world, "actions/runHandlers", i, "\"traceparent\":\"00-ab-cd-01\"");
+    }
+    world_close(world);
+}
+
 /* concurrently: false really means one after the other. */
 static void test_serial(void **state) {
     (void)state;
@@ -275,7 +322,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_in_project),   cmocka_unit_test(test_token),
         cmocka_unit_test(test_depth),        cmocka_unit_test(test_forgetful),
-        cmocka_unit_test(test_in_workspace), cmocka_unit_test(test_serial),
+        cmocka_unit_test(test_in_workspace), cmocka_unit_test(test_some_fail),
+        cmocka_unit_test(test_handed_on),    cmocka_unit_test(test_serial),
         cmocka_unit_test(test_fanout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,11 +160,38 @@ static void test_many(void **state) {
     world_close(world);
 }
 
+/* F63: signs of life keep a call going, but not for ever. */
+static void test_endless(void **state) {
+    struct world *world = world_new(true);
+    (void)state;
+    world->config.run_ms = 1000;
+    world->config.total_ms = 2500;
+    project(world, "p",
+            ACTION("long", "",
+                   H("h", "a", "partials = [[1], [2], [3], [4], [5], [6], [7]], pause = 0.2"))
+                ACTION("endless", "",
+                       H("h", "a",
+                         "partials = [[1], [2], [3], [4], [5], [6], [7], [8], [9], [1], "
+                         "[2], [3], [4], [5], [6], [7], [8], [9], [1], [2], [3], [4]], "
+                         "pause = 0.3")));
+    world_open(world);
+    stream(world, "long", JSON); /* 1.4 s, none of them without a sign */
+    dx_finecode_ask ask = ask_for(world, "endless", JSON);
+    ask.streamed = 1;
+    uint64_t start = now_ms();
+    perform(world, &ask);
+    assert_in_range(now_ms() - start, 2500, 6000);
+    assert_int_equal(world->status, DX_FINECODE_FAILED);
+    assert_int_equal(world->cause, DX_FINECODE_LATE);
+    assert_int_equal(count_of(&world->sent, "$/cancelRequest"), 1);
+    world_close(world);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_env), cmocka_unit_test(test_chain),
         cmocka_unit_test(test_groups),  cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_many),    cmocka_unit_test(test_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

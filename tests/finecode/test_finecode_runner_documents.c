@@ -71,6 +71,32 @@ static void test_told(void **state) {
     }
 }
 
+/* The folder was added by one name, and the client calls it by another. */
+static void test_link(void **state) {
+    struct world *world = world_running(0);
+    char link[96];
+    (void)state;
+    run_all(world);
+    (void)snprintf(link, sizeof link, "%s.link", world->folder);
+    assert_int_equal(symlink(world->folder, link), 0);
+    char uri[128];
+    (void)snprintf(uri, sizeof uri, "file://%s.link/p/new/x.c", world->folder);
+    assert_int_equal(dx_finecode_wm_open(world->wm, dx_str(uri), 1, dx_str("a")), DX_OK);
+    change(world, uri_in(world, "p/new/x.c"), 2, "[{\"text\":\"b\"}]", DX_OK);
+    assert_int_equal(dx_finecode_wm_close(world->wm, dx_str(uri)), DX_OK);
+    assert_int_equal(dx_finecode_wm_close(world->wm, uri_in(world, "p/new/x.c")), DX_ERR_INVALID);
+    assert_int_equal(dx_finecode_wm_open(world->wm, dx_str("file:///x"), 1, dx_str("")), DX_OK);
+    assert_int_equal(dx_finecode_wm_open(world->wm, dx_str("file:///"), 1, dx_str("")), DX_OK);
+    assert_int_equal(dx_finecode_wm_close(world->wm, dx_str("file:///x")), DX_OK);
+    assert_int_equal(dx_finecode_wm_close(world->wm, dx_str("file:///")), DX_OK);
+    stop(world);
+    must_have(methods_of(world, "p", "a"),
+              "textDocument/didOpen textDocument/didChange textDocument/didClose ");
+    must_have(trace_of(world, "p", "a"), uri_in(world, "p/new/x.c").at);
+    assert_int_equal(unlink(link), 0);
+    world_free(world);
+}
+
 /* What can't be is refused, and nothing of it is told. */
 static void test_refused(void **state) {
     struct world *world = world_running(0);
@@ -163,6 +189,7 @@ static void test_configured_again(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_told),
+        cmocka_unit_test(test_link),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_opened_again),
         cmocka_unit_test(test_configured_again),

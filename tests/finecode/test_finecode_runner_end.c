@@ -317,14 +317,93 @@ static void test_remove_dir(void **state) {
     }
 }
 
+/* One that was added may be added again, which finds what is new in it. */
+static void test_add_again(void **state) {
+    dx_finecode_runner *runner;
+    struct world *world = world_running(0, "", 1000, &runner);
+    (void)state;
+    pid_t pid = dx_finecode_runner_pid(runner);
+    make_project(world, "q", "a", "stdio", "");
+    WAIT(world, world->trees);
+    world->trees = 0;
+    assert_int_equal(dx_finecode_wm_add_dir(world->wm, world->folder, NULL), DX_OK);
+    WAIT(world, world->trees);
+    must_run(world, runner_of(world, "q", "a"));
+    assert_int_equal(dx_finecode_runner_pid(runner_of(world, "p", "a")), pid);
+    assert_null(dx_finecode_wm_project(world->wm, 2));
+    dx_finecode_wm_remove_dir(world->wm, world->folder);
+    assert_null(dx_finecode_wm_project(world->wm, 0));
+    stop(world);
+    world_free(world);
+}
+
+/* Folders in each other: a project goes when the last one goes that has it. */
+static void test_remove_inner_dir(void **state) {
+    dx_finecode_runner *runner;
+    char inner[128];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct world *world = world_running(0, "", 1000, &runner);
+        snprintf(inner, sizeof inner, "%s/p", world->folder);
+        if (i) { /* the inner one first, so that the project is its */
+            dx_finecode_wm_remove_dir(world->wm, world->folder);
+            assert_int_equal(dx_finecode_wm_add_dir(world->wm, inner, NULL), DX_OK);
+            assert_int_equal(dx_finecode_wm_add_dir(world->wm, world->folder, NULL), DX_OK);
+        } else {
+            assert_int_equal(dx_finecode_wm_add_dir(world->wm, inner, NULL), DX_OK);
+        }
+        dx_finecode_wm_remove_dir(world->wm, i ? inner : world->folder);
+        assert_non_null(dx_finecode_wm_project(world->wm, 0));
+        assert_null(dx_finecode_wm_project(world->wm, 1));
+        must_run(world, runner_of(world, "p", "a"));
+        dx_finecode_wm_remove_dir(world->wm, i ? world->folder : inner);
+        assert_null(dx_finecode_wm_project(world->wm, 0));
+        stop(world);
+        world_free(world);
+    }
+}
+
+static void remove_at_log(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *level,
+                          const char *group, dx_text text, double time, void *user) {
+    struct world *world = user;
+    (void)group;
+    (void)time;
+    note(&world->lines, dx_finecode_runner_env(runner), level, text);
+    dx_finecode_wm_remove_dir(wm, world->folder);
+}
+
+/* Who is told of a record removes the runner that has more of them. */
+static void test_removed_at_log(void **state) {
+    struct world *world = world_new();
+    (void)state;
+    make_project(world, "p", "a", "tcp", "");
+    set_spec(world, "p", "a",
+             "{'tcp': '', 'answers': {'actions/run': [{'method': 'er/logRecords', 'params': "
+             "{'records': [{'timestamp': 1.5, 'level': 'INFO', 'group': 'g', 'message': 'one'}, "
+             "{'timestamp': 2.5, 'level': 'INFO', 'group': 'g', 'message': 'two'}]}}, "
+             "{'result': {}}]}}");
+    world->config.on_log = remove_at_log;
+    world_open(world);
+    dx_finecode_runner *runner = runner_of(world, "p", "a");
+    must_run(world, runner);
+    call(world, runner);
+    WAIT(world, strstr(world->lines.text, "INFO one"));
+    assert_null(dx_finecode_wm_runner(world->wm, 0));
+    turn(world, 20);
+    assert_null(strstr(world->lines.text, "INFO two"));
+    stop(world);
+    world_free(world);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stop),        cmocka_unit_test(test_stop_early),
-        cmocka_unit_test(test_killed_idle), cmocka_unit_test(test_killed_busy),
-        cmocka_unit_test(test_closes),      cmocka_unit_test(test_output_closed),
-        cmocka_unit_test(test_restart),     cmocka_unit_test(test_restart_stubborn),
-        cmocka_unit_test(test_cancel),      cmocka_unit_test(test_freed_in_callbacks),
-        cmocka_unit_test(test_remove_dir),
+        cmocka_unit_test(test_stop),           cmocka_unit_test(test_stop_early),
+        cmocka_unit_test(test_killed_idle),    cmocka_unit_test(test_killed_busy),
+        cmocka_unit_test(test_closes),         cmocka_unit_test(test_output_closed),
+        cmocka_unit_test(test_restart),        cmocka_unit_test(test_restart_stubborn),
+        cmocka_unit_test(test_cancel),         cmocka_unit_test(test_freed_in_callbacks),
+        cmocka_unit_test(test_remove_dir),     cmocka_unit_test(test_remove_inner_dir),
+        cmocka_unit_test(test_removed_at_log), cmocka_unit_test(test_add_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,6 +75,53 @@ static void test_forms(void **state) {
     }
 }
 
+/* However many sources a runner names, and however often. */
+static void test_many_sources(void **state) {
+    enum { ACTIONS = 1000, HANDLERS = 8, SOURCES = 400000 };
+    struct world *world = world_new();
+    dx_buf text;
+    char piece[128];
+    (void)state;
+    make_project(world, "p", "a", "stdio", "");
+    FILE *file = fopen(path_in(world, "p", "finecode.toml"), "w");
+    assert_non_null(file);
+    for (int i = 0; i < ACTIONS; i++) {
+        fprintf(file, "[finecode.action.a%d]\nsource = 's.A%d'\nhandlers = [", i, i);
+        for (int k = 0; k < HANDLERS; k++)
+            fprintf(file, "{name = 'h%d', source = 's.H%d', env = 'a'},", k, k + i * HANDLERS);
+        fputs("]\n", file);
+    }
+    assert_int_equal(fclose(file), 0);
+    world_open(world);
+    dx_finecode_runner *runner = runner_of(world, "p", "a");
+    dx_buf_init(&text, SIZE_MAX / 4, NULL);
+    for (int map = 0; map < 2; map++) {
+        const char *start = map ? "\"s.A999\":{\"canonical_source\":\"s.x.A\"},"
+                                  "\"s.A999\":{\"canonical_source\":\"s.x.B\"}},"
+                                  "\"handlerLocations\":{"
+                                : "{\"actions\":{";
+        assert_int_equal(dx_buf_append(&text, start, strlen(start)), DX_OK);
+        for (int i = 0; i < SOURCES; i++) {
+            int len = snprintf(piece, sizeof piece, "\"t.%d\":%s,", i, map ? "null" : "{}");
+            assert_int_equal(dx_buf_append(&text, piece, (size_t)len), DX_OK);
+        }
+    }
+    static const char last[] = "\"s.H7999\":\"h.py:3\"}}";
+    assert_int_equal(dx_buf_append(&text, last, sizeof last - 1), DX_OK);
+    yyjson_doc *doc = yyjson_read(text.data, text.len, 0);
+    assert_non_null(doc);
+    uint64_t begin = now_ms();
+    dx__finecode_meta_take(runner, yyjson_doc_get_root(doc));
+    assert_true(now_ms() - begin < 3000);
+    assert_string_equal(action_of(world, "p", "a999")->canonical, "s.x.A");
+    assert_string_equal(action_of(world, "p", "a999")->handlers[7].location, "h.py:3");
+    assert_null(action_of(world, "p", "a0")->canonical);
+    yyjson_doc_free(doc);
+    dx_buf_done(&text);
+    stop(world);
+    world_free(world);
+}
+
 /* Presets, whose places only one runner knows. */
 
 static const char preset_lines[] = "[[finecode.presets]]\nsource = \"fine_one\"\n";
@@ -198,6 +245,53 @@ static void test_no_preset(void **state) {
     world_free(world);
 }
 
+/* More in the answer than the document has does no harm; a path that is none here does. */
+static void test_odd_preset(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct world *world = world_with_presets(false);
+        char spec[512];
+        snprintf(spec, sizeof spec,
+                 "{'answers': {'packages/resolvePath': {'result': {'packagePath': '%s%s', "
+                 "'more': 1}}}}",
+                 i ? "" : path_in(world, "p", "presets/"), "fine_one");
+        set_spec(world, "p", "dev_workspace", spec);
+        world_open(world);
+        must_run(world, runner_of(world, "p", "dev_workspace"));
+        turn(world, 20);
+        if (i)
+            must_have(world->messages.text, "dev_workspace WARNING preset fine_one: ");
+        else
+            assert_string_equal(world->messages.text, "");
+        assert_int_equal(dx__finecode_project_find(dx_finecode_wm_find_project(world->wm, "p"),
+                                                   dx_str("more")) != NULL,
+                         !i);
+        stop(world);
+        world_free(world);
+    }
+}
+
+/* One that waits for them may be started again, and stopped, as often as anybody likes. */
+static void test_restart_waiting(void **state) {
+    struct world *world = world_with_presets(false);
+    (void)state;
+    set_spec(world, "p", "dev_workspace", "{'answers': {'initialize': 'mute'}}");
+    world_open(world);
+    dx_finecode_runner *runner = runner_of(world, "p", "a");
+    const dx_finecode_runner *bootstrap = runner_of(world, "p", "dev_workspace");
+    assert_int_equal(dx__finecode_runner_need(runner, on_ready, world), DX_OK);
+    WAIT(world, strstr(trace_of(world, "p", "dev_workspace"), "initialize"));
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(dx_finecode_wm_restart(world->wm, runner), DX_OK);
+    assert_int_equal(runner->step, FINECODE_WAITS);
+    assert_non_null(bootstrap->waiters);
+    assert_null(bootstrap->waiters->next);
+    stop(world);
+    assert_string_equal(world->messages.text, "");
+    assert_string_equal(world->ready.text, "a no\n");
+    world_free(world);
+}
+
 /* Without it the others do what they can. */
 static void test_no_bootstrap(void **state) {
     struct world *world = world_with_presets(false);
@@ -285,11 +379,14 @@ static void test_wal(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_many_sources),
         cmocka_unit_test(test_bootstrap_order),
         cmocka_unit_test(test_bootstrap_first),
         cmocka_unit_test(test_presets_of_presets),
         cmocka_unit_test(test_no_preset),
         cmocka_unit_test(test_bad_preset),
+        cmocka_unit_test(test_odd_preset),
+        cmocka_unit_test(test_restart_waiting),
         cmocka_unit_test(test_no_bootstrap),
         cmocka_unit_test(test_logging),
         cmocka_unit_test(test_wal),

@@ -49,6 +49,29 @@ static void test_output_is_no_protocol(void **state) {
     world_free(world);
 }
 
+/* … nor are long ones kept for that. */
+static void test_long_output(void **state) {
+    struct world *world = world_new();
+    (void)state;
+    make_project(world, "p", "a", "tcp", "");
+    FILE *file = fopen(path_in(world, "p", "a.spec"), "w");
+    assert_non_null(file);
+    fputs("{'tcp': '', 'before': ['{\"id\": 1, \"method\": \"ask\"}', '{\"id\": 2, \"method\": "
+          "\"ask\", \"params\": [\"",
+          file);
+    for (int i = 0; i < 5000; i++)
+        fputc('x', file);
+    fputs("\"]}']}", file);
+    fclose(file);
+    world_open(world);
+    dx_finecode_runner *runner = runner_of(world, "p", "a");
+    must_run(world, runner);
+    assert_int_equal(count_of(world->lines.text, "\"ask\""), 2);
+    assert_int_equal(runner->kept_count, 1);
+    stop(world);
+    world_free(world);
+}
+
 /* 8: any number of lines. */
 static void test_output_flood(void **state) {
     struct world *world = world_new();
@@ -163,6 +186,15 @@ static void test_order(void **state) {
                                 "shutdown exit ");
         must_have(dx_finecode_runner_log(runner), "/p/a.log");
         must_have(trace_of(world, "p", "a"), "\"projectName\": \"p\"");
+        /* 9: where there are none, the programs have null for params, and the document {}. */
+        must_have(trace_of(world, "p", "a"),
+                  i ? "{\"method\": \"finecodeRunner/getInfo\", \"params\": null, \"null\": true}"
+                    : "{\"method\": \"finecodeRunner/getInfo\", \"params\": {}}");
+        must_have(trace_of(world, "p", "a"),
+                  i ? "\"finecodeRunner/resolveActionMeta\", \"params\": null, \"null\": true}"
+                    : "\"finecodeRunner/resolveActionMeta\", \"params\": {}}");
+        must_have(trace_of(world, "p", "a"), i ? "\"exit\", \"params\": null, \"null\": true}"
+                                               : "\"exit\", \"params\": null}");
         must_have(trace_of(world, "p", "a"), "FineCode_WorkspaceManager");
         must_have(world->states.text, "a INITIALIZING\na RUNNING\na EXITED\n");
         world_free(world);
@@ -409,14 +441,15 @@ static void test_no_loop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_port),           cmocka_unit_test(test_output_is_no_protocol),
-        cmocka_unit_test(test_output_flood),   cmocka_unit_test(test_no_port),
-        cmocka_unit_test(test_pipe_ends),      cmocka_unit_test(test_no_program),
-        cmocka_unit_test(test_bad_program),    cmocka_unit_test(test_order),
-        cmocka_unit_test(test_named_revision), cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_times),          cmocka_unit_test(test_surroundings),
-        cmocka_unit_test(test_debug),          cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_again),          cmocka_unit_test(test_no_loop),
+        cmocka_unit_test(test_port),         cmocka_unit_test(test_output_is_no_protocol),
+        cmocka_unit_test(test_long_output),  cmocka_unit_test(test_output_flood),
+        cmocka_unit_test(test_no_port),      cmocka_unit_test(test_pipe_ends),
+        cmocka_unit_test(test_no_program),   cmocka_unit_test(test_bad_program),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_named_revision),
+        cmocka_unit_test(test_answers),      cmocka_unit_test(test_times),
+        cmocka_unit_test(test_surroundings), cmocka_unit_test(test_debug),
+        cmocka_unit_test(test_queue),        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_no_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,8 @@ static void answers_about_the_workspace(void **state) {
     client_gets(client, "workspace/addDir", "{\"dirPath\":\"%s/none\"}", "\"code\":-32602");
     client_gets(client, "workspace/prepareEnvs", "{}", "\"code\":-32002");
     client_gets(client, "runners/removeEnv", "{}", "\"code\":-32002");
+    client_gets(client, "runners/restart", "{\"project\":\"a\",\"env\":\"e\",\"debug\":true}",
+                "\"code\":-32002");
     client_gets(client, "no/such", "{}", "\"code\":-32601");
     client_gets(client, "workspace/removeDir", "{\"dirPath\":\"%s\"}", "{}");
     client_gets(client, "server/reset", "{}", "{}");
@@ -88,7 +90,17 @@ static void bad_params(void **state) {
         {"workspace/setConfigOverrides", "{\"overrides\":{\"a\":7}}"},
         {"workspace/setConfigOverrides", "{\"overrides\":{\"a\":{\"\":[]}}}"},
         {"workspace/setConfigOverrides", "{\"overrides\":{\"a\\u0000\":{\"\":{\"p\":1}}}}"},
+        {"workspace/setConfigOverrides", "{\"overrides\":{\"a.b\":{\"\":{\"p\":1}}}}"},
+        {"workspace/setConfigOverrides", "{\"overrides\":{\"a\":{\"h.h\":{\"p\":1}}}}"},
+        {"workspace/setConfigOverrides", "{\"overrides\":{\"a\":{\"\":{\"p=q\":1}}}}"},
+        {"workspace/setConfigOverrides", "{\"overrides\":{\"a\":{\"\":{\"\":1}}}}"},
+        {"workspace/setConfigOverrides", "{\"overrides\":{\"\":{\"\":{\"p\":1}}}}"},
         {"actions/list", "{\"project\":\"none\"}"},
+        {"actions/list", "{\"project\":7}"},
+        {"actions/run", "{\"actionSource\":\"act\",\"project\":7}"},
+        {"actions/run", "{\"actionSource\":\"act\",\"project\":\"a\\u0000\"}"},
+        {"actions/run",
+         "{\"actionSource\":\"act\",\"options\":{\"envSelectors\":[{\"env\":\"e\"}]}}"},
         {"actions/run", "{}"},
         {"actions/run", "{\"actionSource\":\"act\",\"project\":\"none\"}"},
         {"actions/run", "{\"actionSource\":\"act\",\"project\":\"a\",\"params\":7}"},
@@ -104,6 +116,9 @@ static void bad_params(void **state) {
         {"actions/runBatch", "{\"actionSources\":[\"act\"],\"projects\":[\"none\"]}"},
         {"actions/runBatch", "{\"actionSources\":[\"act\"],\"projects\":\"a\"}"},
         {"actions/runBatch", "{\"actionSources\":[\"act\"],\"projects\":[]}"},
+        {"actions/runBatch", "{\"actionSources\":[\"act\",\"none\"]}"},
+        {"actions/runBatch", "{\"actionSources\":[\"act\"],\"paramsByProject\":7}"},
+        {"actions/runBatch", "{\"actionSources\":[\"act\"],\"paramsByProject\":{\"a\":7}}"},
         {"actions/getPayloadSchemas", "{\"project\":\"a\"}"},
         {"actions/getPayloadSchemas", "{\"project\":\"none\",\"actionSources\":[]}"},
         {"actions/reload", "{\"actionNodeId\":\"a\"}"},
@@ -194,6 +209,7 @@ static void failures(void **state) {
                 "\"code\":-32603,\"message\":\"no luck");
     const char *all =
         client_get(client, "actions/run", "{\"actionSource\":\"act\",\"project\":\"\"," JSON "}");
+    must_have(all, "{\"returnCode\":1,");
     must_have(all, "\"error\":\"no luck");
     must_have(all, "\"pid\":");
     client_gets(client, "actions/runBatch",

@@ -34,6 +34,8 @@ static const char *const asked[][2] = {
     {"actions/run", "{\"actionSource\":\"act\",\"project\":\"\"," OPTIONS "}"},
     {"actions/runBatch",
      "{\"actionSources\":[\"act\"],\"params\":{\"p\":1},\"paramsByProject\":{}," OPTIONS "}"},
+    {"actions/runBatch",
+     "{\"actionSources\":[\"act\"],\"projects\":[\"a\"],\"params\":{\"p\":1}," OPTIONS "}"},
 };
 
 /* One question, with the `at`th allocation failing, and all after it for a few turns. */

@@ -88,6 +88,7 @@ static void test_document(void **state) {
         {"reginald", DX_FIELDS_HTTP, 0},       {"reginald@seed", DX_FIELDS_LETTERS, 0},
         {"reginald@gen-a", DX_FIELDS_HTTP, 1}, {"reginald@gen-b", DX_FIELDS_HTTP, 0},
         {"reginald@exact", DX_FIELDS_HTTP, 1}, {"hermes", DX_FIELDS_HTTP, 0},
+        {"finecode", DX_FIELDS_HTTP, 0},       {"finecode@real", DX_FIELDS_HTTP, 1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -201,8 +201,9 @@ static int show(struct work *work, dx_finecode_project **projects, int code) {
     cli_flush();
     if (!projects[0])
         cli_note("there is no project in or below %s", work->folder);
+    int invalid = pick_tell_invalid(work, projects);
     if (code == CLI_OK)
-        return code;
+        return invalid;
     return cli_tail_fail(&work->tail, NULL, code, "not all runners could be asked", NULL, NULL);
 }
 

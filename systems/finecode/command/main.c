@@ -1,6 +1,6 @@
 /* duplex-finecode: what `duplex finecode` runs; and a runner, where it stands for python. */
 #include "cli/say.h"
-#include "systems/finecode/command/er.h"
+#include "systems/finecode/command/er/er.h"
 #include "systems/finecode/command/work.h"
 
 #include <string.h>

@@ -26,7 +26,10 @@ const char *news_name(const dx_finecode_runner *runner, char room[200]) {
     return room;
 }
 
-/* "WARNING core/cpp: text", each line of it by itself. */
+/* The longest of the usual words. */
+enum { WIDTH = sizeof "WARNING" - 1 };
+
+/* "WARNING core/cpp: text", each line of it by itself. Nothing of it need be what it should be. */
 static void put(struct work *work, const dx_finecode_runner *runner, const char *kind,
                 cli_colour colour, const char *more, dx_text text) {
     char name[200];
@@ -36,7 +39,9 @@ static void put(struct work *work, const dx_finecode_runner *runner, const char 
     do {
         const char *end = text.len ? memchr(text.at, '\n', text.len) : NULL;
         size_t len = end ? (size_t)(end - text.at) : text.len;
-        fprintf(stderr, "%s%-7s%s %s", cli_paint(stderr, colour), kind,
+        fputs(cli_paint(stderr, colour), stderr);
+        cli_put_safe(stderr, dx_str(kind));
+        fprintf(stderr, "%*s%s %s", strlen(kind) < WIDTH ? (int)(WIDTH - strlen(kind)) : 0, "",
                 cli_paint(stderr, CLI_PLAIN), cli_paint(stderr, CLI_BOLD));
         cli_put_safe(stderr, dx_str(runner ? news_name(runner, name) : "manager"));
         fprintf(stderr, ":%s ", cli_paint(stderr, CLI_PLAIN));

@@ -27,7 +27,7 @@ static yyjson_doc *read_words(char *const *words, const char *name) {
 static yyjson_doc *read_option(const char *payload) {
     char *words[] = {(char *)(uintptr_t)payload, NULL};
     const char *begin = payload ? payload + strspn(payload, " \t\r\n") : "{";
-    if (payload && !strchr("{[@", *begin) && strcmp(payload, "-") != 0) {
+    if (payload && (!*begin || !strchr("{[@", *begin)) && strcmp(payload, "-") != 0) {
         cli_fail(CLI_USAGE, "--payload: expected a JSON object, @FILE or -, found '%s'", payload);
         return NULL;
     }

@@ -90,3 +90,15 @@ int pick_projects(struct work *work, dx_finecode_project ***ret_projects) {
     *ret_projects = projects;
     return CLI_OK;
 }
+
+int pick_tell_invalid(struct work *work, dx_finecode_project *const *projects) {
+    int code = CLI_OK;
+    for (; *projects; projects++) {
+        if (dx_finecode_project_get_state(*projects) != DX_FINECODE_INVALID)
+            continue;
+        work_clear(work);
+        code = cli_fail(CLI_MISFIT, "%s: %s", dx_finecode_project_path(*projects),
+                        dx_finecode_project_why(*projects));
+    }
+    return code;
+}

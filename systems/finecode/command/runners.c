@@ -93,18 +93,6 @@ static void put_line(const dx_finecode_runner *runner, uint64_t ms) {
     putchar('\n');
 }
 
-static int tell_invalid(struct work *work, dx_finecode_project *const *projects) {
-    int code = CLI_OK;
-    for (; *projects; projects++) {
-        if (dx_finecode_project_get_state(*projects) != DX_FINECODE_INVALID)
-            continue;
-        work_clear(work);
-        code = cli_fail(CLI_MISFIT, "%s: %s", dx_finecode_project_path(*projects),
-                        dx_finecode_project_why(*projects));
-    }
-    return code;
-}
-
 static int show(struct work *work, dx_finecode_project *const *projects,
                 const struct watch *watch) {
     dx_finecode_runner *runner;
@@ -121,7 +109,7 @@ static int show(struct work *work, dx_finecode_project *const *projects,
             put_line(runner, time_of(watch, runner));
     }
     cli_flush();
-    int code = tell_invalid(work, projects);
+    int code = pick_tell_invalid(work, projects);
     if (!count && code == CLI_OK)
         cli_note("no project in or below %s has a runner", work->folder);
     if (running == count)

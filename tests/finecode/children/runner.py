@@ -1,7 +1,8 @@
 """A runner that does what it is told, for the tests of the manager: runner.py start --project-path=DIR --env-name=ENV.
 
 DIR/ENV.spec is a dict of Python's that says how it differs from a good one; DIR/ENV.trace gets a line of JSON for each
-start ("start", with the process and its environment) and for each message that comes.
+start ("start", with the process and its environment) and for each message that comes ("null": its params are null,
+not absent).
 
   tcp         False: by its pipes; else how the port is told: the text before "Serving on"
   revision    "seed" or "real": the form of the answers ("real" by TCP)
@@ -50,9 +51,9 @@ def read_spec():
     return spec if starts == 0 or not then else then[min(starts, len(then)) - 1]
 
 
-def trace(what, params=None):
+def trace(what, params=None, **more):
     with open(path("trace"), "a", encoding="utf-8") as file:
-        file.write(json.dumps({"method": what, "params": params}) + "\n")
+        file.write(json.dumps({"method": what, "params": params} | more) + "\n")
 
 
 class Stream:
@@ -184,7 +185,8 @@ def main():
         if "method" not in message:
             trace("answer", message)
             continue
-        trace(message["method"], message.get("params"))
+        is_null = "params" in message and message["params"] is None
+        trace(message["method"], message.get("params"), **({"null": True} if is_null else {}))
         if "id" in message:
             answer(stream, message, state)
         elif message["method"] == "exit" and "exit" not in ignore:

@@ -194,6 +194,7 @@ class Runner:
         must(self.call("shutdown", *([None] if self.manager.is_real else [])) is None, "shutdown")
         self.tell("exit", *([None] if self.manager.is_real else [{}]))
         must(self.child.wait(5) == 0, "the runner left with %r" % self.child.returncode)
+        self.reader.join(PATIENCE)  # so that nobody speaks to it any more
 
 
 class Manager:

@@ -110,8 +110,9 @@ static void tell(struct work *work, const char *path, struct place *place,
     messages_add(work, &message);
 }
 
-static void take_edit(struct work *work, const char *path, struct place *place,
+static void take_edit(struct work *work, struct work_file *file, struct place *place,
                       const struct edit *edit, bool first) {
+    const char *path = file->path;
     bool check = work->tool == &tool_clang_format_check;
     struct edits *edits = &work->edits;
     char room[300];
@@ -121,7 +122,7 @@ static void take_edit(struct work *work, const char *path, struct place *place,
     else if (!dx__is_utf8(edit->text))
         why = "it is not UTF-8";
     else if (check ? first && !words_add(&edits->changed, path)
-                   : (first && !edits_begin(edits, path)) || !edits_add(edits, place, edit))
+                   : (first && !edits_begin(edits, file)) || !edits_add(edits, place, edit))
         why = "no memory";
     else if (check)
         tell(work, path, place, edit);
@@ -132,7 +133,7 @@ static void take_edit(struct work *work, const char *path, struct place *place,
 }
 
 /* The replacements of one file. */
-static void read_file(struct work *work, const struct work_file *file, struct reading *reading) {
+static void read_file(struct work *work, struct work_file *file, struct reading *reading) {
     struct place place;
     struct edit edit;
     char *replacement;
@@ -143,7 +144,7 @@ static void read_file(struct work *work, const struct work_file *file, struct re
             text = messages_text(work, file->path, &len);
         if (i == 0)
             place_begin(&place, text ? text : "", text ? len : 0);
-        take_edit(work, file->path, &place, &edit, i == 0);
+        take_edit(work, file, &place, &edit, i == 0);
         free(replacement);
     }
     if (!work->why[0] && !skip_to(reading, "</replacements>", NULL))
@@ -171,7 +172,7 @@ static void finish_check(struct work *work) {
     yyjson_mut_val *list = result ? yyjson_mut_obj_add_arr(doc, result, "changed") : NULL;
     bool added = list != NULL;
     for (size_t i = 0; added && i < work->edits.changed.count; i++)
-        added = yyjson_mut_arr_add_str(doc, list, work->edits.changed.at[i]);
+        added = yyjson_mut_arr_append(list, clean_string(doc, dx_str(work->edits.changed.at[i])));
     work_done(work, added ? result : NULL);
 }
 

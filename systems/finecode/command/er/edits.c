@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool edits_begin(struct edits *edits, const char *path) {
+bool edits_begin(struct edits *edits, struct work_file *file) {
     if (!edits->doc)
         edits->doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_doc *doc = edits->doc;
     if (doc && !edits->list)
         edits->list = yyjson_mut_arr(doc);
-    char *uri = uri_of(path);
+    char *uri = uri_of(file->path);
     bool added = false;
-    if (edits->list && uri && words_add(&edits->changed, path)) {
+    if (edits->list && uri && words_add(&edits->changed, file->path)) {
+        file->changed = true;
         yyjson_mut_val *change = yyjson_mut_arr_add_obj(doc, edits->list);
         yyjson_mut_val *document = yyjson_mut_obj_add_obj(doc, change, "textDocument");
         yyjson_mut_obj_add_strcpy(doc, document, "uri", uri);
@@ -54,7 +55,7 @@ static yyjson_mut_val *result_of(struct work *work) {
     yyjson_mut_val *root = edits->doc ? yyjson_mut_obj(edits->doc) : NULL;
     yyjson_mut_val *list = root ? yyjson_mut_obj_add_arr(edits->doc, root, "changed") : NULL;
     for (size_t i = 0; list && i < edits->changed.count; i++)
-        if (!yyjson_mut_arr_add_str(edits->doc, list, edits->changed.at[i]))
+        if (!yyjson_mut_arr_append(list, clean_string(edits->doc, dx_str(edits->changed.at[i]))))
             return NULL;
     return list ? root : NULL;
 }
@@ -73,7 +74,7 @@ static void apply_here(struct work *work) {
     if (!doc)
         work_fail(work, "no memory");
     for (size_t i = 0; i < work->files.count; i++)
-        if (work->files.at[i].text)
+        if (work->files.at[i].changed && work->files.at[i].text)
             work_fail(work, "a document is open in an editor that nobody here can tell");
     if (!work->why[0] && dx_finecode_apply(yyjson_doc_get_root(doc), &error) != DX_OK)
         work_fail(work, error.phrase[0] ? error.phrase : "no memory");
@@ -105,8 +106,32 @@ static void on_answer(dx_finecode_job *job, const dx_event *event, void *user) {
         work_done(work, result_of(work));
 }
 
+/* Somebody may have written a file while the formatter looked at it, and then the edits are for
+ * another text. */
+static void check_texts(struct work *work) {
+    char room[300];
+    for (size_t i = 0; i < work->files.count && !work->why[0]; i++) {
+        const struct work_file *file = &work->files.at[i];
+        char *text = NULL;
+        size_t len = 0;
+        if (!file->changed)
+            continue;
+        if (dx_finecode_job_read(work->job, file->path, &text, &len, NULL) != DX_OK ||
+            text_hash(text, len) != file->hash) {
+            snprintf(room, sizeof room, "%s: it has changed meanwhile", file->path);
+            work_fail(work, room);
+        }
+        free(text);
+    }
+}
+
 void edits_apply(struct work *work) {
     struct edits *edits = &work->edits;
+    check_texts(work);
+    if (work->why[0]) {
+        work_step(work);
+        return;
+    }
     if (!edits->changed.count) {
         work_done(work, result_of(work));
         return;

@@ -95,20 +95,10 @@ static int run_stand_in(const cli_words *words, void *options) {
     return run(words, options, true);
 }
 
-static bool is_stand_in(int argc, char **argv) {
-    return argc >= 3 && strcmp(argv[1], "-m") == 0 &&
-           strcmp(argv[2], "finecode_extension_runner.cli") == 0;
-}
-
 int er_main(int argc, char **argv) {
     cli_verb verb = table;
-    int skipped = 0;
-    verb.run = run_runner;
-    if (is_stand_in(argc, argv)) {
-        skipped = 2;
-        verb.run = run_stand_in;
-    } else if (argc > 1 && strcmp(argv[0], "er") != 0 && strcmp(argv[1], "er") == 0) {
-        skipped = 1;
-    }
+    bool stands_in = strcmp(argv[0], "er") != 0;
+    int skipped = stands_in ? 2 : 0; /* -m and the module */
+    verb.run = stands_in ? run_stand_in : run_runner;
     return cli_verb_run(&verb, argc - skipped, argv + skipped);
 }

@@ -5,8 +5,9 @@
 
 #include <stdbool.h>
 
-/* Takes the words of `duplex-finecode er …`, from the program's name or from "er" on, and those of
- * `python -m finecode_extension_runner.cli …`, for which it can stand in a venv. An exit code. */
+/* Takes the words of `duplex-finecode er …` from "er" on, or those of
+ * `python -m finecode_extension_runner.cli …` from the program on, for which it can stand in a
+ * venv. An exit code. */
 int er_main(int argc, char **argv);
 
 struct er_options {

@@ -28,7 +28,7 @@ static void external_free(struct external *external) {
         external->program->on_output = NULL;
         external->program->on_errors = NULL;
         external->program->on_end = NULL;
-        program_stop(external->program, PROGRAM_STOPPED);
+        cli_program_stop(external->program, CLI_PROGRAM_STOPPED);
     }
     dx_timer_free(external->timer);
     dx_buf_done(&external->errors);
@@ -51,11 +51,11 @@ static void log_errors(struct external *external, dx_text bytes) {
     }
 }
 
-static void on_errors(struct program *program, dx_text bytes) {
+static void on_errors(struct cli_program *program, dx_text bytes) {
     log_errors(program->user, bytes);
 }
 
-static void on_output(struct program *program) {
+static void on_output(struct cli_program *program) {
     lines_take(program->user);
 }
 
@@ -73,12 +73,12 @@ static void tell_result(struct external *external) {
         dx_finecode_job_done(job, json, code);
 }
 
-static void on_end(struct program *program) {
+static void on_end(struct cli_program *program) {
     struct external *external = program->user;
     dx_finecode_job *job = external->job;
     log_errors(external, dx_str("\n"));
-    if (program->end != PROGRAM_EXITED && !external->why[0])
-        program_why(program, &external->plan, external->why, sizeof external->why);
+    if (program->end != CLI_PROGRAM_EXITED && !external->why[0])
+        cli_program_why(program, &external->plan, external->why, sizeof external->why);
     if (job && !external->cancelled)
         lines_end(external);
     if (!job) {
@@ -114,7 +114,7 @@ static void on_cancel(dx_finecode_job *job, void *user) {
     struct external *external = user;
     (void)job;
     external->cancelled = true;
-    program_stop(external->program, PROGRAM_STOPPED);
+    cli_program_stop(external->program, CLI_PROGRAM_STOPPED);
     dx_timer_set(external->timer, LAST_MS);
 }
 
@@ -125,7 +125,7 @@ static bool start(struct external *external) {
     size_t len = 0;
     char **env = input_env(external);
     bool has_input = env && input_text(external, &text, &len);
-    external->plan = (struct program_plan){
+    external->plan = (struct cli_program_plan){
         .argv = handler->argv,
         .env = env,
         .cwd = handler->cwd ? handler->cwd : external->runner->project,
@@ -135,8 +135,8 @@ static bool start(struct external *external) {
     };
     const char *why = "no memory";
     if (has_input)
-        why = program_start(&external->runner->programs, &external->plan, external->why,
-                            sizeof external->why, &external->program);
+        why = cli_program_start(&external->runner->programs, &external->plan, external->why,
+                                sizeof external->why, &external->program);
     if (why && !external->why[0])
         snprintf(external->why, sizeof external->why, "%s", why);
     external->plan.env = NULL;

@@ -8,14 +8,15 @@ struct external {
     struct runner *runner;
     struct external *next;
     const struct spec_handler *handler;
-    dx_finecode_job *job;    /* NULL: it has been ended */
-    struct program *program; /* NULL: it has ended */
-    struct program_plan plan;
+    dx_finecode_job *job;        /* NULL: it has been ended */
+    struct cli_program *program; /* NULL: it has ended */
+    struct cli_program_plan plan;
     dx_timer *timer;
     bool cancelled;
 
     /* Its output: lines.c */
     size_t taken;    /* bytes that were read as lines */
+    size_t looked;   /* bytes in which there is no other end of a line */
     size_t line;     /* the number of the last of them */
     size_t held_at;  /* a line that may be the last one */
     size_t held_len; /* 0: there is none */

@@ -150,7 +150,12 @@ static bool is_wanted(const struct work *work, const char *path) {
     return wanted || (!work->settings.include && work->tool->scripts && is_script(path));
 }
 
-/* Folders below this one that are projects of their own, with a slash at the end. */
+static bool is_below(const char *path, const char *folder) {
+    return strncmp(path, folder, strlen(folder)) == 0;
+}
+
+/* Folders below this one that are projects of their own, with a slash at the end. The files are in
+ * the order of their paths, and so are these: none lies in another. */
 static bool find_projects(const struct files *files, const char *project, struct words *words) {
     static const char name[] = "/finecode.toml";
     size_t own = strlen(project);
@@ -162,16 +167,24 @@ static bool find_projects(const struct files *files, const char *project, struct
             continue;
         if (!words_add(words, path))
             return false;
-        words->at[words->count - 1][end + 1] = '\0';
+        char *folder = words->at[words->count - 1];
+        folder[end + 1] = '\0';
+        /* "a/b/finecode.toml" comes before "a/finecode.toml". */
+        while (words->count > 1 && is_below(words->at[words->count - 2], folder)) {
+            free(words->at[words->count - 2]);
+            words->at[words->count - 2] = folder;
+            words->at[--words->count] = NULL;
+        }
     }
     return true;
 }
 
-static bool is_below_any(const struct words *folders, const char *path) {
-    for (size_t i = 0; i < folders->count; i++)
-        if (strncmp(path, folders->at[i], strlen(folders->at[i])) == 0)
-            return true;
-    return false;
+/* The paths that it is asked for go up; *at is the first folder that may still be met. */
+static bool is_below_next(const struct words *folders, size_t *at, const char *path) {
+    while (*at < folders->count && strcmp(folders->at[*at], path) < 0 &&
+           !is_below(path, folders->at[*at]))
+        ++*at;
+    return *at < folders->count && is_below(path, folders->at[*at]);
 }
 
 static int compare(const void *first, const void *second) {
@@ -184,14 +197,16 @@ void files_filter(struct files *files, const struct work *work, bool named) {
     struct words folders = {0};
     struct stat status;
     size_t kept = 0;
+    size_t folder = 0;
+    if (files->count)
+        qsort(files->at, files->count, sizeof *files->at, compare);
     /* Without memory, too much is looked at. */
     if (!named)
         find_projects(files, work->runner->project, &folders);
-    if (files->count)
-        qsort(files->at, files->count, sizeof *files->at, compare);
     for (size_t i = 0; i < files->count; i++) {
         struct work_file *file = &files->at[i];
-        bool wanted = is_wanted(work, file->path) && !is_below_any(&folders, file->path) &&
+        bool wanted = !is_below_next(&folders, &folder, file->path) &&
+                      is_wanted(work, file->path) &&
                       (!kept || strcmp(files->at[kept - 1].path, file->path) != 0) &&
                       (named || (lstat(file->path, &status) == 0 && S_ISREG(status.st_mode)));
         if (wanted)

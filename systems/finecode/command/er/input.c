@@ -96,7 +96,9 @@ static void set_facts(struct environment *env, struct external *external) {
         env->failed = true;
     else if (strlen(text) < VARIABLE_MAX)
         set(env, "FINECODE_CONFIG_JSON", text);
-    else if (!external->handler->full)
+    else if (external->handler->full)
+        set(env, "FINECODE_CONFIG_JSON", ""); /* not what we may have got ourselves */
+    else
         snprintf(external->why, sizeof external->why,
                  "its configuration is too long for FINECODE_CONFIG_JSON; form = \"full\" has it on"
                  " the standard input");

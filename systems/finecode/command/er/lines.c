@@ -22,7 +22,7 @@ static void fail(struct external *external, const char *why) {
     if (!external->why[0])
         snprintf(external->why, sizeof external->why, "%s: %s", external->plan.argv[0], why);
     if (external->program)
-        program_stop(external->program, PROGRAM_STOPPED);
+        cli_program_stop(external->program, CLI_PROGRAM_STOPPED);
 }
 
 static void fail_line(struct external *external, const char *why) {
@@ -138,19 +138,24 @@ static void take_next(struct external *external, size_t at, size_t len) {
         return;
     }
     lines_release(external);
+    if (external->is_whole)
+        return;
     external->held_at = at;
     external->held_len = len;
     dx_timer_set(external->timer, HOLD_MS);
 }
 
+/* A long line that comes in many pieces is not looked through again with each of them. */
 void lines_take(struct external *external) {
     const dx_buf *output = &external->program->output;
-    while (!external->is_whole && !external->why[0] && external->taken < output->len) {
+    while (!external->is_whole && !external->why[0] && external->looked < output->len) {
         size_t at = external->taken;
-        const char *end = memchr(output->data + at, '\n', output->len - at);
+        const char *end =
+            memchr(output->data + external->looked, '\n', output->len - external->looked);
+        external->looked = end ? (size_t)(end - output->data) + 1 : output->len;
         if (!end)
             break;
-        external->taken = (size_t)(end - output->data) + 1;
+        external->taken = external->looked;
         take_next(external, at, external->taken - 1 - at);
     }
 }

@@ -52,7 +52,7 @@ static void add(struct work *work, dx_text path, struct message *message) {
         work_fail(work, "no memory");
         return;
     }
-    message->path = copies_origin(&work->files, copy);
+    message->path = work->copies.count ? copies_origin(&work->files, copy) : copy;
     messages_add(work, message);
     free(copy);
 }
@@ -100,13 +100,14 @@ static void tidy_text(dx_text line, struct message *message) {
         message->code.len = (size_t)(comma - message->code.at);
 }
 
+/* Lines of the source that it shows begin with a space, and may look like anything. */
 static void tidy_read(struct work *work, const struct batch *batch) {
     dx_text output = {batch->output.data, batch->output.len};
     size_t found = 0;
     for (dx_text line; !work->why[0] && next_line(&output, &line);) {
         struct message message = {0};
         dx_text path;
-        if (!tidy_head(&line, &path, &message))
+        if (!line.len || line.at[0] == ' ' || !tidy_head(&line, &path, &message))
             continue;
         message.line = from_zero(message.line);
         message.column = from_zero(message.column);

@@ -25,6 +25,8 @@ int severity_of(dx_text name) {
     return 0;
 }
 
+static const uint64_t hash_begin = 0xcbf29ce484222325;
+
 static uint64_t mix(uint64_t hash, const void *bytes, size_t len) {
     const unsigned char *at = bytes;
     for (size_t i = 0; i < len; i++)
@@ -32,8 +34,12 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t len) {
     return (hash ^ len) * 0x100000001b3;
 }
 
+uint64_t text_hash(const char *text, size_t len) {
+    return mix(hash_begin, text, len);
+}
+
 static uint64_t hash_of(const struct message *message) {
-    uint64_t hash = 0xcbf29ce484222325;
+    uint64_t hash = hash_begin;
     hash = mix(hash, message->path, strlen(message->path));
     hash = mix(hash, &message->line, sizeof message->line);
     hash = mix(hash, &message->column, sizeof message->column);
@@ -79,6 +85,7 @@ const char *messages_text(struct work *work, const char *path, size_t *ret_len) 
     if (!messages->path || strcmp(messages->path, path) != 0) {
         free(messages->path);
         free(messages->text);
+        messages->list = NULL;
         messages->text = NULL;
         messages->text_len = 0;
         messages->path = strdup(path);
@@ -91,8 +98,7 @@ const char *messages_text(struct work *work, const char *path, size_t *ret_len) 
     return messages->text;
 }
 
-/* Text of others need not be UTF-8; what is none becomes '?'. */
-static yyjson_mut_val *string_of(yyjson_mut_doc *doc, dx_text text) {
+yyjson_mut_val *clean_string(yyjson_mut_doc *doc, dx_text text) {
     char room[4096] = "";
     if (dx__is_utf8(text))
         return yyjson_mut_strncpy(doc, text.at, text.len);
@@ -123,6 +129,15 @@ static void put_range(yyjson_mut_doc *doc, yyjson_mut_val *to, struct place *pla
                  place_units(place, end));
 }
 
+static yyjson_mut_val *list_of(const struct messages *messages, const char *path) {
+    yyjson_mut_val *name = clean_string(messages->doc, dx_str(path));
+    yyjson_mut_val *list = yyjson_mut_obj_get(messages->by_path, yyjson_mut_get_str(name));
+    if (list)
+        return list;
+    list = yyjson_mut_arr(messages->doc);
+    return yyjson_mut_obj_add(messages->by_path, name, list) ? list : NULL;
+}
+
 static bool put(struct work *work, const struct message *message) {
     struct messages *messages = &work->messages;
     size_t len;
@@ -134,15 +149,12 @@ static bool put(struct work *work, const struct message *message) {
     if (!messages->by_path)
         return false;
     messages_text(work, message->path, &len);
-    yyjson_mut_val *list = yyjson_mut_obj_get(messages->by_path, message->path);
-    if (!list) {
-        list = yyjson_mut_arr(doc);
-        yyjson_mut_obj_add(messages->by_path, string_of(doc, dx_str(message->path)), list);
-    }
-    yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, list);
+    if (!messages->list)
+        messages->list = list_of(messages, message->path);
+    yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, messages->list);
     put_range(doc, one, &messages->place, message);
-    yyjson_mut_obj_add_val(doc, one, "message", string_of(doc, message->text));
-    yyjson_mut_obj_add_val(doc, one, "code", string_of(doc, message->code));
+    yyjson_mut_obj_add_val(doc, one, "message", clean_string(doc, message->text));
+    yyjson_mut_obj_add_val(doc, one, "code", clean_string(doc, message->code));
     yyjson_mut_obj_add_str(doc, one, "source", work->tool->program);
     return yyjson_mut_obj_add_int(doc, one, "severity", message->severity);
 }

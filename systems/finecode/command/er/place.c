@@ -5,20 +5,24 @@
 
 #include <string.h>
 
+static void begin_line(struct place *place, size_t begin) {
+    const char *text = place->text;
+    size_t end = begin;
+    while (end < place->len && text[end] != '\n' && text[end] != '\r')
+        end++;
+    place->begin = place->at = begin;
+    place->end = end;
+    place->units = 0;
+}
+
 void place_begin(struct place *place, const char *text, size_t len) {
     *place = (struct place){.text = text, .len = len};
+    begin_line(place, 0);
 }
 
-/* Where the line that begins at `at` ends, without its end. */
-static size_t end_of(const struct place *place, size_t at) {
-    while (at < place->len && place->text[at] != '\n' && place->text[at] != '\r')
-        at++;
-    return at;
-}
-
-/* Where the next one begins; 0: there is none. */
-static size_t next_of(const struct place *place, size_t at) {
-    size_t end = end_of(place, at);
+/* Where the next line begins; 0: there is none. */
+static size_t next_of(const struct place *place) {
+    size_t end = place->end;
     if (end == place->len)
         return 0;
     bool both = place->text[end] == '\r' && end + 1 < place->len && place->text[end + 1] == '\n';
@@ -27,49 +31,43 @@ static size_t next_of(const struct place *place, size_t at) {
 
 void place_to_line(struct place *place, size_t line) {
     if (line < place->line)
-        place->line = place->begin = 0;
-    while (place->line < line) {
-        size_t next = next_of(place, place->begin);
-        if (!next)
-            break;
-        place->begin = next;
-        place->line++;
-    }
+        place_begin(place, place->text, place->len);
+    for (size_t next; place->line < line && (next = next_of(place)); place->line++)
+        begin_line(place, next);
 }
 
 /* A byte that belongs to no character counts as one. */
-static size_t step(const struct place *place, size_t at, size_t end, size_t *ret_units) {
-    size_t len = dx__utf8(place->text + at, end - at);
+static size_t step(const struct place *place, size_t at, size_t *ret_units) {
+    size_t len = dx__utf8(place->text + at, place->end - at);
     *ret_units = len == 4 ? 2 : 1;
     return len ? len : 1;
 }
 
-size_t place_units(const struct place *place, size_t bytes) {
-    size_t end = end_of(place, place->begin);
-    size_t until = bytes < end - place->begin ? place->begin + bytes : end;
-    size_t units = 0;
-    for (size_t at = place->begin, more; at < until; units += more)
-        at += step(place, at, end, &more);
-    return units;
+/* A line may be long, and have many places: it goes on from the last one if it can. */
+size_t place_units(struct place *place, size_t bytes) {
+    size_t len = place->end - place->begin;
+    size_t until = place->begin + (bytes < len ? bytes : len);
+    if (until < place->at) {
+        place->at = place->begin;
+        place->units = 0;
+    }
+    for (size_t more; place->at < until; place->units += more)
+        place->at += step(place, place->at, &more);
+    return place->units;
 }
 
 size_t place_bytes_of_chars(const struct place *place, size_t chars) {
-    size_t end = end_of(place, place->begin);
     size_t at = place->begin;
-    for (size_t more; chars && at < end; chars--)
-        at += step(place, at, end, &more);
+    for (size_t more; chars && at < place->end; chars--)
+        at += step(place, at, &more);
     return at - place->begin;
-}
-
-size_t place_units_of_chars(const struct place *place, size_t chars) {
-    return place_units(place, place_bytes_of_chars(place, chars));
 }
 
 size_t place_to_byte(struct place *place, size_t offset) {
     if (offset < place->begin)
-        place->line = place->begin = 0;
-    for (size_t next; (next = next_of(place, place->begin)) && next <= offset; place->line++)
-        place->begin = next;
+        place_begin(place, place->text, place->len);
+    for (size_t next; (next = next_of(place)) && next <= offset; place->line++)
+        begin_line(place, next);
     return place_units(place, offset - place->begin);
 }
 
@@ -80,10 +78,9 @@ static bool is_word(char c) {
 }
 
 size_t place_word_end(const struct place *place, size_t bytes) {
-    size_t end = end_of(place, place->begin);
-    size_t at = bytes < end - place->begin ? place->begin + bytes : end;
+    size_t at = bytes < place->end - place->begin ? place->begin + bytes : place->end;
     size_t begin = at;
-    while (at < end && is_word(place->text[at]))
+    while (at < place->end && is_word(place->text[at]))
         at++;
-    return (at > begin || at == end ? at : at + 1) - place->begin;
+    return (at > begin || at == place->end ? at : at + 1) - place->begin;
 }

@@ -22,7 +22,7 @@ enum { TOOLS = 5 };
 
 struct runner {
     struct cli_pump pump;
-    struct programs programs;
+    struct cli_programs programs;
     struct spec spec;
     dx_finecode_er *er;
     const char *project; /* absolute */

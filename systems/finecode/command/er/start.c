@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long a command has to end after SIGTERM. */
-enum { GRACE_MS = 2000 };
+/* How long a command has to end after SIGTERM; how many there may be at the same time. */
+enum { GRACE_MS = 2000, PROGRAMS = 256 };
 
 enum { TOLD_EXIT = 1 };
 
@@ -58,21 +58,6 @@ static bool is_env_name(const char *name) {
            strcmp(name, "..") != 0;
 }
 
-/* Folders down to the last; false with errno. */
-static bool make_folders(char *path) {
-    for (char *at = path + 1;; at++) {
-        bool last = !*at;
-        if (!last && *at != '/')
-            continue;
-        *at = '\0';
-        if (mkdir(path, 0777) < 0 && errno != EEXIST)
-            return false;
-        if (last)
-            return true;
-        *at = '/';
-    }
-}
-
 /* Where events of runs go; *ret NULL: nowhere. */
 static int find_wal(const struct runner *runner, bool wanted, char **ret) {
     const char *enabled = getenv("FINECODE_WAL_ENABLED");
@@ -83,8 +68,6 @@ static int find_wal(const struct runner *runner, bool wanted, char **ret) {
         *ret = NULL;
         return cli_fail(CLI_NO_START, "no memory");
     }
-    if (!make_folders(*ret))
-        return cli_fail(CLI_USAGE, "--wal: %s: %s", *ret, strerror(errno));
     return CLI_OK;
 }
 
@@ -156,7 +139,7 @@ static int serve(struct runner *runner, bool tcp) {
 static void end(struct runner *runner) {
     externals_drop(runner);
     works_drop(runner);
-    programs_end(&runner->programs);
+    cli_programs_end(&runner->programs);
     dx_finecode_er_free(runner->er);
     cli_pump_close(&runner->pump);
     spec_done(&runner->spec);
@@ -189,7 +172,8 @@ static int begin(struct runner *runner, const struct er_options *options) {
 
 int er_start(const struct er_options *options, bool stands_in) {
     struct runner runner = {.env = options->env, .pump.epoll = -1};
-    runner.programs = (struct programs){.pump = &runner.pump, .grace_ms = GRACE_MS};
+    runner.programs =
+        (struct cli_programs){.pump = &runner.pump, .grace_ms = GRACE_MS, .max = PROGRAMS};
     bool tcp = options->tcp || (stands_in && !options->stdio);
     int code = CLI_OK;
     if (options->tcp && options->stdio)

@@ -14,7 +14,7 @@ struct tool {
     const char *about;
     const char *const *include; /* globs of the files that it is for */
     bool scripts;               /* and files without a dot in their name that a shell runs */
-    bool joined;                /* see struct program_plan */
+    bool joined;                /* see struct cli_program_plan */
     bool copies;      /* a text that is not on the disk is put there, as a copy; else by stdin */
     size_t batch_max; /* files that one process gets */
     /* Adds words behind the program's name; false without memory. */
@@ -65,7 +65,9 @@ struct work_file {
     char *path;
     char *text; /* what counts, if that is not what is on the disk; else NULL */
     size_t len;
-    char *copy; /* where that text was put; may be NULL */
+    char *copy;    /* where that text was put; may be NULL */
+    uint64_t hash; /* of the text that counted when it was read */
+    bool changed;  /* it has edits */
 };
 struct files {
     struct work_file *at;
@@ -87,6 +89,8 @@ void files_filter(struct files *files, const struct work *work, bool named);
 void files_done(struct files *files);
 /* The whole of a file; NULL with errno. */
 char *file_read(const char *path, size_t *ret_len);
+/* Tells whether a text is still the same. */
+uint64_t text_hash(const char *text, size_t len);
 /* A glob without a slash is for the name alone; "**" between slashes takes any number of folders.
  */
 bool glob_matches(const char *glob, const char *path);
@@ -102,17 +106,19 @@ struct place {
     const char *text;
     size_t len;
     size_t line;  /* from 0 */
-    size_t begin; /* where that line begins */
+    size_t begin; /* where that line begins … */
+    size_t end;   /* … and ends, without its end */
+    size_t at;    /* the last place that was asked for in it, and the UTF-16 units before it */
+    size_t units;
 };
 void place_begin(struct place *place, const char *text, size_t len);
 /* To that line, or to the last one. */
 void place_to_line(struct place *place, size_t line);
 /* To the line of that byte; the UTF-16 units before it. */
 size_t place_to_byte(struct place *place, size_t offset);
-/* Units before the byte, or the character, of that number in the line at hand (from 0); its end if
- * that is beyond it. */
-size_t place_units(const struct place *place, size_t bytes);
-size_t place_units_of_chars(const struct place *place, size_t chars);
+/* Units before the byte of that number in the line at hand (from 0); its end if that is beyond it.
+ */
+size_t place_units(struct place *place, size_t bytes);
 /* The byte that so many characters lie before. */
 size_t place_bytes_of_chars(const struct place *place, size_t chars);
 /* The byte behind the word at `bytes` of the line at hand. */
@@ -138,7 +144,8 @@ struct messages {
     size_t count;  /* of all that there were */
     uint64_t *set; /* what was told before */
     size_t set_room;
-    char *path; /* of the text at hand */
+    char *path;           /* of the text at hand */
+    yyjson_mut_val *list; /* what was found in it; NULL: to be looked for */
     char *text;
     size_t text_len;
     struct place place;
@@ -148,6 +155,8 @@ void messages_add(struct work *work, const struct message *message);
 /* The text of a path, as it counts; NULL: it can't be read. */
 const char *messages_text(struct work *work, const char *path, size_t *ret_len);
 void messages_done(struct messages *messages);
+/* Text of others need not be UTF-8; what is none becomes '?'. NULL without memory. */
+yyjson_mut_val *clean_string(yyjson_mut_doc *doc, dx_text text);
 /* "warning" and so on; 0: it is none that counts. */
 int severity_of(dx_text name);
 
@@ -177,9 +186,9 @@ struct edit {
     size_t len;
     dx_text text;
 };
-bool edits_begin(struct edits *edits, const char *path);
+bool edits_begin(struct edits *edits, struct work_file *file);
 bool edits_add(struct edits *edits, struct place *place, const struct edit *edit);
-/* Has them applied, and ends the work. */
+/* Has them applied, unless a file has changed since it was read, and ends the work. */
 void edits_apply(struct work *work);
 void edits_done(struct edits *edits);
 
@@ -190,10 +199,10 @@ struct batch {
     size_t from;
     size_t count;
     struct words words;
-    struct program *program; /* NULL: it has ended, with these */
+    struct cli_program *program; /* NULL: it has ended, with these */
     dx_buf output;
     int status;
-    struct program_plan plan;
+    struct cli_program_plan plan;
     char tail[300]; /* the last line of its standard error */
     bool ended;     /* a line feed was behind it */
 };
@@ -210,8 +219,8 @@ struct work {
     struct settings settings;
     struct files files;
     size_t at; /* the next file */
-    struct program *lister;
-    struct program_plan plan;
+    struct cli_program *lister;
+    struct cli_program_plan plan;
     struct batch *batches; /* that run, or wait to be read after those before them */
     struct copies copies;
     struct messages messages;

@@ -17,13 +17,13 @@ static void batch_free(struct batch *batch) {
     free(batch);
 }
 
-static void forget_program(struct program *program) {
+static void forget_program(struct cli_program *program) {
     if (!program)
         return;
     program->on_output = NULL;
     program->on_errors = NULL;
     program->on_end = NULL;
-    program_stop(program, PROGRAM_STOPPED);
+    cli_program_stop(program, CLI_PROGRAM_STOPPED);
 }
 
 static void work_free(struct work *work) {
@@ -60,10 +60,10 @@ void works_drop(struct runner *runner) {
 
 static void stop_all(struct work *work) {
     if (work->lister)
-        program_stop(work->lister, PROGRAM_STOPPED);
+        cli_program_stop(work->lister, CLI_PROGRAM_STOPPED);
     for (struct batch *batch = work->batches; batch; batch = batch->next)
         if (batch->program)
-            program_stop(batch->program, PROGRAM_STOPPED);
+            cli_program_stop(batch->program, CLI_PROGRAM_STOPPED);
 }
 
 void work_fail(struct work *work, const char *why) {
@@ -129,11 +129,13 @@ static void tell_so_far(struct work *work, const struct batch *batch) {
     if (!messages->doc || !dx_finecode_job_is_streamed(work->job))
         return;
     yyjson_mut_val *result = work_result(work);
-    if (!result || dx_finecode_job_partial(work->job, dx_json_built(result)) < 0)
-        work_fail(work, "no memory");
+    dx_status status =
+        result ? dx_finecode_job_partial(work->job, dx_json_built(result)) : DX_ERR_NOMEM;
+    if (status < 0)
+        work_fail(work, status == DX_ERR_NOMEM ? "no memory" : "what it has found is too long");
     yyjson_mut_doc_free(messages->doc);
     messages->doc = NULL;
-    messages->by_path = NULL;
+    messages->by_path = messages->list = NULL;
 }
 
 /* In the order of the files, whichever process was the first to end. */
@@ -148,7 +150,7 @@ static void read_batches(struct work *work) {
     }
 }
 
-static void on_batch_end(struct program *program) {
+static void on_batch_end(struct cli_program *program) {
     struct batch *batch = program->user;
     struct work *work = batch->work;
     char room[400];
@@ -157,8 +159,8 @@ static void on_batch_end(struct program *program) {
     program->output = empty;
     batch->status = program->status;
     batch->program = NULL;
-    if (program->end != PROGRAM_EXITED) {
-        program_why(program, &batch->plan, room, sizeof room);
+    if (program->end != CLI_PROGRAM_EXITED) {
+        cli_program_why(program, &batch->plan, room, sizeof room);
         work_fail(work, room);
     }
     read_batches(work);
@@ -166,7 +168,7 @@ static void on_batch_end(struct program *program) {
 }
 
 /* The last line that says something. */
-static void on_batch_errors(struct program *program, dx_text bytes) {
+static void on_batch_errors(struct cli_program *program, dx_text bytes) {
     struct batch *batch = program->user;
     size_t used = strlen(batch->tail);
     for (size_t i = 0; i < bytes.len; i++) {
@@ -225,7 +227,7 @@ static void start_batch(struct work *work) {
     work->at += batch->count;
     const char *why = "no memory";
     if (make_words(work, batch, by_input)) {
-        batch->plan = (struct program_plan){
+        batch->plan = (struct cli_program_plan){
             .argv = batch->words.at,
             .cwd = work->runner->project,
             .input = {by_input ? file->text : NULL, file->len},
@@ -233,8 +235,8 @@ static void start_batch(struct work *work) {
             .timeout_ms = work->settings.timeout_ms,
             .output_max = OUTPUT_MAX,
         };
-        why = program_start(&work->runner->programs, &batch->plan, room, sizeof room,
-                            &batch->program);
+        why = cli_program_start(&work->runner->programs, &batch->plan, room, sizeof room,
+                                &batch->program);
     }
     if (why) {
         work_fail(work, why);
@@ -285,6 +287,7 @@ static void read_texts(struct work *work) {
             work_fail(work, room);
             return;
         }
+        file->hash = text_hash(text, len);
         char *disk = file_read(file->path, &disk_len);
         bool same = disk && disk_len == len && memcmp(disk, text, len) == 0;
         free(disk);
@@ -314,13 +317,13 @@ static void walk(struct work *work) {
 }
 
 /* What git does not know, or ignores as a whole, is looked for. */
-static void on_list(struct program *program) {
+static void on_list(struct cli_program *program) {
     struct work *work = program->user;
     dx_text list = {program->output.data, program->output.len};
     work->lister = NULL;
     if (work->cancelled || work->why[0])
         work_step(work);
-    else if (program->end != PROGRAM_EXITED || program->status || !list.len)
+    else if (program->end != CLI_PROGRAM_EXITED || program->status || !list.len)
         walk(work);
     else {
         if (!files_split(&work->files, list, work->runner->project))
@@ -333,11 +336,11 @@ static void list_files(struct work *work) {
     static const char *const words[] = {"git",      "ls-files",           "-z", "--cached",
                                         "--others", "--exclude-standard", NULL};
     char room[400];
-    work->plan = (struct program_plan){.argv = (char *const *)(uintptr_t)words,
-                                       .cwd = work->runner->project,
-                                       .timeout_ms = GIT_MS,
-                                       .output_max = OUTPUT_MAX};
-    if (program_start(&work->runner->programs, &work->plan, room, sizeof room, &work->lister)) {
+    work->plan = (struct cli_program_plan){.argv = (char *const *)(uintptr_t)words,
+                                           .cwd = work->runner->project,
+                                           .timeout_ms = GIT_MS,
+                                           .output_max = OUTPUT_MAX};
+    if (cli_program_start(&work->runner->programs, &work->plan, room, sizeof room, &work->lister)) {
         walk(work);
         return;
     }

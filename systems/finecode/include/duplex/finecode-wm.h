@@ -63,7 +63,8 @@ typedef struct dx_finecode_wm_config {
     uint64_t initialize_ms; /* 20 s */
     uint64_t info_ms;       /* getInfo, resolveSource, updateLogging, resolvePath (10 s) */
     uint64_t config_ms;     /* updateConfig, resolveActionMeta, mergeResults, schemas (60 s) */
-    uint64_t run_ms;        /* a run without a sign of life (10 min) */
+    uint64_t run_ms;        /* a call of a run without a sign of life (10 min) */
+    uint64_t total_ms;      /* … and in all, whatever signs it gives (24 h; at least run_ms) */
     uint64_t stop_ms;       /* shutdown, and the end after exit (10 s) */
     unsigned max_depth;     /* 8 */
     unsigned max_fanout;    /* 64 */
@@ -79,7 +80,7 @@ typedef struct dx_finecode_wm_config {
     /* Each may be NULL. */
     void (*on_runner)(dx_finecode_wm *wm, dx_finecode_runner *runner, void *user); /* its state */
     void (*on_tree)(dx_finecode_wm *wm, void *user); /* projects or actions have changed */
-    /* kind: "INFO", "WARNING", "ERROR". */
+    /* kind: "INFO", "WARNING", "ERROR". runner NULL: the manager itself says it. */
     void (*on_message)(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *kind,
                        dx_text text, void *user);
     void (*on_log)(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *level,
@@ -102,7 +103,8 @@ typedef struct dx_finecode_wm_config {
 DX_API dx_finecode_wm_config dx_finecode_wm_defaults(void);
 DX_API dx_status dx_finecode_wm_new(dx_loop *loop, const dx_finecode_wm_config *config,
                                     dx_finecode_wm **ret_wm, dx_error *reterr);
-DX_API dx_finecode_wm *dx_finecode_wm_free(dx_finecode_wm *wm); /* kills all runners */
+/* Kills all runners. Of the callbacks only on_stopped, and on_done of a run, may do this. */
+DX_API dx_finecode_wm *dx_finecode_wm_free(dx_finecode_wm *wm);
 DX_API void dx_finecode_wm_stop(dx_finecode_wm *wm);
 
 /* Projects */
@@ -114,9 +116,10 @@ typedef enum dx_finecode_project_state {
 } dx_finecode_project_state;
 
 /* The projects of a folder and below it: see docs/finecode.md. One that can't be read is invalid,
- * and the rest goes on. DX_ERR_SYSTEM: the folder can't be read. */
+ * and the rest goes on. A folder that was added before is looked at again: projects that were
+ * not there are added. DX_ERR_SYSTEM: the folder can't be read. */
 DX_API dx_status dx_finecode_wm_add_dir(dx_finecode_wm *wm, const char *folder, dx_error *reterr);
-/* Its projects and their runners go. */
+/* Its projects and their runners go, unless another folder that was added has them, too. */
 DX_API void dx_finecode_wm_remove_dir(dx_finecode_wm *wm, const char *folder);
 DX_API dx_finecode_project *dx_finecode_wm_project(const dx_finecode_wm *wm, size_t index);
 /* By its folder, or by its name if no other has it; NULL: there is none. */

@@ -19,14 +19,14 @@ enum { PROGRAMS = 32, TELL_MS = 100, GRACE_MS = 1000, TAIL = 16 << 10 };
 struct commands {
     struct serve serve;
     struct spec spec;
-    struct programs programs;
+    struct cli_programs programs;
 };
 
 /* One that runs for a client. */
 struct run {
     dx_mcp_work *work;
     const struct spec_tool *tool;
-    struct program *program;
+    struct cli_program *program;
     uint64_t told_ms;
     size_t lines;
     size_t counted; /* bytes of its output */
@@ -145,18 +145,18 @@ static void answer_json(dx_mcp_work *work, const struct run *run) {
 
 static void answer(dx_mcp_work *work, const struct run *run) {
     const struct spec_tool *tool = run->tool;
-    const struct program *program = run->program;
+    const struct cli_program *program = run->program;
     char why[200] = "";
     dx_text output = text_of(&program->output);
     dx_text shown = whole_characters(output);
-    bool good = program->end == PROGRAM_EXITED && is_success(tool, program->status);
-    if (program->end == PROGRAM_LATE)
+    bool good = program->end == CLI_PROGRAM_EXITED && is_success(tool, program->status);
+    if (program->end == CLI_PROGRAM_LATE)
         snprintf(why, sizeof why, "%s took longer than %llu ms, and was stopped", tool->name,
                  (unsigned long long)tool->timeout_ms);
-    else if (program->end == PROGRAM_TOO_MUCH)
+    else if (program->end == CLI_PROGRAM_TOO_MUCH)
         snprintf(why, sizeof why, "%s wrote more than %zu bytes, and was stopped", tool->name,
                  tool->output_max);
-    else if (program->end == PROGRAM_KILLED)
+    else if (program->end == CLI_PROGRAM_KILLED)
         snprintf(why, sizeof why, "%s was ended by signal %d (%s)", tool->name, program->status,
                  strsignal(program->status));
     else if (!good)
@@ -178,7 +178,7 @@ static void answer(dx_mcp_work *work, const struct run *run) {
 
 /* Running. */
 
-static void on_output(struct program *program) {
+static void on_output(struct cli_program *program) {
     struct run *run = program->user;
     uint64_t now = cli_now();
     for (; run->counted < program->output.len; run->counted++)
@@ -190,7 +190,7 @@ static void on_output(struct program *program) {
 }
 
 /* The last of it is kept, and the half of the memory moved at a time. */
-static void on_errors(struct program *program, dx_text bytes) {
+static void on_errors(struct cli_program *program, dx_text bytes) {
     struct run *run = program->user;
     dx_buf *tail = &run->tail;
     if (bytes.len > TAIL)
@@ -202,7 +202,7 @@ static void on_errors(struct program *program, dx_text bytes) {
     dx_buf_append(tail, bytes.at, bytes.len);
 }
 
-static void on_end(struct program *program) {
+static void on_end(struct cli_program *program) {
     struct run *run = program->user;
     answer(run->work, run);
     free_run(run);
@@ -214,16 +214,9 @@ static void on_cancel(dx_mcp_work *work, void *user) {
     run->program->on_end = NULL;
     run->program->on_output = NULL;
     run->program->on_errors = NULL;
-    program_stop(run->program, PROGRAM_LATE);
+    cli_program_stop(run->program, CLI_PROGRAM_LATE);
     free_run(run);
     dx_mcp_work_done(work);
-}
-
-static size_t count_programs(const struct commands *commands) {
-    size_t count = 0;
-    for (const struct program *one = commands->programs.first; one; one = one->next)
-        count++;
-    return count;
 }
 
 /* A program with a slash in its name is found from where the file lies. */
@@ -238,19 +231,19 @@ static bool find_program(const struct spec *spec, char **words) {
 
 static const char *start_words(struct commands *commands, const struct spec_tool *tool,
                                char **words, dx_text input, char *room, size_t room_len,
-                               struct program **ret_program) {
+                               struct cli_program **ret_program) {
     yyjson_val *folder = yyjson_obj_get(tool->value, "cwd");
     char *cwd = folder ? spec_path(&commands->spec, yyjson_get_str(folder)) : NULL;
     char **env = make_env(commands->serve.options, tool);
-    struct program_plan plan = {.argv = words,
-                                .env = env,
-                                .cwd = cwd,
-                                .input = input,
-                                .timeout_ms = tool->timeout_ms,
-                                .output_max = tool->output_max};
+    struct cli_program_plan plan = {.argv = words,
+                                    .env = env,
+                                    .cwd = cwd,
+                                    .input = input,
+                                    .timeout_ms = tool->timeout_ms,
+                                    .output_max = tool->output_max};
     const char *why = "no memory";
     if (env && (cwd || !folder) && find_program(&commands->spec, words))
-        why = program_start(&commands->programs, &plan, room, room_len, ret_program);
+        why = cli_program_start(&commands->programs, &plan, room, room_len, ret_program);
     free(env);
     free(cwd);
     return why;
@@ -259,12 +252,10 @@ static const char *start_words(struct commands *commands, const struct spec_tool
 /* NULL, or why not, in `room`. */
 static const char *start(struct commands *commands, const struct spec_tool *tool,
                          yyjson_val *arguments, char *room, size_t room_len,
-                         struct program **ret_program) {
+                         struct cli_program **ret_program) {
     char *input = NULL;
     size_t input_len = 0;
     const char *why = room;
-    if (count_programs(commands) >= PROGRAMS)
-        return "too many programs are running; try again later";
     char **words = spec_words(tool, arguments, room, room_len);
     if (words && spec_input(tool, arguments, room, room_len, &input, &input_len))
         why = start_words(commands, tool, words, (dx_text){input, input_len}, room, room_len,
@@ -277,7 +268,7 @@ static const char *start(struct commands *commands, const struct spec_tool *tool
 static void call(dx_mcp_work *work, yyjson_val *arguments, void *user) {
     const struct spec_tool *tool = user;
     char room[400];
-    struct program *program = NULL;
+    struct cli_program *program = NULL;
     struct run *run = malloc(sizeof *run);
     const char *why =
         run ? start(tool->user, tool, arguments, room, sizeof room, &program) : "no memory";
@@ -349,14 +340,14 @@ static int run_commands(struct commands *commands, const struct mcp_options *opt
 /* Nobody hears of the end of those that still run. */
 static void on_gone(struct serve *serve) {
     struct commands *commands = (struct commands *)serve;
-    for (struct program *one = commands->programs.first; one; one = one->next) {
+    for (struct cli_program *one = commands->programs.first; one; one = one->next) {
         struct run *run = one->on_end ? one->user : NULL;
         if (run)
             dx_mcp_work_done(run->work);
         if (run)
             free_run(run);
     }
-    programs_end(&commands->programs);
+    cli_programs_end(&commands->programs);
 }
 
 int serve_command(const struct mcp_options *options, const char *spec) {
@@ -364,7 +355,8 @@ int serve_command(const struct mcp_options *options, const char *spec) {
     if (!commands)
         return cli_fail(CLI_NO_START, "no memory");
     commands->serve.pump.epoll = -1;
-    commands->programs = (struct programs){.pump = &commands->serve.pump, .grace_ms = GRACE_MS};
+    commands->programs =
+        (struct cli_programs){.pump = &commands->serve.pump, .grace_ms = GRACE_MS, .max = PROGRAMS};
     commands->serve.on_gone = on_gone;
     int code = CLI_OK;
     if (strcmp(spec, "-") == 0 && !options->listen)

@@ -18,6 +18,7 @@ foreach(example example_echo example_poll hermes_example_normalise mcp_example_c
     install(TARGETS ${example} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
 endforeach()
 install(FILES examples/hermes/adt.hl7 DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
+install(DIRECTORY examples/finecode-demo DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
 install(DIRECTORY include/duplex TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 
 # The systems, each with a library, a program and headers of its own.

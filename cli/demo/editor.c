@@ -76,7 +76,7 @@ static int run_editor(struct stage *stage) {
                                  "200ms",      "--data",  stage->program.folder, "--extension",
                                  stage->words, "--write", stage->after,          stage->message,
                                  NULL};
-    return demo_program_run(&stage->program, words);
+    return demo_program_run(&stage->program, words, CLI_OK);
 }
 
 static int play(struct demo_score *score) {

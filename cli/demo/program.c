@@ -59,7 +59,7 @@ static int spawn(const struct demo_program *program, const char *const *argv, pi
     return number;
 }
 
-int demo_program_run(struct demo_program *program, const char *const *words) {
+int demo_program_run(struct demo_program *program, const char *const *words, int expected) {
     const char *color = cli_voice.colour_out ? "always" : "never";
     const char *argv[WORDS_MAX] = {program->name, words[0],   "--show",      "--color",
                                    color,         "--record", program->trace};
@@ -75,10 +75,10 @@ int demo_program_run(struct demo_program *program, const char *const *words) {
         return cli_fail(CLI_NO_START, "%s can't be run: %s", program->name, strerror(number));
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : CLI_ENDED;
+    if (code == expected)
         return CLI_OK;
-    return cli_fail(WIFEXITED(status) ? WEXITSTATUS(status) : CLI_ENDED, "%s failed",
-                    program->name);
+    return cli_fail(code != CLI_OK ? code : CLI_ENDED, "%s failed", program->name);
 }
 
 static void count(const dx_trace_record *record, struct demo_score *score) {

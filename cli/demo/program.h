@@ -15,8 +15,9 @@ struct demo_program {
 /* Finds it and makes the folder. An exit code; what goes wrong is told. */
 int demo_program_open(struct demo_program *program, const char *name);
 /* Runs it with these words, NULL at the end, and with the options that all our programs have for
- * showing and recording behind the first of them. An exit code. */
-int demo_program_run(struct demo_program *program, const char *const *words);
+ * showing and recording behind the first of them. An exit code: CLI_OK if that of the program is
+ * the one that is expected. */
+int demo_program_run(struct demo_program *program, const char *const *words, int expected);
 /* Adds up what crossed. An exit code. */
 int demo_program_count(const struct demo_program *program, struct demo_score *score);
 /* What else was written into the folder is gone by then. */

@@ -33,6 +33,8 @@ extern const struct demo_scene demo_editor;
 extern const struct demo_scene demo_tools;
 /* A host of Reginald plugins has one of them make links, as a file says. */
 extern const struct demo_scene demo_setup;
+/* A manager of FineCode runs an action in two projects. */
+extern const struct demo_scene demo_projects;
 
 enum { DEMO_PATH = 4096 };
 

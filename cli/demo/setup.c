@@ -80,7 +80,7 @@ static int run_host(struct stage *stage) {
                                  "--log-format",
                                  "text",
                                  NULL};
-    return demo_program_run(&stage->program, words);
+    return demo_program_run(&stage->program, words, CLI_OK);
 }
 
 static int show_link(const struct stage *stage, size_t i) {

@@ -24,7 +24,7 @@ static int play(struct demo_score *score) {
         const char *const words[] = {"tools",    "call",      "test_sampling",
                                      "--sample", "forty-two", "prompt=What is six times seven?",
                                      "--",       server,      NULL};
-        code = demo_program_run(program, words);
+        code = demo_program_run(program, words, CLI_OK);
     }
     if (code == CLI_OK)
         code = demo_program_count(program, score);

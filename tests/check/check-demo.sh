@@ -12,26 +12,33 @@ complain() {
 # A place whose name a shell would split; what is in it lies as in the build folder.
 place="$work/a 'b"
 mkdir -p "$place/examples" "$work/tmp"
-cp "$BUILD/"{duplex,duplex-hermes,duplex-mcp,duplex-reginald} "$place"
-cp "$BUILD/examples/"{echo,poll,hermes-normalise,adt.hl7,mcp-conformance,reginald-symlink} "$place/examples"
+cp "$BUILD/"{duplex,duplex-hermes,duplex-mcp,duplex-reginald,duplex-finecode} "$place"
+cp -r "$BUILD/examples/"{echo,poll,hermes-normalise,adt.hl7,mcp-conformance,reginald-symlink,finecode-demo} "$place/examples"
 cd "$work"
 export TMPDIR=$work/tmp LC_ALL=C.UTF-8
-# What a user has said to duplex reginald is not for the demo; nor are his plugins.
+# What a user has said to duplex reginald and duplex finecode is not for the demo; nor are his plugins.
 mkdir "$work/plugins"
 printf '#!/bin/sh\nexit 4\n' >"$work/plugins/reginald-other"
 chmod +x "$work/plugins/reginald-other"
 export REGINALD_PLUGIN_DIR=$work/plugins REGINALD_CONFIG=$work/absent.toml REGINALD_LOG_LEVEL=error REGINALD_LOG_FORMAT=json
+export FINECODE_WAL_ENABLED=1 FINECODE_CONFIG_LINT__TODO__X=]
 
 timeout 30 "$place/duplex" demo >out 2>err || complain "it fails: $(cat out err)"
 [[ ! -s err ]] || complain "something is told: $(cat err)"
-for text in '[5/6] mcp-conformance line: ' '"method":"sampling/createMessage"' 'LLM response: forty-two' '[4/6] hermes-normalise header: ' '||VAN DER berg^anneLIESE^m^^Mrs|' '||Van Der Berg^Anneliese^M^^Mrs|' 'Names: changed the message' \
-    'hermes-normalise -> {"jsonrpc":"2.0","id":1,' '[6/6] reginald-symlink header: ' '  needs = ["first"]' 'symlink -> {"jsonrpc":"2.0","id":5,"method":"runTask"' \
-    'symlink -> {"jsonrpc":"2.0","method":"exit"' '  one -> tasks.toml' '  two -> one' '2 done, 0 failed, 0 left out' 'Every call was answered, every plugin stopped.'; do
+for text in '[5/7] mcp-conformance line: ' '"method":"sampling/createMessage"' 'LLM response: forty-two' '[4/7] hermes-normalise header: ' '||VAN DER berg^anneLIESE^m^^Mrs|' '||Van Der Berg^Anneliese^M^^Mrs|' 'Names: changed the message' \
+    'hermes-normalise -> {"jsonrpc":"2.0","id":1,' '[6/7] reginald-symlink header: ' '  needs = ["first"]' 'symlink -> {"jsonrpc":"2.0","id":5,"method":"runTask"' \
+    'symlink -> {"jsonrpc":"2.0","method":"exit"' '  one -> tasks.toml' '  two -> one' '2 done, 0 failed, 0 left out' \
+    '[7/7] finecode-demo header: ' '    sum   count  demo.sum' 'app/find -> {"jsonrpc":"2.0",' '"method":"actions/run",' '"handlerNames":["sum"]' 'main.c:3:1: to do' 'main.c: 2 in all' \
+    'notes.md:3:1: to do' 'found     app: lint, return code 1, ' '2 projects: 0 done, 2 found something, 0 failed; ' 'Every call was answered, every plugin stopped.'; do
     grep -qF -- "$text" out || complain "it lacks '$text': $(cat out)"
 done
 grep -qE '^hermes-normalise header +5 +4 +2 +0 +2 ' out || complain "another row: $(cat out)"
 grep -qE '^mcp-conformance +line +4 +3 +2 +0 +1 ' out || complain "another row: $(cat out)"
 grep -qE '^reginald-symlink header +8 +9 +7 +0 +0 ' out || complain "another row: $(cat out)"
+grep -qE '^finecode-demo +header +24 +18 +18 +0 +0 ' out || complain "another row: $(cat out)"
+# In one project the action is one call, in the other a chain: what counts gets what was found.
+[[ $(grep -c '"method":"actions/run"' out) == 1 && $(grep -c '"method":"actions/runHandlers"' out) == 2 ]] || complain "other calls: $(cat out)"
+grep -qE 'app/count -> .*"previousResult":\{"messages":\{"main.c":\[' out || complain "no result goes on: $(cat out)"
 # The task that needs the other one stands first in the file and is run last; so no link leads to nothing.
 [[ $(sed -nE 's/^(INFO|WARN|ERROR) +symlink: (.*) dir=.* to=([a-z]+) .*/\1 \2: \3/p; s/^done +/done /p' out) == 'INFO the link was made: one
 done first (symlink)
@@ -44,9 +51,10 @@ cmp -s "$place/examples/adt.hl7" "$SOURCE/examples/hermes/adt.hl7" || complain "
 timeout 30 "$place/duplex" demo --json >out 2>err || complain "--json fails: $(cat out err)"
 python3 -c 'import json
 rows = [json.loads(line) for line in open("out")]
-assert [row["plugin"] for row in rows] == ["echo", "echo", "poll", "hermes-normalise", "mcp-conformance", "reginald-symlink"]
+assert [row["plugin"] for row in rows] == ["echo", "echo", "poll", "hermes-normalise", "mcp-conformance", "reginald-symlink", "finecode-demo"]
 assert [rows[3][name] for name in ("sent", "came", "results", "refused", "askedBack")] == [5, 4, 2, 0, 2]
-assert [rows[5][name] for name in ("sent", "came", "results", "refused", "askedBack")] == [8, 9, 7, 0, 0]' || complain "$(cat out)"
+assert [rows[5][name] for name in ("sent", "came", "results", "refused", "askedBack")] == [8, 9, 7, 0, 0]
+assert [rows[6][name] for name in ("sent", "came", "results", "refused", "askedBack")] == [24, 18, 18, 0, 0]' || complain "$(cat out)"
 
 got=0
 TMPDIR=$work/absent timeout 30 "$place/duplex" demo >out 2>err || got=$?
@@ -70,10 +78,22 @@ timeout 30 "$place/duplex" demo --json >out 2>err || got=$?
 if ((got != 4)) || ! grep -q 'one is no link: No such file' out; then complain "a host that does nothing: $got: $(cat out err)"; fi
 [[ -z $(ls tmp) ]] || complain "left behind: $(ls tmp)"
 cp "$BUILD/duplex-reginald" "$place"
-for missing in examples/adt.hl7 examples/hermes-normalise duplex-hermes duplex-mcp examples/mcp-conformance duplex-reginald examples/reginald-symlink; do
+# Nor that the manager finds nothing, or that a project is not what it should be.
+printf '#!/bin/sh\nexit 0\n' >"$place/duplex-finecode"
+got=0
+timeout 30 "$place/duplex" demo >out 2>err || got=$?
+if ((got != 4)) || ! grep -q 'duplex-finecode failed' err; then complain "a manager that does nothing: $got: $(cat out err)"; fi
+cp "$BUILD/duplex-finecode" "$place"
+echo 'x = ' >"$place/examples/finecode-demo/notes/finecode.toml"
+got=0
+timeout 30 "$place/duplex" demo >out 2>err || got=$?
+if ((got != 7)) || ! grep -q 'duplex-finecode failed' err; then complain "a project that is wrong: $got: $(cat out err)"; fi
+[[ -z $(ls tmp) ]] || complain "left behind: $(ls tmp)"
+cp -r "$BUILD/examples/finecode-demo" "$place/examples"
+for missing in examples/adt.hl7 examples/hermes-normalise duplex-hermes duplex-mcp examples/mcp-conformance duplex-reginald examples/reginald-symlink duplex-finecode examples/finecode-demo; do
     mv "$place/$missing" "$work/kept"
     timeout 30 "$place/duplex" demo >out 2>err || complain "without $missing: $(cat err)"
-    grep -qF '[3/5] poll' out || complain "without $missing: $(cat out)"
+    grep -qF '[3/6] poll' out || complain "without $missing: $(cat out)"
     mv "$work/kept" "$place/$missing"
 done
 # Nothing that it started runs any more.

@@ -93,7 +93,7 @@ if readelf -d pkg-config cmake/shared | grep -E 'NEEDED.*(yaml|hermes|mcp|regina
 run "the command" "$prefix/bin/duplex" demo >scenes
 cat scenes
 # All that the scenes of the systems need is there.
-grep -qF '[6/6]' scenes
+grep -qF '[7/7]' scenes
 
 # A page for every verb and protocol, one for the formats, and completions, each where its program
 # looks for it.

@@ -184,6 +184,9 @@ enum {
     DX_LENIENT_NULL_PARAMS = 1 << 7, /* "params": null counts as no params */
     DX_LENIENT_ID_ANY = 1 << 8,      /* a request's id may be any value, and goes back as it came */
     DX_LENIENT_LONG_LINE = 1 << 9,   /* lines: one that is too long is refused and passed over */
+    DX_LENIENT_LAST_MEMBER = 1 << 10, /* of a member that is repeated the last one counts */
+    DX_LENIENT_ID_DOUBLE = 1 << 11,   /* a request's number goes back as a double: 1.0 as 1 */
+    DX_LENIENT_UTF8 = 1 << 12,        /* lines: a byte that is no UTF-8 counts as U+FFFD */
     DX_LENIENT_DEFAULT = DX_LENIENT_LF | DX_LENIENT_STRAY
 };
 

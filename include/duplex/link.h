@@ -47,6 +47,10 @@ typedef struct dx_link_config {
     /* The conversation is over: comes once, last, when everything was handed out and sent as far as
      * that was possible. `why` as in DX_EVENT_CLOSED. The link may be freed in it. May be NULL. */
     void (*on_closed)(dx_link *link, const dx_error *why, void *user);
+    /* The other side says no more, and all that it said was handed out (a last line counts without
+     * its newline). With this function the conversation goes on in the other direction, until
+     * dx_link_close(); without it, this is its end. May be NULL. */
+    void (*on_ended)(dx_link *link, void *user);
     void *user;
     dx_text first; /* bytes that were read from the descriptor already: they come before the rest */
     uint64_t drain_ms; /* how long the last output may take once the conversation is over (2 s) */

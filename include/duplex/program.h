@@ -35,6 +35,7 @@ typedef struct dx_program_config {
     const char *cwd;         /* NULL: ours */
     const char *const *env;  /* "NAME=value" …, NULL at the end; may be NULL */
     int inherit_env;         /* hand on the whole environment instead of the small one */
+    int only_env;            /* hand on nothing: `env` is all there is */
     dx_text input;           /* all of its standard input, copied; absent: it is empty */
     int piped;               /* its standard input is a pipe instead: dx_program_write() */
     int joined;              /* what it writes to its standard error is a part of its output */

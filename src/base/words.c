@@ -15,6 +15,9 @@ unsigned dx__lenient_named(dx_text name) {
         {"null-params", DX_LENIENT_NULL_PARAMS},
         {"id-any", DX_LENIENT_ID_ANY},
         {"long-line", DX_LENIENT_LONG_LINE},
+        {"last-member", DX_LENIENT_LAST_MEMBER},
+        {"id-double", DX_LENIENT_ID_DOUBLE},
+        {"utf8", DX_LENIENT_UTF8},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (dx_text_is(name, names[i].name))

@@ -1,6 +1,8 @@
 /* Line framing: one JSON text a line. */
 #include "frame/framer.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 static bool blank(dx_text text) {
@@ -42,9 +44,36 @@ static dx_status line(dx_framer *framer, dx_frame *ret, size_t at, size_t len) {
     return dx__frame_text(framer, ret, DX_FRAME_MESSAGE, at, len);
 }
 
+/* Puts U+FFFD for each byte that is no UTF-8 in the line of `len` bytes at `pos`; how many bytes
+ * that adds. Without memory it stays as it is, and is refused for that. */
+static size_t mend(dx_framer *framer, size_t len) {
+    static const char instead[3] = "\xef\xbf\xbd";
+    const char *text = framer->in.data + framer->pos;
+    void *room;
+    size_t more = 0;
+    size_t got = 0;
+    for (size_t i = 0, size; i < len; i += size ? size : 1)
+        more += (size = dx__utf8(text + i, len - i)) ? 0 : sizeof instead - 1;
+    if (!more || dx_framer_reserve(framer, more, &room, &got) != DX_OK || got < more)
+        return 0;
+    char *to = framer->in.data + framer->pos;
+    const char *from = to + more;
+    memmove(to + more, to, framer->in.len - framer->pos);
+    framer->in.len += more;
+    for (size_t i = 0, size; i < len; i += size) {
+        size = dx__utf8(from + i, len - i);
+        memmove(to, size ? from + i : instead, size ? size : sizeof instead);
+        to += size ? size : sizeof instead;
+        size = size ? size : 1;
+    }
+    return more;
+}
+
 /* A message as most are: from a brace to a newline. False: nothing was done. */
 static bool usual_line(dx_framer *framer, dx_frame *ret, const char *start) {
     size_t at = framer->pos;
+    if (framer->config.lenient & DX_LENIENT_UTF8)
+        return false;
     const char *newline = dx__frame_newline(framer);
     if (!newline || newline[-1] == '\r')
         return false;
@@ -87,6 +116,13 @@ dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret) {
             len--;
         if (len > framer->config.message_max)
             return too_long(framer, ret);
+        if (framer->config.lenient & DX_LENIENT_UTF8) {
+            size_t more = mend(framer, len);
+            at = framer->pos;
+            start = framer->in.data + at;
+            len += more;
+            whole += more;
+        }
         framer->pos = framer->scan = at + whole;
         if (blank((dx_text){start, len}))
             continue;

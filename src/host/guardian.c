@@ -24,11 +24,6 @@
  * how long we wait for it to read. */
 enum { GROUPS_MAX = 1 << 18, PIPE_SIZE = 4096, PATIENCE_MS = 50 };
 
-struct note {
-    int32_t group;
-    int32_t add;
-};
-
 /* The pidfd of its leader means the group even when the leader is gone, and never another one that
  * got its number; the number is for older kernels, and for when descriptors run out. */
 struct group {
@@ -38,7 +33,7 @@ struct group {
 
 /* Takes in what is in the pipe. False at its end. */
 static bool take_notes(int pipe, struct group *groups, size_t *count) {
-    struct note note;
+    struct dx__guardian_note note;
     ssize_t n;
     while ((n = read(pipe, &note, sizeof note)) == (ssize_t)sizeof note) {
         size_t at = 0;
@@ -74,11 +69,12 @@ static void guard(int pipe, int host, bool orphaned, struct group *groups) {
 }
 
 /* Signals from the terminal, and whoever means us, shall not take the guardian first. */
-static _Noreturn void become_guardian(int pipe, pid_t parent) {
+static _Noreturn void become_guardian(int pipe, int ready, pid_t parent) {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     setsid();
+    close(ready);
     prctl(PR_SET_NAME, "duplex-guardian");
     int host = (int)syscall(SYS_pidfd_open, parent, 0);
     /* Its reading end is a file of its own: not blocking here says nothing about the other copy. */
@@ -144,19 +140,34 @@ static bool has_died(dx__watch *watch, uint32_t events) {
     return true;
 }
 
+/* A pipe that ends when it has left our session, and what means us no longer means it. */
+static void await_ready(int ready[2]) {
+    char byte;
+    if (ready[0] < 0)
+        return;
+    close(ready[1]);
+    while (read(ready[0], &byte, 1) < 0 && errno == EINTR)
+        ;
+    close(ready[0]);
+}
+
 static bool has_guardian(dx_loop *loop) {
     int ends[2];
+    int ready[2] = {-1, -1};
     int pidfd = -1;
     if (loop->guardian >= 0)
         return true;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return false;
+    if (pipe2(ready, O_CLOEXEC) < 0)
+        ready[0] = -1;
     /* No exit signal: whoever handles SIGCHLD here knows nothing of it, and it is waited for by its
      * pidfd alone. */
     pid_t parent = getpid();
     long pid = syscall(SYS_clone, CLONE_PIDFD, NULL, &pidfd, NULL, NULL);
     if (pid == 0)
-        become_guardian(ends[0], parent);
+        become_guardian(ends[0], ready[1], parent);
+    await_ready(ready);
     loop->guardian = ends[1];
     loop->guardian_other = ends[0];
     loop->guarded = (dx__watch){.fd = -1, .ready = has_died};
@@ -180,7 +191,7 @@ static bool has_guardian(dx_loop *loop) {
 /* The pipe holds hundreds of notes and is read at once. False if it stays full: somebody has
  * stopped the guardian. */
 static bool tell(dx_loop *loop, pid_t group, bool add) {
-    struct note note = {.group = group, .add = add};
+    struct dx__guardian_note note = {.group = group, .add = add};
     struct pollfd room = {loop->guardian, POLLOUT, 0};
     while (write(loop->guardian, &note, sizeof note) < 0)
         if (errno != EINTR && (errno != EAGAIN || poll(&room, 1, PATIENCE_MS) <= 0))
@@ -196,14 +207,19 @@ static void note_down(dx_loop *loop, pid_t group, bool add) {
         (void)tell(loop, group, add);
 }
 
-void dx__guardian_add(dx_loop *loop, pid_t group) {
+int dx__guardian_ear(dx_loop *loop) {
     bool had = loop->guardian >= 0;
     if (!has_guardian(loop))
-        return;
+        return -1;
     /* There may be children from a time when none could be had. */
     if (!had && !loop->replacing)
         tell_all(loop);
-    note_down(loop, group, true);
+    return loop->guardian;
+}
+
+void dx__guardian_add(dx_loop *loop, pid_t group) {
+    if (dx__guardian_ear(loop) >= 0)
+        note_down(loop, group, true);
 }
 
 void dx__guardian_remove(dx_loop *loop, pid_t group) {

@@ -86,7 +86,8 @@ struct dx_loop {
     dx__watch *hot;   /* … and where first: what was ready last */
     unsigned looks;
     dx__heap heap;
-    size_t timers; /* that have room in the heap */
+    dx_timer *again; /* times that were set to now while one fired: for the next dispatch */
+    size_t timers;   /* that have room in the heap */
     dx__turn *turns;
     dx__turn **turns_end;
     dx__thing *things;
@@ -128,6 +129,9 @@ void dx__watch_close(dx__watch *watch);
 dx_status dx__due_init(dx_loop *loop, dx__due *due, void (*fire)(dx__due *due));
 void dx__due_set(dx_loop *loop, dx__due *due, uint64_t when);
 void dx__due_done(dx_loop *loop, dx__due *due);
+
+/* timer.c: those that wait for the next dispatch are due then. */
+void dx__timers_again(dx_loop *loop);
 
 void dx__turn_want(dx_loop *loop, dx__turn *turn);
 void dx__turn_drop(dx_loop *loop, dx__turn *turn);
@@ -187,9 +191,10 @@ struct dx__process {
 };
 /* What is not as with a child. */
 struct dx__spawn_form {
-    int in;       /* its standard input; -1: a pipe */
-    bool joined;  /* its standard error is its output; process.errors is -1 */
-    bool session; /* it leads one of its own, not only a group */
+    int in;        /* its standard input; -1: a pipe */
+    bool joined;   /* its standard error is its output; process.errors is -1 */
+    bool session;  /* it leads one of its own, not only a group */
+    bool only_env; /* nothing of our environment is handed on */
 };
 /* form NULL: a child. Without a pipe process.in and in_other are -1. */
 dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, const struct dx__spawn_form *form,
@@ -217,6 +222,14 @@ dx__recorder_wire *dx__recorder_wire_new(dx_recorder *recorder, dx__cut cut, siz
 void dx__recorder_pass(dx__recorder_wire *wire, dx_text bytes);
 
 /* guardian.c: failing to have one is not fatal. */
+/* What it is told. */
+struct dx__guardian_note {
+    int32_t group;
+    int32_t add;
+};
+/* Where a process that is being started tells it of itself, so that it can't be missed if we are
+ * killed before we have; -1: nowhere. dx__guardian_add() all the same, or dx__guardian_remove(). */
+int dx__guardian_ear(dx_loop *loop);
 void dx__guardian_add(dx_loop *loop, pid_t group);
 void dx__guardian_remove(dx_loop *loop, pid_t group);
 void dx__guardian_done(dx_loop *loop);

@@ -54,6 +54,9 @@ struct dx_link {
     bool unread_told;
     bool unwatched;    /* there was no memory for being told when more can be written */
     unsigned hold_off; /* so many times more, reading again at once is not tried */
+    char *first;       /* what was read before there was a link, and how much of it is taken */
+    size_t first_len;
+    size_t first_at;
     dx_error why;
 };
 
@@ -288,6 +291,18 @@ static void tell_closed(dx_link *link) {
 
 static bool read_all(dx_link *link, int most, bool to_the_end);
 
+/* What was read before comes before all that is read, but not before whoever opened the link has
+ * had a chance to speak. True: all of it is taken. */
+static bool feed_first(dx_link *link) {
+    size_t used = 0;
+    if (link->first_at == link->first_len)
+        return true;
+    (void)dx_peer_feed(link->peer, link->first + link->first_at, link->first_len - link->first_at,
+                       link->thing.loop->now, &used);
+    link->first_at += used;
+    return link->first_at == link->first_len;
+}
+
 /* Nobody tells when there is more in a file: there is until it ends, so it is read bit by bit. */
 static bool is_file_to_read(const dx_link *link) {
     return link->in.fd >= 0 && link->in.always_ready && link->in.events;
@@ -296,7 +311,10 @@ static bool is_file_to_read(const dx_link *link) {
 /* Everything that follows from what happened: events out, bytes out, what next. */
 static void take_turn(dx_link *link) {
     dx_loop *loop = link->thing.loop;
-    if (link->freed || link->told || !hand_out(link))
+    if (link->freed || link->told)
+        return;
+    bool is_first_in = feed_first(link);
+    if (!hand_out(link))
         return;
     flush(link);
     bool empty = !dx__out_waiting(link->peer);
@@ -316,7 +334,8 @@ static void take_turn(dx_link *link) {
     uint64_t deadline = dx_peer_deadline(link->peer);
     if (is_file_to_read(link) && loop->now < deadline)
         deadline = loop->now + 1;
-    if ((!watched || link->unwatched || link->in_is_left) && loop->now + RETRY_MS < deadline)
+    bool again = !watched || link->unwatched || link->in_is_left || !is_first_in;
+    if (again && loop->now + RETRY_MS < deadline)
         deadline = loop->now + RETRY_MS;
     if (link->give_up_at < deadline)
         deadline = link->give_up_at;
@@ -387,11 +406,24 @@ static void record(void *user, int out, dx_text text, size_t framed) {
 
 /* Reading. */
 
+/* Whoever wants to speak on after the end of the input is told of it instead. A newline brings out
+ * a last line that has none, and means nothing else. */
+static void tell_ended(dx_link *link) {
+    if (link->config.peer.framing == DX_FRAMING_LINE)
+        (void)dx_peer_feed(link->peer, "\n", 1, link->thing.loop->now, NULL);
+    if (hand_out(link) && !link->over && !link->closing)
+        link->config.on_ended(link, link->config.user);
+}
+
 static void input_ended(dx_link *link, int number) {
     dx_error why;
     dx__watch_close(&link->in);
     if (link->owner.input_ended) {
         link->owner.input_ended(link->owner.owner);
+        return;
+    }
+    if (link->config.on_ended && !number) {
+        tell_ended(link);
         return;
     }
     if (number)
@@ -404,6 +436,10 @@ static void input_ended(dx_link *link, int number) {
 static bool read_all(dx_link *link, int most, bool to_the_end) {
     bool came = false;
     bool again = false; /* there may well be nothing */
+    if (!feed_first(link)) {
+        link->in_is_left = true;
+        return false;
+    }
     while (most-- > 0 && link->in.fd >= 0) {
         link->in_is_left = true;
         void *room;
@@ -483,6 +519,7 @@ static void release(dx__thing *thing) {
     dx_allocator alloc = thing->loop->alloc;
     dx_peer_free(link->peer);
     dx__map_done(&link->handlers);
+    dx__free(&alloc, link->first);
     dx__free(&alloc, link);
 }
 
@@ -591,11 +628,11 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
         dx__calls_carry(link->peer, sizeof(struct link_call));
         status = add_handlers(link);
     }
-    size_t used = 0;
+    link->config.first = (dx_text){NULL, 0};
     if (status == DX_OK && config->first.len) {
-        status =
-            dx_peer_feed(link->peer, config->first.at, config->first.len, dx__clock_ms(), &used);
-        status = status == DX_BUSY ? DX_ERR_INVALID : status;
+        link->first = dx__text_copy(&loop->alloc, config->first);
+        link->first_len = config->first.len;
+        status = link->first ? DX_OK : DX_ERR_NOMEM;
     }
     if (status == DX_OK)
         status = start(link, in, second, reterr);

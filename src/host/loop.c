@@ -380,6 +380,7 @@ static void finish_dispatch(dx_loop *loop) {
         dx__due *due = (dx__due *)timer;
         due->fire(due);
     }
+    dx__timers_again(loop);
     run_turns(loop);
     bury(loop);
     loop->dispatching = false;

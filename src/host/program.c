@@ -314,7 +314,7 @@ static void guard(dx__thing *thing) {
 
 /* All of it is there from the beginning, so nobody has to write while it reads. -1 with errno. */
 static int open_input(dx_text input) {
-    if (!input.len)
+    if (!input.at || !input.len)
         return open("/dev/null", O_RDONLY | O_CLOEXEC);
     int fd = memfd_create("input", MFD_CLOEXEC);
     for (size_t at = 0; fd >= 0 && at < input.len;) {
@@ -334,7 +334,8 @@ static int open_input(dx_text input) {
 
 static dx_status spawn(dx_program *program, dx_error *reterr) {
     const dx_program_config *config = &program->config;
-    struct dx__spawn_form form = {.in = -1, .joined = config->joined, .session = true};
+    struct dx__spawn_form form = {
+        .in = -1, .joined = config->joined, .session = true, .only_env = config->only_env};
     if (!config->piped && (form.in = open_input(config->input)) < 0)
         return dx__system_error(reterr, DX_FAULT_START, "start", config->argv[0], errno);
     dx_child_config child = {.argv = config->argv,
@@ -376,7 +377,7 @@ static dx_status watch_process(dx_program *program, dx_error *reterr) {
 
 dx_status dx_program_start(dx_loop *loop, const dx_program_config *config, dx_program **ret_program,
                            dx_error *reterr) {
-    if (!config->argv || !config->argv[0] || (config->piped && config->input.len))
+    if (!config->argv || !config->argv[0] || (config->piped && config->input.at))
         return DX_ERR_INVALID;
     dx_program *program = dx__malloc(&loop->alloc, sizeof *program);
     if (!program)

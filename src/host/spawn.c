@@ -33,6 +33,7 @@ struct plan {
     int in;
     int out;
     int errors;
+    int guardian;         /* is told of the group; -1: nobody is */
     volatile int failure; /* the reason why it failed, or 0 … */
     volatile bool in_cwd; /* … and whether it was the working directory that did */
 };
@@ -59,7 +60,7 @@ static const char *get_env(const char *const *env, const char *name) {
 }
 
 /* Ours, small or whole, without what is given anew, and then that. */
-static char **make_env(dx_loop *loop, const dx_child_config *config) {
+static char **make_env(dx_loop *loop, const dx_child_config *config, bool only) {
     size_t count = 1;
     for (char **one = environ; *one; one++)
         count++;
@@ -69,7 +70,7 @@ static char **make_env(dx_loop *loop, const dx_child_config *config) {
     if (!env)
         return NULL;
     size_t used = 0;
-    for (char **one = environ; *one; one++) {
+    for (char **one = environ; !only && *one; one++) {
         char name[256];
         const char *equals = strchr(*one, '=');
         size_t len = equals ? (size_t)(equals - *one) : 0;
@@ -142,6 +143,10 @@ UNCHECKED static int become(void *user) {
         setsid();
     else
         setpgid(0, 0);
+    /* If that fails we are told of by our parent, if it lives. */
+    struct dx__guardian_note note = {getpid(), 1};
+    if (plan->guardian >= 0 && write(plan->guardian, &note, sizeof note) < 0)
+        plan->guardian = -1;
     if (plan->dies_with_parent)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != plan->parent) /* it has died before that took hold */
@@ -189,7 +194,8 @@ static pid_t start_in_our_memory(struct plan *plan, int *ret_pidfd) {
     return pid;
 }
 
-static dx_status start(struct plan *plan, struct dx__process *ret, dx_error *reterr) {
+static dx_status start(dx_loop *loop, struct plan *plan, struct dx__process *ret,
+                       dx_error *reterr) {
     int pidfd = -1;
     plan->parent = getpid();
     pid_t pid = start_in_our_memory(plan, &pidfd);
@@ -197,6 +203,8 @@ static dx_status start(struct plan *plan, struct dx__process *ret, dx_error *ret
         return dx__system_error(reterr, DX_FAULT_START, "start", plan->path, errno);
     if (plan->failure) {
         siginfo_t info;
+        if (plan->guardian >= 0)
+            dx__guardian_remove(loop, pid);
         while (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 && errno == EINTR)
             ;
         close(pidfd);
@@ -223,7 +231,7 @@ dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, const struct d
     int in[2] = {-1, -1};
     int rest[4] = {-1, -1, -1, -1}; /* output, errors */
     form = form ? form : &as_child;
-    char **env = make_env(loop, config);
+    char **env = make_env(loop, config, form->only_env);
     if (!env)
         return DX_ERR_NOMEM;
     const char *name = config->argv[0];
@@ -248,13 +256,18 @@ dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, const struct d
         .in = form->in < 0 ? in[0] : form->in,
         .out = rest[1],
         .errors = form->joined ? rest[1] : rest[3],
+        .guardian = -1,
     };
+    if (status == DX_OK && !config->no_guardian)
+        plan.guardian = dx__guardian_ear(loop);
     if (status == DX_OK)
-        status = start(&plan, ret, reterr);
+        status = start(loop, &plan, ret, reterr);
     dx__free(&loop->alloc, env);
     if (status != DX_OK) {
         close_all(in, 2);
         close_all(rest, 4);
+        if (!loop->things) /* nobody else needs it */
+            dx__guardian_done(loop);
         return status;
     }
     close_all(rest + 1, 1);

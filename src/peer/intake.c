@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/line.h"
 #include "peer/peer.h"
+#include "rpc/double.h"
 
 #include <string.h>
 
@@ -128,6 +129,9 @@ static dx_status between(dx_peer *peer, const struct intake *in) {
 
 static dx_status take_request(dx_peer *peer, const struct intake *in) {
     dx_text id = dx__part(in->text, in->message.id);
+    char room[DX__DOUBLE_ROOM];
+    if (peer->config.lenient & DX_LENIENT_ID_DOUBLE)
+        id = dx__double_text(id, room);
     if (id.len > peer->config.id_max)
         return violation(peer, in, DX_FAULT_ID_LIMIT, id.len, DX_CODE_REQUEST, no_id);
     uint64_t hash = dx__hash(peer->config.seed, id);
@@ -302,6 +306,9 @@ static dx_status take_response(dx_peer *peer, const struct intake *in) {
                          id);
     if (!call) {
         peer->stats.unknown_ids += fault == DX_FAULT_ID_UNKNOWN || fault == DX_FAULT_ID_FORM;
+        /* Who never asks for anything takes it for a request that is none. */
+        if (peer->config.flags & DX_PEER_NO_STRAY)
+            return violation(peer, in, fault, number, DX_CODE_REQUEST, no_id);
         push_violation(peer, in, fault, number, number);
         return DX_OK;
     }
@@ -334,7 +341,7 @@ static dx_status take_invalid(dx_peer *peer, const struct intake *in) {
                       (in->text.at[message->id.at] == '"' || in->text.at[message->id.at] == '-' ||
                        (in->text.at[message->id.at] >= '0' && in->text.at[message->id.at] <= '9'));
     dx_text id = id_is_good ? dx__part(in->text, message->id) : no_id;
-    bool counts = asks || in->batch;
+    bool counts = asks || in->batch || peer->config.flags & DX_PEER_NO_STRAY;
     if (in->batch && peer->config.flags & DX_PEER_BATCH_LAX)
         counts = false;
     int64_t code = counts ? DX_CODE_REQUEST : 0;

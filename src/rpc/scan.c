@@ -201,7 +201,7 @@ static int is_version(dx_text version) {
 
 static void classify(dx_text text, const struct envelope *envelope, unsigned lenient,
                      dx_message *message) {
-    if (envelope->repeated)
+    if (envelope->repeated && !(lenient & DX_LENIENT_LAST_MEMBER))
         blame(message, DX_FAULT_MEMBER_REPEATED, envelope->repeated_at);
     if (envelope->seen & (METHOD | RESULT | ERROR | ID) && !(lenient & DX_LENIENT_NO_VERSION) &&
         !is_version(part(text, envelope->version)))
@@ -215,7 +215,7 @@ static void classify(dx_text text, const struct envelope *envelope, unsigned len
     else
         blame(message, DX_FAULT_NOT_A_MESSAGE, message->body.at);
     /* Of two ids nobody can say which one it is. */
-    if (envelope->repeated & ID)
+    if (envelope->repeated & ID && !(lenient & DX_LENIENT_LAST_MEMBER))
         message->id = (dx_slice){0, 0};
 }
 

@@ -1,30 +1,28 @@
-/* program.h: a plain program that runs until it ends, is stopped, takes too long, or says too much.
- * It has a session of its own, so that all that it starts goes with it, and no terminal. */
+/* program.h: a plain program (duplex/program.h) whose output is collected, that runs until it ends,
+ * is stopped, takes too long, or says too much. */
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 
-#include "cli/guard.h"
-#include "cli/pump.h"
+#include <duplex/program.h>
 
-#include <sys/types.h>
+#include <stdbool.h>
 
 struct cli_program;
 
 /* All that run. */
 struct cli_programs {
-    struct cli_pump *pump;
+    dx_loop *loop;
     uint64_t grace_ms; /* from SIGTERM to SIGKILL */
     size_t max;        /* that run at the same time */
     size_t count;
-    struct cli_guard guard;
     struct cli_program *first;
 };
 
 struct cli_program_plan {
     char *const *argv;
-    char *const *env; /* NULL: ours */
+    char *const *env; /* all there is; NULL: ours */
     const char *cwd;  /* NULL: here */
-    dx_text input;    /* absent: /dev/null */
+    dx_text input;    /* absent: it is empty */
     bool joined;      /* what it writes to its standard error is a part of its output */
     uint64_t timeout_ms;
     size_t output_max;
@@ -41,10 +39,7 @@ enum cli_program_end {
 struct cli_program {
     struct cli_programs *programs;
     struct cli_program *next;
-    pid_t pid;
-    struct cli_pump_source exit; /* the pidfd */
-    struct cli_pump_source out;
-    struct cli_pump_source errors;
+    dx_program *process;
     dx_timer *timer;
     bool stopping;
 
@@ -72,12 +67,5 @@ void cli_programs_end(struct cli_programs *programs);
 /* How it ended, as a phrase, for one that did not exit by itself: "took longer than 2 s". */
 void cli_program_why(const struct cli_program *program, const struct cli_program_plan *plan,
                      char *room, size_t room_len);
-
-/* spawn.c: a process in a session of its own, which the guard knows, or -1 with the reason in
- * `room`. */
-pid_t cli_program_spawn(struct cli_guard *guard, const struct cli_program_plan *plan,
-                        const int fds[3], char *room, size_t room_len);
-/* Is there such a program in PATH? */
-bool cli_program_is_there(const char *name);
 
 #endif

@@ -389,8 +389,8 @@ def part_commands():
                          ("mixed", "line 3 of its output is no JSON object"), ("noise", "no JSON object"),
                          ("oddfull", "has none of partial"), ("late", "took longer than 300 ms"),
                          ("much", "wrote more than 1999 bytes"), ("killed", "signal 11"),
-                         ("absent", "can't be started: No such file"),
-                         ("nowhere", "can't be its folder: No such file")):
+                         ("absent", "cannot start no-such-program-here: No such file"),
+                         ("nowhere", "cannot change to nowhere: No such file")):
         only(source)
         result, code = er.run("it", seconds=10)
         check(code is None and text in str(result), source, result, code)
@@ -659,7 +659,7 @@ def part_tools():
     er.note("textDocument/didClose", {"textDocument": {"uri": uri}})
     make_folder("tools", {"bad.c": "int x = 1;\n/* 🙂 */ int y;\n"})
     # Configurations that are wrong, and programs that are not there.
-    for config, text in (({"program": "no-such-tool"}, "no-such-tool can't be started: No such file"),
+    for config, text in (({"program": "no-such-tool"}, "cannot start no-such-tool: No such file"),
                          ({"jobs": 65}, "jobs: expected"), ({"jobs": 0}, "jobs: expected"),
                          ({"incldue": []}, "incldue"), ({"args": "x"}, "args: expected"),
                          ({"timeout": "soon"}, "timeout: expected"),

@@ -172,6 +172,7 @@ static inline void talk_turn(struct talk *talk, int most_ms) {
     ssize_t n = read(talk->from, talk->in + talk->len, talk->cap - talk->len - 1);
     if (n > 0)
         talk->len += (size_t)n;
+    talk->in[talk->len] = '\0';
 }
 
 static inline void talk_write(struct talk *talk, const char *bytes, size_t len) {

@@ -158,7 +158,7 @@ static void run(dx_finecode_job *job, void *user) {
     external->handler = binding->handler;
     external->job = job;
     dx_buf_init(&external->errors, ERROR_LINE + 1, NULL);
-    bool timed = dx_timer_new(runner->pump.loop, on_time, external, &external->timer) == DX_OK;
+    bool timed = dx_timer_new(runner->loop, on_time, external, &external->timer) == DX_OK;
     if (!timed || !start(external)) {
         external->job = NULL;
         dx_finecode_job_fail(job, timed ? external->why : "no memory");

@@ -21,7 +21,7 @@ struct tool_binding {
 enum { TOOLS = 5 };
 
 struct runner {
-    struct cli_pump pump;
+    dx_loop *loop;
     struct cli_programs programs;
     struct spec spec;
     dx_finecode_er *er;

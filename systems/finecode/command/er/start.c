@@ -111,7 +111,7 @@ static int open_pipes(struct runner *runner) {
     if (in < 0 || out < 0 || null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0)
         return cli_fail(CLI_NO_START, "the standard input and output: %s", strerror(errno));
     close(null);
-    if (dx_finecode_er_open(runner->er, runner->pump.loop, in, out, &error) != DX_OK)
+    if (dx_finecode_er_open(runner->er, runner->loop, in, out, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
     return CLI_OK;
 }
@@ -119,7 +119,7 @@ static int open_pipes(struct runner *runner) {
 static int open_port(struct runner *runner) {
     dx_error error = {.fault = DX_FAULT_NONE};
     unsigned port;
-    if (dx_finecode_er_listen(runner->er, runner->pump.loop, &port, &error) != DX_OK)
+    if (dx_finecode_er_listen(runner->er, runner->loop, &port, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
     printf("Serving on ('127.0.0.1', %u)\n", port);
     cli_flush();
@@ -131,7 +131,7 @@ static int serve(struct runner *runner, bool tcp) {
     if (code != CLI_OK)
         return code;
     while (!runner->left && !cli_interrupts())
-        cli_pump_turn(&runner->pump);
+        cli_wait(runner->loop, DX_NEVER);
     return runner->left ? runner->code : cli_fail(CLI_INTERRUPTED, "interrupted");
 }
 
@@ -141,7 +141,7 @@ static void end(struct runner *runner) {
     works_drop(runner);
     cli_programs_end(&runner->programs);
     dx_finecode_er_free(runner->er);
-    cli_pump_close(&runner->pump);
+    dx_loop_free(runner->loop);
     spec_done(&runner->spec);
     log_close(runner);
 }
@@ -151,9 +151,10 @@ static void end(struct runner *runner) {
 static int begin(struct runner *runner, const struct er_options *options) {
     char *wal = NULL;
     char *log_path = NULL;
-    const char *why = cli_pump_open(&runner->pump);
-    if (why)
-        return cli_fail(CLI_NO_START, "it can't be served: %s", why);
+    dx_error error = {.phrase = "no memory"};
+    if (dx_loop_new(NULL, &runner->loop, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "it can't be served: %s", error.phrase);
+    runner->programs.loop = runner->loop;
     if (!log_open(runner, options->log_file))
         return CLI_USAGE;
     int code = read_spec(runner, options->handlers);
@@ -171,9 +172,8 @@ static int begin(struct runner *runner, const struct er_options *options) {
 }
 
 int er_start(const struct er_options *options, bool stands_in) {
-    struct runner runner = {.env = options->env, .pump.epoll = -1};
-    runner.programs =
-        (struct cli_programs){.pump = &runner.pump, .grace_ms = GRACE_MS, .max = PROGRAMS};
+    struct runner runner = {.env = options->env};
+    runner.programs = (struct cli_programs){.grace_ms = GRACE_MS, .max = PROGRAMS};
     bool tcp = options->tcp || (stands_in && !options->stdio);
     int code = CLI_OK;
     if (options->tcp && options->stdio)

@@ -92,7 +92,7 @@ int tools_add(struct runner *runner) {
 int er_list(void) {
     for (size_t i = 0; tools[i]; i++) {
         const struct tool *tool = tools[i];
-        bool is_there = cli_program_is_there(tool->program);
+        bool is_there = dx_program_is_there(tool->program);
         if (cli_voice.json)
             printf("{\"source\":\"%s\",\"action\":\"%s\",\"program\":\"%s\",\"installed\":%s,"
                    "\"about\":\"%s\"}\n",

@@ -372,7 +372,7 @@ void work_run(dx_finecode_job *job, void *user) {
     struct runner *runner = binding->runner;
     yyjson_val *files = yyjson_obj_get(dx_finecode_job_payload(job), "files");
     struct work *work = calloc(1, sizeof *work);
-    if (!work || dx_timer_new(runner->pump.loop, on_time, work, &work->timer) != DX_OK) {
+    if (!work || dx_timer_new(runner->loop, on_time, work, &work->timer) != DX_OK) {
         free(work);
         dx_finecode_job_fail(job, "no memory");
         return;

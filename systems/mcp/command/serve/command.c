@@ -332,6 +332,7 @@ static int run_commands(struct commands *commands, const struct mcp_options *opt
     config.instructions = yyjson_get_str(yyjson_obj_get(root, "instructions"));
     config.list_changed = 0;
     int code = serve_begin(&commands->serve, options, &config);
+    commands->programs.loop = commands->serve.loop;
     for (size_t i = 0; i < commands->spec.count && code == CLI_OK; i++)
         code = add_tool(commands, i, path);
     return code == CLI_OK ? serve_go(&commands->serve) : code;
@@ -354,9 +355,7 @@ int serve_command(const struct mcp_options *options, const char *spec) {
     struct commands *commands = calloc(1, sizeof *commands);
     if (!commands)
         return cli_fail(CLI_NO_START, "no memory");
-    commands->serve.pump.epoll = -1;
-    commands->programs =
-        (struct cli_programs){.pump = &commands->serve.pump, .grace_ms = GRACE_MS, .max = PROGRAMS};
+    commands->programs = (struct cli_programs){.grace_ms = GRACE_MS, .max = PROGRAMS};
     commands->serve.on_gone = on_gone;
     int code = CLI_OK;
     if (strcmp(spec, "-") == 0 && !options->listen)

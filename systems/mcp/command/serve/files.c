@@ -257,7 +257,6 @@ int serve_files(const struct mcp_options *options, const char *folder) {
     if (!files)
         return cli_fail(CLI_NO_START, "no memory");
     files->folder.fd = -1;
-    files->serve.pump.epoll = -1;
     files->folder.hidden = options->hidden;
     const char *why = folder_open(&files->folder, folder);
     int code;

@@ -2,7 +2,6 @@
 #ifndef MCP_SERVE_PARTS_H
 #define MCP_SERVE_PARTS_H
 
-#include "cli/pump.h"
 #include "systems/mcp/command/command.h"
 
 #include <duplex/mcp-server.h>
@@ -10,7 +9,7 @@
 
 struct serve {
     const struct mcp_options *options;
-    struct cli_pump pump;
+    dx_loop *loop;
     dx_mcp_server *server;
     dx_listener *listener;
     dx_recorder *recorder;

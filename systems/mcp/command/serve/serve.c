@@ -37,16 +37,15 @@ int serve_begin(struct serve *serve, const struct mcp_options *options,
                 dx_mcp_server_config *config) {
     dx_misfit misfit = {0};
     serve->options = options;
-    serve->pump.epoll = -1;
     cli_catch_signals();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it */
     int code = cli_record_open(serve->options->record, &serve->recorder);
     if (code != CLI_OK)
         return code;
-    const char *why = cli_pump_open(&serve->pump);
-    if (why)
-        return cli_fail(CLI_NO_START, "it can't be served: %s", why);
+    dx_error error = {.phrase = "no memory"};
+    if (dx_loop_new(NULL, &serve->loop, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "it can't be served: %s", error.phrase);
     config->recorder = serve->recorder;
     config->on_session = on_session;
     config->on_session_end = on_session_end;
@@ -62,7 +61,7 @@ int serve_begin(struct serve *serve, const struct mcp_options *options,
 static int listen_there(struct serve *serve) {
     dx_error error = {.fault = DX_FAULT_NONE};
     const char *address = serve->options->listen;
-    if (dx_mcp_server_listen(serve->server, serve->pump.loop, address, &serve->listener, &error) !=
+    if (dx_mcp_server_listen(serve->server, serve->loop, address, &serve->listener, &error) !=
         DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
     unsigned port = dx_listener_port(serve->listener);
@@ -71,17 +70,17 @@ static int listen_there(struct serve *serve) {
     else
         cli_note("listening on %s", address);
     while (!cli_interrupts())
-        cli_pump_turn(&serve->pump);
+        cli_wait(serve->loop, DX_NEVER);
     return CLI_OK;
 }
 
 static int serve_one(struct serve *serve) {
     dx_error error = {.fault = DX_FAULT_NONE};
     dx_mcp_session *session;
-    if (dx_mcp_server_stdio(serve->server, serve->pump.loop, &session, &error) != DX_OK)
+    if (dx_mcp_server_stdio(serve->server, serve->loop, &session, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
     while (!serve->over && !cli_interrupts())
-        cli_pump_turn(&serve->pump);
+        cli_wait(serve->loop, DX_NEVER);
     if (!serve->over)
         return cli_fail(CLI_INTERRUPTED, "interrupted");
     if (serve->why.fault)
@@ -98,7 +97,7 @@ int serve_end(struct serve *serve, int code) {
     dx_mcp_server_free(serve->server);
     if (serve->on_gone)
         serve->on_gone(serve);
-    cli_pump_close(&serve->pump);
+    dx_loop_free(serve->loop);
     if (serve->recorder && dx_recorder_dropped(serve->recorder))
         cli_note("%s lacks %llu records", serve->options->record,
                  (unsigned long long)dx_recorder_dropped(serve->recorder));

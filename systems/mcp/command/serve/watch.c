@@ -39,7 +39,8 @@ struct subscription {
 
 struct watcher {
     struct files *files;
-    struct cli_pump_source source;
+    int inotify;
+    dx_watch *watch;
     dx_timer *timer;
     struct watched *folders;
     size_t folder_count;
@@ -91,7 +92,7 @@ static int watch(struct watcher *watcher, const char *path, uint32_t events) {
     if (fd < 0)
         return -1;
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    int number = inotify_add_watch(watcher->source.fd, name, events);
+    int number = inotify_add_watch(watcher->inotify, name, events);
     if (number < 0 && (errno == ENOSPC || errno == ENOMEM))
         tell_limit(watcher, strerror(errno));
     close(fd);
@@ -168,7 +169,7 @@ static void unwatch(struct watcher *watcher, int number) {
     for (size_t i = 0; i < watcher->subscription_count && !used; i++)
         used = watcher->subscriptions[i].number == number;
     if (!used)
-        inotify_rm_watch(watcher->source.fd, number);
+        inotify_rm_watch(watcher->inotify, number);
 }
 
 static void tell(struct watcher *watcher) {
@@ -212,7 +213,7 @@ static void forget_below(struct watcher *watcher, const char *path) {
         if (!one->path || strncmp(one->path, path, len) != 0 ||
             (one->path[len] && one->path[len] != '/'))
             continue;
-        inotify_rm_watch(watcher->source.fd, one->number);
+        inotify_rm_watch(watcher->inotify, one->number);
         free(one->path);
         one->path = NULL;
     }
@@ -266,10 +267,12 @@ static void on_event(struct watcher *watcher, const struct inotify_event *event)
     free(path);
 }
 
-static void on_ready(void *user) {
+static void on_ready(dx_watch *watch, unsigned ready, void *user) {
     struct watcher *watcher = user;
     _Alignas(struct inotify_event) char room[16384];
-    ssize_t len = read(watcher->source.fd, room, sizeof room);
+    ssize_t len = read(watcher->inotify, room, sizeof room);
+    (void)watch;
+    (void)ready;
     for (ssize_t at = 0; at < len;) {
         const struct inotify_event *event = (const struct inotify_event *)(room + at);
         on_event(watcher, event);
@@ -287,13 +290,13 @@ struct watcher *watcher_new(struct files *files) {
     if (!watcher)
         return NULL;
     watcher->files = files;
-    watcher->source =
-        (struct cli_pump_source){inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_ready, watcher};
+    watcher->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     watcher->folders = calloc(FILES_WATCHES, sizeof *watcher->folders);
     watcher->subscriptions = calloc(FILES_SUBSCRIPTIONS, sizeof *watcher->subscriptions);
-    if (watcher->source.fd < 0 || !watcher->folders || !watcher->subscriptions ||
-        dx_timer_new(files->serve.pump.loop, on_time, watcher, &watcher->timer) != DX_OK ||
-        !cli_pump_add(&files->serve.pump, &watcher->source)) {
+    if (watcher->inotify < 0 || !watcher->folders || !watcher->subscriptions ||
+        dx_timer_new(files->serve.loop, on_time, watcher, &watcher->timer) != DX_OK ||
+        dx_watch_new(files->serve.loop, watcher->inotify, DX_WATCH_READ, on_ready, watcher,
+                     &watcher->watch) != DX_OK) {
         cli_note("changes can't be watched: %s", strerror(errno));
         return watcher_free(watcher);
     }
@@ -308,7 +311,9 @@ static void subscription_done(struct subscription *one) {
 struct watcher *watcher_free(struct watcher *watcher) {
     if (!watcher)
         return NULL;
-    cli_pump_remove(&watcher->files->serve.pump, &watcher->source);
+    dx_watch_free(watcher->watch);
+    if (watcher->inotify >= 0)
+        close(watcher->inotify);
     dx_timer_free(watcher->timer);
     for (size_t i = 0; i < watcher->folder_count; i++)
         free(watcher->folders[i].path);

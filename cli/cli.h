@@ -4,6 +4,7 @@
 
 #include "cli/options.h"
 
+extern const cli_verb cli_autohand; /* as cli_hermes */
 extern const cli_verb cli_call;
 extern const cli_verb cli_demo;
 extern const cli_verb cli_describe;

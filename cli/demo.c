@@ -26,7 +26,7 @@ static const struct demo_scene scenes[] = {
 
 /* Those that are left out where something is missing. */
 static const struct demo_scene *const systems[] = {&demo_editor, &demo_tools, &demo_setup,
-                                                   &demo_projects};
+                                                   &demo_projects, &demo_agent};
 
 enum {
     SCENES = sizeof scenes / sizeof scenes[0],
@@ -224,12 +224,12 @@ const cli_verb cli_demo = {
     .text =
         "Starts the example plugins one after the other, lets each side call the other, shows the"
         " traffic as it flows (-> what the host sends, <- what the plugin sends) and a summary,"
-        " and stops everything. If duplex-hermes, duplex-mcp, duplex-reginald and duplex-finecode "
-        "lie"
-        " beside the command with their examples, an editor of HL7 messages and its extension, a"
-        " client and a server of the Model Context Protocol, a host that sets a folder up with a"
-        " plugin, and a manager that runs an action in two projects have a scene, too. With --json"
-        " only the summary, one object a plugin.",
+        " and stops everything. If duplex-hermes, duplex-mcp, duplex-reginald, duplex-finecode and"
+        " duplex-autohand lie beside the command with their examples, these have a scene, too: an"
+        " editor of HL7 messages and its extension, a client and a server of the Model Context"
+        " Protocol, a host that sets a folder up with a plugin, a manager that runs an action in"
+        " two projects, a coding agent and its client. With --json only the summary, one object a"
+        " plugin.",
     .codes = "3456",
     .run = run,
 };

@@ -48,7 +48,7 @@ foreach(source IN LISTS sources)
 endforeach()
 
 # The systems: their libraries are not part of duplex_static.
-foreach(system hermes mcp reginald finecode)
+foreach(system hermes mcp reginald finecode autohand)
     file(GLOB sources CONFIGURE_DEPENDS tests/${system}/test_*.c)
     foreach(source IN LISTS sources)
         cmake_path(GET source STEM stem)
@@ -81,8 +81,9 @@ target_link_libraries(finecode_demo PRIVATE duplex_finecode_static)
 # A row of what is known about a real program is one "def row_NN" of a script; each is a test of its
 # own, and those that wait for real limits are long. Some measure time and run alone.
 set(timed_rows mcp.row.T16 mcp.row.T18 mcp.row.T20 mcp.row.S7 mcp.row.R6 mcp.row.R13 reginald.row.26
-    finecode.row.35 finecode.row.44 finecode.row.H4 finecode.row.T1)
-foreach(system hermes mcp reginald finecode)
+    finecode.row.35 finecode.row.44 finecode.row.H4 finecode.row.T1 autohand.row.34 autohand.row.35
+    autohand.row.43 autohand.row.45 autohand.row.H3 autohand.row.H5)
+foreach(system hermes mcp reginald finecode autohand)
     file(GLOB scripts CONFIGURE_DEPENDS tests/${system}/rows*.py)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${scripts})
     foreach(script IN LISTS scripts)

@@ -35,6 +35,8 @@ extern const struct demo_scene demo_tools;
 extern const struct demo_scene demo_setup;
 /* A manager of FineCode runs an action in two projects. */
 extern const struct demo_scene demo_projects;
+/* A client of Autohand has its agent write a file. */
+extern const struct demo_scene demo_agent;
 
 enum { DEMO_PATH = 4096 };
 

@@ -63,7 +63,7 @@ cmake --build cmake -- --quiet
 run "CMake, shared" cmake/shared
 run "CMake, static" cmake/static
 # Each system: a consumer in every way, which says what came of it, and which needs no other system.
-declare -A says=([hermes]='Doe^JOHN' [mcp]=42 [reginald]=42 [finecode]=42)
+declare -A says=([hermes]='Doe^JOHN' [mcp]=42 [reginald]=42 [finecode]=42 [autohand]=42)
 for system in "${!says[@]}"; do
     read -ra libs < <(pkg-config --libs duplex-"$system")
     gcc "${warnings[@]}" "${cflags[@]}" "${consumer%/*}/$system.c" -o "$system" "${libs[@]}" "$rpath"
@@ -88,12 +88,12 @@ for system in "${!says[@]}"; do
     done
 done
 # Whoever does not ask for a system needs nothing of it.
-if readelf -d pkg-config cmake/shared | grep -E 'NEEDED.*(yaml|hermes|mcp|reginald|finecode)'; then exit 1; fi
+if readelf -d pkg-config cmake/shared | grep -E 'NEEDED.*(yaml|curl|hermes|mcp|reginald|finecode|autohand)'; then exit 1; fi
 
 run "the command" "$prefix/bin/duplex" demo >scenes
 cat scenes
 # All that the scenes of the systems need is there.
-grep -qF '[7/7]' scenes
+grep -qF '[8/8]' scenes
 
 # A page for every verb and protocol, one for the formats, and completions, each where its program
 # looks for it.

@@ -1,0 +1,156 @@
+/* May a call run? Hooks, rules and the user are asked, in this order. */
+#include "systems/autohand/core_parts.h"
+
+static void set_why(struct dx__autohand_work *work, dx_text why) {
+    const dx_allocator *alloc = &work->call.agent->alloc;
+    dx__free(alloc, work->why);
+    work->why = dx__autohand_core_mend(alloc, why, NULL);
+    work->stage = DX__WORK_READY;
+}
+
+void dx__autohand_work_fail(struct dx__autohand_work *work, dx_text why) {
+    work->failed = true;
+    set_why(work, why);
+}
+
+void dx__autohand_work_refuse(struct dx__autohand_work *work, int64_t code, dx_text why) {
+    dx_autohand_agent *agent = work->call.agent;
+    work->refused = true;
+    set_why(work, why);
+    if (dx__autohand_core_is_doc(agent))
+        dx__autohand_tell_error(agent, code, NULL, true, why);
+}
+
+static void deny(struct dx__autohand_work *work, dx_text reason) {
+    char text[600] = "Permission denied: ";
+    dx__say(text, sizeof text, reason.len ? reason : dx_str("not allowed"));
+    dx__autohand_work_refuse(work, DX_AUTOHAND_DENIED, dx_str(text));
+}
+
+static struct dx__autohand_occasion occasion_of(const struct dx__autohand_work *work,
+                                                dx__autohand_hook_event event) {
+    struct dx__autohand_occasion occasion = dx__autohand_occasion_of(event);
+    occasion.tool = dx_str(work->call.tool_name);
+    occasion.tool_id = dx_str(work->call.tool_id);
+    occasion.path = dx_str(work->shown_path);
+    occasion.command = dx_str(work->shown_command);
+    occasion.args = work->call.args;
+    return occasion;
+}
+
+static void keep_note(struct dx__autohand_work *work, dx_text note) {
+    const dx_allocator *alloc = &work->call.agent->alloc;
+    if (!note.len)
+        return;
+    dx__free(alloc, work->note);
+    work->note = dx__autohand_core_mend(alloc, note, NULL);
+}
+
+/* 0.6 and 0.8 ask for new files only, and from inside of the tool; deleting is asked for here. */
+static bool asks_at_the_gate(const struct dx__autohand_work *work) {
+    const dx_autohand_tool *tool = &work->tool->given;
+    if (tool->kind == DX_AUTOHAND_TOOL_READS)
+        return false;
+    return dx__autohand_core_is_doc(work->call.agent) || tool->kind == DX_AUTOHAND_TOOL_RUNS ||
+           strcmp(tool->name, "delete_path") == 0;
+}
+
+/* The hooks before it have spoken, or it has other arguments now. */
+static void judge_by_rules(struct dx__autohand_work *work) {
+    const struct dx__autohand_rules *rules = work->call.agent->rules;
+    const char *name = work->call.tool_name;
+    dx_text subject = dx_str(work->subject);
+    bool gate = asks_at_the_gate(work);
+    dx__autohand_verdict verdict = DX__VERDICT_ALLOW;
+    if (gate)
+        verdict = dx__autohand_rules_judge(rules, name, subject);
+    else if (dx__autohand_rules_forbids(rules, name, subject))
+        verdict = DX__VERDICT_DENY;
+    work->stage = DX__WORK_READY;
+    if (verdict == DX__VERDICT_DENY)
+        deny(work, dx_str("a rule forbids it"));
+    else if (!work->allowed && (work->forced || verdict == DX__VERDICT_ASK))
+        work->stage = DX__WORK_TO_ASK;
+}
+
+static void on_pre_hooks(void *user, const struct dx__autohand_reply *reply) {
+    struct dx__autohand_work *work = user;
+    bool is_deaf = work->call.agent->config.compat == DX_AUTOHAND_0_6;
+    work->hooking = NULL;
+    dx__autohand_turn_wake(work->turn);
+    if (is_deaf) {
+        judge_by_rules(work);
+        return;
+    }
+    keep_note(work, reply->context);
+    if (reply->verdict == DX__VERDICT_DENY) {
+        deny(work, reply->reason);
+        return;
+    }
+    if (reply->updated && !dx__autohand_work_merge(work, reply->updated))
+        return;
+    work->allowed = reply->said && reply->verdict == DX__VERDICT_ALLOW;
+    work->forced = reply->said && reply->verdict == DX__VERDICT_ASK;
+    judge_by_rules(work);
+}
+
+/* 0.8 tells a browser that there is no such tool. */
+static bool is_kept_away(const struct dx__autohand_work *work) {
+    const dx_autohand_agent_config *config = &work->call.agent->config;
+    const char *context = config->client_context;
+    if (config->compat != DX_AUTOHAND_0_8 || !work->tool)
+        return false;
+    if (context && strcmp(context, "browser") != 0)
+        return false;
+    return work->tool->given.kind == DX_AUTOHAND_TOOL_RUNS ||
+           strcmp(work->call.tool_name, "delete_path") == 0;
+}
+
+static void begin(struct dx__autohand_work *work) {
+    dx_autohand_agent *agent = work->call.agent;
+    if (is_kept_away(work)) {
+        char text[200] = "Tool '";
+        dx__say_str(text, sizeof text, work->call.tool_name);
+        dx__say_str(text, sizeof text, "' is not available in the current context (chrome)");
+        dx__autohand_work_refuse(work, DX_AUTOHAND_EXECUTION, dx_str(text));
+        return;
+    }
+    if (!dx__autohand_work_check(work))
+        return;
+    struct dx__autohand_occasion occasion = occasion_of(work, DX__HOOK_PRE_TOOL);
+    work->stage = DX__WORK_PRE_HOOKS;
+    dx__autohand_tell_hook(agent, &occasion);
+    if (dx__autohand_hooks_run(agent, &occasion, on_pre_hooks, work, &work->hooking) != DX_OK)
+        deny(work, dx_str("its hooks can't be run"));
+}
+
+static void on_ask_hooks(void *user, const struct dx__autohand_reply *reply) {
+    struct dx__autohand_work *work = user;
+    work->hooking = NULL;
+    dx__autohand_turn_wake(work->turn);
+    if (reply->verdict == DX__VERDICT_DENY) {
+        deny(work, reply->reason);
+    } else if (reply->said && reply->verdict == DX__VERDICT_ALLOW) {
+        work->allowed = true;
+        work->stage = DX__WORK_READY;
+    } else {
+        dx__autohand_work_ask(work, false);
+    }
+}
+
+static void ask_hooks(struct dx__autohand_work *work) {
+    dx_autohand_agent *agent = work->call.agent;
+    struct dx__autohand_occasion occasion = occasion_of(work, DX__HOOK_PERMISSION_REQUEST);
+    work->stage = DX__WORK_ASK_HOOKS;
+    dx__autohand_tell_hook(agent, &occasion);
+    if (dx__autohand_hooks_run(agent, &occasion, on_ask_hooks, work, &work->hooking) != DX_OK)
+        deny(work, dx_str("its hooks can't be run"));
+}
+
+void dx__autohand_work_judge(struct dx__autohand_work *work) {
+    if (work->stage == DX__WORK_NEW)
+        begin(work);
+    if (work->stage == DX__WORK_TO_ASK &&
+        dx__autohand_questions(work->call.agent) < DX__QUESTIONS_MAX)
+        ask_hooks(work);
+}

@@ -1,0 +1,275 @@
+#include "systems/autohand/command/ask.h"
+
+#include "systems/autohand/command/show.h"
+
+#include "cli/say.h"
+#include "cli/wait.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+void ask_free(struct ask *ask) {
+    for (size_t i = 0; ask->ids && i < ask->count; i++)
+        free((void *)(uintptr_t)ask->ids[i].at);
+    free(ask->ids);
+    free(ask->id);
+    free(ask->text);
+    free(ask);
+}
+
+/* What was typed before the question was seen is no answer to it. */
+static void put_question(struct talk *talk) {
+    const struct ask *ask = talk->asks;
+    if (talk->at_terminal) {
+        (void)tcflush(0, TCIFLUSH);
+        talk->typed_len = 0;
+    }
+    if (cli_voice.json) {
+        show_json_ask(ask->is_changes ? "changes" : "permission", ask->id);
+        if (!talk->at_terminal)
+            return;
+    }
+    show_break(talk);
+    fputs(ask->text, stderr);
+    fprintf(stderr, "%s%s%s ", cli_paint(stderr, CLI_BOLD),
+            ask->is_changes ? "Apply? [y]es, [n]o, numbers as in 1 3-5, ?:"
+                            : "Allow? [y]es, [n]o, ?:",
+            cli_paint(stderr, CLI_PLAIN));
+}
+
+static bool add(struct talk *talk, struct ask *ask) {
+    struct ask **last = &talk->asks;
+    if (!ask->id || !ask->text) {
+        ask_free(ask);
+        return false;
+    }
+    while (*last)
+        last = &(*last)->next;
+    *last = ask;
+    if (last == &talk->asks)
+        put_question(talk);
+    return true;
+}
+
+void ask_remove(struct talk *talk, struct ask *ask) {
+    bool was_first = ask == talk->asks;
+    struct ask **at = &talk->asks;
+    while (*at != ask)
+        at = &(*at)->next;
+    *at = ask->next;
+    ask_free(ask);
+    if (was_first && talk->asks)
+        put_question(talk);
+}
+
+void ask_withdraw(struct talk *talk) {
+    bool was_asked = talk->asks && !talk->asks->is_changes;
+    struct ask **at = &talk->asks;
+    while (*at) {
+        struct ask *ask = *at;
+        if (ask->is_changes) {
+            at = &ask->next;
+            continue;
+        }
+        *at = ask->next;
+        if (cli_voice.json)
+            show_json_remark("withdrawn", dx_str(ask->id));
+        ask_free(ask);
+    }
+    if (!was_asked)
+        return;
+    if (talk->at_terminal)
+        putc('\n', stderr);
+    cli_note("the question is withdrawn");
+    if (talk->asks)
+        put_question(talk);
+}
+
+/* Permissions. */
+
+/* Does the agent's sentence end with what it is about, as in "Run this?\n  $ ls" and "Create x?"? A
+ * command that is somewhere in it, like "rm" in "format", was not seen. */
+static bool names(dx_text sentence, dx_text subject) {
+    if (sentence.len && sentence.at[sentence.len - 1] == '?' &&
+        !(subject.len && subject.at[subject.len - 1] == '?'))
+        sentence.len--;
+    if (sentence.len <= subject.len)
+        return false;
+    const char *at = sentence.at + sentence.len - subject.len;
+    return memcmp(at, subject.at, subject.len) == 0 && (at[-1] == ' ' || at[-1] == '\n');
+}
+
+bool ask_permission(struct talk *talk, const dx_autohand_permission *permission) {
+    size_t len = 0;
+    /* One that can't be named can't be answered later. */
+    if (memchr(permission->id.at, '\0', permission->id.len))
+        return false;
+    struct ask *ask = calloc(1, sizeof *ask);
+    FILE *out = ask ? open_memstream(&ask->text, &len) : NULL;
+    if (!out) {
+        free(ask);
+        return false;
+    }
+    fprintf(out, "%s? %s", cli_paint(stderr, CLI_YELLOW), cli_paint(stderr, CLI_PLAIN));
+    cli_put_safe(out, permission->tool);
+    fputs(": ", out);
+    if (!show_lines(out, permission->description, "  ", false))
+        putc('\n', out);
+    /* The sentence is the agent's; this is what it is about. */
+    dx_text subjects[] = {permission->command, permission->path};
+    for (size_t i = 0; i < 2; i++)
+        if (subjects[i].len && !names(permission->description, subjects[i]))
+            (void)(show_lines(out, subjects[i], "    ", true) || putc('\n', out));
+    if (fclose(out) == 0)
+        ask->id = strndup(permission->id.at, permission->id.len);
+    return add(talk, ask);
+}
+
+static const char permission_help[] = "  y   yes, this once            n   no, not this once\n"
+                                      "  s   yes, for this session     ns  no, for this session\n"
+                                      "  p   yes, always here          np  no, never here\n"
+                                      "  u   yes, always everywhere    nu  no, never anywhere\n"
+                                      "  = TEXT   take this command or path instead\n"
+                                      "  q   abort the turn\n"
+                                      "(older agents know only yes and no)\n";
+
+static bool take_permission(struct talk *talk, const struct ask *ask, const char *line) {
+    static const struct {
+        const char *word;
+        dx_autohand_decision decision;
+    } words[] = {
+        {"y", DX_AUTOHAND_ALLOW_ONCE},    {"yes", DX_AUTOHAND_ALLOW_ONCE},
+        {"n", DX_AUTOHAND_DENY_ONCE},     {"no", DX_AUTOHAND_DENY_ONCE},
+        {"s", DX_AUTOHAND_ALLOW_SESSION}, {"ns", DX_AUTOHAND_DENY_SESSION},
+        {"p", DX_AUTOHAND_ALLOW_PROJECT}, {"np", DX_AUTOHAND_DENY_PROJECT},
+        {"u", DX_AUTOHAND_ALLOW_USER},    {"nu", DX_AUTOHAND_DENY_USER},
+    };
+    dx_text other = dx_str(NULL);
+    int decision = line ? -1 : DX_AUTOHAND_DENY_ONCE;
+    for (size_t i = 0; line && i < sizeof words / sizeof *words; i++)
+        if (strcmp(line, words[i].word) == 0)
+            decision = (int)words[i].decision;
+    if (line && line[0] == '=' && line[strspn(line, "= ")]) {
+        decision = DX_AUTOHAND_ALLOW_ONCE;
+        other = dx_str(line + strspn(line, "= "));
+    }
+    if (line && strcmp(line, "q") == 0) {
+        (void)dx_autohand_client_abort(talk->client);
+        decision = DX_AUTOHAND_DENY_ONCE;
+    }
+    if (decision < 0) {
+        fputs(permission_help, stderr);
+        return false;
+    }
+    dx_status status = dx_autohand_client_permit(talk->client, dx_str(ask->id),
+                                                 (dx_autohand_decision)decision, other);
+    if (status == DX_ERR_INVALID) {
+        cli_note("that is no text in UTF-8");
+        return false;
+    }
+    if (status != DX_OK) {
+        show_remark(talk, "unasked", "nobody waits for that answer: ", dx_str(ask->id));
+        return true;
+    }
+    show_permit(talk, &(dx_autohand_permission){.id = dx_str(ask->id)},
+                other.at                                ? "alternative"
+                : decision == DX_AUTOHAND_ALLOW_ONCE    ? "allow_once"
+                : decision == DX_AUTOHAND_ALLOW_SESSION ? "allow_session"
+                : decision == DX_AUTOHAND_ALLOW_PROJECT ? "allow_always_project"
+                : decision == DX_AUTOHAND_ALLOW_USER    ? "allow_always_user"
+                : decision == DX_AUTOHAND_DENY_SESSION  ? "deny_session"
+                : decision == DX_AUTOHAND_DENY_PROJECT  ? "deny_always_project"
+                : decision == DX_AUTOHAND_DENY_USER     ? "deny_always_user"
+                                                        : "deny_once",
+                "user");
+    return true;
+}
+
+/* Changes. */
+
+bool ask_changes(struct talk *talk, dx_text batch, const dx_autohand_change *changes,
+                 size_t count) {
+    struct ask *ask = calloc(1, sizeof *ask);
+    if (!ask)
+        return false;
+    *ask = (struct ask){.is_changes = true, .count = count, .id = strndup(batch.at, batch.len)};
+    ask->ids = calloc(count + 1, sizeof *ask->ids);
+    bool whole =
+        ask->ids && asprintf(&ask->text, "%zu change%s. ", count, count == 1 ? "" : "s") >= 0;
+    if (!whole)
+        ask->text = NULL;
+    for (size_t i = 0; whole && i < count; i++) {
+        char *id = malloc(changes[i].id.len + 1);
+        whole = id;
+        if (id && changes[i].id.len)
+            memcpy(id, changes[i].id.at, changes[i].id.len);
+        ask->ids[i] = (dx_text){id, id ? changes[i].id.len : 0};
+    }
+    if (!whole) {
+        free(ask->id);
+        ask->id = NULL;
+    }
+    return add(talk, ask);
+}
+
+/* "1 3-5": the ids of those are moved to the beginning of `ids`; 0 if that is no such list. */
+static size_t choose(const struct ask *ask, const char *line, dx_text *ids) {
+    size_t used = 0;
+    bool *taken = calloc(ask->count + 1, sizeof *taken);
+    const char *at = line;
+    bool good = taken;
+    while (good && *(at += strspn(at, " ,"))) {
+        char *end;
+        unsigned long first = strtoul(at, &end, 10);
+        unsigned long last = first;
+        good = *at >= '0' && *at <= '9';
+        if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+            last = strtoul(end + 1, &end, 10);
+        good = good && first >= 1 && last >= first && last <= ask->count &&
+               (!*end || *end == ' ' || *end == ',');
+        for (; good && first <= last; first++)
+            taken[first - 1] = true;
+        at = end;
+    }
+    for (size_t i = 0; good && i < ask->count; i++)
+        if (taken[i])
+            ids[used++] = ask->ids[i];
+    free(taken);
+    return good ? used : 0;
+}
+
+static bool take_changes(struct talk *talk, const struct ask *ask, const char *line) {
+    bool yes = line && (strcmp(line, "y") == 0 || strcmp(line, "yes") == 0);
+    bool no = !line || strcmp(line, "n") == 0 || strcmp(line, "no") == 0;
+    if (line && strcmp(line, "l") == 0) {
+        show_remark(talk, "left", "changes are left undecided: ", dx_str(ask->id));
+        return true;
+    }
+    if (yes || no) {
+        talk_decide(talk, dx_str(ask->id), yes, NULL, 0);
+        return true;
+    }
+    dx_text *ids = calloc(ask->count + 1, sizeof *ids);
+    size_t count = ids ? choose(ask, line, ids) : 0;
+    if (count)
+        talk_decide(talk, dx_str(ask->id), true, ids, count);
+    else
+        fprintf(stderr,
+                "  y   apply all\n  n   apply none\n  1 3-5   apply these of the %zu\n"
+                "  l   leave them: the next prompt drops them\n",
+                ask->count);
+    free(ids);
+    return count;
+}
+
+bool ask_take(struct talk *talk, struct ask *ask, const char *line) {
+    bool done = ask->is_changes ? take_changes(talk, ask, line) : take_permission(talk, ask, line);
+    if (!done && ask == talk->asks)
+        put_question(talk);
+    return done;
+}

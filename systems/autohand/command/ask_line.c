@@ -1,0 +1,161 @@
+/* Lines of the standard input: each answers what is asked, or is the next prompt of a chat. */
+#include "systems/autohand/command/ask.h"
+
+#include "systems/autohand/command/show.h"
+
+#include "cli/say.h"
+#include "cli/wait.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ":answer ID WORDS" names the question, for programs: theirs may have been withdrawn meanwhile. */
+static bool take_named(struct talk *talk, const char *line) {
+    static const char word[] = ":answer ";
+    if (!line || strncmp(line, word, sizeof word - 1) != 0)
+        return false;
+    const char *id = line + sizeof word - 1;
+    size_t len = strcspn(id, " ");
+    struct ask *ask = talk->asks;
+    while (ask && !(strlen(ask->id) == len && memcmp(ask->id, id, len) == 0))
+        ask = ask->next;
+    if (!ask)
+        show_remark(talk, "unasked", "this is not asked: ", (dx_text){id, len});
+    else if (ask_take(talk, ask, id + len + strspn(id + len, " ")))
+        ask_remove(talk, ask);
+    return true;
+}
+
+static bool take_abort(struct talk *talk, const char *line) {
+    if (!line || strcmp(line, ":abort") != 0)
+        return false;
+    if (dx_autohand_client_abort(talk->client) == DX_GONE)
+        show_remark(talk, "unasked", "no turn is running: ", dx_str(line));
+    return true;
+}
+
+static void take_line(struct talk *talk, const char *line) {
+    if (take_named(talk, line) || take_abort(talk, line))
+        return;
+    if (!talk->asks) {
+        talk->line = line ? strdup(line) : NULL;
+        talk->wants_line = false;
+    } else if (ask_take(talk, talk->asks, line)) {
+        ask_remove(talk, talk->asks);
+    }
+}
+
+static void drop_typed(struct talk *talk, size_t from, size_t len) {
+    talk->typed_len -= len;
+    memmove(talk->typed + from, talk->typed + from + len, talk->typed_len - from);
+}
+
+/* A line that is here already; false if there is none. */
+static bool take_typed(struct talk *talk) {
+    char *end = talk->typed_len ? memchr(talk->typed, '\n', talk->typed_len) : NULL;
+    if (!end && !talk->typed_end)
+        return false;
+    if (!end && talk->typed_len == 0) {
+        take_line(talk, NULL);
+        return true;
+    }
+    size_t len = end ? (size_t)(end - talk->typed) : talk->typed_len;
+    char *line = strndup(talk->typed, len);
+    drop_typed(talk, 0, end ? len + 1 : len);
+    if (len && line && line[len - 1] == '\r')
+        line[len - 1] = '\0';
+    take_line(talk, line);
+    free(line);
+    return true;
+}
+
+/* Where no line is wanted all of them stay for later, but this one: it may stand behind answers
+ * that came too late. */
+static void hear_abort(struct talk *talk) {
+    static const char wanted[] = ":abort\n";
+    static const char passed[] = ":answer ";
+    size_t from = 0;
+    while (from < talk->typed_len) {
+        size_t left = talk->typed_len - from;
+        const char *end = memchr(talk->typed + from, '\n', left);
+        if (left >= sizeof wanted - 1 &&
+            memcmp(talk->typed + from, wanted, sizeof wanted - 1) == 0) {
+            drop_typed(talk, from, sizeof wanted - 1);
+            (void)take_abort(talk, ":abort");
+            return;
+        }
+        if (!end || left < sizeof passed - 1 ||
+            memcmp(talk->typed + from, passed, sizeof passed - 1) != 0)
+            return;
+        from = (size_t)(end + 1 - talk->typed);
+    }
+}
+
+static void read_input(struct talk *talk) {
+    enum { LINE_MAX_LEN = 16 << 20, PIECE = 64 << 10 };
+    char *typed = realloc(talk->typed, talk->typed_len + PIECE);
+    if (!typed)
+        return;
+    talk->typed = typed;
+    ssize_t len = read(0, typed + talk->typed_len, PIECE);
+    if (len == 0 || (len < 0 && errno != EINTR && errno != EAGAIN))
+        talk->typed_end = true;
+    if (len <= 0)
+        return;
+    talk->typed_len += (size_t)len;
+    if (talk->typed_len > LINE_MAX_LEN && !memchr(typed, '\n', talk->typed_len)) {
+        if (!talk->skips)
+            cli_note("a line of more than 16 MiB is left out");
+        talk->skips = true;
+        talk->typed_len = 0;
+    }
+    char *end = talk->skips ? memchr(typed, '\n', talk->typed_len) : NULL;
+    if (end) {
+        talk->skips = false;
+        drop_typed(talk, 0, (size_t)(end + 1 - typed));
+    }
+}
+
+void ask_wait(struct talk *talk, uint64_t until) {
+    enum { AHEAD = 64 << 10 };
+    bool wanted = talk->asks || talk->wants_line;
+    bool heard = talk->interactive && !talk->at_terminal && talk->turning;
+    if (wanted && take_typed(talk)) {
+        dx_loop_dispatch(talk->loop);
+        return;
+    }
+    if (!wanted && heard)
+        hear_abort(talk);
+    if ((!wanted && (!heard || talk->typed_len >= AHEAD)) || talk->typed_end) {
+        cli_wait(talk->loop, until);
+        return;
+    }
+    struct pollfd fds[] = {{.fd = dx_loop_fd(talk->loop), .events = POLLIN},
+                           {.fd = 0, .events = POLLIN}};
+    uint64_t now = cli_now();
+    int own = dx_loop_wait_ms(talk->loop);
+    uint64_t wait = until == DX_NEVER ? DX_NEVER : until > now ? until - now : 0;
+    if (own >= 0 && (uint64_t)own < wait)
+        wait = (uint64_t)own;
+    struct timespec time = {(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
+    sigset_t none;
+    sigemptyset(&none);
+    if (ppoll(fds, 2, wait == DX_NEVER ? NULL : &time, &none) > 0 && fds[1].revents)
+        read_input(talk);
+    dx_loop_dispatch(talk->loop);
+}
+
+void ask_forget(struct talk *talk) {
+    while (talk->asks) {
+        struct ask *next = talk->asks->next;
+        ask_free(talk->asks);
+        talk->asks = next;
+    }
+    free(talk->typed);
+    free(talk->line);
+    talk->typed = talk->line = NULL;
+}

@@ -1,0 +1,58 @@
+/* command.h: the options of `duplex autohand`, which duplex itself knows, too. */
+#ifndef AUTOHAND_COMMAND_H
+#define AUTOHAND_COMMAND_H
+
+#include "cli/options.h"
+
+/* Times and numbers that are 0 are not given. */
+struct autohand_options {
+    /* agent */
+    bool rpc;
+    const char *mode;
+    const char *path;
+    const char *config;
+    const char *model;
+    const char *url;
+    const char *script;
+    const char *home;
+    const char *compat;
+    const char *framing;
+    const char *client_context;
+    bool yolo;
+    bool no_preview;
+    bool fixed_clock;
+    uint64_t ack_ms;
+    uint64_t answer_ms;
+    uint64_t command_ms;
+    uint64_t ping_ms;
+    uint64_t model_ms;
+    uint64_t model_tries;
+
+    /* chat, prompt */
+    bool yes;
+    bool no;
+    bool ask;
+    const char *changes;
+    cli_list files;
+    cli_list images;
+    const char *select;
+    cli_list env;
+    bool inherit_env;
+    const char *cwd;
+    uint64_t timeout_ms;
+    uint64_t start_ms;
+    bool thoughts;
+    bool quiet;
+    bool show;
+
+    const char *record;
+};
+
+extern const cli_verb cli_autohand;
+
+/* Each is an exit code. `command` is what stands behind "--", or NULL. */
+int verb_agent(const struct autohand_options *options, char **command);
+int verb_prompt(const struct autohand_options *options, char **words, char **command);
+int verb_chat(const struct autohand_options *options, char **command);
+
+#endif

@@ -1,0 +1,13 @@
+/* diff.h: a change to a file, for people. */
+#ifndef AUTOHAND_DIFF_H
+#define AUTOHAND_DIFF_H
+
+#include <duplex/autohand-client.h>
+
+#include <stdio.h>
+
+/* A unified diff with three lines around each change, in colours where there are some. `number` is
+ * what the change is chosen by; 0: it has none. */
+void diff_put(FILE *out, const dx_autohand_change *change, size_t number);
+
+#endif

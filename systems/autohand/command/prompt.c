@@ -1,0 +1,23 @@
+/* duplex autohand prompt: one instruction. */
+#include "systems/autohand/command/material.h"
+#include "systems/autohand/command/talk.h"
+
+#include "cli/say.h"
+
+int verb_prompt(const struct autohand_options *options, char **words, char **command) {
+    struct material material;
+    struct talk talk;
+    if (!words[0])
+        return cli_fail(CLI_USAGE, "what shall the agent do? TEXT is missing");
+    if (words[1])
+        return cli_fail(CLI_USAGE, "one TEXT is expected, found '%s', too; put it into quotes",
+                        words[1]);
+    int code = material_read(options, words[0], &material);
+    if (code != CLI_OK)
+        return code;
+    code = talk_open(options, command, &talk);
+    if (code == CLI_OK)
+        code = talk_close(&talk, talk_turn(&talk, &material.prompt));
+    material_done(&material);
+    return code;
+}

@@ -1,0 +1,366 @@
+#include "systems/autohand/command/talk.h"
+
+#include "systems/autohand/command/ask.h"
+#include "systems/autohand/command/diff.h"
+#include "systems/autohand/command/show.h"
+
+#include "cli/record.h"
+#include "cli/say.h"
+#include "cli/traffic.h"
+#include "cli/wait.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool talk_is_interrupted(const struct talk *talk) {
+    return cli_interrupts() != talk->interrupts;
+}
+
+int talk_worse(int one, int other) {
+    return one == CLI_OK ? other : one;
+}
+
+void talk_wait(struct talk *talk, uint64_t until) {
+    ask_wait(talk, until);
+}
+
+/* What the agent asks for. */
+
+static void on_permission(dx_autohand_client *client, const dx_autohand_permission *permission,
+                          void *user) {
+    struct talk *talk = user;
+    bool yes = talk->permit == WAY_YES;
+    if (talk->permit == WAY_ASK && ask_permission(talk, permission))
+        return;
+    (void)dx_autohand_client_permit(
+        client, permission->id, yes ? DX_AUTOHAND_ALLOW_ONCE : DX_AUTOHAND_DENY_ONCE, dx_str(NULL));
+    show_permit(talk, permission, yes ? "allow_once" : "deny_once", "option");
+}
+
+/* What can't be applied is no error of the protocol: the result says so. */
+static void on_decided(dx_autohand_client *client, yyjson_val *value, const dx_error *error,
+                       void *user) {
+    struct talk *talk = user;
+    (void)client;
+    talk->deciding = false;
+    if (value)
+        show_decision(talk, value);
+    bool good = value && yyjson_get_bool(yyjson_obj_get(value, "success"));
+    if (!good && (talk->accepted || !value))
+        talk->code =
+            talk_worse(talk->code, cli_fail(CLI_MISFIT, "changes were not applied%s%s",
+                                            value ? "" : ": ", value ? "" : error->phrase));
+}
+
+void talk_decide(struct talk *talk, dx_text batch, bool accept, const dx_text *ids, size_t count) {
+    dx_status status =
+        dx_autohand_client_decide(talk->client, batch, accept, ids, count, on_decided, talk);
+    talk->accepted = accept;
+    talk->deciding = status == DX_OK;
+    if (status != DX_OK)
+        talk->code = talk_worse(talk->code, cli_fail(CLI_MISFIT, "changes were not applied: %s",
+                                                     dx_status_name(status)));
+}
+
+static void on_changes(dx_autohand_client *client, dx_text batch, const dx_autohand_change *changes,
+                       size_t count, void *user) {
+    struct talk *talk = user;
+    (void)client;
+    show_end(talk);
+    if (!cli_voice.json && !talk->options->quiet)
+        for (size_t i = 0; i < count; i++)
+            diff_put(stderr, &changes[i], i + 1);
+    if (talk->changes == WAY_LEAVE) {
+        show_remark(talk, "left", "changes are left undecided: ", batch);
+        return;
+    }
+    if (talk->changes == WAY_ASK && ask_changes(talk, batch, changes, count))
+        return;
+    talk_decide(talk, batch, talk->changes == WAY_YES, NULL, 0);
+    if (talk->by_default)
+        talk->code = talk_worse(
+            talk->code, cli_fail(CLI_MISFIT,
+                                 "%zu change%s rejected, since nobody can be asked; pass --yes, or"
+                                 " --changes",
+                                 count, count == 1 ? " is" : "s are"));
+}
+
+static void on_turn(dx_autohand_client *client, const dx_autohand_turn *turn, void *user) {
+    struct talk *talk = user;
+    (void)client;
+    talk->turning = false;
+    talk->success = turn->success;
+    talk->aborted = turn->aborted;
+    talk->error_code = turn->code;
+    free(talk->error);
+    talk->error = turn->error.at ? strndup(turn->error.at, turn->error.len) : NULL;
+    ask_withdraw(talk);
+    show_turn(talk, turn);
+}
+
+/* News. */
+
+static void on_event(dx_autohand_client *client, const dx_autohand_event *event, void *user) {
+    struct talk *talk = user;
+    (void)client;
+    talk->ready = talk->ready || event->kind == DX_AUTOHAND_AGENT_START;
+    show_event(talk, event);
+}
+
+static void on_violation(dx_autohand_client *client, const char *phrase, void *user) {
+    (void)client;
+    show_remark(user, "violation", "", dx_str(phrase));
+}
+
+static void on_stray(dx_autohand_client *client, dx_text line, void *user) {
+    struct talk *talk = user;
+    (void)client;
+    cli_tail_keep(&talk->tail, "stdout: ", line);
+    if (cli_voice.json)
+        show_json_remark("stray", line);
+}
+
+static void on_errors(dx_autohand_client *client, dx_text line, void *user) {
+    struct talk *talk = user;
+    (void)client;
+    cli_tail_keep(&talk->tail, "", line);
+    if (cli_voice.json) {
+        show_json_remark("stderr", line);
+    } else if (talk->options->show) {
+        show_break(talk);
+        cli_put_safe(stderr, line);
+        putc('\n', stderr);
+    }
+}
+
+static void on_traffic(void *user, int out, dx_text text, size_t framed) {
+    struct talk *talk = user;
+    (void)framed;
+    show_break(talk);
+    cli_show(stderr, dx_recorder_now_us() - talk->began_us, out, NULL, text);
+}
+
+/* The end. */
+
+static int code_of(dx_fault fault) {
+    switch (fault) {
+    case DX_FAULT_NONE:
+    case DX_FAULT_TRUNCATED:
+    case DX_FAULT_ENDED:
+    case DX_FAULT_SYSTEM:
+    case DX_FAULT_EXITED:
+    case DX_FAULT_KILLED:
+        return CLI_ENDED;
+    case DX_FAULT_TIMEOUT:
+        return CLI_LATE;
+    case DX_FAULT_START:
+        return CLI_NO_START;
+    default:
+        return CLI_VIOLATION;
+    }
+}
+
+static void on_gone(dx_autohand_client *client, const dx_gone *gone, void *user) {
+    struct talk *talk = user;
+    (void)client;
+    talk->gone = true;
+    talk->gone_code = code_of(gone->error.fault);
+    free(talk->failure);
+    talk->failure = strdup(gone->error.fault ? gone->error.phrase : "the agent left with code 0");
+}
+
+int talk_tell_gone(struct talk *talk) {
+    if (!talk->told)
+        cli_tail_fail(&talk->tail, NULL, talk->gone_code, talk->failure, NULL, NULL);
+    talk->told = talk->leaves = true;
+    return talk->gone_code;
+}
+
+/* The beginning. */
+
+static int set_ways(struct talk *talk) {
+    const struct autohand_options *options = talk->options;
+    const char *changes = options->changes;
+    if (options->yes + options->no + options->ask > 1)
+        return cli_fail(CLI_USAGE, "--yes, --no and --ask exclude each other");
+    talk->at_terminal = isatty(0) && isatty(2);
+    /* With --json a program may answer. */
+    talk->interactive = talk->at_terminal || (options->ask && cli_voice.json);
+    way asked = talk->interactive ? WAY_ASK : WAY_NO;
+    talk->permit = options->yes ? WAY_YES : options->no ? WAY_NO : asked;
+    talk->changes = !changes                         ? talk->permit
+                    : strcmp(changes, "accept") == 0 ? WAY_YES
+                    : strcmp(changes, "reject") == 0 ? WAY_NO
+                    : strcmp(changes, "leave") == 0  ? WAY_LEAVE
+                                                     : asked;
+    talk->by_default =
+        talk->changes == WAY_NO && !(changes ? strcmp(changes, "reject") == 0 : options->no);
+    return CLI_OK;
+}
+
+/* What the program's own clients set, so that tools stream. */
+static int set_env(struct talk *talk) {
+    static const char streams[] = "AUTOHAND_STREAM_TOOL_OUTPUT=1";
+    const cli_list *env = &talk->options->env;
+    size_t used = 0;
+    bool given = false;
+    int code = cli_check_env(env);
+    if (code != CLI_OK)
+        return code;
+    talk->env = calloc(env->count + 2, sizeof *talk->env);
+    if (!talk->env)
+        return cli_fail(CLI_NO_START, "no memory");
+    for (size_t i = 0; i < env->count; i++) {
+        given = given || strncmp(env->at[i], streams, strcspn(streams, "=") + 1) == 0;
+        talk->env[used++] = env->at[i];
+    }
+    if (!given)
+        talk->env[used] = streams;
+    return CLI_OK;
+}
+
+static dx_autohand_client_config configure(struct talk *talk, char **command) {
+    const struct autohand_options *options = talk->options;
+    dx_autohand_client_config config =
+        dx_autohand_client_defaults((const char *const *)(void *)command);
+    config.child.cwd = options->cwd;
+    config.child.env = talk->env;
+    config.child.inherit_env = options->inherit_env;
+    if (options->show) {
+        config.child.link.peer.observe = on_traffic;
+        config.child.link.peer.observe_user = talk;
+    }
+    if (options->start_ms)
+        config.start_ms = options->start_ms;
+    config.on_event = on_event;
+    config.on_permission = on_permission;
+    config.on_changes = on_changes;
+    config.on_turn = on_turn;
+    config.on_violation = on_violation;
+    config.on_stray = on_stray;
+    config.on_errors = on_errors;
+    config.on_gone = on_gone;
+    config.user = talk;
+    config.recorder = talk->recorder;
+    return config;
+}
+
+static int start(struct talk *talk, char **command) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    if (dx_loop_new(NULL, &talk->loop, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "%s", error.phrase);
+    dx_autohand_client_config config = configure(talk, command);
+    if (dx_autohand_client_start(talk->loop, &config, &talk->client, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "%s", error.phrase);
+    return CLI_OK;
+}
+
+int talk_open(const struct autohand_options *options, char **command, struct talk *ret_talk) {
+    *ret_talk = (struct talk){.options = options, .began_us = dx_recorder_now_us()};
+    if (!command || !command[0])
+        return cli_fail(CLI_USAGE, "the agent is missing: put its command behind --");
+    int code = set_ways(ret_talk);
+    if (code == CLI_OK)
+        code = set_env(ret_talk);
+    if (code == CLI_OK)
+        code = cli_record_open(options->record, &ret_talk->recorder);
+    if (code == CLI_OK) {
+        cli_catch_signals();
+        code = start(ret_talk, command);
+    }
+    return code == CLI_OK ? CLI_OK : talk_close(ret_talk, code);
+}
+
+int talk_close(struct talk *talk, int code) {
+    int before = cli_interrupts();
+    show_end(talk);
+    if (talk->client && !talk->gone)
+        dx_autohand_client_stop(talk->client);
+    while (talk->client && !talk->gone && cli_interrupts() == before)
+        cli_wait(talk->loop, CLI_NEVER);
+    ask_forget(talk);
+    show_forget(talk);
+    dx_autohand_client_free(talk->client);
+    dx_loop_free(talk->loop);
+    cli_record_close(talk->recorder);
+    free(talk->env);
+    free(talk->failure);
+    free(talk->error);
+    return code;
+}
+
+/* A turn. */
+
+/* The first one aborts the turn, the second one all. */
+static void interrupt(struct talk *talk, bool *cut) {
+    talk->interrupts = cli_interrupts();
+    show_break(talk);
+    if (*cut || !talk->turning) {
+        talk->leaves = true;
+    } else {
+        cli_note("aborting the turn; once more to leave at once");
+        (void)dx_autohand_client_abort(talk->client);
+    }
+    *cut = true;
+}
+
+static int tell_turn(struct talk *talk, bool cut) {
+    const char *why = talk->error ? talk->error : "the agent does not say why";
+    if (cut)
+        return cli_fail(CLI_INTERRUPTED, "interrupted");
+    if (talk->gone)
+        return talk_tell_gone(talk);
+    if (talk->late)
+        return cli_fail(CLI_LATE, "the turn took too long (--timeout), and was aborted");
+    if (talk->success)
+        return talk->code;
+    if (talk->error_code)
+        return cli_fail(CLI_REFUSED, "the turn %s: %s (%lld)",
+                        talk->aborted ? "was aborted" : "failed", why, (long long)talk->error_code);
+    return cli_fail(CLI_REFUSED, "the turn failed: %s", why);
+}
+
+/* It has a while to end the turn. */
+static uint64_t end_late(struct talk *talk) {
+    enum { ABORT_MS = 5000 };
+    if (talk->late)
+        talk->leaves = true;
+    talk->late = true;
+    (void)dx_autohand_client_abort(talk->client);
+    return cli_now() + ABORT_MS;
+}
+
+static bool is_busy(const struct talk *talk) {
+    return (talk->turning || talk->deciding || talk->asks) && !talk->gone && !talk->leaves;
+}
+
+int talk_turn(struct talk *talk, const dx_autohand_prompt *prompt) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    uint64_t limit = talk->options->timeout_ms;
+    uint64_t until = DX_NEVER;
+    bool cut = false;
+    if (talk->gone)
+        return talk_tell_gone(talk);
+    if (dx_autohand_client_prompt(talk->client, prompt, &error) != DX_OK)
+        return cli_fail(CLI_USAGE, "%s", error.phrase);
+    talk->turning = true;
+    talk->late = false;
+    talk->code = CLI_OK;
+    if (limit && limit != CLI_NEVER)
+        until = cli_now() + limit;
+    while (is_busy(talk)) {
+        uint64_t now = cli_now();
+        bool asked = talk->asks;
+        /* What is late is the turn; its changes are decided in the time that they take. */
+        talk_wait(talk, asked || !talk->turning ? DX_NEVER : until);
+        /* The time that the user takes does not count. */
+        if (asked && until != DX_NEVER)
+            until += cli_now() - now;
+        if (talk_is_interrupted(talk))
+            interrupt(talk, &cut);
+        if (cli_now() >= until && talk->turning)
+            until = end_late(talk);
+    }
+    return tell_turn(talk, cut);
+}

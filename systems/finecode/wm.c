@@ -12,7 +12,7 @@ dx_finecode_wm_config dx_finecode_wm_defaults(void) {
         .info_ms = 10000,
         .config_ms = 60000,
         .run_ms = 600000,
-        .total_ms = 24 * 60 * 60 * 1000,
+        .total_ms = (uint64_t)24 * 60 * 60 * 1000,
         .stop_ms = 10000,
         .max_depth = 8,
         .max_fanout = 64,

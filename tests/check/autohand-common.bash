@@ -1,5 +1,6 @@
 # What the checks of `duplex autohand prompt` and `chat` share: an agent that does as it is told, and words for what is
 # expected.
+# shellcheck shell=bash disable=SC2034 # some names are theirs
 set -uo pipefail
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 work=$(mktemp -d)

@@ -42,8 +42,8 @@ uint64_t cli_unix_ms(void) {
     return read_clock(CLOCK_REALTIME);
 }
 
-void cli_wait(dx_loop *loop, uint64_t until) {
-    struct pollfd pollfd = {.fd = dx_loop_fd(loop), .events = POLLIN};
+int cli_poll(dx_loop *loop, struct pollfd *fds, size_t count, uint64_t until) {
+    fds[0] = (struct pollfd){.fd = dx_loop_fd(loop), .events = POLLIN};
     uint64_t now = cli_now();
     int own = dx_loop_wait_ms(loop);
     uint64_t wait = until == DX_NEVER ? DX_NEVER : until > now ? until - now : 0;
@@ -52,6 +52,11 @@ void cli_wait(dx_loop *loop, uint64_t until) {
     struct timespec time = {(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
     sigset_t none;
     sigemptyset(&none);
-    (void)ppoll(&pollfd, 1, wait == DX_NEVER ? NULL : &time, &none);
+    return ppoll(fds, count, wait == DX_NEVER ? NULL : &time, &none);
+}
+
+void cli_wait(dx_loop *loop, uint64_t until) {
+    struct pollfd own;
+    (void)cli_poll(loop, &own, 1, until);
     dx_loop_dispatch(loop);
 }

@@ -4,6 +4,9 @@
 
 #include <duplex/loop.h>
 
+#include <poll.h>
+#include <stddef.h>
+
 /* From now on SIGINT, SIGTERM and SIGHUP come only while cli_wait() waits, and are counted. */
 void cli_catch_signals(void);
 int cli_interrupts(void);
@@ -12,6 +15,9 @@ int cli_interrupts(void);
 uint64_t cli_now(void);
 /* Those since 1970. */
 uint64_t cli_unix_ms(void);
+/* What ppoll(2) returns: until something has come for the loop, whose place is fds[0], or for one
+ * of the others, at the latest at `until`. Dispatches nothing. */
+int cli_poll(dx_loop *loop, struct pollfd *fds, size_t count, uint64_t until);
 /* Dispatches what has come, at the latest at `until` (DX_NEVER: whenever that is). */
 void cli_wait(dx_loop *loop, uint64_t until);
 

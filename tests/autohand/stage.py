@@ -22,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "hermes"))
 import fake_model
 import raw
-from raw import PATIENCE, Wrong, same, shown, true
+from raw import PATIENCE, Skip, Wrong, eventually, is_gone, is_there, same, shown, true
 
 BUILD = ""
 SLOW = 1
@@ -31,34 +31,6 @@ OLD = ("0.6", "0.8")
 ALL = ("doc", *OLD)
 EXECUTION, DENIED, TIMEOUT, BUSY, ABORTED = -32000, -32001, -32002, -32003, -32004
 SKIPPED = "Tool execution skipped by user."
-
-
-class Skip(Exception):
-    """What a row needs is not there."""
-
-
-def eventually(fact, what, patience=PATIENCE):
-    """The first true value of fact()."""
-    end = time.monotonic() + patience
-    while True:
-        value = fact()
-        if value:
-            return value
-        true(time.monotonic() < end, what() if callable(what) else what)
-        time.sleep(0.005)
-
-
-def is_there(pid):
-    """Does that process run? A zombie does not."""
-    try:
-        with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def is_gone(pid, what, patience=PATIENCE):
-    eventually(lambda: not is_there(pid), "%s (%d) is still there" % (what, pid), patience)
 
 
 def error_is(answer, code, text=None, what="the answer"):
@@ -372,32 +344,11 @@ class Agent(Lines):
         return rest
 
 
-def run(rows, name):
-    row = rows["row_" + name.replace("-", "_")]
-    try:
-        row()
-    except Skip as why:
-        print("skipped %s %s Why: %s" % (name, row.__doc__, why), flush=True)
-        return None
-    except Exception as wrong:  # the next row has nothing to do with it
-        why = wrong if isinstance(wrong, Wrong) else "%s: %s" % (type(wrong).__name__, wrong)
-        print("not ok %s %s Why: %s" % (name, row.__doc__, why), flush=True)
-        if len(sys.argv) > 2:
-            raise
-        return False
-    print("ok %s %s" % (name, row.__doc__), flush=True)
-    return True
+def prepare(build):
+    global BUILD, SLOW
+    BUILD = build
+    SLOW = raw.slowness(build)
 
 
 def main(rows):
-    global BUILD, SLOW
-    names = [key[4:].replace("_", "-") for key in rows if key.startswith("row_")]
-    if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(names):
-        print("usage: %s BUILD [ROW...]; rows: %s" % (sys.argv[0], " ".join(names)), file=sys.stderr)
-        return 2
-    BUILD = os.path.abspath(sys.argv[1])
-    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
-        SLOW = 5 if "DUPLEX_SANITIZE:BOOL=ON" in file.read() else 1
-    wanted = sys.argv[2:] or [name for name in names if not name.endswith("-long")]
-    done = [run(rows, name) for name in wanted]
-    return 1 if False in done else 77 if set(done) == {None} else 0
+    return raw.run_rows(rows, prepare)

@@ -33,22 +33,8 @@ run() {
     last="duplex autohand $*"
     timeout -k 5 20 "$duplex" autohand "$@" >out 2>err <"${input:-/dev/null}" || got=$?
 }
-# expect CODE OUT ERR ARGUMENT...: parts of the two outputs; "" expects nothing, * anything.
-expect() {
-    local code=$1 out=$2 err=$3 part
-    shift 3
-    run "$@"
-    for part in out err; do
-        local wanted=${!part} found
-        found=$(cat "$part")
-        if [[ $wanted == '*' ]]; then continue; fi
-        if [[ -z $wanted && -n $found ]] || [[ $found != *"$wanted"* ]]; then
-            complain "$last: '$wanted' is not in $part"
-            echo "stdout: $(head -c 3000 out)"; echo "stderr: $(head -c 3000 err)"
-        fi
-    done
-    ((got == code)) || { complain "$last: code $got, expected $code"; head -c 2000 out err; }
-}
+# shellcheck source=/dev/null
+. "$SOURCE/tests/check/expect.bash"
 # with CODE OUT ERR WORDS... -- STEP...: the same with the agent, which starts and then does these steps.
 with() {
     local code=$1 out=$2 err=$3 words=()
@@ -56,8 +42,6 @@ with() {
     while [[ $1 != -- ]]; do words+=("$1"); shift; done
     expect "$code" "$out" "$err" "${words[@]}" -e "FORM=${FORM:-doc}" -- "${agent[@]}" start "${@:2}"
 }
-has() { grep -qaF -- "$2" "$1" || { complain "$last: '$2' is not in $1"; head -c 3000 "$1"; }; }
-lacks() { ! grep -qaF -- "$2" "$1" || { complain "$last: '$2' is in $1"; head -c 3000 "$1"; }; }
 # events EXPRESSION: of Python, about `all`, the events that were printed, and `of(name)`.
 events() {
     python3 - "$1" <<'END' || { complain "$last: not so: $1"; head -c 5000 out; }

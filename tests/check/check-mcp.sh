@@ -34,22 +34,8 @@ run() {
     last="duplex mcp $*"
     timeout -k 5 15 "$BUILD/duplex" mcp "$@" >out 2>err </dev/null || got=$?
 }
-# expect CODE OUT ERR ARGUMENT...: parts of the two outputs; "" expects nothing, * anything.
-expect() {
-    local code=$1 out=$2 err=$3 part
-    shift 3
-    run "$@"
-    for part in out err; do
-        local wanted=${!part} found
-        found=$(cat "$part")
-        if [[ $wanted == '*' ]]; then continue; fi
-        if [[ -z $wanted && -n $found ]] || [[ $found != *"$wanted"* ]]; then
-            complain "$last: '$wanted' is not in $part"
-            echo "stdout: $(head -c 3000 out)"; echo "stderr: $(head -c 3000 err)"
-        fi
-    done
-    ((got == code)) || { complain "$last: code $got, expected $code"; head -c 2000 out err; }
-}
+# shellcheck source=/dev/null
+. "$SOURCE/tests/check/expect.bash"
 # with CODE OUT ERR WORDS... [-- FLAG...]: the same with the server.
 with() {
     local code=$1 out=$2 err=$3 words=()
@@ -57,8 +43,6 @@ with() {
     while (($#)) && [[ $1 != -- ]]; do words+=("$1"); shift; done
     expect "$code" "$out" "$err" "${words[@]}" -- "${server[@]}" "${@:2}"
 }
-has() { grep -qaF -- "$2" "$1" || { complain "$last: '$2' is not in $1"; head -c 3000 "$1"; }; }
-lacks() { if grep -qaF -- "$2" "$1"; then complain "$last: '$2' is in $1: $(head -c 3000 "$1")"; fi; }
 # An expression of Python over the lines of out; j is the first, e its error.
 json() {
     "$python" -c 'import json, sys

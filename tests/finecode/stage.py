@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "hermes"))
 import raw
-from raw import PATIENCE, Wrong, same, shown, true
+from raw import PATIENCE, Skip, Wrong, eventually, is_gone, is_there, same, shown, true
 
 BUILD = ""
 SLOW = 1
@@ -33,34 +33,6 @@ ECHO = "demo_ext.EchoAction"
 META = {"trigger": "user", "devEnv": "cli", "orchestrationDepth": 0}
 RUN_ID = "11111111-2222-3333-4444-555555555555"
 ALL = (("seed", False), ("real", True))  # revision, is it by TCP
-
-class Skip(Exception):
-    """What a row needs is not there."""
-
-
-def eventually(fact, what, patience=PATIENCE):
-    """The first true value of fact()."""
-    end = time.monotonic() + patience
-    while True:
-        value = fact()
-        if value:
-            return value
-        true(time.monotonic() < end, what)
-        time.sleep(0.01)
-
-
-def is_there(pid):
-    """Does that process run? A zombie does not."""
-    try:
-        with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def is_gone(pid, what, patience=PATIENCE):
-    eventually(lambda: not is_there(pid), "%s (%d) is still there" % (what, pid), patience)
-
 
 def error_is(answer, code, what):
     true("error" in answer, "%s: %s instead of an error" % (what, shown(answer)))
@@ -295,32 +267,11 @@ class Er(Framed):
         same(self.ended(), 0, "its exit code")
 
 
-def run(rows, name):
-    row = rows["row_" + name.replace("-", "_")]
-    try:
-        row()
-    except Skip as why:
-        print("skipped %s %s Why: %s" % (name, row.__doc__, why), flush=True)
-        return None
-    except Exception as wrong:  # the next row has nothing to do with it
-        why = wrong if isinstance(wrong, Wrong) else "%s: %s" % (type(wrong).__name__, wrong)
-        print("not ok %s %s Why: %s" % (name, row.__doc__, why), flush=True)
-        if len(sys.argv) > 2 and not isinstance(wrong, Wrong):
-            raise
-        return False
-    print("ok %s %s" % (name, row.__doc__), flush=True)
-    return True
+def prepare(build):
+    global BUILD, SLOW
+    BUILD = build
+    SLOW = raw.slowness(build)
 
 
 def main(rows):
-    global BUILD, SLOW
-    names = [key[4:].replace("_", "-") for key in rows if key.startswith("row_")]
-    if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(names):
-        print("usage: %s BUILD [ROW...]; rows: %s" % (sys.argv[0], " ".join(names)), file=sys.stderr)
-        return 2
-    BUILD = os.path.abspath(sys.argv[1])
-    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
-        SLOW = 5 if "DUPLEX_SANITIZE:BOOL=ON" in file.read() else 1
-    wanted = sys.argv[2:] or [name for name in names if not name.endswith("-long")]
-    done = [run(rows, name) for name in wanted]
-    return 1 if False in done else 77 if set(done) == {None} else 0
+    return raw.run_rows(rows, prepare)

@@ -43,6 +43,10 @@ class Wrong(Exception):
     """What a row found."""
 
 
+class Skip(Exception):
+    """What a row needs is not there."""
+
+
 def same(got, wanted, what):
     if got != wanted:
         raise Wrong("%s: %s instead of %s" % (what, shown(got), shown(wanted)))
@@ -51,6 +55,36 @@ def same(got, wanted, what):
 def true(fact, what):
     if not fact:
         raise Wrong(what)
+
+
+def eventually(fact, what, patience=PATIENCE):
+    """The first true value of fact()."""
+    end = time.monotonic() + patience
+    while True:
+        value = fact()
+        if value:
+            return value
+        true(time.monotonic() < end, what() if callable(what) else what)
+        time.sleep(0.005)
+
+
+def is_there(pid):
+    """Does that process run? A zombie does not."""
+    try:
+        with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def is_gone(pid, what, patience=PATIENCE):
+    eventually(lambda: not is_there(pid), "%s (%d) is still there" % (what, pid), patience)
+
+
+def slowness(build):
+    """How much longer a build with sanitizers may take."""
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
+        return 5 if "DUPLEX_SANITIZE:BOOL=ON" in file.read() else 1
 
 
 def shown(value):
@@ -537,6 +571,9 @@ def run_row(rows, name):
     row = rows["row_" + name.replace("-", "_")]
     try:
         row()
+    except Skip as why:
+        print("skipped %s %s Why: %s" % (name, row.__doc__, why), flush=True)
+        return None
     except Exception as wrong:  # the next row has nothing to do with it
         why = wrong if isinstance(wrong, Wrong) else "%s: %s" % (type(wrong).__name__, wrong)
         print("not ok %s %s Why: %s" % (name, row.__doc__, why), flush=True)
@@ -555,4 +592,5 @@ def run_rows(rows, prepare):
         return 2
     prepare(os.path.abspath(sys.argv[1]))
     wanted = sys.argv[2:] or [name for name in names if not name.endswith("-long")]
-    return 0 if all([run_row(rows, name) for name in wanted]) else 1
+    done = [run_row(rows, name) for name in wanted]
+    return 1 if False in done else 77 if set(done) == {None} else 0

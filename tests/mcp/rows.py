@@ -400,8 +400,7 @@ class Client:
 def prepare(build):
     global BUILD, SLOW
     BUILD = build
-    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
-        SLOW = 5 if "DUPLEX_SANITIZE:BOOL=ON" in file.read() else 1
+    SLOW = raw.slowness(BUILD)
 
 
 def main(rows):

@@ -7,7 +7,6 @@
 #include "cli/wait.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +14,10 @@
 
 bool work_wait(struct work *work, uint64_t until, bool input) {
     struct pollfd fds[2 + OPENERS_MAX] = {
-        {.fd = dx_loop_fd(work->loop), .events = POLLIN},
-        {.fd = input ? STDIN_FILENO : -1, .events = POLLIN},
-    };
-    uint64_t now = cli_now();
-    int own = dx_loop_wait_ms(work->loop);
-    uint64_t wait = until == DX_NEVER ? DX_NEVER : until > now ? until - now : 0;
-    sigset_t none;
-    sigemptyset(&none);
+        [1] = {.fd = input ? STDIN_FILENO : -1, .events = POLLIN}};
     for (size_t i = 0; i < work->opener_count; i++)
         fds[2 + i] = (struct pollfd){.fd = work->openers[i].fd, .events = POLLIN};
-    if (own >= 0 && (uint64_t)own < wait)
-        wait = (uint64_t)own;
-    struct timespec time = {(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
-    int count = ppoll(fds, 2 + work->opener_count, wait == DX_NEVER ? NULL : &time, &none);
+    int count = cli_poll(work->loop, fds, 2 + work->opener_count, until);
     dx_loop_dispatch(work->loop);
     windows_reap(work);
     return count > 0 && fds[1].revents;

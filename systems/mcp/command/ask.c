@@ -10,8 +10,6 @@
 #include "cli/wait.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -298,17 +296,8 @@ static void read_terminal(struct talk *talk) {
 }
 
 void ask_wait(struct talk *talk, uint64_t until) {
-    struct pollfd fds[] = {{.fd = dx_loop_fd(talk->loop), .events = POLLIN},
-                           {.fd = 0, .events = POLLIN}};
-    uint64_t now = cli_now();
-    int own = dx_loop_wait_ms(talk->loop);
-    uint64_t wait = until == DX_NEVER ? DX_NEVER : until > now ? until - now : 0;
-    if (own >= 0 && (uint64_t)own < wait)
-        wait = (uint64_t)own;
-    struct timespec time = {(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
-    sigset_t none;
-    sigemptyset(&none);
-    if (ppoll(fds, 2, wait == DX_NEVER ? NULL : &time, &none) > 0 && fds[1].revents)
+    struct pollfd fds[2] = {[1] = {.fd = 0, .events = POLLIN}};
+    if (cli_poll(talk->loop, fds, 2, until) > 0 && fds[1].revents)
         read_terminal(talk);
     dx_loop_dispatch(talk->loop);
 }

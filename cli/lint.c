@@ -4,17 +4,16 @@
 #include "cli/input.h"
 #include "cli/lint/talks.h"
 #include "cli/say.h"
+#include "cli/traces.h"
 
 #include <duplex/rpc.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* One read; the default of --max; the most that one finding takes in JSON. */
-enum { PIECE = 64 << 10, SHOWN_MAX = 100, JSON_MAX = 1 << 20 };
+/* The default of --max; the most that one finding takes in JSON. */
+enum { SHOWN_MAX = 100, JSON_MAX = 1 << 20 };
 
 struct lint_options {
     const char *protocol;
@@ -32,7 +31,6 @@ struct lint {
     uint64_t found[2]; /* findings, notes */
     uint64_t shown[2];
     uint64_t max; /* of either that are shown */
-    char piece[PIECE];
 };
 
 /* Showing. */
@@ -232,60 +230,26 @@ static void take_error(struct lint *lint, const dx_error *error) {
         cli_talks_gap(&lint->talks);
 }
 
-/* All that the reader has; false: no memory. */
-static bool take_all(struct lint *lint, dx_trace_reader *reader) {
+static int lint_file(struct lint *lint, const char *file) {
+    cli_trace *trace;
     dx_trace_record record;
-    dx_error error = {.fault = DX_FAULT_NONE};
-    dx_status status;
-    while ((status = dx_trace_next(reader, &record, &error)) != DX_AGAIN && status != DX_CLOSED)
-        if (status != DX_OK)
+    dx_error error;
+    cli_got got;
+    int code = cli_trace_open(file, &trace);
+    if (code != CLI_OK)
+        return code;
+    lint->records = 0;
+    while ((got = cli_trace_next(trace, &record, &error)) < CLI_GOT_END && code == CLI_OK)
+        if (got == CLI_GOT_WRONG)
             take_error(lint, &error);
         else if (!take_record(lint, &record))
-            return false;
-    return true;
-}
-
-static int read_trace(struct lint *lint, int fd, dx_trace_reader *reader, const char *name) {
-    uint64_t bytes = 0;
-    ssize_t len;
-    while ((len = read(fd, lint->piece, PIECE)) != 0) {
-        if (len < 0 && errno == EINTR)
-            continue;
-        if (len < 0)
-            return cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(errno));
-        bytes += (size_t)len;
-        for (size_t at = 0, used; at < (size_t)len; at += used)
-            if (dx_trace_feed(reader, lint->piece + at, (size_t)len - at, &used) < 0 ||
-                !take_all(lint, reader))
-                return cli_fail(CLI_NO_START, "no memory");
-        fflush(stdout); /* somebody may watch a trace that grows */
-    }
-    dx_trace_finish(reader);
-    if (!take_all(lint, reader))
-        return cli_fail(CLI_NO_START, "no memory");
+            code = cli_fail(CLI_NO_START, "no memory");
+    if (got == CLI_GOT_FAILED)
+        code = cli_trace_code(trace);
     /* The last part may be there and have nothing in it yet. */
-    if (!lint->records && (bytes || !lint->part))
-        return cli_fail(CLI_USAGE, "%s is no trace", name);
-    return CLI_OK;
-}
-
-static int lint_file(struct lint *lint, const char *file) {
-    bool is_input = strcmp(file, "-") == 0;
-    const char *name = is_input ? "the standard input" : file;
-    dx_trace_reader_config config = dx_trace_reader_defaults();
-    dx_trace_reader *reader;
-    lint->records = 0;
-    int fd = is_input ? 0 : open(file, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(errno));
-    int code = dx_trace_reader_new(&config, &reader) == DX_OK ? CLI_OK
-                                                              : cli_fail(CLI_NO_START, "no memory");
-    if (code == CLI_OK) {
-        code = read_trace(lint, fd, reader, name);
-        dx_trace_reader_free(reader);
-    }
-    if (!is_input)
-        close(fd);
+    else if (code == CLI_OK && !lint->records && (cli_trace_bytes(trace) || !lint->part))
+        code = cli_fail(CLI_USAGE, "%s is no trace", cli_trace_name(trace));
+    cli_trace_close(trace);
     return code;
 }
 

@@ -1,0 +1,112 @@
+#include "cli/traces.h"
+
+#include "cli/say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 64 << 10 };
+
+struct cli_trace {
+    const char *name;
+    int fd;
+    int code;
+    dx_trace_reader *reader;
+    uint64_t bytes;
+    size_t at; /* what of the piece was not fed yet */
+    size_t len;
+    char piece[PIECE];
+};
+
+int cli_trace_open(const char *file, cli_trace **ret_trace) {
+    bool is_input = strcmp(file, "-") == 0;
+    const char *name = is_input ? "the standard input" : file;
+    dx_trace_reader_config config = dx_trace_reader_defaults();
+    cli_trace *trace = malloc(sizeof *trace);
+    if (!trace)
+        return cli_fail(CLI_NO_START, "no memory");
+    *trace = (cli_trace){.name = name};
+    trace->fd = is_input ? 0 : open(file, O_RDONLY | O_CLOEXEC);
+    int code = CLI_OK;
+    if (trace->fd < 0)
+        code = cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(errno));
+    else if (dx_trace_reader_new(&config, &trace->reader) != DX_OK)
+        code = cli_fail(CLI_NO_START, "no memory");
+    if (code == CLI_OK)
+        *ret_trace = trace;
+    else
+        cli_trace_close(trace);
+    return code;
+}
+
+cli_trace *cli_trace_close(cli_trace *trace) {
+    if (!trace)
+        return NULL;
+    dx_trace_reader_free(trace->reader);
+    if (trace->fd > 0)
+        close(trace->fd);
+    free(trace);
+    return NULL;
+}
+
+/* False: it can't be read, which is told. */
+static bool read_more(cli_trace *trace) {
+    ssize_t len;
+    fflush(stdout);
+    do
+        len = read(trace->fd, trace->piece, PIECE);
+    while (len < 0 && errno == EINTR);
+    if (len < 0) {
+        trace->code = cli_fail(CLI_USAGE, "%s can't be read: %s", trace->name, strerror(errno));
+        return false;
+    }
+    trace->at = 0;
+    trace->len = (size_t)len;
+    trace->bytes += trace->len;
+    if (!len)
+        dx_trace_finish(trace->reader);
+    return true;
+}
+
+cli_got cli_trace_next(cli_trace *trace, dx_trace_record *ret_record, dx_error *reterr) {
+    size_t used;
+    for (;;) {
+        *reterr = (dx_error){.fault = DX_FAULT_NONE};
+        switch (dx_trace_next(trace->reader, ret_record, reterr)) {
+        case DX_OK:
+            return CLI_GOT_RECORD;
+        case DX_CLOSED:
+            return CLI_GOT_END;
+        case DX_AGAIN:
+            break;
+        case DX_ERR_NOMEM:
+            trace->code = cli_fail(CLI_NO_START, "no memory");
+            return CLI_GOT_FAILED;
+        default:
+            return CLI_GOT_WRONG;
+        }
+        if (trace->at == trace->len && !read_more(trace))
+            return CLI_GOT_FAILED;
+        if (dx_trace_feed(trace->reader, trace->piece + trace->at, trace->len - trace->at, &used) <
+            0) {
+            trace->code = cli_fail(CLI_NO_START, "no memory");
+            return CLI_GOT_FAILED;
+        }
+        trace->at += used;
+    }
+}
+
+uint64_t cli_trace_bytes(const cli_trace *trace) {
+    return trace->bytes;
+}
+
+int cli_trace_code(const cli_trace *trace) {
+    return trace->code;
+}
+
+const char *cli_trace_name(const cli_trace *trace) {
+    return trace->name;
+}

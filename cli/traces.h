@@ -1,0 +1,29 @@
+/* traces.h: the records of a trace file, one after the other. */
+#ifndef CLI_TRACES_H
+#define CLI_TRACES_H
+
+#include <duplex/trace.h>
+
+typedef struct cli_trace cli_trace;
+
+typedef enum cli_got {
+    CLI_GOT_RECORD,
+    CLI_GOT_WRONG, /* a line that is no record; the next one follows */
+    CLI_GOT_END,
+    CLI_GOT_FAILED /* it can't be read, which was told: cli_trace_code() */
+} cli_got;
+
+/* "-" is the standard input. An exit code; what is wrong was told. */
+int cli_trace_open(const char *file, cli_trace **ret_trace);
+/* The next record, lent until the next call; or what is wrong with a line. Reads when it has to,
+ * and whoever watches the standard output then has all of it. */
+cli_got cli_trace_next(cli_trace *trace, dx_trace_record *ret_record, dx_error *reterr);
+/* How many bytes it had so far; and for CLI_GOT_FAILED the exit code. */
+uint64_t cli_trace_bytes(const cli_trace *trace);
+int cli_trace_code(const cli_trace *trace);
+/* How the file is called in messages. */
+const char *cli_trace_name(const cli_trace *trace);
+/* NULL is fine. Returns NULL. */
+cli_trace *cli_trace_close(cli_trace *trace);
+
+#endif

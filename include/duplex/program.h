@@ -45,6 +45,10 @@ typedef struct dx_program_config {
     /* Each may be NULL. `errors` is 1 for its standard error. The program may be stopped, paused
      * and freed in it. */
     void (*on_output)(dx_program *program, int errors, dx_text bytes, void *user);
+    /* It has closed its output, or (errors) its standard error; it may live on. */
+    void (*on_closed)(dx_program *program, int errors, void *user);
+    /* All that waited for its standard input was written. */
+    void (*on_room)(dx_program *program, void *user);
     /* Once, last: all of its output was told, unless it was paused. `gone` as of a child, without
      * errors. Free it there, or later. */
     void (*on_end)(dx_program *program, dx_program_end end, const dx_gone *gone, void *user);
@@ -59,6 +63,8 @@ DX_API dx_status dx_program_start(dx_loop *loop, const dx_program_config *config
 /* More for the standard input of one that is `piped`; what it does not take at once waits.
  * DX_CLOSED, DX_ERR_NOMEM. */
 DX_API dx_status dx_program_write(dx_program *program, dx_text bytes);
+/* How many bytes of that still wait. */
+DX_API size_t dx_program_waiting(const dx_program *program);
 /* Nothing more will come; what waits is still written. */
 DX_API void dx_program_close_input(dx_program *program);
 /* Its output is not read until this is called with 0: it waits in the pipe, and then so does the

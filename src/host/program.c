@@ -92,8 +92,11 @@ static void write_input(dx_program *program) {
 }
 
 static bool in_ready(dx__watch *watch, uint32_t events) {
+    dx_program *program = DX__OWNER(watch, dx_program, in);
     (void)events;
-    write_input(DX__OWNER(watch, dx_program, in));
+    write_input(program);
+    if (!program->waiting.len && program->config.on_room)
+        program->config.on_room(program, program->config.user);
     return true;
 }
 
@@ -110,6 +113,10 @@ dx_status dx_program_write(dx_program *program, dx_text bytes) {
     if (status == DX_OK)
         write_input(program);
     return status;
+}
+
+size_t dx_program_waiting(const dx_program *program) {
+    return program->waiting.len - program->written;
 }
 
 void dx_program_close_input(dx_program *program) {
@@ -129,6 +136,8 @@ static bool read_some(dx_program *program, dx__watch *watch) {
         return errno == EINTR;
     if (n <= 0) {
         dx__watch_close(watch);
+        if (program->config.on_closed)
+            program->config.on_closed(program, watch == &program->errors, program->config.user);
         return false;
     }
     if (program->config.on_output)

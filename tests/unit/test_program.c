@@ -19,6 +19,8 @@ struct run {
     dx_program_end end;
     dx_gone gone;
     int ends;
+    int closed[2]; /* its output, its standard error */
+    int rooms;
     int pause_at_first;
     int free_at_first;
     int stop_at_first;
@@ -57,6 +59,18 @@ static void on_end(dx_program *program, dx_program_end end, const dx_gone *gone,
     run->gone = *gone;
     run->ends++;
     dx_loop_stop(run->loop);
+}
+
+static void on_closed(dx_program *program, int errors, void *user) {
+    struct run *run = user;
+    assert_ptr_equal(program, run->program);
+    run->closed[errors]++;
+}
+
+static void on_room(dx_program *program, void *user) {
+    struct run *run = user;
+    assert_int_equal(dx_program_waiting(program), 0);
+    run->rooms++;
 }
 
 static int set_up(void **state) {
@@ -190,6 +204,48 @@ static void talks_back_and_forth(void **state) {
     dx_program_close_input(run->program);
     wait_for_end(run);
     assert_out(run, "<one>\n<two>\n");
+}
+
+/* What a pipe holds (64 KiB) does not wait. */
+static void tells_when_there_is_room(void **state) {
+    struct run *run = *state;
+    const char *const argv[] = {"sh", "-c", "sleep 0.1; head -c 200000 | wc -c; cat", NULL};
+    dx_program_config config = config_for(run, argv);
+    static const char block[100000];
+    config.piped = 1;
+    config.on_room = on_room;
+    start(run, &config);
+    assert_int_equal(dx_program_write(run->program, dx_str("x")), DX_OK);
+    assert_int_equal(dx_program_waiting(run->program), 0);
+    assert_int_equal(dx_program_write(run->program, (dx_text){block, sizeof block}), DX_OK);
+    assert_int_equal(dx_program_write(run->program, (dx_text){block, sizeof block - 1}), DX_OK);
+    assert_true(dx_program_waiting(run->program) > 100000);
+    assert_int_equal(run->rooms, 0);
+    while (!run->rooms)
+        dispatch_for(run, 2);
+    dx_program_close_input(run->program);
+    wait_for_end(run);
+    assert_int_equal(run->rooms, 1);
+    assert_out(run, "200000\n");
+}
+
+static void tells_that_its_output_is_closed(void **state) {
+    struct run *run = *state;
+    const char *const argv[] = {"sh", "-c", "echo last; exec >&-; read -r line", NULL};
+    dx_program_config config = config_for(run, argv);
+    config.piped = 1;
+    config.on_closed = on_closed;
+    start(run, &config);
+    while (!run->closed[0])
+        dispatch_for(run, 2);
+    dispatch_for(run, 20);
+    assert_out(run, "last\n");
+    assert_int_equal(run->ends, 0);
+    assert_int_equal(run->closed[1], 0);
+    dx_program_close_input(run->program);
+    wait_for_end(run);
+    assert_int_equal(run->closed[0], 1);
+    assert_int_equal(run->closed[1], 1);
 }
 
 static void refuses_two_inputs(void **state) {
@@ -382,6 +438,8 @@ int main(void) {
         TEST(has_an_empty_input_otherwise),
         TEST(writes_through_a_pipe),
         TEST(talks_back_and_forth),
+        TEST(tells_when_there_is_room),
+        TEST(tells_that_its_output_is_closed),
         TEST(refuses_two_inputs),
         TEST(says_why_it_cannot_start),
         TEST(has_a_session_of_its_own),

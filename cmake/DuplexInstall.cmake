@@ -49,9 +49,6 @@ install(FILES
 if(NOT DUPLEX_FUZZ)
     include(DuplexManual)
 endif()
-if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man)
-    install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 FILES_MATCHING PATTERN "*.3")
-endif()
 
 # Where the system has no yyjson, the copy that the build used goes along, so that the prefix is
 # complete.

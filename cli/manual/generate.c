@@ -95,6 +95,50 @@ static int write_document(const char *folder, const char *docs, const char *name
     return code;
 }
 
+/* Headers. A function's own page says where it is told of. */
+
+struct functions {
+    const char *folder;
+    const char *header;
+    int code;
+};
+
+static void write_function(dx_text name, void *user) {
+    struct functions *functions = user;
+    char file[200];
+    snprintf(file, sizeof file, "%.*s.3", (int)name.len, name.at);
+    FILE *out = create(functions->folder, "man/man3", file);
+    if (!out) {
+        functions->code = CLI_USAGE;
+        return;
+    }
+    fprintf(out, ".so man3/duplex-%s.3\n", functions->header);
+    functions->code = finish(out, functions->code);
+}
+
+static int write_header(const char *folder, const char *path) {
+    char name[100];
+    char file[120];
+    size_t len;
+    const char *slash = strrchr(path, '/');
+    snprintf(name, sizeof name, "%s", slash ? slash + 1 : path);
+    name[strcspn(name, ".")] = '\0';
+    char *text = cli_read_file(path, &len);
+    if (!text)
+        return CLI_USAGE;
+    snprintf(file, sizeof file, "duplex-%s.3", name);
+    struct functions functions = {.folder = folder, .header = name, .code = CLI_OK};
+    FILE *out = create(folder, "man/man3", file);
+    if (!out)
+        functions.code = CLI_USAGE;
+    else if (!cli_manual_header(name, (dx_text){text, len}, out, write_function, &functions))
+        functions.code = finish(out, cli_fail(CLI_USAGE, "%s begins without a comment", path));
+    else
+        functions.code = finish(out, functions.code);
+    free(text);
+    return functions.code;
+}
+
 static int write_completions(const char *folder) {
     static const char *const places[][3] = {
         {"bash", "bash-completion/completions", "duplex"},
@@ -148,7 +192,10 @@ static int make_completion(char **words) {
 }
 
 static int make_share(char **words) {
-    return write_all(words[0], words[1]);
+    int code = write_all(words[0], words[1]);
+    for (char **header = words + 2; words[1] && *header && code == CLI_OK; header++)
+        code = write_header(words[0], *header);
+    return code;
 }
 
 /* How many words must and may follow, and what is made of them. */
@@ -158,9 +205,11 @@ static const struct generator {
     size_t most;
     int (*make)(char **words);
 } generators[] = {
-    {"--man", 0, 1, make_man},       {"--man-protocol", 1, 1, make_protocol},
-    {"--man-page", 3, 3, make_page}, {"--completion", 1, 1, make_completion},
-    {"--share", 1, 2, make_share},
+    {"--man", 0, 1, make_man},
+    {"--man-protocol", 1, 1, make_protocol},
+    {"--man-page", 3, 3, make_page},
+    {"--completion", 1, 1, make_completion},
+    {"--share", 1, SIZE_MAX, make_share},
 };
 
 static const struct generator *find(const char *option, size_t len) {

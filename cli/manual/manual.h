@@ -1,10 +1,12 @@
-/* manual.h: the man pages: duplex(1) and one of each verb from their tables, those in section 5
- * from documents of docs/, those in section 7 from the protocols. */
+/* manual.h: the man pages: duplex(1) and one of each verb from their tables, those in section 3
+ * from the public headers, in section 5 from documents of docs/, in section 7 from the protocols.
+ */
 #ifndef CLI_MANUAL_H
 #define CLI_MANUAL_H
 
 #include <duplex/base.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* docs/NAME.md becomes duplex-NAME(5); ends with NULL. */
@@ -13,6 +15,11 @@ extern const char *const cli_documents[];
 /* duplex-NAME of that section, from Markdown. `protocol`: it is that of a protocol. */
 void cli_manual_document(const char *name, const char *section, dx_text markdown,
                          const char *protocol, FILE *out);
+
+/* duplex-NAME(3) from the text of duplex/NAME.h. on_function is told of each function in it. False:
+ * it does not begin with a comment. */
+bool cli_manual_header(const char *name, dx_text header, FILE *out,
+                       void (*on_function)(dx_text name, void *user), void *user);
 
 /* The words behind "duplex" that have something made: "--man call", "--completion bash" and so on.
  * An exit code; -1 if they are none of those. */

@@ -31,9 +31,21 @@ verbs=$("$duplex" --help | sed -n '/^Verbs:/,/^$/ s/^  \([a-z][a-z-]*\) .*/\1/p'
         if [[ -e $SOURCE/docs/$name.md ]]; then echo "man5/duplex-$name.5"; fi
     done
     for page in "$SOURCE"/docs/protocols/*.md; do echo "man7/duplex-$(basename "$page" .md).7"; done
+    for header in "$SOURCE"/{,systems/*/}include/duplex/*.h; do
+        case $header in */duplex.h | */version.h) ;; *) echo "man3/duplex-$(basename "$header" .h).3" ;; esac
+    done
 } | sort >"$work/wanted"
-(cd "$man" && find . -type f -printf '%P\n' | sort) >"$work/found"
+(cd "$man" && find . -type f -name 'duplex*' -printf '%P\n' | sort) >"$work/found"
 diff "$work/wanted" "$work/found" || fail "other pages than expected were made"
+
+# Every function that the libraries export has a page, which is that of its header.
+nm -D --defined-only "$BUILD"/libduplex*.so | sed -nE 's/.* T (dx_[a-z0-9_]+)(@.*)?$/\1.3/p' | sort -u >"$work/functions"
+(cd "$man/man3" && find . -name 'dx_*' -printf '%P\n' | sort) | diff "$work/functions" - || fail "other functions than expected have pages"
+(($(wc -l <"$work/functions") > 400)) || fail "too few functions"
+while read -r page; do
+    [[ $(cat "$man/man3/$page") == .so\ man3/duplex-* && -s $man/$(cut -c5- "$man/man3/$page") ]] || fail "$page leads nowhere"
+done <"$work/functions"
+timeout 20 man -M "$man" -E UTF-8 3 dx_loop_dispatch | grep -q '^       void dx_loop_dispatch(dx_loop \*loop);$' || fail "no page of dx_loop_dispatch"
 
 # lint PAGE: a page has no date, so that it is the same each time it is made; else nothing is missing.
 lint() {
@@ -230,7 +242,8 @@ for file in "$work"/{every,deep,wide,open,ticks,stars,random*}.md; do
 done
 
 # --- The same each time; and what can go wrong. ------------------------------------------------
-"$duplex" --share "$work/share" "$SOURCE/docs"
+mapfile -t headers < <(printf '%s\n' "$SOURCE"/{,systems/*/}include/duplex/*.h | grep -vE '/(duplex|version)\.h$')
+"$duplex" --share "$work/share" "$SOURCE/docs" "${headers[@]}"
 diff -r "$BUILD/share" "$work/share" || fail "the build's folder is not what is made now"
 for verb in $verbs; do
     "$duplex" --man "$verb" | cmp - "$man/man1/duplex-$verb.1" || failed=1
@@ -256,6 +269,8 @@ expect 2 "nothing" --man-protocol nothing
 expect 2 "not for 'csh'" --completion csh
 expect 2 "too few words" --completion
 expect 2 "can't be written: Not a directory" --share "$work/file/x"
+expect 2 "absent.h can't be read: No such file" --share "$work/again" "$SOURCE/docs" "$work/absent.h"
+expect 2 "file begins without a comment" --share "$work/again" "$SOURCE/docs" "$work/file"
 got=0
 "$duplex" --man >/dev/full 2>"$work/err" || got=$?
 ((got == 2)) || fail "a full disk gives $got"

@@ -378,7 +378,8 @@ static void on_turn(dx__turn *turn) {
 }
 
 void dx_child_stop(dx_child *child) {
-    if (child->stopping || child->is_gone)
+    /* Whoever stops it because a call was lost comes too late: it has ended by itself. */
+    if (child->stopping || child->is_going)
         return;
     child->stopping = true;
     dx__turn_want(child->thing.loop, &child->turn);

@@ -57,6 +57,29 @@ FAULT(F80_why_of_a_lost_call, 5, "a call that was lost says by what signal or wi
     dx_loop_free(loop);
 }
 
+static void stop_at_the_end(dx_link *link, const dx_event *event, void *user) {
+    struct family *family = user;
+    (void)link;
+    EXPECT(event->outcome, ==, DX_OUTCOME_LOST);
+    dx_child_stop(family->child);
+}
+
+FAULT(F80_stopped_too_late, 5, "who stops a child because of a lost call hears how it ended") {
+    dx_loop *loop = loop_new();
+    struct family family;
+    family_init(&family, loop, "leaves exit 42 0");
+    family_start(&family);
+    dx_link_call_options options = {.peer = {.user = &family}, .on_done = stop_at_the_end};
+    EXPECT(dx_link_call(family_link(&family), dx_str("hello"), dx_json_none(), &options, NULL), ==,
+           DX_OK);
+    family_wait(&family, 3000 * slow);
+    EXPECT(family.how.stopped, ==, 0);
+    EXPECT(family.how.code, ==, 42);
+    EXPECT_PART(dx_str(family.how.error.phrase), "42");
+    dx_child_free(family.child);
+    dx_loop_free(loop);
+}
+
 FAULT(F80_neighbour, 5, "the death of one child does not disturb another") {
     dx_loop *loop = loop_new();
     struct family one, other;

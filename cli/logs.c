@@ -54,7 +54,7 @@ static void print_line(struct logs *logs, yyjson_val *line) {
     }
     fputs(own ? cli_paint(stdout, CLI_DIM) : "", stdout);
     fputs(own ? "-- " : "", stdout);
-    cli_put_safe(stdout, (dx_text){yyjson_get_str(text), yyjson_get_len(text)});
+    cli_put_safe(stdout, dx_json_string(text));
     puts(own ? cli_paint(stdout, CLI_PLAIN) : "");
 }
 

@@ -83,7 +83,7 @@ static void print_command(yyjson_val *peer) {
     yyjson_val *command = yyjson_obj_get(peer, "command");
     yyjson_arr_foreach(command, i, max, word) {
         fputs(i ? " " : "", stdout);
-        cli_put_safe(stdout, (dx_text){yyjson_get_str(word), yyjson_get_len(word)});
+        cli_put_safe(stdout, dx_json_string(word));
     }
     putchar('\n');
 }

@@ -142,9 +142,9 @@ static int tell_refusal(const dx_event *event) {
         if (!yyjson_equals_str(key, "detail"))
             yyjson_mut_obj_add(more, yyjson_val_mut_copy(doc, key),
                                yyjson_val_mut_copy(doc, yyjson_obj_iter_get_val(key)));
-    int code = cli_fail_with(known ? (int)event->code : CLI_VIOLATION,
-                             message ? message : "the run refused", doc, more,
-                             (dx_text){yyjson_get_str(detail), yyjson_get_len(detail)});
+    int code =
+        cli_fail_with(known ? (int)event->code : CLI_VIOLATION,
+                      message ? message : "the run refused", doc, more, dx_json_string(detail));
     yyjson_mut_doc_free(doc);
     return code;
 }

@@ -161,8 +161,8 @@ static void make_call(struct errand *errand) {
                                              .user = errand},
                                     .on_done = on_call_done};
     dx_status status =
-        dx_link_call(link, (dx_text){yyjson_get_str(method), yyjson_get_len(method)},
-                     text.at ? dx_json_checked(text) : dx_json_none(), &options, &errand->call);
+        dx_link_call(link, dx_json_string(method), text.at ? dx_json_checked(text) : dx_json_none(),
+                     &options, &errand->call);
     errand->peer->calls++;
     errand->kind = ERRAND_CALL;
     if (status != DX_OK)

@@ -82,7 +82,7 @@ static bool add_piece(struct reading *reading, const char *place, dx_text text, 
 }
 
 const char *config_expand(struct reading *reading, const char *place, yyjson_val *string) {
-    dx_text text = {yyjson_get_str(string), yyjson_get_len(string)};
+    dx_text text = dx_json_string(string);
     const char *copy = NULL;
     dx_buf buf;
     size_t at = 0;

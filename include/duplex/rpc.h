@@ -88,6 +88,10 @@ DX_API dx_status dx_rpc_string(dx_text string, char *room, dx_text *ret_text);
  * `object` is no object. The first of several wins. */
 DX_API dx_text dx_rpc_member(dx_text object, dx_text name);
 
+/* The characters of a string; absent for any other value, and for NULL. (What yyjson calls the
+ * length of an array is how many values it has.) */
+DX_API dx_text dx_json_string(yyjson_val *value);
+
 /* Writing */
 
 /* How the ids of calls look. */

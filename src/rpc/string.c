@@ -139,3 +139,8 @@ dx_status dx_json_write_string(dx_buf *buf, dx_text string) {
         buf->len = start;
     return status;
 }
+
+dx_text dx_json_string(yyjson_val *value) {
+    return yyjson_is_str(value) ? (dx_text){yyjson_get_str(value), yyjson_get_len(value)}
+                                : (dx_text){NULL, 0};
+}

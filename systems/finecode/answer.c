@@ -27,8 +27,7 @@ static bool read_status(yyjson_val *value, bool real, dx_finecode_status *ret_st
 }
 
 static dx_status parse(const dx_allocator *alloc, yyjson_val *text, yyjson_doc **ret_doc) {
-    dx_status status = dx__finecode_doc_of_text(
-        alloc, (dx_text){yyjson_get_str(text), yyjson_get_len(text)}, ret_doc);
+    dx_status status = dx__finecode_doc_of_text(alloc, dx_json_string(text), ret_doc);
     return status == DX_OK || status == DX_ERR_NOMEM ? status : DX_MISFIT;
 }
 
@@ -79,8 +78,7 @@ static dx_status read_failure(yyjson_val *error, dx__finecode_answer *answer) {
     answer->status = DX_FINECODE_FAILED;
     answer->why[0] = '\0';
     if (yyjson_is_str(error) && yyjson_get_len(error))
-        dx__say(answer->why, sizeof answer->why,
-                (dx_text){yyjson_get_str(error), yyjson_get_len(error)});
+        dx__say(answer->why, sizeof answer->why, dx_json_string(error));
     else
         dx__say_str(answer->why, sizeof answer->why, "the runner did not say why");
     return DX_OK;

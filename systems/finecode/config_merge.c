@@ -65,7 +65,7 @@ static bool merge_list(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *ke
     size_t index;
     size_t count;
     yyjson_arr_foreach(items, index, count, item) {
-        if (!merge_item(doc, list, key, dx__finecode_text_of(yyjson_obj_get(item, key)), item))
+        if (!merge_item(doc, list, key, dx_json_string(yyjson_obj_get(item, key)), item))
             return false;
     }
     return true;
@@ -86,7 +86,7 @@ static bool merge_handlers(yyjson_mut_doc *doc, yyjson_mut_val *action, yyjson_v
     if (yyjson_is_arr(handlers))
         return merge_list(doc, list, "name", handlers);
     yyjson_obj_foreach(handlers, index, count, name, item) {
-        if (!merge_item(doc, list, "name", dx__finecode_text_of(name), item))
+        if (!merge_item(doc, list, "name", dx_json_string(name), item))
             return false;
     }
     return true;

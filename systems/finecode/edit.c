@@ -49,7 +49,7 @@ static dx_status stage_changes(dx__finecode_stage *stage, yyjson_val *changes, d
     yyjson_val *uri;
     yyjson_val *edits;
     yyjson_obj_foreach(changes, index, count, uri, edits) {
-        dx_status status = edit_document(stage, dx__finecode_text_of(uri), edits, reterr);
+        dx_status status = edit_document(stage, dx_json_string(uri), edits, reterr);
         if (status != DX_OK)
             return status;
     }

@@ -11,7 +11,7 @@ static void write_plain(dx_text styled, dx__finecode_er_out *out) {
     yyjson_arr_iter iter = yyjson_arr_iter_with(yyjson_obj_get(yyjson_doc_get_root(doc), "parts"));
     for (yyjson_val *part; (part = yyjson_arr_iter_next(&iter));) {
         yyjson_val *said = yyjson_is_str(part) ? part : yyjson_obj_get(part, "text");
-        dx__finecode_er_out_say(&text, dx__finecode_text_of(said));
+        dx__finecode_er_out_say(&text, dx_json_string(said));
     }
     if (text.status != DX_OK || status != DX_OK)
         out->status = status != DX_OK ? status : text.status;

@@ -59,7 +59,7 @@ static void on_info(dx_link *link, const dx_event *event, void *user) {
 static void look_at_names(dx_finecode_er *er, yyjson_val *config) {
     yyjson_obj_iter iter = yyjson_obj_iter_with(yyjson_obj_get(config, "handlers_to_initialize"));
     for (yyjson_val *name; (name = yyjson_obj_iter_next(&iter));) {
-        dx_text action = dx__finecode_text_of(name);
+        dx_text action = dx_json_string(name);
         if (!dx__finecode_er_task_named(er->setup, action))
             dx__finecode_er_log_str(
                 er, "WARNING",

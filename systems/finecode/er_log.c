@@ -38,13 +38,13 @@ static int level_for(const dx_finecode_er *er, const char *group) {
     size_t longest = 0;
     yyjson_obj_iter iter = yyjson_obj_iter_with(yyjson_obj_get(logging, "logGroups"));
     for (yyjson_val *name; (name = yyjson_obj_iter_next(&iter));) {
-        dx_text prefix = dx__finecode_text_of(name);
+        dx_text prefix = dx_json_string(name);
         if (prefix.len < longest || strlen(group) < prefix.len || !is_prefix(prefix, group))
             continue;
         longest = prefix.len;
         best = yyjson_obj_iter_get_val(name);
     }
-    return yyjson_is_str(best) ? dx__finecode_er_level(dx__finecode_text_of(best)) : 0;
+    return yyjson_is_str(best) ? dx__finecode_er_level(dx_json_string(best)) : 0;
 }
 
 static void forward(dx_finecode_er *er, const char *level, const char *group, dx_text text) {

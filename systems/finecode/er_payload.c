@@ -28,7 +28,7 @@ static void tell_missing(struct telling *telling, yyjson_val *payload, yyjson_va
             continue;
         begin(telling);
         dx__finecode_er_out_say_str(telling->why, "required field missing @ $.");
-        dx__finecode_er_out_say(telling->why, dx__finecode_text_of(name));
+        dx__finecode_er_out_say(telling->why, dx_json_string(name));
     }
 }
 

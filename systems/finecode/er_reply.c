@@ -48,7 +48,7 @@ bool dx__finecode_er_need_text(dx_finecode_er *er, const dx_event *event, const 
     yyjson_val *value = dx__finecode_er_need(er, event, name);
     if (!value)
         return false;
-    *ret_text = dx__finecode_text_of(value);
+    *ret_text = dx_json_string(value);
     if (!yyjson_is_str(value))
         refuse_key(er, event, name, " is no string");
     return yyjson_is_str(value);

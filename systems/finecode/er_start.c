@@ -5,7 +5,7 @@
 enum { NAMES_MAX = 10000 };
 
 static bool is_named(const dx__finecode_er_step *step, yyjson_val *name) {
-    return dx_text_is(dx__finecode_text_of(name), step->name);
+    return dx_text_is(dx_json_string(name), step->name);
 }
 
 /* Those of this env, or those that are named. */
@@ -23,7 +23,7 @@ static void choose(dx__finecode_er_run *run, yyjson_val *names) {
             run->steps[run->count++] = &task->steps[i];
         else
             dx__finecode_er_log_str(run->er, "WARNING", "a handler that is not known is skipped: ",
-                                    dx__finecode_text_of(name));
+                                    dx_json_string(name));
     }
     for (size_t i = 0; i < run->count; i++)
         run->parts[i] = (dx__finecode_er_sum){.doc = NULL};

@@ -89,7 +89,7 @@ bool dx__finecode_er_is_result(yyjson_val *value, yyjson_val *rules) {
     for (yyjson_val *name; (name = yyjson_obj_iter_next(&iter));) {
         yyjson_val *rule = yyjson_obj_iter_get_val(name);
         yyjson_val *member = yyjson_obj_getn(value, yyjson_get_str(name), yyjson_get_len(name));
-        if (!fits(member, dx__finecode_text_of(rule)))
+        if (!fits(member, dx_json_string(rule)))
             return false;
     }
     return true;

@@ -26,7 +26,7 @@ static dx_text severity(yyjson_val *message) {
     yyjson_val *value = yyjson_obj_get(message, "severity");
     uint64_t number = yyjson_get_uint(value);
     if (yyjson_is_str(value))
-        return dx__finecode_text_of(value);
+        return dx_json_string(value);
     return number >= 1 && number <= 4 ? dx_str(names[number - 1]) : (dx_text){0};
 }
 
@@ -55,7 +55,7 @@ static dx_status say_part(dx_buf *text, const char *before, dx_text part, const 
 static dx_status say_message(dx_buf *text, dx_text file, yyjson_val *message) {
     char code[32] = "";
     yyjson_val *number = yyjson_obj_get(message, "code");
-    dx_text name = dx__finecode_text_of(number);
+    dx_text name = dx_json_string(number);
     if (yyjson_is_uint(number))
         (void)snprintf(code, sizeof code, "%" PRIu64, yyjson_get_uint(number));
     else if (yyjson_is_int(number))
@@ -103,7 +103,7 @@ static dx_status say_messages(dx_buf *text, yyjson_val *files) {
         size_t count;
         yyjson_val *message;
         yyjson_arr_foreach(messages, index, count, message) {
-            dx_text path = dx__finecode_text_of(file);
+            dx_text path = dx_json_string(file);
             dx_status status = say_message(text, path, message);
             if (status != DX_OK)
                 return status;

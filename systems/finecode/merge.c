@@ -73,7 +73,7 @@ static bool merge_objects(yyjson_mut_doc *doc, yyjson_mut_val *first, yyjson_val
     yyjson_val *key;
     yyjson_val *value;
     yyjson_obj_foreach(second, index, count, key, value) {
-        yyjson_mut_val *old = dx__finecode_keys_find(&keys, dx__finecode_text_of(key));
+        yyjson_mut_val *old = dx__finecode_keys_find(&keys, dx_json_string(key));
         done = done && (old ? merge_into(doc, old, value, depth + 1)
                             : yyjson_mut_obj_add(first, yyjson_val_mut_copy(doc, key),
                                                  yyjson_val_mut_copy(doc, value)));

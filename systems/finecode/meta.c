@@ -95,7 +95,7 @@ static bool take_actions(dx_finecode_runner *runner, const struct index *index, 
     yyjson_obj_iter iter = yyjson_obj_iter_with(map);
     bool changed = false;
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter));) {
-        size_t at = find(index, dx__finecode_text_of(key));
+        size_t at = find(index, dx_json_string(key));
         dx__finecode_action *action = at < index->count ? take(index, at) : NULL;
         if (action)
             changed |= spread(runner, action, yyjson_obj_iter_get_val(key));
@@ -107,8 +107,8 @@ static bool take_actions(dx_finecode_runner *runner, const struct index *index, 
 static void take_locations(const dx_allocator *alloc, const struct index *index, yyjson_val *map) {
     yyjson_obj_iter iter = yyjson_obj_iter_with(map);
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter));) {
-        dx_text source = dx__finecode_text_of(key);
-        dx_text place = dx__finecode_text_of(yyjson_obj_iter_get_val(key));
+        dx_text source = dx_json_string(key);
+        dx_text place = dx_json_string(yyjson_obj_iter_get_val(key));
         size_t at = find(index, source);
         for (; at < index->count && compare(index->at[at].source, source) == 0; at++) {
             dx__finecode_handler *handler = take(index, at);

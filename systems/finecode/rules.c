@@ -25,8 +25,8 @@ static enum rule rule_named(dx_text name) {
 }
 
 static enum rule rule_of(yyjson_val *rules, yyjson_val *key) {
-    dx_text name = dx__finecode_text_of(key);
-    enum rule given = rule_named(dx__finecode_text_of(yyjson_obj_getn(rules, name.at, name.len)));
+    dx_text name = dx_json_string(key);
+    enum rule given = rule_named(dx_json_string(yyjson_obj_getn(rules, name.at, name.len)));
     return given == USUAL && dx_text_is(name, "return_code") ? MAX : given;
 }
 
@@ -43,10 +43,10 @@ dx_status dx__finecode_rules_check(yyjson_val *rules, char reason[200]) {
     yyjson_val *key;
     yyjson_val *value;
     yyjson_obj_foreach(rules, index, count, key, value) {
-        if (rule_named(dx__finecode_text_of(value)) != USUAL)
+        if (rule_named(dx_json_string(value)) != USUAL)
             continue;
         dx__say_str(reason, 200, "merge of ");
-        dx__say(reason, 100, dx__finecode_text_of(key));
+        dx__say(reason, 100, dx_json_string(key));
         dx__say_str(reason, 200, " is none of last, first, concat, merge, or, and, sum, max, min");
         return DX_MISFIT;
     }
@@ -159,7 +159,7 @@ static bool merge_object(struct merging *merging, yyjson_mut_val *first, yyjson_
     yyjson_val *value;
     merging->depth++;
     yyjson_obj_foreach(second, index, total, key, value) {
-        yyjson_mut_val *old = dx__finecode_keys_find(&keys, dx__finecode_text_of(key));
+        yyjson_mut_val *old = dx__finecode_keys_find(&keys, dx_json_string(key));
         done = done && (old ? merge_value(merging, old, value, rule_of(merging->rules, key))
                             : yyjson_mut_obj_add(first, yyjson_val_mut_copy(merging->doc, key),
                                                  yyjson_val_mut_copy(merging->doc, value)));

@@ -24,7 +24,7 @@ void dx__finecode_runner_say_outcome(char *to, size_t room, const dx_event *even
         dx__say_str(to, room, code);
         if (yyjson_is_str(event->value))
             message = event->value;
-        dx__say(to, room, dx__finecode_text_of(message));
+        dx__say(to, room, dx_json_string(message));
         break;
     case DX_OUTCOME_TIMED_OUT:
         dx__say_str(to, room, "no answer in time");

@@ -127,7 +127,7 @@ static bool add_schemas(yyjson_mut_doc *doc, const dx_finecode_project *project,
     size_t count;
     yyjson_val *source;
     yyjson_arr_foreach(sources, index, count, source) {
-        dx_text word = dx__finecode_text_of(source);
+        dx_text word = dx_json_string(source);
         dx__finecode_action *action = word.at ? dx__finecode_project_find(project, word) : NULL;
         yyjson_val *schema = action ? yyjson_obj_get(value, action->name) : NULL;
         if (!word.at)

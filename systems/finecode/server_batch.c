@@ -50,7 +50,7 @@ static const char *flaw_of(const struct batch *batch, const dx_event *event) {
 
 static bool has(const dx_finecode_project *project, yyjson_val *source) {
     return dx_finecode_project_get_state(project) == DX_FINECODE_VALID &&
-           dx__finecode_project_find(project, dx__finecode_text_of(source));
+           dx__finecode_project_find(project, dx_json_string(source));
 }
 
 static bool has_any(const dx_finecode_project *project, yyjson_val *sources) {

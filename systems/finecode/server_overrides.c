@@ -9,7 +9,7 @@ struct words {
 };
 
 static dx_status add_part(dx_buf *text, yyjson_val *name, const char *end) {
-    dx_text part = dx__finecode_text_of(name);
+    dx_text part = dx_json_string(name);
     if (strcspn(part.at, ".=") != part.len)
         return DX_MISFIT;
     dx_status status = dx_buf_append(text, part.at, part.len);

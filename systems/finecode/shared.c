@@ -32,14 +32,8 @@ yyjson_alc dx__finecode_alc(const dx_allocator *alloc) {
     return (yyjson_alc){a.malloc, a.realloc, a.free, a.ctx};
 }
 
-/* What yyjson calls the length of an array is how many values it has. */
-dx_text dx__finecode_text_of(yyjson_val *value) {
-    return yyjson_is_str(value) ? (dx_text){yyjson_get_str(value), yyjson_get_len(value)}
-                                : (dx_text){0};
-}
-
 dx_text dx__finecode_string(yyjson_val *object, const char *member) {
-    return dx__finecode_text_of(yyjson_obj_get(object, member));
+    return dx_json_string(yyjson_obj_get(object, member));
 }
 
 dx_status dx__finecode_fail(dx_error *reterr, const char *before, const char *after) {

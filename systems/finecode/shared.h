@@ -10,8 +10,6 @@
 /* An allocator resolved: malloc() and friends for NULL. shared.c */
 dx_allocator dx__finecode_allocator(const dx_allocator *given);
 yyjson_alc dx__finecode_alc(const dx_allocator *alloc);
-/* A string; absent if it is none. */
-dx_text dx__finecode_text_of(yyjson_val *value);
 dx_text dx__finecode_string(yyjson_val *object, const char *member);
 /* DX_ERR_INVALID, with "before after" as the phrase. */
 dx_status dx__finecode_fail(dx_error *reterr, const char *before, const char *after);

@@ -169,7 +169,7 @@ static dx_status change_one(dx_buf *buf, struct text *text, struct walker *walke
                             yyjson_val *change) {
     yyjson_val *range = yyjson_obj_get(change, "range");
     yyjson_val *with = yyjson_obj_get(change, "text");
-    dx_text new_text = dx__finecode_text_of(with);
+    dx_text new_text = dx_json_string(with);
     struct walker start_at = {.text = text};
     size_t to = text->len;
     if (!yyjson_is_str(with))

@@ -196,7 +196,7 @@ static void add_changes(dx__finecode_text *text, yyjson_val *changes) {
             add(text, "},");
         }
         add(text, "\"text\":");
-        add_string(text, dx__finecode_text_of(new_text));
+        add_string(text, dx_json_string(new_text));
         add(text, "}");
     }
 }

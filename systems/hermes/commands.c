@@ -24,9 +24,9 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
     guest->commands -= guest->commands != 0;
     if (ok) {
         if (yyjson_is_str(message))
-            log_line(guest, DX_HERMES_INFO, "", hermes_string(message));
+            log_line(guest, DX_HERMES_INFO, "", dx_json_string(message));
     } else if (event->outcome == DX_OUTCOME_RESULT || event->outcome == DX_OUTCOME_ERROR) {
-        log_line(guest, DX_HERMES_ERROR, "the command failed: ", hermes_string(message));
+        log_line(guest, DX_HERMES_ERROR, "the command failed: ", dx_json_string(message));
     } else {
         log_line(guest, DX_HERMES_ERROR,
                  "the command was not answered: ", dx_str(event->error.phrase));

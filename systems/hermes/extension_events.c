@@ -13,8 +13,7 @@ typedef struct refusal {
 
 dx_text extension_text(yyjson_val *object, const char *name) {
     yyjson_val *value = yyjson_obj_get(object, name);
-    return yyjson_is_str(value) ? (dx_text){yyjson_get_str(value), yyjson_get_len(value)}
-                                : dx_str(NULL);
+    return dx_json_string(value);
 }
 
 static bool flag(yyjson_val *object, const char *name) {

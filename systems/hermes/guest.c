@@ -116,7 +116,7 @@ static void fail(dx_hermes_guest *guest, const char *before, const char *after) 
 static void fail_by_error(dx_hermes_guest *guest, const dx_event *event) {
     char text[sizeof guest->why];
     snprintf(text, sizeof text, "[%" PRId64 "] ", event->code);
-    dx__say(text, sizeof text, hermes_string(yyjson_obj_get(event->value, "message")));
+    dx__say(text, sizeof text, dx_json_string(yyjson_obj_get(event->value, "message")));
     fail(guest, "answered initialize with an error: ", text);
 }
 
@@ -132,7 +132,7 @@ static void welcome(dx_hermes_guest *guest, dx_link *link, const dx_event *event
              status == DX_MISFIT ? why.phrase : "no memory");
         return;
     }
-    dx_text name = hermes_string(yyjson_obj_get(guest->facts->value, "name"));
+    dx_text name = dx_json_string(yyjson_obj_get(guest->facts->value, "name"));
     if (name.len) {
         guest->name[0] = '\0';
         dx__say(guest->name, sizeof guest->name, name);

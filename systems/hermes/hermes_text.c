@@ -8,7 +8,3 @@ dx_status hermes_fail(dx_error *reterr, dx_fault fault, const char *before, cons
     }
     return DX_ERR_INVALID;
 }
-
-dx_text hermes_string(yyjson_val *value) {
-    return (dx_text){yyjson_get_str(value), yyjson_get_len(value)};
-}

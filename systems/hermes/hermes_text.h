@@ -7,6 +7,5 @@
 #include <yyjson.h>
 
 dx_status hermes_fail(dx_error *reterr, dx_fault fault, const char *before, const char *after);
-dx_text hermes_string(yyjson_val *value);
 
 #endif

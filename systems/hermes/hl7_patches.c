@@ -1,12 +1,9 @@
 #include "systems/hermes/hl7_parts.h"
 
+#include <duplex/rpc.h>
 #include <string.h>
 
 enum { SENTENCE_MOST = 4096 };
-
-static dx_text text_of(yyjson_val *value) {
-    return (dx_text){yyjson_get_str(value), yyjson_get_len(value)};
-}
 
 static bool is_flag(yyjson_val *value) {
     return !value || yyjson_is_bool(value) || yyjson_is_null(value);
@@ -42,10 +39,11 @@ static const char *read_patch(yyjson_val *from, dx_hl7_patch *ret_patch) {
         return "value is neither a string nor null";
     if (!is_flag(remove) || !is_flag(create))
         return "remove or create is neither a boolean nor null";
-    *ret_patch = (dx_hl7_patch){
-        .path = text_of(path), .remove = yyjson_is_true(remove), .create = yyjson_is_true(create)};
+    *ret_patch = (dx_hl7_patch){.path = dx_json_string(path),
+                                .remove = yyjson_is_true(remove),
+                                .create = yyjson_is_true(create)};
     if (yyjson_is_str(value))
-        ret_patch->value = text_of(value);
+        ret_patch->value = dx_json_string(value);
     return NULL;
 }
 

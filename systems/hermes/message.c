@@ -7,7 +7,7 @@ static const char *const upper[] = {"HL7", "JSON", "YAML", "TOML"};
 
 static dx_hl7_format format_of(yyjson_val *params) {
     dx_hl7_format format = DX_HL7_TEXT;
-    (void)dx_hl7_format_named(hermes_string(yyjson_obj_get(params, "format")), &format);
+    (void)dx_hl7_format_named(dx_json_string(yyjson_obj_get(params, "format")), &format);
     return format;
 }
 
@@ -106,7 +106,7 @@ static void refuse_text(dx_hermes_guest *guest, const dx_event *event, dx_hl7_fo
 
 void hermes_set_message(dx_hermes_guest *guest, const dx_event *event, yyjson_val *params) {
     dx_hermes *editor = guest->editor;
-    dx_text text = hermes_string(yyjson_obj_get(params, "message"));
+    dx_text text = dx_json_string(yyjson_obj_get(params, "message"));
     dx_hl7_format format = format_of(params);
     dx_error error = {0};
     dx_hl7 *hl7 = NULL;

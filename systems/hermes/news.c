@@ -31,7 +31,7 @@ static bool add_path(const dx_hermes *editor, yyjson_mut_doc *doc, yyjson_mut_va
 static dx_hl7_format format_of(yyjson_val *options) {
     dx_hl7_format format = DX_HL7_TEXT;
     yyjson_val *name = yyjson_obj_get(options, "format");
-    if (!yyjson_is_str(name) || dx_hl7_format_named(hermes_string(name), &format) != DX_OK)
+    if (!yyjson_is_str(name) || dx_hl7_format_named(dx_json_string(name), &format) != DX_OK)
         return DX_HL7_TEXT;
     return format;
 }

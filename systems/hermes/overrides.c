@@ -84,7 +84,7 @@ static dx_status collect(struct entries *entries, const dx_hermes *editor) {
             continue;
         yyjson_obj_foreach(segments, at, count, name, segment) {
             if (status == DX_OK)
-                status = collect_segment(entries, &editor->alloc, i, hermes_string(name),
+                status = collect_segment(entries, &editor->alloc, i, dx_json_string(name),
                                          yyjson_obj_get(segment, "fields"));
         }
     }

@@ -47,8 +47,8 @@ static char *put(char **to, dx_text text) {
 }
 
 static hermes_window *make_window(dx_hermes_guest *guest, yyjson_val *params) {
-    dx_text url = hermes_string(yyjson_obj_get(params, "url"));
-    dx_text title = hermes_string(yyjson_obj_get(params, "title"));
+    dx_text url = dx_json_string(yyjson_obj_get(params, "url"));
+    dx_text title = dx_json_string(yyjson_obj_get(params, "title"));
     hermes_window *window =
         dx__malloc(&guest->editor->alloc, sizeof *window + ID_SIZE + url.len + 1 + title.len + 1);
     if (!window)
@@ -102,7 +102,7 @@ static const char *objection(const dx_hermes_guest *guest, yyjson_val *params) {
 
 static bool refuse_url(dx_hermes_guest *guest, const dx_event *event, yyjson_val *params) {
     bool is_scheme;
-    const char *why = hermes_url_check(hermes_string(yyjson_obj_get(params, "url")), &is_scheme);
+    const char *why = hermes_url_check(dx_json_string(yyjson_obj_get(params, "url")), &is_scheme);
     if (why && guest->editor->exact && is_scheme)
         hermes_refuse(guest, event->request, HERMES_BAD_URL, "URL scheme must be http or https");
     else if (why)
@@ -167,7 +167,7 @@ void hermes_open_window(dx_hermes_guest *guest, const dx_event *event, yyjson_va
 /* One that is not there is closed (H29). */
 void hermes_close_window(dx_hermes_guest *guest, const dx_event *event, yyjson_val *params) {
     dx_hermes *editor = guest->editor;
-    hermes_window **at = find(editor, hermes_string(yyjson_obj_get(params, "windowId")));
+    hermes_window **at = find(editor, dx_json_string(yyjson_obj_get(params, "windowId")));
     if (at && (*at)->open.guest != guest) {
         hermes_refuse(guest, event->request, HERMES_WINDOW_ERROR,
                       "the window belongs to another extension");

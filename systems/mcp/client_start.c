@@ -169,8 +169,7 @@ int dx__mcp_client_pick(const dx_event *event, int from) {
     int best = DX__MCP_UNKNOWN;
     yyjson_val *one;
     while ((one = yyjson_arr_iter_next(&iter))) {
-        int revision =
-            dx__mcp_client_revision_of((dx_text){yyjson_get_str(one), yyjson_get_len(one)});
+        int revision = dx__mcp_client_revision_of(dx_json_string(one));
         if (revision >= from && (best == DX__MCP_UNKNOWN || revision < best))
             best = revision;
     }
@@ -224,8 +223,7 @@ static void on_discovered(dx_link *link, const dx_event *event, void *user) {
         else if (!speaks(event->value, DX__MCP_2026_07_28) && client->either)
             fall_back(client, event);
         else if (!speaks(event->value, DX__MCP_2026_07_28))
-            fail_revision(client, (dx_text){yyjson_get_str(yyjson_arr_get_first(versions)),
-                                            yyjson_get_len(yyjson_arr_get_first(versions))});
+            fail_revision(client, dx_json_string(yyjson_arr_get_first(versions)));
         else if (keep_facts(client, link))
             be_ready(client, DX__MCP_2026_07_28);
     }

@@ -35,7 +35,7 @@ void dx__mcp_client_error(dx_error *error, dx_fault fault, const char *before, d
 
 dx_text dx__mcp_client_string(yyjson_val *object, const char *member) {
     yyjson_val *value = yyjson_obj_get(object, member);
-    return (dx_text){yyjson_get_str(value), yyjson_get_len(value)};
+    return dx_json_string(value);
 }
 
 int dx__mcp_client_revision_of(dx_text name) {

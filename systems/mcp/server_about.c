@@ -151,7 +151,7 @@ dx_status dx__mcp_unsupported(dx_mcp_session *session, dx_request request, yyjso
     dx__mcp_out_open(&out, '{');
     dx__mcp_out_json_member(&out, "supported", "[\"2026-07-28\"]");
     dx__mcp_out_key(&out, dx_str("requested"));
-    dx_text text = dx__mcp_text_of(asked);
+    dx_text text = dx_json_string(asked);
     dx__mcp_out_string(&out, text.at ? text : dx_str(""));
     dx__mcp_out_close(&out, '}');
     dx_status status = out.status;

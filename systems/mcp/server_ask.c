@@ -168,7 +168,7 @@ static dx_status call_params(dx_mcp_work *work, dx_text given, dx__mcp_out *out)
         return status;
     dx__mcp_out_open(out, '{');
     yyjson_obj_foreach(yyjson_doc_get_root(doc), i, n, key, value) {
-        dx__mcp_out_key(out, dx__mcp_text_of(key));
+        dx__mcp_out_key(out, dx_json_string(key));
         dx__mcp_out_json(out, dx_json_value(value));
     }
     dx__mcp_task_meta(work, out);

@@ -3,13 +3,9 @@
 
 #include <string.h>
 
-dx_text dx__mcp_text_of(yyjson_val *value) {
-    return (dx_text){yyjson_get_str(value), yyjson_get_len(value)};
-}
-
 dx_text dx__mcp_member(yyjson_val *object, const char *name) {
     yyjson_val *value = yyjson_obj_get(object, name);
-    return yyjson_is_str(value) ? dx__mcp_text_of(value) : dx_str(NULL);
+    return dx_json_string(value);
 }
 
 void dx__mcp_refuse(dx_mcp_session *session, dx_request request, int64_t code,

@@ -75,7 +75,7 @@ static dx_status take_filter(dx_mcp_session *session, dx__mcp_listen *listen) {
     if (!listen->uris)
         return DX_ERR_NOMEM;
     yyjson_arr_foreach(uris, i, max, uri) {
-        listen->uris[i] = dx__mcp_text_of(uri);
+        listen->uris[i] = dx_json_string(uri);
     }
     listen->count = n;
     return DX_OK;

@@ -59,7 +59,7 @@ void dx_mcp_work_log(dx_mcp_work *work, dx_mcp_level level, dx_text logger, dx_j
     dx_mcp_level least = session->level;
     dx__mcp_out out;
     if (dx__mcp_is_modern(session))
-        least = dx_mcp_level_named(dx__mcp_text_of(dx__mcp_meta(work->event->value, "logLevel")));
+        least = dx_mcp_level_named(dx_json_string(dx__mcp_meta(work->event->value, "logLevel")));
     if (!dx_mcp_level_name(level) || !least || level < least || work->ended || work->cancelled ||
         !session->link)
         return;

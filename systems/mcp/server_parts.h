@@ -60,7 +60,6 @@ static inline bool dx__mcp_is_modern(const dx_mcp_session *session) {
 /* Answers a request that needs no work; if that fails, with an internal error. Gives `out` back. */
 void dx__mcp_answer(dx_mcp_session *session, dx_request request, dx__mcp_out *out);
 void dx__mcp_refuse(dx_mcp_session *session, dx_request request, int64_t code, const char *message);
-dx_text dx__mcp_text_of(yyjson_val *value);
 dx_text dx__mcp_member(yyjson_val *object, const char *name);
 
 /* server_events.c */

@@ -46,7 +46,7 @@ dx_status dx__mcp_round_begin(dx_mcp_work *work) {
     yyjson_val *sealed = yyjson_obj_get(work->event->value, "requestState");
     if (!dx__mcp_is_modern(work->session) || !sealed)
         return DX_OK;
-    dx_status status = open_state(work, dx__mcp_text_of(sealed));
+    dx_status status = open_state(work, dx_json_string(sealed));
     if (status == DX_MISFIT)
         dx__mcp_work_refused(work, DX_CODE_PARAMS, dx_str("Invalid requestState"), dx_json_none());
     else if (status != DX_OK)
@@ -157,7 +157,7 @@ static void write_answer(const dx_mcp_work *work, yyjson_val *key, yyjson_val *v
                          dx__mcp_out *out) {
     if (!value || is_put(work, key))
         return;
-    dx__mcp_out_key(out, dx__mcp_text_of(key));
+    dx__mcp_out_key(out, dx_json_string(key));
     dx__mcp_out_json(out, dx_json_value(value));
 }
 

@@ -36,7 +36,7 @@ static void log_line(dx_reginald_guest *guest, const dx_event *event) {
     yyjson_val *level = yyjson_obj_get(event->value, "level");
     yyjson_val *text = yyjson_obj_get(event->value, "msg");
     int number = 0;
-    if (!dx_reginald_level_read((dx_text){yyjson_get_str(level), yyjson_get_len(level)}, &number)) {
+    if (!dx_reginald_level_read(dx_json_string(level), &number)) {
         violation(guest, "log: there is no such level");
         return;
     }
@@ -45,8 +45,7 @@ static void log_line(dx_reginald_guest *guest, const dx_event *event) {
         return;
     }
     if (host->config.on_log)
-        host->config.on_log(host, guest, number,
-                            (dx_text){yyjson_get_str(text), yyjson_get_len(text)},
+        host->config.on_log(host, guest, number, dx_json_string(text),
                             yyjson_obj_get(event->value, "fields"), host->config.user);
 }
 

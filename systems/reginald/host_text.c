@@ -12,7 +12,7 @@ void dx__reginald_host_say_error(char *to, size_t room, const dx_event *event) {
         message = event->value;
     snprintf(code, sizeof code, "[%" PRId64 "] ", event->code);
     dx__say_str(to, room, code);
-    dx__say(to, room, (dx_text){yyjson_get_str(message), yyjson_get_len(message)});
+    dx__say(to, room, dx_json_string(message));
 }
 
 char *dx__reginald_host_copy(const dx_allocator *alloc, const char *first, const char *second) {

@@ -40,7 +40,7 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
         yyjson_val *message = yyjson_obj_get(event->value, "message");
         if (yyjson_is_str(event->value))
             message = event->value;
-        dx__say(why, sizeof why, (dx_text){yyjson_get_str(message), yyjson_get_len(message)});
+        dx__say(why, sizeof why, dx_json_string(message));
         if (!why[0])
             dx__say_str(why, sizeof why, "the plugin gave no reason");
     } else if (event->outcome != DX_OUTCOME_RESULT) {

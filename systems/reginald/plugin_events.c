@@ -7,7 +7,7 @@ static const dx_text nothing = {NULL, 0};
 
 static dx_text text_of(yyjson_val *params, const char *name) {
     yyjson_val *value = yyjson_obj_get(params, name);
-    return (dx_text){yyjson_get_str(value), yyjson_get_len(value)};
+    return dx_json_string(value);
 }
 
 static void refuse(dx_link *link, const dx_event *event, const char *text) {

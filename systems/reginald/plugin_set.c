@@ -16,10 +16,6 @@ static dx_status misfit(dx__reginald_plugin_line *why, dx_text key, const char *
     return DX_MISFIT;
 }
 
-static dx_text text_of(yyjson_val *value) {
-    return (dx_text){yyjson_get_str(value), yyjson_get_len(value)};
-}
-
 /* A string of ours ends at its first NUL, and so would mean something else. */
 static bool has_nul(dx_text text) {
     return text.len && memchr(text.at, '\0', text.len);
@@ -47,7 +43,7 @@ static bool read_int(yyjson_val *value, int64_t *ret) {
 static dx_status read_value(dx__reginald_plugin_set *set, yyjson_val *from, dx_text key,
                             dx_reginald_value *to, dx__reginald_plugin_line *why) {
     yyjson_val *value = yyjson_obj_get(from, "value");
-    dx_text type = text_of(yyjson_obj_get(from, "type"));
+    dx_text type = dx_json_string(yyjson_obj_get(from, "type"));
     if (yyjson_is_bool(value) && dx_text_is(type, "bool")) {
         *to = (dx_reginald_value){.type = DX_REGINALD_BOOL, .number = yyjson_get_bool(value)};
     } else if (yyjson_is_num(value) && dx_text_is(type, "int")) {
@@ -56,9 +52,9 @@ static dx_status read_value(dx__reginald_plugin_set *set, yyjson_val *from, dx_t
             return misfit(why, key, "is no integer of 64 bits");
     } else if (yyjson_is_str(value) && dx_text_is(type, "string")) {
         to->type = DX_REGINALD_STRING;
-        if (has_nul(text_of(value)))
+        if (has_nul(dx_json_string(value)))
             return misfit(why, key, "has a NUL in it");
-        to->text = dx__reginald_plugin_copy(&set->pool, text_of(value));
+        to->text = dx__reginald_plugin_copy(&set->pool, dx_json_string(value));
         if (!to->text)
             return DX_ERR_NOMEM;
     } else {
@@ -77,7 +73,7 @@ static const dx_reginald_entry *declared_as(const dx_reginald_entry *declared, d
 
 static dx_status read_entry(dx__reginald_plugin_set *set, const dx_reginald_entry *declared,
                             bool open, yyjson_val *from, dx__reginald_plugin_line *why) {
-    dx_text key = text_of(yyjson_obj_get(from, "key"));
+    dx_text key = dx_json_string(yyjson_obj_get(from, "key"));
     dx_reginald_value *to = &set->values[set->count];
     if (!key.len || has_nul(key))
         return misfit(why, key, "has no key that can be used");
@@ -127,7 +123,7 @@ static dx_status read_words(dx__reginald_plugin_set *set, yyjson_val *words,
     if (!set->words)
         return DX_ERR_NOMEM;
     yyjson_arr_foreach(words, index, count, from) {
-        dx_text word = text_of(from);
+        dx_text word = dx_json_string(from);
         if (!word.at || has_nul(word)) {
             dx__reginald_plugin_say(why, dx_str("a word has a NUL in it, or is none"));
             return DX_MISFIT;

@@ -19,10 +19,6 @@ static void put_text(dx_text text) {
     }
 }
 
-static dx_text text_of(yyjson_val *value) {
-    return (dx_text){yyjson_get_str(value), yyjson_is_str(value) ? yyjson_get_len(value) : 0};
-}
-
 static cli_colour colour_of(yyjson_val *part) {
     static const struct {
         const char *name;
@@ -46,7 +42,7 @@ static dx_text put_styled(yyjson_val *styled) {
     yyjson_val *part;
     dx_text last = {NULL, 0};
     yyjson_arr_foreach(yyjson_obj_get(styled, "parts"), index, max, part) {
-        dx_text text = text_of(yyjson_is_obj(part) ? yyjson_obj_get(part, "text") : part);
+        dx_text text = dx_json_string(yyjson_is_obj(part) ? yyjson_obj_get(part, "text") : part);
         cli_colour colour = colour_of(part);
         bool bold = yyjson_get_bool(yyjson_obj_get(part, "bold"));
         if (bold)
@@ -75,7 +71,7 @@ static bool has_parts(yyjson_val *styled) {
 static bool put_string(const dx_finecode_project *project, yyjson_val *by_format, bool named) {
     yyjson_val *string = yyjson_obj_get(by_format, "string");
     yyjson_val *styled = yyjson_obj_get(by_format, "styled_text_json");
-    dx_text text = text_of(yyjson_is_str(string) ? string : styled);
+    dx_text text = dx_json_string(yyjson_is_str(string) ? string : styled);
     if (!yyjson_is_str(string) && !yyjson_is_str(styled) && !yyjson_is_obj(styled))
         return false;
     if (!text.len && !has_parts(styled))

@@ -243,7 +243,7 @@ static void put_member(yyjson_val *params, const char *key, const char *before) 
     if (!yyjson_is_str(value) || !yyjson_get_len(value))
         return;
     fputs(before, stderr);
-    cli_put_safe(stderr, (dx_text){yyjson_get_str(value), yyjson_get_len(value)});
+    cli_put_safe(stderr, dx_json_string(value));
 }
 
 void answers_put_question(struct work *work) {

@@ -229,7 +229,7 @@ static int ask_values(struct talk *talk, dx_mcp_kind kind, char **words, const c
         put_answer(&answer);
     } else if (code == CLI_OK) {
         yyjson_arr_foreach(yyjson_obj_get(completion, "values"), i, max, one) {
-            cli_put_safe(stdout, text_of(one));
+            cli_put_safe(stdout, dx_json_string(one));
             putchar('\n');
         }
         if (yyjson_get_bool(yyjson_obj_get(completion, "hasMore")))

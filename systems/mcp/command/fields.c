@@ -69,7 +69,7 @@ static void put_either(FILE *out, yyjson_val *schemas, unsigned depth) {
 }
 
 static void put_named_type(FILE *out, yyjson_val *schema, yyjson_val *type, unsigned depth) {
-    cli_put_safe(out, text_of(type));
+    cli_put_safe(out, dx_json_string(type));
     yyjson_val *items = yyjson_obj_get(schema, "items");
     if (yyjson_equals_str(type, "array") && items) {
         fputs(" of ", out);
@@ -190,7 +190,7 @@ static void put_field(FILE *out, yyjson_val *name, yyjson_val *schema, bool requ
     fputs(required ? ", required" : "", phrase);
     put_spaces(out, indent);
     fputs(cli_paint(out, CLI_CYAN), out);
-    cli_put_safe(out, text_of(name));
+    cli_put_safe(out, dx_json_string(name));
     fprintf(out, "%s  ", cli_paint(out, CLI_PLAIN));
     if (fclose(phrase) == 0)
         put_wrapped(out, (dx_text){type, len}, indent + yyjson_get_len(name) + 2, indent + 4);

@@ -66,7 +66,7 @@ static void put_field(const struct ask *ask) {
     }
     free(type);
     fputs(cli_paint(stderr, CLI_BOLD), stderr);
-    cli_put_safe(stderr, text_of(name));
+    cli_put_safe(stderr, dx_json_string(name));
     fprintf(stderr, "%s> ", cli_paint(stderr, CLI_PLAIN));
 }
 

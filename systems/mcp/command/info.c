@@ -59,12 +59,12 @@ static void put_capabilities(const struct talk *talk) {
         yyjson_obj_iter iter = yyjson_obj_iter_with(value);
         const char *before = " (";
         fputs(i ? ", " : "", out);
-        cli_put_safe(out, text_of(key));
+        cli_put_safe(out, dx_json_string(key));
         for (yyjson_val *part; (part = yyjson_obj_iter_next(&iter));) {
             if (yyjson_is_false(yyjson_obj_iter_get_val(part)))
                 continue;
             fputs(before, out);
-            cli_put_safe(out, text_of(part));
+            cli_put_safe(out, dx_json_string(part));
             before = ", ";
         }
         fputs(before[0] == ',' ? ")" : "", out);

@@ -7,13 +7,9 @@
 
 enum { WIDTH = 80 };
 
-dx_text text_of(yyjson_val *value) {
-    return (dx_text){yyjson_get_str(value), yyjson_get_len(value)};
-}
-
 dx_text member_of(yyjson_val *object, const char *key) {
     yyjson_val *value = yyjson_obj_get(object, key);
-    return yyjson_is_str(value) ? text_of(value) : dx_str(NULL);
+    return dx_json_string(value);
 }
 
 void put_spaces(FILE *out, size_t count) {
@@ -94,7 +90,7 @@ void put_lines(FILE *out, dx_text text, size_t indent) {
 
 void put_value(FILE *out, yyjson_val *value) {
     if (yyjson_is_str(value)) {
-        cli_put_safe(out, yyjson_get_len(value) ? text_of(value) : dx_str("\"\""));
+        cli_put_safe(out, yyjson_get_len(value) ? dx_json_string(value) : dx_str("\"\""));
         return;
     }
     size_t len;

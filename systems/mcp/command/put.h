@@ -2,14 +2,12 @@
 #ifndef MCP_PUT_H
 #define MCP_PUT_H
 
-#include <duplex/base.h>
+#include <duplex/rpc.h>
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <yyjson.h>
 
-/* The characters of a string; absent if it is none. */
-dx_text text_of(yyjson_val *value);
 dx_text member_of(yyjson_val *object, const char *key);
 
 /* Words in lines of 80 columns; `column` is where the first one begins, `indent` where the others

@@ -37,7 +37,7 @@ static dx_json json(const char *text) {
 }
 
 static dx_text value_text(yyjson_val *value) {
-    return (dx_text){yyjson_get_str(value), yyjson_get_len(value)};
+    return dx_json_string(value);
 }
 
 /* A JSON text made from others; NULL without memory. */

@@ -82,7 +82,7 @@ static void put_json(const char *plugin, const char *level, const char *kind, dx
 
 /* A word as it is, everything else as JSON. */
 static void put_value(yyjson_val *value) {
-    dx_text text = {yyjson_get_str(value), yyjson_get_len(value)};
+    dx_text text = dx_json_string(value);
     bool plain = text.at && text.len && text.len < 1000;
     for (size_t i = 0; plain && i < text.len; i++)
         plain = !strchr(" \t\"=\\{}[]", text.at[i]); /* NUL, too */
@@ -112,7 +112,7 @@ static void put_text(const char *plugin, int number, const char *level, const ch
     cli_put_safe(stderr, text);
     yyjson_obj_foreach(fields, index, max, key, value) {
         fprintf(stderr, " %s", cli_paint(stderr, CLI_CYAN));
-        cli_put_safe(stderr, (dx_text){yyjson_get_str(key), yyjson_get_len(key)});
+        cli_put_safe(stderr, dx_json_string(key));
         fprintf(stderr, "=%s", cli_paint(stderr, CLI_PLAIN));
         put_value(value);
     }

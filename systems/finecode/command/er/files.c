@@ -43,7 +43,7 @@ bool files_take(struct files *files, yyjson_val *list, const char *project, char
     yyjson_arr_iter iter = yyjson_arr_iter_with(list);
     const char *why = yyjson_is_arr(list) ? NULL : "expected an array";
     for (yyjson_val *one; !why && (one = yyjson_arr_iter_next(&iter));) {
-        dx_text given = {yyjson_get_str(one), yyjson_get_len(one)};
+        dx_text given = dx_json_string(one);
         char *path = yyjson_is_str(one) ? path_of(given, project) : NULL;
         if (!path)
             why = "expected paths or file: URIs";

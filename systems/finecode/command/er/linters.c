@@ -217,7 +217,7 @@ static void shell_comment(struct work *work, yyjson_val *comment) {
     message.code = dx_str(code);
     message.severity = message.severity ? message.severity : MESSAGE_INFO;
     if (yyjson_is_str(file) && yyjson_is_str(text))
-        add(work, (dx_text){yyjson_get_str(file), yyjson_get_len(file)}, &message);
+        add(work, dx_json_string(file), &message);
 }
 
 /* It leaves with 1 if it has found something. */

@@ -155,8 +155,7 @@ void files_list_tool(dx_mcp_work *work, yyjson_val *arguments, void *user) {
         walk_end(&listing->job.walk);
         listing_free(&listing->job);
     }
-    files_fail(work, (dx_text){yyjson_get_str(given), yyjson_get_len(given)},
-               listing ? folder_why(number) : "no memory");
+    files_fail(work, dx_json_string(given), listing ? folder_why(number) : "no memory");
 }
 
 void files_list(dx_mcp_work *work, dx_text cursor, void *user) {

@@ -24,7 +24,7 @@ void files_answer(dx_mcp_work *work, yyjson_mut_doc *doc) {
 }
 
 char *files_argument(struct files *files, dx_mcp_work *work, yyjson_val *value) {
-    dx_text given = {yyjson_get_str(value), yyjson_get_len(value)};
+    dx_text given = dx_json_string(value);
     char *path = NULL;
     const char *why = value ? folder_path(&files->folder, given, &path) : NULL;
     if (!value)

@@ -81,7 +81,7 @@ static bool check_part(void *user, dx_text part, bool is_name) {
 }
 
 static int check_word(struct place *place, yyjson_val *word) {
-    dx_text text = {yyjson_get_str(word), yyjson_get_len(word)};
+    dx_text text = dx_json_string(word);
     if (memchr(text.at, '\0', text.len))
         return cli_fail(CLI_MISFIT, "%s: /tools/%zu/%s: a NUL", place->path, place->tool,
                         place->member);
@@ -94,7 +94,7 @@ static int check_word(struct place *place, yyjson_val *word) {
 }
 
 static int check_named(struct place *place, yyjson_val *name) {
-    if (!name || check_part(place, (dx_text){yyjson_get_str(name), yyjson_get_len(name)}, true))
+    if (!name || check_part(place, dx_json_string(name), true))
         return CLI_OK;
     return place->code;
 }
@@ -134,8 +134,7 @@ static int check_command(struct place *place, yyjson_val *tool) {
     yyjson_val *input = yyjson_obj_get(tool, "stdin");
     place->member = "command";
     int code = check_words(place, command, 0);
-    if (code == CLI_OK &&
-        !spec_parts((dx_text){yyjson_get_str(first), yyjson_get_len(first)}, is_literal, NULL))
+    if (code == CLI_OK && !spec_parts(dx_json_string(first), is_literal, NULL))
         code = cli_fail(CLI_MISFIT, "%s: /tools/%zu/command/0: the program can't be an argument",
                         place->path, place->tool);
     place->member = "stdin";

@@ -90,7 +90,7 @@ static const char *check(const struct making *making, dx_text written, bool dash
 }
 
 static bool add_word(struct making *making, yyjson_val *word, bool dash) {
-    dx_text written = {yyjson_get_str(word), yyjson_get_len(word)};
+    dx_text written = dx_json_string(word);
     making->text.len = 0;
     making->absent = false;
     making->wrong_name = (dx_text){"", 0};
@@ -127,14 +127,14 @@ static bool add_any(struct making *making, yyjson_val *word, bool dash) {
     yyjson_val *each = yyjson_obj_get(word, "each");
     yyjson_val *words = yyjson_obj_get(word, "words");
     dash |= yyjson_get_bool(yyjson_obj_get(word, "dash"));
-    dx_text name = {yyjson_get_str(condition), yyjson_get_len(condition)};
+    dx_text name = dx_json_string(condition);
     yyjson_val *value = condition ? find(making, name) : NULL;
     if (condition && (!value || yyjson_is_false(value)))
         return true;
     if (!each)
         return add_list(making, words, dash);
     struct making outer = *making;
-    making->each = (dx_text){yyjson_get_str(each), yyjson_get_len(each)};
+    making->each = dx_json_string(each);
     value = find(&outer, making->each);
     bool good = true;
     size_t i;
@@ -199,7 +199,7 @@ bool spec_input(const struct spec_tool *tool, yyjson_val *arguments, char *room,
     if (!input)
         return true;
     dx_buf_init(&making.text, SIZE_MAX / 2, NULL);
-    if (spec_parts((dx_text){yyjson_get_str(input), yyjson_get_len(input)}, add_part, &making) &&
+    if (spec_parts(dx_json_string(input), add_part, &making) &&
         dx_buf_append(&making.text, "", 1) == DX_OK) {
         *ret_text = making.text.data;
         *ret_len = making.text.len - 1;

@@ -191,6 +191,14 @@ void dx_peer_sent(dx_peer *peer, size_t len) {
     }
 }
 
+/* Answers may wait for twice as long as calls, and then nothing more is asked for. */
+static size_t tell_room(const dx_peer *peer) {
+    size_t max = peer->config.out_max;
+    if (!(peer->config.flags & DX_PEER_TELL_ROOM))
+        return max;
+    return max > SIZE_MAX / 3 ? SIZE_MAX - 1 : max * 3;
+}
+
 dx_status dx_peer_notify(dx_peer *peer, dx_text method, dx_json params) {
     if (dx__is_over(peer))
         return DX_CLOSED;
@@ -199,7 +207,7 @@ dx_status dx_peer_notify(dx_peer *peer, dx_text method, dx_json params) {
     dx_status status =
         peer->config.protocol ? dx__rules_say(peer, method, false, params, &rule) : DX_OK;
     if (status == DX_OK)
-        status = dx__send(peer, NULL, &outgoing, peer->config.out_max);
+        status = dx__send(peer, NULL, &outgoing, tell_room(peer));
     if (status == DX_OK && peer->config.protocol)
         dx__rules_said(peer, rule);
     return status;

@@ -117,7 +117,7 @@ void dx_autohand_agent_leave(dx_autohand_agent *agent) {
 static dx_link_config link_config(dx_autohand_agent *agent, dx_framing framing, dx_text first) {
     dx_link_config config = dx_link_defaults(framing, DX_SIDE_PLUGIN);
     config.peer.allocator = &agent->alloc;
-    config.peer.flags |= DX_PEER_BATCH | DX_PEER_NO_STRAY;
+    config.peer.flags |= DX_PEER_BATCH | DX_PEER_NO_STRAY | DX_PEER_TELL_ROOM;
     config.peer.message_max = agent->config.line_max;
     /* Room for one more than wait when a change is told. */
     if (config.peer.out_max / 2 < agent->config.line_max)

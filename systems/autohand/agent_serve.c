@@ -6,10 +6,12 @@ void dx__autohand_serve_reply(dx_autohand_agent *agent, dx_request request, yyjs
     dx_status status = DX_ERR_NOMEM;
     if (request && agent->link && result)
         status = dx_link_reply(agent->link, request, dx_json_built(result));
-    if (request && agent->link && (status == DX_ERR_NOMEM || status == DX_ERR_LIMIT))
-        dx__autohand_serve_error(
-            agent, request, DX_CODE_INTERNAL,
-            dx_str(status == DX_ERR_LIMIT ? "The result is too large" : "out of memory"));
+    const char *why = status == DX_ERR_NOMEM   ? "out of memory"
+                      : status == DX_ERR_LIMIT ? "The result is too large"
+                      : status == DX_BUSY      ? "Too much waits to be read already"
+                                               : NULL;
+    if (why)
+        dx__autohand_serve_error(agent, request, DX_CODE_INTERNAL, dx_str(why));
     yyjson_mut_doc_free(doc);
 }
 

@@ -90,9 +90,11 @@ static void pump(dx_timer *timer, void *user) {
     dx__autohand_agent_exit(agent);
 }
 
+/* Who does not read has signs of life enough to read. */
 static void on_ping(dx_timer *timer, void *user) {
     struct dx__autohand_turn *turn = user;
-    dx__autohand_tell_ping(turn);
+    if (turn->agent->link && dx_link_waiting(turn->agent->link) <= DX__FULL)
+        dx__autohand_tell_ping(turn);
     dx_timer_set(timer, turn->agent->config.ping_ms);
 }
 

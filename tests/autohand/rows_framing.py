@@ -283,6 +283,32 @@ def row_18():
         error_is(turn.answer, stage.ABORTED)
         same(turn.order[-4:], ["error", "hook.sessionError", "messageEnd", "turnEnd"], "the end of the turn")
         same(agent.status(), "idle", "behind it")
+    answers_fill_the_pipe()
+
+
+def answers_fill_the_pipe():
+    """More answers than may wait: what is told of the turn comes nevertheless."""
+    many, size = 52, 4 << 20
+    with Agent("--yolo", steps=[says("Hi"), calls(runs("echo $$ >pid; sleep 60"))]) as agent:
+        agent.turn("x" * size)
+        identity = agent.prompt()
+        eventually(lambda: agent.get("pid"), "the command does not run")
+        agent.write = lambda data, fd=None: stage.os.write(agent.write_fd, data)  # without reading
+        for _ in range(many):
+            agent.start("getMessages")
+        agent.start("abort")
+        time.sleep(0.5 * stage.SLOW)
+        del agent.write
+        told = []
+        while not told or told[-1].get("id") != identity:
+            body = agent.body()
+            true(body is not None, "no answer to the prompt: %s" % shown(told))
+            if len(body) < size:
+                told.append(json.loads(body))
+            else:
+                many -= 1
+        same(many, 0, "answers that are missing")
+        same([short(each) for each in told][-5:-1], ["error", "hook.sessionError", "messageEnd", "turnEnd"], "the end of the turn")
 
 
 if __name__ == "__main__":

@@ -132,6 +132,8 @@ static const char *set_flag(struct config *config, dx_text text) {
         config->peer.flags |= DX_PEER_TEXT;
     else if (text_is(text, "batch"))
         config->peer.flags |= DX_PEER_BATCH;
+    else if (text_is(text, "tell-room"))
+        config->peer.flags |= DX_PEER_TELL_ROOM;
     else if (text_is(text, "pass-unknown"))
         config->peer.progress.pass_unknown = 1;
     else if (text_is(text, "busy"))

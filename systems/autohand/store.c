@@ -16,6 +16,7 @@ struct dx__autohand_store {
     int file;
     uint64_t created;
     uint64_t written;
+    off_t size; /* of the file: whole lines */
 };
 
 static void new_id(const dx_autohand_agent *agent, char room[64]) {
@@ -136,10 +137,15 @@ void dx__autohand_store_add(dx_autohand_agent *agent, const struct dx__autohand_
                 dx_json_write(&text, dx_json_built(line)) == DX_OK &&
                 dx_buf_append(&text, "\n", 1) == DX_OK &&
                 write_all(store->file, text.data, text.len);
-    if (good)
+    if (good) {
         store->written++;
-    else
+        store->size += (off_t)text.len;
+    } else {
+        int number = errno;
+        (void)!ftruncate(store->file, store->size); /* no half a line at its end */
+        errno = number;
         give_up(agent, "conversation.jsonl");
+    }
     dx_buf_done(&text);
     yyjson_mut_doc_free(doc);
 }

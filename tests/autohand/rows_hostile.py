@@ -1,6 +1,7 @@
 """Rows H1 to H11: many calls, much output, ways out of the workspace, and a death in the middle. See stage.py."""
 import json
 import os
+import resource
 import signal
 import sys
 import threading
@@ -229,7 +230,8 @@ def row_H8():
 
 
 def row_H9():
-    """kill -9 after a turn: what was said is on disk, each line whole."""
+    """kill -9 after a turn: what was said is on disk, each line whole; so it is if a file may not grow, and the agent goes on."""
+    a_file_that_may_not_grow()
     place = stage.tempfile.mkdtemp(prefix="autohand-")
     try:
         with Agent(place=place, steps=[calls((*reads("a.txt"), "call_1")), says("The answer."), says("late", delayMs=20000)], files={"a.txt": "text\n"}) as agent:
@@ -252,6 +254,17 @@ def row_H9():
         same((facts["sessionId"], facts["projectPath"], facts["model"]), (stored[0], os.path.join(place, "ws"), "fake-model"), "its facts")
     finally:
         stage.shutil.rmtree(place, ignore_errors=True)
+
+
+def a_file_that_may_not_grow():
+    with Agent(steps=[says("One."), says("Two."), says("Three.")]) as agent:
+        resource.prlimit(agent.child.pid, resource.RLIMIT_FSIZE, (10000, 10000))
+        for text in ("x", "y" * 20000, "z"):
+            true(agent.turn(text).success, "a turn")
+        sessions = os.path.join(agent.home, "sessions")
+        with open(os.path.join(sessions, *os.listdir(sessions), "conversation.jsonl"), encoding="utf-8") as file:
+            same([json.loads(line)["content"] for line in file], ["x", "One."], "what is kept")
+        same(len([line for line in agent.told if "is not kept" in line]), 1, "it says so: %s" % agent.told)
 
 
 def row_H10():

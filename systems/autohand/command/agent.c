@@ -286,6 +286,7 @@ int verb_agent(const struct autohand_options *options, char **command) {
         return code;
     cli_catch_signals();
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is no reason to die */
     (void)signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it */
     run.out = fcntl(1, F_DUPFD_CLOEXEC, 3);
     if (run.out < 0 || dup2(2, 1) < 0) {

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+enum { WAIT_MS = 5 };
+
 static void on_leave_time(dx_timer *timer, void *user);
 
 /* Before the model is given back, which belongs to the agent. */
@@ -61,7 +63,7 @@ static void on_farewell_hooks(void *user, const struct dx__autohand_reply *reply
     (void)reply;
     dx_autohand_agent *agent = user;
     agent->farewell = NULL;
-    say_farewell(agent);
+    dx_timer_set(agent->leave_timer, 0);
 }
 
 void dx__autohand_agent_leave_now(dx_autohand_agent *agent) {
@@ -71,6 +73,7 @@ void dx__autohand_agent_leave_now(dx_autohand_agent *agent) {
         return;
     agent->leaving = true;
     agent->leave_at = dx_loop_now(agent->loop) + agent->config.leave_ms;
+    agent->hooks_until = agent->leave_at - agent->config.leave_ms + patience;
     if (agent->turn)
         dx__autohand_turn_abort(agent->turn, false, 0);
     dx__autohand_decision_hurry(agent, patience);
@@ -82,12 +85,14 @@ void dx__autohand_agent_leave_now(dx_autohand_agent *agent) {
 }
 
 static void on_leave_time(dx_timer *timer, void *user) {
-    (void)timer;
     dx_autohand_agent *agent = user;
     dx__autohand_agent_enter(agent);
     uint64_t now = dx_loop_now(agent->loop);
     if (agent->leave_at == DX_NEVER) {
         dx__autohand_agent_leave_now(agent);
+    } else if (agent->link && !agent->farewell && agent->hookings && now < agent->hooks_until) {
+        /* Those that nobody waits for: one that formats a file must not be killed in the middle. */
+        dx_timer_set(timer, WAIT_MS);
     } else if (agent->link && now < agent->leave_at) {
         /* The hooks took too long; what they are told of happens without them. */
         dx__autohand_hooks_drop(agent->farewell);

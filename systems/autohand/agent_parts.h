@@ -319,6 +319,7 @@ struct dx_autohand_agent {
     struct dx__autohand_decision *decision; /* that is being carried out */
     dx_timer *leave_timer;
     uint64_t leave_at;    /* when it is gone at the latest; DX_NEVER: it stays */
+    uint64_t hooks_until; /* … and how long hooks may still run then */
     uint64_t began_ms;    /* the session */
     int64_t asked_tokens; /* what the last question took, if the model said so */
     unsigned busy;        /* how many of our functions are at work on it */

@@ -146,6 +146,25 @@ def row_47():
                 ended(rest, compat, what)
                 for pid in pids:
                     is_gone(pid, "a process of the command", 0.5 * stage.SLOW)
+    hooks_end_before()
+
+
+def hooks_end_before():
+    """Hooks that nobody waits for are given a little time; those that take more are killed."""
+    events = ("stop", "session-end", "post-tool")
+    quick = [{"event": event, "command": "sleep 0.3; echo >>%s" % event, "async": event == "session-end"} for event in events]
+    slow = {"event": "stop", "command": "trap '' TERM; echo $$ >pid; sleep 60"}
+    for hooks in (quick, [*quick, slow]):
+        with Agent("--yolo", steps=[calls(runs("true")), says("Hi")], settings={"hooks": {"hooks": hooks}}) as agent:
+            agent.turn()
+            pids = [number(agent, "pid")] if slow in hooks else []
+            began = time.monotonic()
+            same(shorts(agent.leave()), ["agentEnd"], "what comes")
+            took = time.monotonic() - began
+            true(took < 2.5, "it takes %.1f s" % took)
+            same([event for event in events if agent.get(event) is None], [], "hooks that did not come to their end")
+            for pid in pids:
+                is_gone(pid, "a hook", 0.5 * stage.SLOW)
 
 
 def ended(rest, compat, what):

@@ -58,8 +58,7 @@ void dx__autohand_serve_error(dx_autohand_agent *agent, dx_request request, int6
                               dx_text message);
 /* serve_decision.c */
 void dx__autohand_serve_decision(dx_link *link, const dx_event *event, void *user);
-/* What is being written is written now, and answered: all of it, or as much as there is time for.
- */
+/* What is being written is written now, and answered, as much as there is time for. */
 void dx__autohand_decision_hurry(dx_autohand_agent *agent, uint64_t most_ms);
 /* serve_prompt.c */
 void dx__autohand_serve_prompt(dx_link *link, const dx_event *event, void *user);

@@ -16,7 +16,8 @@ enum { WAIT_MS = 5 };
 static const char *wrong_decision(const dx_autohand_agent *agent, yyjson_val *params) {
     dx_text batch = dx__autohand_core_member(params, "batchId");
     dx_text action = dx__autohand_core_member(params, "action");
-    yyjson_val *ids = yyjson_obj_get(params, "selectedChangeIds");
+    yyjson_val *given = yyjson_obj_get(params, "selectedChangeIds");
+    yyjson_val *ids = yyjson_is_null(given) ? NULL : given;
     yyjson_arr_iter each;
     yyjson_val *id;
     if (!batch.len || !action.len)

@@ -59,8 +59,6 @@ static void begin(dx_autohand_agent *agent, const dx_event *event) {
     dx_event *kept = NULL;
     yyjson_doc *copy = NULL;
     yyjson_val *params = NULL;
-    /* The turn is to see the files as the client has decided that they are. */
-    dx__autohand_decision_hurry(agent, UINT64_MAX);
     if (event->kind == DX_EVENT_REQUEST) {
         if (dx_link_keep(agent->link, &kept) == DX_OK)
             params = kept->value;

@@ -23,8 +23,11 @@ void dx__autohand_turn_fail(struct dx__autohand_turn *turn, int64_t code, const 
     dx__autohand_turn_wake(turn);
 }
 
-/* The client reads slowly: nothing new is begun before it has caught up. */
+/* The client reads slowly: nothing new is begun before it has caught up. And the turn is to see the
+ * files as the client has decided that they are. */
 static bool must_wait(struct dx__autohand_turn *turn) {
+    if (turn->agent->decision)
+        return true;
     size_t waiting = turn->agent->link ? dx_link_waiting(turn->agent->link) : 0;
     if (waiting > DX__FULL)
         turn->congested = true;

@@ -125,10 +125,10 @@ def row_53():
                 error_is(agent.ask("changesDecision", params), -32602, "Missing required parameters: batchId, action", shown(params))
             if compat == "doc":
                 for params in ({"action": "yes"}, {"action": "accept_selected"}, {"action": "accept_selected", "selectedChangeIds": "x"},
-                               {"action": "accept_selected", "selectedChangeIds": [1]}):
+                               {"action": "accept_selected", "selectedChangeIds": [1]}, {"action": "accept_selected", "selectedChangeIds": None}):
                     error_is(agent.ask("changesDecision", {"batchId": batch, **params}), -32602, what=shown(params))
                 same(agent.get("old.txt"), "one\ntwo\n", "nothing happened")
-                true(decide(agent, batch)["success"], "it is still there")
+                true(decide(agent, batch, selectedChangeIds=None)["success"], "it is still there, and null is no list")
                 batch, turn = previewed(agent, [calls(writes("n", "x")), says("x")])
                 answer = decide(agent, batch, "accept_selected", selectedChangeIds=["nope", *change_ids(turn)])
                 same((answer["success"], answer["appliedCount"]), (False, 1), "an unknown id beside a known one")
@@ -163,6 +163,23 @@ def row_54():
         same([each["changeCount"] for each in turn.all("changesBatchEnd")], [1], "the batch ends with the turn")
         same(decide(agent, batch)["appliedCount"], 1, "and is decided on")
         same(agent.get("new.txt"), "x\n", "the disk")
+    prompt_while_writing()
+
+
+def prompt_while_writing():
+    """A prompt that comes while many changes are written waits for them, and everybody else is heard meanwhile."""
+    many = 1000
+    with Agent("--yolo") as agent:
+        batch, _ = previewed(agent, [calls(*(writes("f%d" % each, "text\n") for each in range(many))), says("x")])
+        agent.model.follow_steps([calls(reads("f%d" % (many - 1))), says("x")])
+        decision = agent.request("changesDecision", {"batchId": batch, "action": "accept_all"})
+        prompt = agent.request("prompt", {"message": "go"})
+        state = agent.request("getState")
+        agent.write(b"".join(stage.raw.text_of(each) + b"\n" for each in (decision, prompt, state)))
+        turn = agent.finish(prompt["id"])
+        answers = [each["id"] for each in turn.messages if "id" in each]
+        same(answers, [state["id"], decision["id"]], "the order of the answers")
+        same(turn.one("toolEnd")["output"], "text\n", "the last file, as it was decided")
 
 
 def row_55():

@@ -450,7 +450,7 @@ static void test_long_decision(void **state) {
     talk_done(&talk);
 }
 
-/* A prompt that follows sees all of them. */
+/* A prompt that follows begins its turn at once, and its model is asked when all are written. */
 static void test_prompt_in_decision(void **state) {
     (void)state;
     struct talk talk;
@@ -458,7 +458,9 @@ static void test_prompt_in_decision(void **state) {
     talk_until(&talk, "hook.fileModified");
     talk_call(&talk, 4, "prompt", "{\"message\":\"y\"}");
     talk_until(&talk, "turnStart");
-    assert_non_null(strstr(talk.shape, "=2 turnStart "));
+    assert_null(strstr(talk.shape, "=2 "));
+    talk_until(&talk, "messageUpdate");
+    assert_non_null(strstr(talk.shape, "=2 "));
     assert_true(is_written(&talk, FILES - 1));
     talk_until(&talk, "=4");
     talk_done(&talk);

@@ -171,7 +171,6 @@ static void on_done(void *user, int64_t tokens) {
     turn->is_asked = false;
     if (turn->is_failed)
         return;
-    turn->answered = true;
     if (tokens > 0 && tokens < INT64_MAX / 2 - turn->tokens) {
         turn->tokens += tokens;
         agent->asked_tokens = tokens;
@@ -185,6 +184,7 @@ static void on_done(void *user, int64_t tokens) {
     note_calls(turn);
     if (status == DX_OK && (turn->answer.len || turn->work_count))
         status = keep_answer(turn);
+    turn->answered = status == DX_OK;
     if (status != DX_OK)
         dx__autohand_turn_fail(turn, DX_AUTOHAND_EXECUTION, NULL, dx_str("out of memory"));
     dx__autohand_turn_wake(turn);

@@ -6,7 +6,7 @@
 
 /* A model must be given a result for each call that it made: also for those that never ran. */
 static void close_calls(struct dx__autohand_turn *turn, const char *why) {
-    bool was_said = turn->stage == DX__TURN_CALLS;
+    bool was_said = turn->answered; /* then the calls are part of the history */
     for (size_t i = turn->settled; i < turn->work_count; i++) {
         struct dx__autohand_work *work = turn->works[i];
         struct dx__autohand_message message = {.role = DX__ROLE_TOOL,

@@ -82,6 +82,37 @@ static void test_while_it_asks(void **state) {
     talk_done(&talk);
 }
 
+/* The model has made calls, and nobody reads what it said: they have not even been looked at. The
+ * next question has a result for each of them nevertheless, or no model would take it. */
+static void test_before_the_calls(void **state) {
+    enum { PIECES = 20000 };
+    (void)state;
+    struct talk talk;
+    char *text = malloc(2 * PIECES + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < PIECES; i++)
+        memcpy(text + 2 * i, "x|", 3);
+    talk_init(&talk);
+    talk_calls(&talk, "read_file", "{\"path\":\"a\"}");
+    talk.steps[0].text = text;
+    talk_says(&talk, "Next.");
+    talk.deaf = true;
+    start(&talk, "SPEAK");
+    for (uint64_t until = talk_now() + 10000; talk.step == 0 && talk_now() < until;)
+        talk_turn(&talk, 10);
+    talk_call(&talk, 2, "abort", NULL);
+    talk_turn(&talk, 10);
+    talk.deaf = false;
+    talk_until(&talk, "=1!-32004");
+    assert_null(strstr(talk.shape, "hook.preTool"));
+    talk_call(&talk, 3, "prompt", "{\"message\":\"x\"}");
+    talk_until(&talk, "=3");
+    assert_non_null(strstr(talk.question, "\"tool_calls\""));
+    assert_non_null(strstr(talk.question, "\"tool_call_id\":\"call_1_0\""));
+    free(text);
+    talk_done(&talk);
+}
+
 /* The number that a program wrote into a file of the workspace. */
 static pid_t number_in(struct talk *talk, const char *name) {
     char path[200];
@@ -255,17 +286,12 @@ static void test_freed_by_a_tool(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_while_the_model_speaks),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_while_it_asks),
-        cmocka_unit_test(test_while_a_tool_runs),
-        cmocka_unit_test(test_reset_in_a_turn),
-        cmocka_unit_test(test_end_of_input),
-        cmocka_unit_test(test_leave),
-        cmocka_unit_test(test_leave_unheard),
-        cmocka_unit_test(test_client_dies),
-        cmocka_unit_test(test_freed_at_any_time),
-        cmocka_unit_test(test_freed_by_a_tool),
+        cmocka_unit_test(test_while_the_model_speaks), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_while_it_asks),          cmocka_unit_test(test_before_the_calls),
+        cmocka_unit_test(test_while_a_tool_runs),      cmocka_unit_test(test_reset_in_a_turn),
+        cmocka_unit_test(test_end_of_input),           cmocka_unit_test(test_leave),
+        cmocka_unit_test(test_leave_unheard),          cmocka_unit_test(test_client_dies),
+        cmocka_unit_test(test_freed_at_any_time),      cmocka_unit_test(test_freed_by_a_tool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

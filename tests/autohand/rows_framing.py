@@ -289,7 +289,7 @@ def row_18():
 def answers_fill_the_pipe():
     """More answers than may wait: what is told of the turn comes nevertheless."""
     many, size = 52, 4 << 20
-    with Agent("--yolo", steps=[says("Hi"), calls(runs("echo $$ >pid; sleep 60"))]) as agent:
+    with Agent("--yolo", "--ping", "20ms", steps=[says("Hi"), calls(runs("echo $$ >pid; sleep 60"))]) as agent:
         agent.turn("x" * size)
         identity = agent.prompt()
         eventually(lambda: agent.get("pid"), "the command does not run")
@@ -307,7 +307,9 @@ def answers_fill_the_pipe():
                 told.append(json.loads(body))
             else:
                 many -= 1
+                told = []
         same(many, 0, "answers that are missing")
+        true("ping" not in [short(each) for each in told], "pings for somebody who does not read: %s" % shown(told))
         same([short(each) for each in told][-5:-1], ["error", "hook.sessionError", "messageEnd", "turnEnd"], "the end of the turn")
 
 

@@ -125,9 +125,10 @@ def row_36():
             identity = agent.prompt()
             question = agent.wait_question()
             same(agent.result("permissionResponse", {"requestId": question["requestId"] + "0", "allowed": True}), {"success": False}, "another")
-            answers = [agent.start("permissionResponse", {"requestId": question["requestId"], "allowed": True}) for _ in range(2)]
+            two = [agent.request("permissionResponse", {"requestId": question["requestId"], "allowed": True}) for _ in range(2)]
+            agent.write(b"".join(stage.raw.text_of(each) + b"\n" for each in two))
             turn = agent.finish(identity)
-            got = [each["result"]["success"] for each in turn.messages if each.get("id") in answers]
+            got = [each["result"]["success"] for each in turn.messages if each.get("id") in [one["id"] for one in two]]
             same(got, [True, False], "once, and again")
             true(turn.one("toolEnd")["success"], "the first counts")
             same(agent.allow(question), False, "after the turn")

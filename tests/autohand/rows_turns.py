@@ -191,6 +191,10 @@ def row_25():
         agent.news("agentStart")
         same(agent.state()["messageCount"], 1, "messages")
         true(agent.turn().success, "the next turn")
+    with Agent(steps=[says("Hi", tokens=64000)]) as agent:  # what the model counted belongs to the session that is over
+        same(agent.turn().one("turnEnd")["contextPercent"], 50, "half of the context is free")
+        agent.start("reset")
+        same(agent.news("agentStart")["contextPercent"], agent.greeting["params"]["contextPercent"], "all of it is free again")
 
 
 def row_26():
@@ -227,6 +231,13 @@ def row_27():
             same(turn.one("messageEnd")["content"], "First. Second." if compat == "doc" else "Second.", "content")  # A29
             same(len(agent.model.asked), 2, "questions")
             same(turn.one("turnEnd")["tokensUsed"], 30, "tokens of both")
+    with Agent(steps=[calls(*[("list_tree", {}, "same")] * 3), says("Done.")]) as agent:  # calls that nobody could tell apart
+        turn = agent.turn()
+        ids = [each["toolId"] for each in turn.all("toolStart")]
+        same(len(set(ids)), 3, "the ids of three calls: %s" % ids)
+        said = agent.model.messages()
+        same([each["id"] for each in said[-4]["tool_calls"]], [each["tool_call_id"] for each in said[-3:]], "their results")
+        same(len({each["tool_call_id"] for each in said[-3:]}), 3, "what the model is told")
 
 
 def row_28():

@@ -155,6 +155,7 @@ static char *stored(const char *home, const char *name) {
     DIR *all = opendir(path);
     char *text = calloc(1, 1 << 16);
     const struct dirent *one;
+    struct stat facts;
     assert_non_null(all);
     assert_non_null(text);
     while ((one = readdir(all))) {
@@ -163,6 +164,8 @@ static char *stored(const char *home, const char *name) {
         (void)snprintf(path, sizeof path, "%s/sessions/%.200s/%s", home, one->d_name, name);
         FILE *file = fopen(path, "r");
         assert_non_null(file);
+        assert_int_equal(fstat(fileno(file), &facts), 0);
+        assert_int_equal(facts.st_mode & 077, 0); /* it is nobody else's business */
         assert_true(fread(text, 1, (1 << 16) - 1, file) > 0);
         assert_int_equal(fclose(file), 0);
     }

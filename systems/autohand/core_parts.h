@@ -97,8 +97,10 @@ struct dx__autohand_history {
     struct dx__autohand_message **all;
     size_t count, cap;
     size_t weight;
-    size_t bulk;   /* bytes of memory */
-    size_t prompt; /* where the prompt of this turn is; SIZE_MAX: nowhere */
+    size_t bulk;    /* bytes of memory */
+    size_t prompt;  /* where the prompt of this turn is; SIZE_MAX: nowhere */
+    size_t group;   /* where the last is that begins; behind it are its results … */
+    size_t emptied; /* … of which so many were looked at when there was no room */
     struct dx__autohand_store *store;
     uint64_t said; /* messages in all, also those that are forgotten */
 };
@@ -108,11 +110,14 @@ enum { DX__HISTORY_MAX = 64 << 20, DX__IMAGE_WEIGHT = 4 << 10 };
 
 dx_status dx__autohand_history_new(dx_autohand_agent *agent, struct dx__autohand_history **ret);
 void dx__autohand_history_free(struct dx__autohand_history *history);
+/* Is it neither a result nor what hooks have to say behind results? Those need what is before. */
+bool dx__autohand_history_begins(const struct dx__autohand_history *history, size_t index);
 /* A copy; it is written to the disk, too. DX_ERR_NOMEM. */
 dx_status dx__autohand_history_add(dx_autohand_agent *agent,
                                    const struct dx__autohand_message *message);
-/* history_send.c: for the model: what fits into `bytes`, the system's message and this turn's
- * prompt in any case. NULL without memory. */
+/* history_send.c: for the model: what fits into `bytes`, the system's message, this turn's
+ * prompt and the last answer in any case, with as much of its results as there is room for. NULL
+ * without memory. */
 yyjson_mut_val *dx__autohand_history_messages(const struct dx__autohand_history *history,
                                               yyjson_mut_doc *doc, size_t bytes);
 /* For getMessages: the last `limit` (0: all). NULL without memory. */

@@ -76,15 +76,49 @@ static void forget(struct dx__autohand_history *history, size_t index) {
             (--history->count - index) * sizeof *history->all);
     if (history->prompt > index && history->prompt != SIZE_MAX)
         history->prompt--;
+    history->group -= history->group > index;
     dx__free(&history->alloc, message);
 }
 
-/* The oldest go first, but for the system's own and the prompt that is being worked on. */
+bool dx__autohand_history_begins(const struct dx__autohand_history *history, size_t index) {
+    dx__autohand_role role = history->all[index]->role;
+    if (role == DX__ROLE_SYSTEM && index)
+        return history->all[index - 1]->role != DX__ROLE_TOOL;
+    return role != DX__ROLE_TOOL;
+}
+
+/* A call needs its result, but not all of it. False: there is nothing that can be left out. */
+static bool leave_out(struct dx__autohand_history *history) {
+    static const char note[] = "[left out: all results of this step together are too long]";
+    for (; history->group + 1 + history->emptied < history->count; history->emptied++) {
+        struct dx__autohand_message **place = &history->all[history->group + 1 + history->emptied];
+        struct dx__autohand_message given = **place;
+        if (given.role != DX__ROLE_TOOL || given.text.len < sizeof note)
+            continue;
+        given.text = dx_str(note);
+        struct dx__autohand_message *copy = copy_of(&history->alloc, &given);
+        if (!copy)
+            return false;
+        copy->weight = weigh(copy);
+        history->weight -= (*place)->weight - copy->weight;
+        history->bulk -= bulk(*place) - bulk(copy);
+        dx__free(&history->alloc, *place);
+        *place = copy;
+        return true;
+    }
+    return false;
+}
+
+/* The oldest go first, but for the system's own, the prompt that is being worked on, and the last
+ * answer with its results. */
 static void make_room(struct dx__autohand_history *history) {
     size_t first = history->count && history->all[0]->role == DX__ROLE_SYSTEM ? 1 : 0;
     while (history->bulk > DX__HISTORY_MAX && history->count > first + 2) {
         size_t index = history->prompt == first ? first + 1 : first;
-        forget(history, index);
+        if (index < history->group)
+            forget(history, index);
+        else if (!leave_out(history))
+            return;
     }
 }
 
@@ -112,6 +146,10 @@ static dx_status add(struct dx__autohand_history *history,
     history->weight += copy->weight;
     history->bulk += bulk(copy);
     history->all[history->count++] = copy;
+    if (dx__autohand_history_begins(history, history->count - 1)) {
+        history->group = history->count - 1;
+        history->emptied = 0;
+    }
     history->said++;
     make_room(history);
     return DX_OK;

@@ -40,13 +40,33 @@ static yyjson_mut_val *parts(const struct dx__autohand_message *message, yyjson_
     return list;
 }
 
-static bool put_message(const struct dx__autohand_message *message, yyjson_mut_doc *doc,
-                        yyjson_mut_val *list) {
+/* Of a result that is too long, its beginning. */
+static bool put_cut(const dx_allocator *alloc, yyjson_mut_doc *doc, yyjson_mut_val *told,
+                    dx_text text, size_t share) {
+    char gap[80];
+    while (share && ((unsigned char)text.at[share] & 0xc0) == 0x80)
+        share--;
+    (void)snprintf(gap, sizeof gap, "\n[… %zu bytes left out …]", text.len - share);
+    dx_buf cut;
+    dx_buf_init(&cut, SIZE_MAX / 2, alloc);
+    bool good = dx_buf_append(&cut, text.at, share) == DX_OK &&
+                dx_buf_append(&cut, gap, strlen(gap)) == DX_OK &&
+                yyjson_mut_obj_add_strncpy(doc, told, "content", cut.data, cut.len);
+    dx_buf_done(&cut);
+    return good;
+}
+
+static bool put_message(const struct dx__autohand_history *history, size_t index,
+                        yyjson_mut_doc *doc, yyjson_mut_val *list, size_t share) {
+    const struct dx__autohand_message *message = history->all[index];
     yyjson_mut_val *told = yyjson_mut_arr_add_obj(doc, list);
     if (!told || !yyjson_mut_obj_add_str(doc, told, "role", dx__autohand_role_name(message->role)))
         return false;
     if (message->image_count) {
         if (!yyjson_mut_obj_add_val(doc, told, "content", parts(message, doc)))
+            return false;
+    } else if (message->role == DX__ROLE_TOOL && message->text.len > share) {
+        if (!put_cut(&history->alloc, doc, told, message->text, share))
             return false;
     } else if (!put(doc, told, "content", message->text)) {
         return false;
@@ -58,7 +78,7 @@ static bool put_message(const struct dx__autohand_message *message, yyjson_mut_d
 }
 
 /* The first of those that are sent: as many as fit, beginning with one that needs none before it;
- * the last group (an answer with the results of its calls) is sent however long it is. */
+ * the last group (an answer with the results of its calls) is sent in any case. */
 static size_t first_sent(const struct dx__autohand_history *history, size_t from, size_t bytes) {
     size_t first = history->count;
     size_t sum = 0;
@@ -66,24 +86,46 @@ static size_t first_sent(const struct dx__autohand_history *history, size_t from
         sum += history->all[i - 1]->weight;
         if (sum > bytes && first < history->count)
             break;
-        if (history->all[i - 1]->role != DX__ROLE_TOOL)
+        if (dx__autohand_history_begins(history, i - 1))
             first = i - 1;
     }
     return first;
+}
+
+/* How much each result has room for, if not all of that fits: no model takes more than it can. */
+static size_t share_of(const struct dx__autohand_history *history, size_t first, size_t bytes) {
+    enum { SHARE_MIN = 100 };
+    size_t results = 0;
+    size_t results_size = 0;
+    size_t all = 0;
+    for (size_t i = first; i < history->count; i++) {
+        const struct dx__autohand_message *message = history->all[i];
+        all += message->weight;
+        if (message->role != DX__ROLE_TOOL)
+            continue;
+        results++;
+        results_size += message->text.len;
+    }
+    if (all <= bytes || !results)
+        return SIZE_MAX;
+    size_t others = all - results_size;
+    size_t share = bytes > others ? (bytes - others) / results : 0;
+    return share > SHARE_MIN ? share : SHARE_MIN;
 }
 
 yyjson_mut_val *dx__autohand_history_messages(const struct dx__autohand_history *history,
                                               yyjson_mut_doc *doc, size_t bytes) {
     yyjson_mut_val *list = yyjson_mut_arr(doc);
     size_t from = history->count && history->all[0]->role == DX__ROLE_SYSTEM ? 1 : 0;
-    if (!list || (from && !put_message(history->all[0], doc, list)))
+    if (!list || (from && !put_message(history, 0, doc, list, SIZE_MAX)))
         return NULL;
     size_t first = first_sent(history, from, bytes);
     if (history->prompt < first && history->prompt >= from &&
-        !put_message(history->all[history->prompt], doc, list))
+        !put_message(history, history->prompt, doc, list, SIZE_MAX))
         return NULL;
+    size_t share = share_of(history, first, bytes);
     for (size_t i = first; i < history->count; i++)
-        if (!put_message(history->all[i], doc, list))
+        if (!put_message(history, i, doc, list, share))
             return NULL;
     return list;
 }

@@ -37,6 +37,19 @@ def row_H1():
         true(all(each["success"] for each in turn.all("toolEnd")), "they succeed")
         same([each["tool_call_id"] for each in agent.model.messages() if each["role"] == "tool"][-3:], ["c%d" % n for n in range(count - 3, count)], "the last results")
         bounded(agent, 150 * MIB, "10,000 calls")
+    results_too_long()
+
+
+def results_too_long():
+    """More results than are kept: the model still gets one for each call, and the call before them."""
+    count = 1100
+    with Agent(steps=[calls(*((*reads("a.txt"), "c%d" % number) for number in range(count))), says("Done.")], files={"a.txt": "x" * 65000 + "\n"}) as agent:
+        true(agent.turn().success, "the turn")
+        said = agent.model.messages()
+        same([each["role"] for each in said[:3]], ["system", "user", "assistant"], "what the model is told")
+        same([each["tool_call_id"] for each in said[3:]], ["c%d" % number for number in range(count)], "the results")
+        true(sum(len(each["content"]) for each in said) < 1 << 20, "they are cut")
+        bounded(agent, 130 * MIB, "long results")
 
 
 def row_H2():

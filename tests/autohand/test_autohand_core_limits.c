@@ -343,8 +343,47 @@ static void test_no_answer(void **state) {
     talk_done(&talk);
 }
 
+/* Results that are longer than what the model can take are cut, each to its share; also where a
+ * hook has something to say behind them. */
+static void test_long_results(void **state) {
+    enum { SIZE = 40000, TOKENS = 10000 };
+    static const char hook[] = "{\"hooks\":{\"hooks\":[{\"event\":\"pre-tool\",\"command\":"
+                               "\"echo '{\\\"additionalContext\\\":\\\"NOTE\\\"}'\"}]}}";
+    (void)state;
+    char *text = malloc(SIZE + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < SIZE; i += 2)
+        memcpy(text + i, "\xc3\xa4", 3);
+    for (int hooked = 0; hooked < 2; hooked++) {
+        struct talk talk;
+        talk_init(&talk);
+        talk.config.context_tokens = TOKENS;
+        talk.config.settings = hooked ? hook : NULL;
+        talk_put(&talk, "a", text);
+        talk_put(&talk, "b", text);
+        talk_calls(&talk, "read_file", "{\"path\":\"a\"}");
+        talk.steps[0].calls[2] = "read_file";
+        talk.steps[0].calls[3] = "{\"path\":\"b\"}";
+        talk_says(&talk, "Done.");
+        talk_open(&talk, DX_FRAMING_LINE);
+        talk_call(&talk, 1, "prompt", "{\"message\":\"the prompt itself\"}");
+        talk_until(&talk, "=1");
+        talk_has(&talk, "/result/success", "true");
+        const char *parts[] = {"the prompt itself", "\"tool_calls\"",
+                               "\"tool_call_id\":\"call_1_0\"", "\"tool_call_id\":\"call_1_1\"",
+                               "bytes left out"};
+        for (size_t i = 0; i < LENGTH(parts); i++)
+            assert_non_null(strstr(talk.question, parts[i]));
+        assert_int_equal(hooked, strstr(talk.question, "NOTE") != NULL);
+        assert_in_range(strlen(talk.question), TOKENS, 4 * TOKENS);
+        talk_done(&talk);
+    }
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_long_results),
         cmocka_unit_test(test_many_calls),
         cmocka_unit_test(test_many_steps),
         cmocka_unit_test(test_abort_in_many_calls),

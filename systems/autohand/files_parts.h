@@ -128,11 +128,13 @@ void dx__autohand_tell_modified(dx_autohand_agent *agent, const char *path, cons
 
 /* patch.c */
 
-/* Applies a unified diff of one file. `ret_text` is allocated, with a '\0' behind it. The numbers
- * in its headings are taken as hints: models can't count. DX_ERR_INVALID with one line;
- * DX_ERR_LIMIT: the result is larger than `max`. */
-dx_status dx__autohand_patch(const dx_allocator *alloc, dx_text text, dx_text patch, size_t max,
-                             char **ret_text, size_t *ret_len, dx_error *reterr);
+/* Applies a diff of one file: a unified one, or one between "*** Begin Patch" and "*** End Patch".
+ * `ret_text` is allocated, with a '\0' behind it; NULL: the file is deleted. The numbers in its
+ * headings are taken as hints: models can't count. DX_ERR_INVALID with one line; DX_ERR_LIMIT: the
+ * result is larger than `max`. */
+dx_status dx__autohand_patch(const dx_allocator *alloc, const char *path, dx_text text,
+                             dx_text patch, size_t max, char **ret_text, size_t *ret_len,
+                             dx_error *reterr);
 
 /* tool_words.c */
 

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* `ret_text` is allocated. */
+/* `ret_text` is allocated; NULL: there is to be no such file. */
 typedef dx_status edit(dx_autohand_job *job, const char *path, dx_text text, char **ret_text,
                        size_t *ret_len, dx_error *reterr);
 
 static dx_status change(dx_autohand_job *job, const char *path, dx_text text, edit *make,
-                        const char *description, dx_error *reterr) {
+                        const char *description, bool *ret_deleted, dx_error *reterr) {
     dx_allocator alloc = dx_autohand_job_agent(job)->alloc;
     char *made = NULL;
     size_t len = 0;
@@ -20,7 +20,9 @@ static dx_status change(dx_autohand_job *job, const char *path, dx_text text, ed
     dx_status status = make(job, path, text, &made, &len, reterr);
     if (status != DX_OK)
         return status;
-    status = dx_autohand_job_write(job, path, (dx_text){made, len}, description, reterr);
+    *ret_deleted = !made;
+    status =
+        dx_autohand_job_write(job, path, (dx_text){made, len}, made ? description : NULL, reterr);
     dx__free(&alloc, made);
     return status;
 }
@@ -32,17 +34,18 @@ static void run(dx_autohand_job *job, edit *make, const char *what, bool creates
     char room[PATH_MAX + 32];
     char *path = NULL;
     dx_text text = {NULL, 0};
+    bool deleted = false;
     dx_status status = dx__autohand_arg_path(job, "path", NULL, &path, &error);
     if (status == DX_OK)
         status = dx_autohand_job_read(job, path, &text, &error);
     if (status == DX_OK || (status == DX_GONE && creates)) {
         (void)snprintf(room, sizeof room, "%s %s", what, path);
-        status =
-            change(job, path, text.at ? text : dx_str(""), make, creates ? room : NULL, &error);
+        status = change(job, path, text.at ? text : dx_str(""), make, creates ? room : NULL,
+                        &deleted, &error);
     }
     dx__free(&alloc, (char *)text.at);
     if (status == DX_OK) {
-        (void)snprintf(room, sizeof room, "Updated %s", path);
+        (void)snprintf(room, sizeof room, "%s %s", deleted ? "Deleted" : "Updated", path);
         dx_autohand_job_done(job, dx_str(room));
     } else {
         dx__autohand_job_refuse(job, status, path, &error);
@@ -54,8 +57,9 @@ static dx_status patch(dx_autohand_job *job, const char *path, dx_text text, cha
                        size_t *ret_len, dx_error *reterr) {
     dx_autohand_agent *agent = dx_autohand_job_agent(job);
     dx_error error = {.phrase = ""};
-    dx_status status = dx__autohand_patch(&agent->alloc, text, dx__autohand_arg_text(job, "patch"),
-                                          agent->workspace.file_max, ret_text, ret_len, &error);
+    dx_status status =
+        dx__autohand_patch(&agent->alloc, path, text, dx__autohand_arg_text(job, "patch"),
+                           agent->workspace.file_max, ret_text, ret_len, &error);
     if (status == DX_ERR_INVALID || status == DX_ERR_LIMIT)
         return dx__autohand_path_fail(reterr, status, path, error.phrase);
     return status;

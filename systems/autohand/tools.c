@@ -20,7 +20,8 @@ static const char apply_patch_args[] =
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"minLength\":1,"
     "\"description\":\"The file, relative to the workspace.\"},\"patch\":{\"type\":\"string\","
     "\"description\":\"Hunks: a line that begins with @@, then lines that begin with a space, + "
-    "or -.\"}},\"required\":[\"path\",\"patch\"]}";
+    "or -. Or all of that for one file between *** Begin Patch and *** End "
+    "Patch.\"}},\"required\":[\"path\",\"patch\"]}";
 
 static const char search_replace_args[] =
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"minLength\":1,"
@@ -75,8 +76,8 @@ const dx_autohand_tool dx__autohand_tools[] = {
     },
     {
         .name = "apply_patch",
-        .description = "Applies a unified diff to one file of the workspace. Context and "
-                       "removed lines must be exactly those of the file.",
+        .description = "Applies a unified diff to one file of the workspace, which may create or "
+                       "delete it. Context and removed lines must be exactly those of the file.",
         .parameters = apply_patch_args,
         .kind = DX_AUTOHAND_TOOL_WRITES,
         .path_member = "path",

@@ -8,7 +8,7 @@ static dx_allocator plain(struct unit_memory *memory) {
 static dx_status try_patch(struct unit_memory *memory, dx_text text, dx_text patch, size_t max,
                            char **ret, size_t *ret_len, dx_error *reterr) {
     dx_allocator alloc = plain(memory);
-    return dx__autohand_patch(&alloc, text, patch, max, ret, ret_len, reterr);
+    return dx__autohand_patch(&alloc, "d/x", text, patch, max, ret, ret_len, reterr);
 }
 
 static void must_give(const char *text, const char *patch, const char *expected) {
@@ -35,6 +35,18 @@ static void must_refuse(const char *text, const char *patch, const char *why) {
     assert_int_equal(try_patch(&memory, dx_str(text), dx_str(patch), 1 << 20, &made, &len, &error),
                      DX_ERR_INVALID);
     assert_string_equal(error.phrase, why);
+    assert_null(made);
+    assert_int_equal(memory.blocks, 0);
+}
+
+static void must_delete(const char *text, const char *patch) {
+    struct unit_memory memory = {.fail_at = 0};
+    char room[1];
+    char *made = room;
+    size_t len = 1;
+    dx_error error = {.phrase = ""};
+    assert_int_equal(try_patch(&memory, dx_str(text), dx_str(patch), 1 << 20, &made, &len, &error),
+                     DX_OK);
     assert_null(made);
     assert_int_equal(memory.blocks, 0);
 }
@@ -85,6 +97,15 @@ static void test_returns(void **state) {
     must_give("a\r\nb\r\n", "@@ -1,2 +1,2 @@\n a\n-b\n+B\n", "a\r\nB\r\n");
     must_give("a\r\nb\r\n", "@@ -1,2 +1,2 @@\r\n a\r\n-b\r\n+B\r\n", "a\r\nB\r\n");
     must_give("a\nb\n", "@@ -2 +2 @@\n-b\n+B\n", "a\nB\n");
+    /* The patch went through something that ends lines so; the file did not. */
+    must_give("a\nb\n", "@@ -1,2 +1,2 @@\r\n a\r\n-b\r\n+B\r\n", "a\nB\n");
+    /* It is about these ends. */
+    must_give("a\r\nb\r\n", "@@ -1 +1 @@\n-a\r\n+a\n", "a\nb\r\n");
+    must_give("a\nb\n", "@@ -1 +1 @@\n-a\n+a\r\n", "a\r\nb\n");
+    must_give("", "@@ -0,0 +1 @@\n+a\r\n", "a\r\n");
+    /* Both are in the file. */
+    must_give("a\r\nb\nc\n", "@@ -2 +2 @@\n-b\n+B\n", "a\r\nB\nc\n");
+    must_give("a\nb\r\nc\n", "@@ -2 +2 @@\n-b\n+B\n", "a\nB\r\nc\n");
 }
 
 static void test_refused(void **state) {
@@ -114,6 +135,74 @@ static void test_refused(void **state) {
     must_refuse(ABC, "@@ -3 +3 @@\n-c\n+C\n@@ -1 +1 @@\n-a\n+A\n",
                 "hunk 2: its context and removed lines are not in the file like this");
     must_refuse(ABC, "--- a\n+++ b\n@@ -1 +1 @@\n-a\n+A\n--- c\n+++ d\n@@ -2 +2 @@\n-b\n+B\n",
+                "hunk 1: another file begins behind it; patch one at a time");
+}
+
+/* What git and diff write of files as a whole. */
+static void test_whole_files(void **state) {
+    static const char new_file[] = "diff --git a/x b/x\nnew file mode 100644\nindex 0..1\n"
+                                   "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n";
+    static const char gone[] = "diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n"
+                               "+++ /dev/null\n@@ -1,3 +0,0 @@\n-a\n-b\n-c\n";
+    static const char moved[] = "it moves the file; write another one and delete this instead";
+    (void)state;
+    must_give("", new_file, "a\n");
+    must_give("", "diff --git a/e b/e\nnew file mode 100644\nindex 0000000..e69de29\n", "");
+    must_refuse(ABC, new_file, "hunk 1: it is for a new file, but there is one");
+    must_refuse(ABC, "--- /dev/null\t1970\n+++ x\n@@ -0,0 +1 @@\n+a\n",
+                "hunk 1: it is for a new file, but there is one");
+    must_delete(ABC, gone);
+    must_delete("", "diff --git a/e b/e\ndeleted file mode 100644\nindex e69de29..0000000\n");
+    must_refuse(ABC "d\n", gone, "hunk 1: it deletes the file, but not all of its lines");
+    must_refuse(ABC,
+                "diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\n"
+                "--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+A\n",
+                moved);
+    must_refuse(ABC, "diff --git a/x b/y\ncopy from x\ncopy to y\n", moved);
+    must_refuse(ABC, "diff --git a/x b/x\nBinary files a/x and b/x differ\n",
+                "it is for a binary file");
+    must_refuse(ABC, "diff --git a/x b/x\nindex 1..2\nGIT binary patch\nliteral 3\n",
+                "it is for a binary file");
+    /* Of the first there is nothing but its mode. */
+    must_refuse(ABC,
+                "diff --git a/y b/y\nold mode 100644\nnew mode 100755\n"
+                "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+A\n",
+                "another file begins behind it; patch one at a time");
+    /* git format-patch says who it is. */
+    must_give(ABC,
+              "From 1 Mon Sep 17\nSubject: [PATCH] x\n\n---\n x | 2 +-\n\ndiff --git a/x b/x\n"
+              "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n-- \n2.39.1\n\n",
+              "a\nB\nc\n");
+    must_give("- \nb\n", "@@ -1,2 +1 @@\n-- \n b\n", "b\n");
+}
+
+/* The form that models are taught. */
+static void test_stars(void **state) {
+    static const char twice[] = "f\nx\ng\nx\nh\nx\n";
+    (void)state;
+    must_give(ABC, "*** Begin Patch\n*** Update File: d/x\n@@\n a\n-b\n+B\n c\n*** End Patch\n",
+              "a\nB\nc\n");
+    must_give(ABC, "*** Begin Patch\n*** Update File: x\n a\n-b\n+B\n*** End Patch", "a\nB\nc\n");
+    must_give(ABC, "*** Begin Patch\n*** Update File: /w/d/x\n@@\n-a\n+A\n@@\n-c\n+C\n",
+              "A\nb\nC\n");
+    must_give("", "*** Begin Patch\n*** Add File: d/x\n+1\n+\n+2\n*** End Patch\n", "1\n\n2\n");
+    must_give("", "*** Begin Patch\n*** Add File: d/x\n*** End Patch\n", "");
+    must_delete(ABC, "*** Begin Patch\n*** Delete File: d/x\n*** End Patch\n");
+    must_give(ABC, "*** Begin Patch\r\n*** Update File: x\r\n@@\r\n-b\r\n+B\r\n*** End Patch\r\n",
+              "a\nB\nc\n");
+    /* A heading names a line, or several, that it comes behind. */
+    must_give(twice, "*** Update File: x\n@@   g\n-x\n+y\n", "f\nx\ng\ny\nh\nx\n");
+    must_give(twice, "@@ f @@\n@@ h\n-x\n+y\n", "f\nx\ng\nx\nh\ny\n");
+    must_give(twice, "*** Update File: x\n@@\n-x\n+y\n*** End of File\n", "f\nx\ng\nx\nh\ny\n");
+    must_refuse(twice, "@@ q\n-x\n+y\n",
+                "hunk 1: it fits in more than one place; give it more context");
+    must_refuse(ABC, "*** Add File: d/x\n+1\n", "hunk 1: it is for a new file, but there is one");
+    must_refuse(ABC, "*** Delete File: d/y\n", "it is for another file than that of the path");
+    must_refuse(ABC, "*** Update File: d/xx\n@@\n-a\n+A\n",
+                "it is for another file than that of the path");
+    must_refuse(ABC, "*** Update File: x\n*** Move to: y\n@@\n-a\n+A\n",
+                "it moves the file; write another one and delete this instead");
+    must_refuse(ABC, "*** Update File: x\n@@\n-a\n+A\n*** Delete File: x\n",
                 "hunk 1: another file begins behind it; patch one at a time");
 }
 
@@ -169,6 +258,38 @@ static void test_effort(void **state) {
                      DX_ERR_INVALID);
     assert_string_equal(error.phrase, "hunk 1: its place can't be found in reasonable time");
     assert_true(seconds() - before < 5);
+    free(text);
+    free(patch);
+}
+
+/* Also what is added is gone through at each place. */
+static void test_effort_of_added(void **state) {
+    enum { LINES = 20000, ADDED = 200000 };
+    struct unit_memory memory = {.fail_at = 0};
+    char *text = malloc((size_t)LINES * 2);
+    char *patch = malloc((size_t)ADDED * 2 + 64);
+    char *made = NULL;
+    size_t len;
+    dx_error error = {.phrase = ""};
+    (void)state;
+    assert_true(text && patch);
+    for (size_t i = 0; i < LINES; i++)
+        memcpy(text + 2 * i, "a\n", 2);
+    for (int first = 0; first < 2; first++) {
+        size_t used = (size_t)sprintf(patch, "@@ -1 +1 @@\n%s", first ? " a\n" : "");
+        for (size_t i = 0; i < ADDED; i++, used += 2)
+            memcpy(patch + used, "+\n", 2);
+        used += (size_t)sprintf(patch + used, " b\n");
+        double before = seconds();
+        assert_int_equal(try_patch(&memory, (dx_text){text, (size_t)LINES * 2},
+                                   (dx_text){patch, used}, 64 << 20, &made, &len, &error),
+                         DX_ERR_INVALID);
+        assert_true(seconds() - before < 5);
+        assert_string_equal(
+            error.phrase,
+            first ? "hunk 1: its place can't be found in reasonable time"
+                  : "hunk 1: its context and removed lines are not in the file like this");
+    }
     free(text);
     free(patch);
 }
@@ -315,7 +436,8 @@ int main(void) {
         cmocka_unit_test(test_refused),   cmocka_unit_test(test_dashes),
         cmocka_unit_test(test_limit),     cmocka_unit_test(test_effort),
         cmocka_unit_test(test_memory),    cmocka_unit_test(test_random),
-        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_garbage),   cmocka_unit_test(test_whole_files),
+        cmocka_unit_test(test_stars),     cmocka_unit_test(test_effort_of_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,6 +150,20 @@ static void test_patch(void **state) {
     must_end(files, "read_file", "{\"path\":\"n\"}", 'd', "x\n");
     must_end(files, "apply_patch", "{\"path\":\"a\",\"patch\":\"@@ -2 +2 @@\\n-2\\n+2\\n\"}", 'f',
              "a: hunk 1: its context and removed lines are not in the file like this");
+    told[0] = '\0';
+    must_end(files, "apply_patch",
+             "{\"path\":\"a\",\"patch\":\"--- a\\n+++ "
+             "/dev/null\\n@@ -1,3 +0,0 @@\\n-1\\n-zwei\\n-3\\n\"}",
+             'd', "Deleted a");
+    assert_string_equal(told, "change changes_1 change_changes_1_4 delete a \"1\n2\n3\n\" \"\" "
+                              "Delete a by t1\n");
+    must_end(files, "apply_patch",
+             "{\"path\":\"a\",\"patch\":\"*** Begin Patch\\n*** Delete File: a\\n\"}", 'f',
+             "a: there is no such file");
+    must_end(files, "apply_patch",
+             "{\"path\":\"a\",\"patch\":\"*** Begin Patch\\n*** Add File: a\\n+x\\n\"}", 'd',
+             "Updated a");
+    must_end(files, "read_file", "{\"path\":\"a\"}", 'd', "x\n");
     must_end(files, "apply_patch", "{\"path\":\"latin\",\"patch\":\"@@ -1,0 +1 @@\\n+x\\n\"}", 'f',
              "latin: it is no text in UTF-8");
 }

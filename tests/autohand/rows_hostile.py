@@ -1,4 +1,4 @@
-"""Rows H1 to H11: many calls, much output, ways out of the workspace, and a death in the middle. See stage.py."""
+"""Rows H1 to H12: many calls, much output, ways out of the workspace, and a death in the middle. See stage.py."""
 import json
 import os
 import resource
@@ -322,6 +322,17 @@ def row_H11():
         true(agent.result("getMessages")["messages"], "the history")
         same(agent.status(), "idle", "behind it")
         bounded(agent, 200 * MIB, "nonsense")
+
+
+def row_H12():
+    """Files may be no larger than the system allows: what is, is an error of its change, and leaves nothing behind; the agent lives."""
+    with Agent("--yolo", files={"old": "old\n"}, steps=[calls(writes("old", "x" * 300000), writes("new", "y" * 300000), writes("small", "z\n")), says("x")]) as agent:
+        resource.prlimit(agent.child.pid, resource.RLIMIT_FSIZE, (200000, resource.RLIM_INFINITY))
+        turn = agent.turn()
+        answer = agent.result("changesDecision", {"batchId": turn.one("changesBatchStart")["batchId"], "action": "accept_all"})
+        same((answer["success"], answer["appliedCount"], len(answer["errors"])), (False, 1, 2), shown(answer))
+        same((agent.get("old"), agent.get("small"), sorted(os.listdir(agent.workspace))), ("old\n", "z\n", ["old", "small"]), "the disk")
+        same(agent.status(), "idle", "behind it")
 
 
 if __name__ == "__main__":

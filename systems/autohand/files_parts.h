@@ -74,7 +74,7 @@ struct dx__autohand_walk {
     char path[PATH_MAX]; /* of what was told last, relative to the workspace */
     const char *name;    /* the last part of that */
     dx__autohand_kind kind;
-    bool cut; /* a folder had too many names, or lay too deep */
+    bool cut; /* a folder had too many names, lay too deep or could not be read */
 };
 
 /* `path` is clean. DX_GONE: there is no such folder. */
@@ -83,7 +83,7 @@ dx_status dx__autohand_walk_open(struct dx__autohand_walk *walk, dx_autohand_age
 /* walk->path, name, kind and depth (1: in the first folder) tell of the next one. DX_CLOSED: that
  * was all. */
 dx_status dx__autohand_walk_next(struct dx__autohand_walk *walk);
-/* What is in the folder that was told last comes next. Folders that can't be read are empty.
+/* What is in the folder that was told last comes next; nothing, if it can't be read.
  * DX_ERR_NOMEM. */
 dx_status dx__autohand_walk_enter(struct dx__autohand_walk *walk);
 void dx__autohand_walk_close(struct dx__autohand_walk *walk);

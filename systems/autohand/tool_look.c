@@ -93,9 +93,10 @@ static void on_cancel(dx_autohand_job *job, void *user) {
     dx_autohand_job_fail(job, dx_str("Aborted"));
 }
 
-void dx__autohand_look_fail(struct dx__autohand_look *look, char *path) {
+void dx__autohand_look_fail(struct dx__autohand_look *look, char *path, dx_status status,
+                            const dx_error *error) {
     dx_allocator alloc = look->alloc;
-    end(look, DX_ERR_NOMEM, NULL, &(dx_error){.phrase = ""});
+    end(look, status, path, error);
     dx__free(&alloc, path);
 }
 

@@ -29,8 +29,9 @@ struct dx__autohand_look *dx__autohand_look_new(dx_autohand_job *job, char **ret
                                                 dx_status (*step)(struct dx__autohand_look *look));
 /* Walks, beginning at `path`, which is freed, until step() says that it is enough; ends the job. */
 void dx__autohand_look_run(struct dx__autohand_look *look, char *path);
-/* Ends the job for want of memory. */
-void dx__autohand_look_fail(struct dx__autohand_look *look, char *path);
+/* Ends the job by what went wrong; frees `path`. */
+void dx__autohand_look_fail(struct dx__autohand_look *look, char *path, dx_status status,
+                            const dx_error *error);
 /* .git and node_modules are nothing to look into, unless that is where it begins. */
 bool dx__autohand_look_skips(const struct dx__autohand_look *look);
 

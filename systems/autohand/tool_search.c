@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Lines that are told unless another number is asked for, or at most; bytes of each. */
-enum { LINES = 200, LINES_MAX = 2000, LINE_BYTES = 400 };
+/* Lines that are told unless another number is asked for, or at most; bytes of each, and how many
+ * of these in front of what was found. */
+enum { LINES = 200, LINES_MAX = 2000, LINE_BYTES = 400, BEFORE_BYTES = 100 };
 
 static void fold(char *text, size_t len) {
     for (size_t i = 0; i < len; i++)
@@ -13,14 +14,23 @@ static void fold(char *text, size_t len) {
             text[i] = (char)(text[i] - 'A' + 'a');
 }
 
+static bool is_inside(char c) { /* of a character */
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Of a long line, what is around the place where it was found. */
 static dx_status tell(struct dx__autohand_look *look, const char *path, uint64_t number,
-                      dx_text line) {
+                      dx_text line, size_t hit) {
     char room[32];
-    (void)snprintf(room, sizeof room, ":%llu: ", (unsigned long long)number);
+    size_t from = line.len > LINE_BYTES && hit > BEFORE_BYTES ? hit - BEFORE_BYTES : 0;
+    while (from && is_inside(line.at[from]))
+        from--;
+    line = (dx_text){line.at + from, line.len - from};
     bool cut = line.len > LINE_BYTES;
     if (cut)
-        for (line.len = LINE_BYTES; line.len && ((unsigned char)line.at[line.len] & 0xc0) == 0x80;)
+        for (line.len = LINE_BYTES; line.len && is_inside(line.at[line.len]);)
             line.len--;
+    (void)snprintf(room, sizeof room, ":%llu: %s", (unsigned long long)number, from ? "…" : "");
     dx_status status = dx__autohand_add(&look->out, dx_str(path));
     if (status == DX_OK)
         status = dx__autohand_add_str(&look->out, room);
@@ -51,7 +61,8 @@ static dx_status search(struct dx__autohand_look *look, const char *path, dx_tex
         size_t to = end ? at - 1 : at;
         if (to > counted && text.at[to - 1] == '\r')
             to--;
-        status = tell(look, path, number, (dx_text){text.at + counted, to - counted});
+        status =
+            tell(look, path, number, (dx_text){text.at + counted, to - counted}, where - counted);
         look->found++;
     }
     return status;
@@ -71,7 +82,7 @@ static dx_status search_text(struct dx__autohand_look *look, const char *path, d
     return status;
 }
 
-/* Files that can't be read are left out. */
+/* Files that can't be read are left out, which is told at the end. */
 static dx_status search_file(struct dx__autohand_look *look, const char *path) {
     const struct dx__autohand_change *change = dx__autohand_batch_find(look->agent, path);
     char *bytes;
@@ -81,19 +92,23 @@ static dx_status search_file(struct dx__autohand_look *look, const char *path) {
         return change->text ? search_text(look, path, (dx_text){change->text, change->len}) : DX_OK;
     dx_status status =
         dx__autohand_file_read(&look->agent->workspace, path, &bytes, &len, NULL, &error);
-    if (status != DX_OK)
+    if (status != DX_OK) {
+        look->walk.cut |= status == DX_ERR_LIMIT || status == DX_ERR_SYSTEM;
         return status == DX_ERR_NOMEM ? status : DX_OK;
+    }
     status = search_text(look, path, (dx_text){bytes, len});
     dx__free(&look->alloc, bytes);
     return status;
 }
 
 static dx_status finish(struct dx__autohand_look *look) {
-    const char *note = look->enough                    ? "[there is more]\n"
-                       : !look->found                  ? "[nothing was found]\n"
-                       : !look->only && look->walk.cut ? "[not everything was looked at]\n"
-                                                       : "";
+    const char *note = look->enough  ? "[there is more]\n"
+                       : look->found ? ""
+                                     : "[nothing was found]\n";
     dx_status status = dx__autohand_add_str(&look->out, note);
+    if (status == DX_OK && !look->enough && look->walk.cut)
+        status = dx__autohand_add_str(&look->out, "[not everything was looked at: something is too "
+                                                  "large, lies too deep or can't be read]\n");
     return status == DX_OK ? DX_CLOSED : status;
 }
 
@@ -115,11 +130,10 @@ static dx_status step(struct dx__autohand_look *look) {
     return status == DX_OK && look->enough ? finish(look) : status;
 }
 
-/* Letters are folded on both sides; a file is looked at alone. DX_ERR_NOMEM. */
-static dx_status prepare(struct dx__autohand_look *look, const char *path) {
+/* Letters are folded on both sides; a file is looked at alone. */
+static dx_status prepare(struct dx__autohand_look *look, const char *path, dx_error *reterr) {
     char *bytes = NULL;
     size_t len;
-    dx_error error;
     look->query = dx__autohand_arg_text(look->job, "query");
     look->limit = dx__autohand_arg_number(look->job, "limit", LINES, LINES_MAX);
     if (!look->limit)
@@ -132,10 +146,13 @@ static dx_status prepare(struct dx__autohand_look *look, const char *path) {
         look->query.at = copy;
         look->folds = true;
     }
-    dx_status status = dx__autohand_batch_read(look->agent, path, &bytes, &len, &error);
+    dx_status status = dx__autohand_batch_read(look->agent, path, &bytes, &len, reterr);
     dx__free(&look->alloc, bytes);
+    if (status == DX_ERR_INVALID ||
+        (status == DX_GONE && !dx__autohand_batch_find(look->agent, path)))
+        return DX_OK; /* it is a folder, maybe of the turn alone, or walking will tell */
     if (status != DX_OK)
-        return status == DX_ERR_NOMEM ? status : DX_OK; /* it is a folder, or walking will tell */
+        return status;
     look->only = dx__text_copy(&look->alloc, dx_str(path));
     return look->only ? DX_OK : DX_ERR_NOMEM;
 }
@@ -146,8 +163,10 @@ void dx__autohand_search(dx_autohand_job *job, void *user) {
     (void)user;
     if (!look)
         return;
-    if (prepare(look, path) == DX_OK)
+    dx_error error = {.phrase = ""};
+    dx_status status = prepare(look, path, &error);
+    if (status == DX_OK)
         dx__autohand_look_run(look, path);
     else
-        dx__autohand_look_fail(look, path);
+        dx__autohand_look_fail(look, path, status, &error);
 }

@@ -163,6 +163,8 @@ dx_status dx__autohand_walk_open(struct dx__autohand_walk *walk, dx_autohand_age
     walk->cut = false;
     walk->name = walk->path;
     DIR *list = open_list(walk, path);
+    if (!list && errno == ENOTDIR)
+        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "it is no folder");
     if (!list && errno != ENOENT)
         return dx__autohand_path_errno(reterr, path, errno);
     memcpy(walk->path, path, len);
@@ -201,6 +203,7 @@ dx_status dx__autohand_walk_enter(struct dx__autohand_walk *walk) {
     }
     size_t len = strlen(walk->path);
     DIR *list = open_list(walk, walk->path);
+    walk->cut |= !list && errno != ENOENT;
     dx_status status = push(walk, list, len);
     if (list)
         closedir(list);

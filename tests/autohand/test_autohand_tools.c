@@ -218,8 +218,7 @@ static void test_tree(void **state) {
     must_end(files, "list_tree", "{\"path\":\"a\"}", 'd', "deep/\n  x\ny\n");
     must_end(files, "list_tree", "{\"path\":\".git\"}", 'd', "config\n");
     must_end(files, "list_tree", "{\"path\":\"none\"}", 'f', "none: there is no such file");
-    must_end(files, "list_tree", "{\"path\":\"b.txt\"}", 'f',
-             "b.txt: a part of the path is no folder");
+    must_end(files, "list_tree", "{\"path\":\"b.txt\"}", 'f', "b.txt: it is no folder");
     must_end(files, "list_tree", "{\"path\":\"out\"}", 'f', "out: it leads out of the workspace");
     must_end(files, "list_tree", "{\"path\":\"..\"}", 'f', "..: a path may not have .. in it");
     /* With what the turn has changed. */
@@ -257,6 +256,24 @@ static void test_tree_limits(void **state) {
     assert_true(strlen(job->output) < 600);
     assert_non_null(strstr(job->output, "[there is more"));
     job_free(job);
+}
+
+/* One that nobody may look into is not empty. */
+static void test_tree_locked(void **state) {
+    struct files *files = *state;
+    uid_t before = geteuid();
+    put(files, "d/x", "needle");
+    assert_int_equal(chmod(in_top(files, "."), 0755), 0);
+    assert_int_equal(chmod(in_top(files, "d"), 0), 0);
+    assert_int_equal(before ? 0 : seteuid(65534), 0);
+    dx_autohand_job *tree = run_to_end(files, "list_tree", "{}");
+    dx_autohand_job *found = run_to_end(files, "search", "{\"query\":\"needle\"}");
+    assert_int_equal(before ? 0 : seteuid(before), 0);
+    assert_int_equal(chmod(in_top(files, "d"), 0755), 0);
+    assert_string_equal(tree->output, "d/\n[there is more: ask for one of the folders]\n");
+    assert_non_null(strstr(found->output, "[not everything was looked at"));
+    job_free(tree);
+    job_free(found);
 }
 
 /* However many pending files lie beneath a folder, it has one name, and takes no room of others. */
@@ -310,6 +327,36 @@ static void test_search(void **state) {
     must_end(files, "delete_path", "{\"path\":\"b.txt\"}", 'd', NULL);
     must_end(files, "search", "{\"query\":\"needle\"}", 'd',
              "a/deep/x:1: a needle\nc:3: needle\nc:4: needle\n");
+    must_end(files, "search", "{\"query\":\"needle\",\"path\":\"b.txt\"}", 'f',
+             "b.txt: there is no such file");
+}
+
+/* What could not be looked at is said, also if nothing was found. */
+static void test_search_left_out(void **state) {
+    static const char note[] = "[not everything was looked at: something is too large, lies too "
+                               "deep or can't be read]\n";
+    struct files *files = *state;
+    char name[400] = "d";
+    char expected[256];
+    put(files, "x", "needle\n");
+    files->agent.workspace.file_max = 7;
+    must_end(files, "search", "{\"query\":\"needle\"}", 'd', "x:1: needle\n");
+    files->agent.workspace.file_max = 6;
+    (void)snprintf(expected, sizeof expected, "[nothing was found]\n%s", note);
+    must_end(files, "search", "{\"query\":\"needle\"}", 'd', expected);
+    must_end(files, "search", "{\"query\":\"needle\",\"path\":\"x\"}", 'f',
+             "x: the file is too large");
+    put(files, "a", "needle");
+    (void)snprintf(expected, sizeof expected, "a:1: needle\n%s", note);
+    must_end(files, "search", "{\"query\":\"needle\"}", 'd', expected);
+    must_end(files, "list_tree", "{\"path\":\"x\"}", 'f', "x: it is no folder");
+    assert_int_equal(unlink(in_top(files, "x")), 0);
+    for (int i = 0; i < 70; i++)
+        (void)strcat(name, "/d");
+    (void)strcat(name, "/x");
+    put(files, name, "needle");
+    must_end(files, "search", "{\"query\":\"needle\"}", 'd', expected);
+    must_end(files, "search", "{\"query\":\"needle\",\"path\":\"d/d/d/d/d/d/d/d/d/d\"}", 'd', NULL);
 }
 
 static void test_search_odd(void **state) {
@@ -326,6 +373,18 @@ static void test_search_odd(void **state) {
     dx_autohand_job *job = run_to_end(files, "search", "{\"query\":\"needle\"}");
     assert_ptr_equal(strstr(job->output, "latin:1: \xef\xbf\xbd needle\nlong:1: needlexx"),
                      job->output);
+    assert_string_equal(job->output + strlen(job->output) - 7, "xxx…\n");
+    assert_true(strlen(job->output) < 500);
+    job_free(job);
+    /* What was found is shown, however far behind it stands. */
+    assert_int_equal(unlink(in_top(files, "latin")), 0);
+    memset(text, 'x', 1999);
+    memcpy(text + 1498, "é", 2);
+    memcpy(text + 1600 - 1, "needle", 6);
+    put(files, "long", text);
+    job = run_to_end(files, "search", "{\"query\":\"needle\"}");
+    assert_ptr_equal(strstr(job->output, "long:1: …éxx"), job->output);
+    assert_non_null(strstr(job->output, "xxneedlexx"));
     assert_string_equal(job->output + strlen(job->output) - 7, "xxx…\n");
     assert_true(strlen(job->output) < 500);
     job_free(job);
@@ -439,9 +498,11 @@ int main(void) {
         ROW(test_replace),
         ROW(test_tree),
         ROW(test_tree_limits),
+        ROW(test_tree_locked),
         ROW(test_tree_of_pending),
         ROW(test_search),
         ROW(test_search_odd),
+        ROW(test_search_left_out),
         ROW(test_search_slices),
         cmocka_unit_test(test_words),
         ROW(test_memory),

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* Where a name stands; the folder is held, whatever becomes of the path that led there. */
@@ -138,12 +140,52 @@ static int write_all(int fd, dx_text bytes) {
     return 0;
 }
 
+static const char acl[] = "system.posix_acl_access";
+
+/* Those of the user are kept if they can be; without the list of rights, or with one that came from
+ * the folder, others might read the file than before. */
+static int copy_attributes(const char *old, int file, const char *names, size_t len, char *value) {
+    bool listed = false;
+    for (const char *name = names; name < names + len; name += strlen(name) + 1) {
+        bool rights = strcmp(name, acl) == 0;
+        if (!rights && strncmp(name, "user.", 5) != 0)
+            continue;
+        ssize_t size = getxattr(old, name, value, XATTR_SIZE_MAX);
+        if ((size < 0 || fsetxattr(file, name, value, (size_t)size, 0) != 0) && rights)
+            return errno;
+        listed |= rights;
+    }
+    if (!listed && fremovexattr(file, acl) != 0 && errno != ENODATA && errno != EOPNOTSUPP)
+        return errno;
+    return 0;
+}
+
+/* 0, or an errno. */
+static int keep_attributes(const struct dx__autohand_workspace *space, const spot *place) {
+    char link[64];
+    int old = openat(place->folder, place->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (old < 0)
+        return errno;
+    char *room = dx__malloc(&space->alloc, XATTR_LIST_MAX + XATTR_SIZE_MAX);
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", old);
+    ssize_t len = room ? listxattr(link, room, XATTR_LIST_MAX) : 0;
+    int number = !room ? ENOMEM
+                 : len < 0
+                     ? errno
+                     : copy_attributes(link, place->file, room, (size_t)len, room + XATTR_LIST_MAX);
+    dx__free(&space->alloc, room);
+    close(old);
+    return number == EOPNOTSUPP ? 0 : number;
+}
+
 /* Rights to read are never wider than they were before, also in between. */
-static int fill(spot *place, dx_text bytes) {
+static int fill(const struct dx__autohand_workspace *space, spot *place, dx_text bytes) {
     int number = write_all(place->file, bytes);
     if (!number && place->there) {
         if (fchown(place->file, place->about.st_uid, place->about.st_gid) != 0 && errno != EPERM)
             number = errno;
+        if (!number)
+            number = keep_attributes(space, place);
         if (!number && fchmod(place->file, place->about.st_mode & 0777) != 0)
             number = errno;
     }
@@ -179,7 +221,7 @@ static int stage(const struct dx__autohand_workspace *space, const char *path, d
         number = errno;
     if (!number)
         number = open_fresh(place, place->there ? 0600 : 0666);
-    return number ? number : fill(place, bytes);
+    return number ? number : fill(space, place, bytes);
 }
 
 static dx_status fail(dx_error *reterr, const char *path, int number) {

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 
 static const struct dx__autohand_workspace *space_of(void **state) {
     return &((struct files *)*state)->agent.workspace;
@@ -167,6 +168,39 @@ static void test_write_is_whole(void **state) {
     must_write(state, "a", "new", DX_OK);
     must_have(files, "a", "new");
     must_have(files, "../outside/other", "old");
+}
+
+/* What else is said about a file stays, and who may read it does. */
+static void test_write_attributes(void **state) {
+    /* The owner rw, user 1234 r, the group nothing, all of them at most r, others nothing. */
+    static const unsigned char rights[] = {2,   0,   0,   0,   1,   0,   6,  0,   255, 255, 255,
+                                           255, 2,   0,   4,   0,   210, 4,  0,   0,   4,   0,
+                                           0,   0,   255, 255, 255, 255, 16, 0,   4,   0,   255,
+                                           255, 255, 255, 32,  0,   0,   0,  255, 255, 255, 255};
+    static const char acl[] = "system.posix_acl_access";
+    struct files *files = *state;
+    char found[128];
+    put(files, "d/a", "old");
+    put(files, "d/b", "old");
+    assert_int_equal(chmod(in_top(files, "d/b"), 0640), 0);
+    if (setxattr(in_top(files, "d/a"), "user.k", "v", 1, 0) != 0 ||
+        setxattr(in_top(files, "d/a"), acl, rights, sizeof rights, 0) != 0)
+        skip(); /* this file system has none */
+    assert_int_equal(mode_of(files, "d/a"), 0640);
+    must_write(state, "d/a", "new", DX_OK);
+    must_have(files, "d/a", "new");
+    assert_int_equal(getxattr(in_top(files, "d/a"), "user.k", found, sizeof found), 1);
+    assert_int_equal(getxattr(in_top(files, "d/a"), acl, found, sizeof found), sizeof rights);
+    assert_memory_equal(found, rights, sizeof rights);
+    assert_int_equal(mode_of(files, "d/a"), 0640);
+    /* What the folder has for new files is nothing to one that was there. */
+    assert_int_equal(
+        setxattr(in_top(files, "d"), "system.posix_acl_default", rights, sizeof rights, 0), 0);
+    must_write(state, "d/b", "new", DX_OK);
+    assert_int_equal(getxattr(in_top(files, "d/b"), acl, found, sizeof found), -1);
+    assert_int_equal(mode_of(files, "d/b"), 0640);
+    must_write(state, "d/c", "new", DX_OK);
+    assert_true(getxattr(in_top(files, "d/c"), acl, found, sizeof found) > 0);
 }
 
 static void test_write_limit(void **state) {
@@ -502,7 +536,7 @@ int main(void) {
         ROW(test_write_limit),   ROW(test_create),       ROW(test_named),
         ROW(test_delete),        ROW(test_links),        ROW(test_links_out),
         ROW(test_links_nowhere), ROW(test_own),          ROW(test_race),
-        ROW(test_killed),        ROW(test_open),
+        ROW(test_killed),        ROW(test_open),         ROW(test_write_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

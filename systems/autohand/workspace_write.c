@@ -178,17 +178,26 @@ static int keep_attributes(const struct dx__autohand_workspace *space, const spo
     return number == EOPNOTSUPP ? 0 : number;
 }
 
-/* Rights to read are never wider than they were before, also in between. */
+/* Only few may give a file away, but most may give it to another group of theirs. Rights to read
+ * are never wider than they were before, also in between: who is of our own group is one of all
+ * others, unless it is the file's. */
+static int keep_rights(const struct dx__autohand_workspace *space, const spot *place) {
+    mode_t mode = place->about.st_mode & 0777;
+    if (fchown(place->file, (uid_t)-1, place->about.st_gid) != 0) {
+        if (errno != EPERM)
+            return errno;
+        mode &= 0707 | (mode & 07) << 3;
+    }
+    if (fchown(place->file, place->about.st_uid, (gid_t)-1) != 0 && errno != EPERM)
+        return errno;
+    int number = keep_attributes(space, place);
+    return number ? number : fchmod(place->file, mode) != 0 ? errno : 0;
+}
+
 static int fill(const struct dx__autohand_workspace *space, spot *place, dx_text bytes) {
     int number = write_all(place->file, bytes);
-    if (!number && place->there) {
-        if (fchown(place->file, place->about.st_uid, place->about.st_gid) != 0 && errno != EPERM)
-            number = errno;
-        if (!number)
-            number = keep_attributes(space, place);
-        if (!number && fchmod(place->file, place->about.st_mode & 0777) != 0)
-            number = errno;
-    }
+    if (!number && place->there)
+        number = keep_rights(space, place);
     struct stat about;
     if (!number && fstat(place->file, &about) != 0)
         number = errno;

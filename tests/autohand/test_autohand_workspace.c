@@ -2,6 +2,7 @@
 #include "autohand/files.h"
 
 #include <dirent.h>
+#include <grp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -201,6 +202,37 @@ static void test_write_attributes(void **state) {
     assert_int_equal(mode_of(files, "d/b"), 0640);
     must_write(state, "d/c", "new", DX_OK);
     assert_true(getxattr(in_top(files, "d/c"), acl, found, sizeof found) > 0);
+}
+
+/* A file of somebody else keeps its group; if it can't, ours has no more rights than all have. */
+static void test_write_foreign(void **state) {
+    struct files *files = *state;
+    gid_t group = 12345;
+    struct stat about;
+    if (geteuid() != 0)
+        skip(); /* nobody else can make one */
+    put(files, "a", "old");
+    put(files, "b", "old");
+    assert_int_equal(chmod(in_top(files, "."), 0777), 0);
+    assert_int_equal(chown(in_top(files, "a"), 1234, group), 0);
+    assert_int_equal(chown(in_top(files, "b"), 1234, 12346), 0);
+    assert_int_equal(chmod(in_top(files, "a"), 0660), 0);
+    assert_int_equal(chmod(in_top(files, "b"), 0672), 0);
+    assert_int_equal(setgroups(1, &group), 0);
+    assert_int_equal(setegid(65534), 0);
+    assert_int_equal(seteuid(65534), 0);
+    must_write(state, "a", "new", DX_OK);
+    must_write(state, "b", "new", DX_OK);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(setegid(0), 0);
+    assert_int_equal(setgroups(0, NULL), 0);
+    must_have(files, "a", "new");
+    assert_int_equal(stat(in_top(files, "a"), &about), 0);
+    assert_int_equal(about.st_gid, group);
+    assert_int_equal(mode_of(files, "a"), 0660);
+    assert_int_equal(stat(in_top(files, "b"), &about), 0);
+    assert_int_equal(about.st_gid, 65534);
+    assert_int_equal(mode_of(files, "b"), 0622);
 }
 
 static void test_write_limit(void **state) {
@@ -537,6 +569,7 @@ int main(void) {
         ROW(test_delete),        ROW(test_links),        ROW(test_links_out),
         ROW(test_links_nowhere), ROW(test_own),          ROW(test_race),
         ROW(test_killed),        ROW(test_open),         ROW(test_write_attributes),
+        ROW(test_write_foreign),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -114,12 +115,45 @@ size_t dx__autohand_batch_from(const dx_autohand_agent *agent, const char *path)
     return at;
 }
 
+/* What the turn has made of the folders above a file: nothing, a file, or none any more. */
+static dx_status above(const dx_autohand_agent *agent, const char *path) {
+    char folder[PATH_MAX];
+    dx_status status = DX_OK;
+    for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
+        (void)snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+        const struct dx__autohand_change *change = dx__autohand_batch_find(agent, folder);
+        if (change)
+            status = change->text ? DX_ERR_INVALID : DX_GONE;
+    }
+    return status;
+}
+
+/* Has the turn made a folder of it? One that is empty again is still there. */
+static bool is_folder(const dx_autohand_agent *agent, const char *path) {
+    struct dx__autohand_pending pending;
+    char room[PATH_MAX + 1];
+    size_t len = (size_t)snprintf(room, sizeof room, "%s/", path);
+    return dx__autohand_batch_pending(agent, dx__autohand_batch_from(agent, room), &pending) &&
+           strncmp(pending.path, room, len) == 0;
+}
+
+/* A file that the turn has not changed. */
+static dx_status read_disk(dx_autohand_agent *agent, const char *path, char **ret_bytes,
+                           size_t *ret_len, dx_error *reterr) {
+    dx_status status = above(agent, path);
+    if (status == DX_ERR_INVALID)
+        return dx__autohand_path_errno(reterr, path, ENOTDIR);
+    return status != DX_OK
+               ? status
+               : dx__autohand_file_read(&agent->workspace, path, ret_bytes, ret_len, NULL, reterr);
+}
+
 /* Of a path that is clean. */
 static dx_status read_seen(dx_autohand_agent *agent, const char *path, char **ret_bytes,
                            size_t *ret_len, dx_error *reterr) {
     const struct dx__autohand_change *change = dx__autohand_batch_find(agent, path);
     if (!change)
-        return dx__autohand_file_read(&agent->workspace, path, ret_bytes, ret_len, NULL, reterr);
+        return read_disk(agent, path, ret_bytes, ret_len, reterr);
     if (!change->text)
         return DX_GONE;
     char *copy = dx__text_copy(&agent->alloc, (dx_text){change->text, change->len});
@@ -175,7 +209,7 @@ static dx_status take_file(dx_autohand_agent *agent, const char *path,
         *ret_file = batch->files[at];
         return DX_OK;
     }
-    dx_status status = dx__autohand_file_read(&agent->workspace, path, &base, &len, NULL, reterr);
+    dx_status status = read_disk(agent, path, &base, &len, reterr);
     if (status != DX_OK && status != DX_GONE)
         return status;
     struct dx__autohand_changed *file =
@@ -293,6 +327,8 @@ static dx_status keep(dx_autohand_agent *agent, const struct dx__autohand_call *
     struct dx__autohand_changed *file;
     if (!agent->open)
         return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "no turn runs");
+    if (text.at && is_folder(agent, path))
+        return dx__autohand_path_errno(reterr, path, EISDIR);
     dx_status status = take_file(agent, path, &file, reterr);
     if (status != DX_OK)
         return status;

@@ -155,13 +155,16 @@ static void apply(struct dx__autohand_deciding *deciding, struct step *step) {
     add_error(deciding, id, room);
 }
 
-/* No more than there are descriptors for, and as many again for what follows; but at least one. */
+/* No more than there are descriptors for, and as many again for what follows; nor any that fails as
+ * long as those before it are not written; but at least one. */
 static size_t stage_some(struct dx__autohand_deciding *deciding, size_t from, size_t count) {
     for (size_t i = from; i < count; i++) {
         struct step *step = &deciding->steps[i];
         stage(deciding, step);
-        if (i == from || step->status != DX_ERR_SYSTEM || step->error.system != EMFILE)
+        if (i == from || step->status == DX_OK)
             continue;
+        if (step->status != DX_ERR_SYSTEM || step->error.system != EMFILE)
+            return i;
         size_t to = from + (i - from + 1) / 2;
         for (; i > to; i--)
             dx__autohand_file_unstage(&deciding->steps[i - 1].staged);

@@ -359,6 +359,26 @@ static void test_same_file(void **state) {
     }
 }
 
+/* A file becomes a folder; what can't be both is refused before anybody is shown it. */
+static void test_file_or_folder(void **state) {
+    struct files *files = *state;
+    put(files, "a", "old");
+    begin(files);
+    assert_int_equal(write_text(files, "a/b", "x"), DX_ERR_INVALID);
+    assert_int_equal(write_text(files, "a", NULL), DX_OK);
+    assert_int_equal(write_text(files, "a/b/c", "new"), DX_OK);
+    must_see(files, "a/b/c", "new");
+    must_see(files, "a/b/d", NULL);
+    assert_int_equal(write_text(files, "a", "x"), DX_ERR_INVALID);
+    assert_int_equal(write_text(files, "a/b", "x"), DX_ERR_INVALID);
+    assert_int_equal(write_text(files, "a/b/c/d", "x"), DX_ERR_INVALID);
+    assert_int_equal(write_text(files, "a/b-", "x"), DX_OK);
+    dx__autohand_batch_end(&files->agent);
+    must_decide(files, ACCEPT("changes_1"), DONE(3, 0));
+    must_have(files, "a/b/c", "new");
+    must_have(files, "a/b-", "x");
+}
+
 static void test_errors(void **state) {
     struct files *files = *state;
     put(files, "x", "");
@@ -605,7 +625,7 @@ int main(void) {
         ROW(test_limits),         ROW(test_no_preview),
         ROW(test_many),           ROW(test_many_written),
         ROW(test_many_strange),   ROW(test_few_descriptors),
-        ROW(test_memory),
+        ROW(test_memory),         ROW(test_file_or_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,16 +37,24 @@ static size_t cut_at(dx_text text, size_t max) {
 
 /* What is longer than the model is given is cut by lines, and said to be. */
 static dx_status tell(dx_buf *out, dx_text part, uint64_t from, uint64_t lines, size_t max) {
-    char note[160];
+    char note[192];
     if (part.len <= max)
         return dx__autohand_add(out, part);
     part.len = cut_at(part, max);
     uint64_t count = count_lines(part);
-    (void)snprintf(note, sizeof note,
-                   "\n[lines %llu to %llu of %llu; the rest did not fit: read on with offset "
-                   "%llu]\n",
-                   (unsigned long long)from + 1, (unsigned long long)from + count,
-                   (unsigned long long)lines, (unsigned long long)from + count);
+    bool whole = part.len && part.at[part.len - 1] == '\n';
+    if (whole)
+        (void)snprintf(note, sizeof note,
+                       "\n[lines %llu to %llu of %llu; the rest did not fit: read on with offset "
+                       "%llu]\n",
+                       (unsigned long long)from + 1, (unsigned long long)from + count,
+                       (unsigned long long)lines, (unsigned long long)from + count);
+    else
+        (void)snprintf(note, sizeof note,
+                       "\n[line %llu of %llu is cut here: it is too long to be read; search finds "
+                       "what is in it, offset %llu is behind it]\n",
+                       (unsigned long long)from + 1, (unsigned long long)lines,
+                       (unsigned long long)from + 1);
     dx_status status = dx__autohand_add(out, part);
     return status == DX_OK ? dx__autohand_add_str(out, note) : status;
 }

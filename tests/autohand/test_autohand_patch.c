@@ -403,6 +403,31 @@ static void test_random(void **state) {
 /* Anything at all: it may fail, but reads nothing that is not there. */
 static void test_garbage(void **state) {
     static const char letters[] = "@@ -1,+\\\nab \r-+@diff --git ";
+    static const char *const lines[] = {"@@ a\n",
+                                        "@@\n",
+                                        "@@",
+                                        "@@ -1 @@\r\n",
+                                        "*** Update File: x\n",
+                                        "*** Add File: x\r\n",
+                                        "*** Add File: x",
+                                        "*** Delete File: d/x\n",
+                                        "*** End of File\n",
+                                        "*** ",
+                                        "*** Move to: ",
+                                        "--- /dev/null\n",
+                                        "+++ /dev/null\n",
+                                        "-- \n",
+                                        "-a\n",
+                                        " a\n",
+                                        "+b\r\n",
+                                        "+b\n",
+                                        " b\n",
+                                        "diff --git a\n",
+                                        "new file mode 1\n",
+                                        "deleted file mode ",
+                                        "\n",
+                                        "\\ No\n",
+                                        "\r"};
     uint64_t seed = 4711;
     struct unit_fence fence = unit_fence_new(400);
     struct unit_fence other = unit_fence_new(400);
@@ -417,8 +442,11 @@ static void test_garbage(void **state) {
         dx_error error;
         for (size_t i = 0; i < len; i++)
             room[i] = letters[unit_random(&seed, sizeof letters - 1)];
-        if (len > 20)
+        if (len > 20 && round % 2)
             memcpy(room, "@@ -1,2 +1 @@\n", 14);
+        else if (len > 20)
+            for (len = 0; len < 200 && unit_random(&seed, 12);)
+                len = (size_t)(stpcpy(room + len, lines[unit_random(&seed, LENGTH(lines))]) - room);
         dx_text patch = unit_fence_put(&fence, room, len);
         dx_text text = unit_fence_put(&other, "a\n\nb\n a\n-", unit_random(&seed, 10));
         (void)try_patch(&memory, text, patch, 500, &made, &made_len, &error);

@@ -50,8 +50,8 @@ static dx_status no_memory(dx_error *reterr) {
 
 static dx_status fill(dx_autohand_agent *agent, dx_error *reterr) {
     dx_autohand_agent_config *config = &agent->config;
-    const char **places[] = {&config->workspace, &config->home, &config->settings,
-                             &config->model_name, &config->client_context};
+    const char **places[] = {&config->workspace,     &config->home,       &config->settings,
+                             &config->settings_file, &config->model_name, &config->client_context};
     config->allocator = &agent->alloc;
     agent->strings = dx__keep_strings(&agent->alloc, places, sizeof places / sizeof *places);
     if (!agent->strings)
@@ -69,8 +69,11 @@ static dx_status fill(dx_autohand_agent *agent, dx_error *reterr) {
                                             dx_str(config->settings), reterr);
     if (status == DX_OK)
         status = dx__autohand_toolbox_new(agent, reterr);
-    if (status == DX_OK && (dx__autohand_rules_new(agent, &agent->rules) != DX_OK ||
-                            dx__autohand_agent_session(agent) != DX_OK))
+    if (status == DX_OK &&
+        (dx__autohand_rules_new(agent, &agent->rules) != DX_OK ||
+         dx__autohand_agent_session(agent) != DX_OK ||
+         dx__autohand_workspace_own(&agent->workspace, config->home) != DX_OK ||
+         dx__autohand_workspace_own(&agent->workspace, config->settings_file) != DX_OK))
         status = DX_ERR_NOMEM;
     return status == DX_ERR_NOMEM ? no_memory(reterr) : status;
 }

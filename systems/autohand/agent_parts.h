@@ -188,13 +188,16 @@ void dx__autohand_hooks_end(dx_autohand_agent *agent);
 
 struct dx__autohand_workspace {
     int folder;
-    char *path; /* absolute, as told to the client */
+    char *path;   /* absolute, as told to the client */
+    char *own[2]; /* files and folders of the agent in it that are not by the usual name */
     size_t file_max;
     dx_allocator alloc;
 };
 
 dx_status dx__autohand_workspace_open(struct dx__autohand_workspace *space, const char *path,
                                       size_t file_max, const dx_allocator *alloc, dx_error *reterr);
+/* No tool may change `path`, which may be NULL, or what is in it. DX_ERR_NOMEM. */
+dx_status dx__autohand_workspace_own(struct dx__autohand_workspace *space, const char *path);
 void dx__autohand_workspace_close(struct dx__autohand_workspace *space);
 /* The form in which all others use it: relative, without "." and doubled slashes; an absolute path
  * that begins with the workspace's own is made relative. DX_ERR_INVALID: "..", NUL, empty, too

@@ -107,7 +107,9 @@ void dx__autohand_workspace_close(struct dx__autohand_workspace *space) {
         close(space->folder);
     space->folder = -1;
     dx__free(&space->alloc, space->path);
-    space->path = NULL;
+    dx__free(&space->alloc, space->own[0]);
+    dx__free(&space->alloc, space->own[1]);
+    space->path = space->own[0] = space->own[1] = NULL;
 }
 
 /* The rest of an absolute path behind the workspace's own; it is absent if that is another. */
@@ -119,6 +121,16 @@ static dx_text behind(const struct dx__autohand_workspace *space, dx_text path) 
         (path.len > len && path.at[len] != '/'))
         return (dx_text){NULL, 0};
     return (dx_text){path.at + len, path.len - len};
+}
+
+dx_status dx__autohand_workspace_own(struct dx__autohand_workspace *space, const char *path) {
+    char real[PATH_MAX];
+    dx_text rest = path && realpath(path, real) ? behind(space, dx_str(real)) : dx_str(NULL);
+    if (rest.len < 2)
+        return DX_OK; /* it lies elsewhere */
+    char **place = &space->own[space->own[0] != NULL];
+    *place = dx__text_copy(&space->alloc, (dx_text){rest.at + 1, rest.len - 1});
+    return *place ? DX_OK : DX_ERR_NOMEM;
 }
 
 /* Appends the parts of `path` to `to`, which has room for them; NULL, or why not. */

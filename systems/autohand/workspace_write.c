@@ -337,16 +337,20 @@ dx_status dx__autohand_file_delete(const struct dx__autohand_workspace *space, c
 }
 
 /* Lower and upper case are the same on some file systems. */
-static bool begins_own(const char *path) {
-    static const char own[] = ".autohand";
-    size_t len = sizeof own - 1;
-    return strncasecmp(path, own, len) == 0 && (path[len] == '/' || path[len] == '\0');
+static bool begins_own(const struct dx__autohand_workspace *space, const char *path) {
+    const char *const own[] = {".autohand", space->own[0], space->own[1]};
+    for (int i = 0; i < 3; i++) {
+        size_t len = own[i] ? strlen(own[i]) : 0;
+        if (len && strncasecmp(path, own[i], len) == 0 && (path[len] == '/' || path[len] == '\0'))
+            return true;
+    }
+    return false;
 }
 
 static bool leads_to_own(const struct dx__autohand_workspace *space, const char *path) {
     char real[PATH_MAX];
     int fd = dx__autohand_open_beneath(space->folder, path, O_PATH, 0);
-    bool own = fd >= 0 && real_path(space, fd, real) && begins_own(real);
+    bool own = fd >= 0 && real_path(space, fd, real) && begins_own(space, real);
     if (fd >= 0)
         close(fd);
     return own;
@@ -354,6 +358,6 @@ static bool leads_to_own(const struct dx__autohand_workspace *space, const char 
 
 bool dx__autohand_path_is_own(const struct dx__autohand_workspace *space, const char *path) {
     char above[PATH_MAX];
-    return begins_own(path) || leads_to_own(space, path) ||
+    return begins_own(space, path) || leads_to_own(space, path) ||
            (parent_of(path, above) && leads_to_own(space, above));
 }

@@ -295,6 +295,13 @@ def row_H10():
             true(paths <= (set() if exists else {"link/settings.local.json"}), "changes of %s" % paths)
             agent.result("changesDecision", {"batchId": turn.one("changesBatchStart")["batchId"], "action": "accept_all"})
             same(agent.get(".autohand/settings.local.json"), "{}" if exists else None, "the file")
+    # Also where somebody has put them elsewhere in the workspace.
+    with Agent("--config", "ws/agent.json", "--home", "ws/h", files={"agent.json": "{}", "h/config.json": "{}"}) as agent:
+        os.symlink("agent.json", agent.path("alias"))
+        names = ("agent.json", "Agent.json", "alias", "h/config.json", "h/permissions.json", "h/new/x", "h2")
+        agent.model.follow_steps([calls(*(writes(name, grant) for name in names)), says("x")])
+        turn = agent.turn(permit=True)
+        same({each["change"]["filePath"] for each in turn.all("changesBatchUpdate")}, {"h2"}, "what may be changed")
     # Nor does a file that comes with a repository allow anything.
     with Agent(files={".autohand/settings.local.json": grant}, steps=[calls(("run_command", {"command": "touch", "args": ["ran"]})), says("x")]) as agent:
         turn = agent.turn(permit=False)

@@ -214,7 +214,10 @@ static void test_write_foreign(void **state) {
         skip(); /* nobody else can make one */
     put(files, "a", "old");
     put(files, "b", "old");
+    put(files, "c", "old");
     assert_int_equal(chmod(in_top(files, "."), 0777), 0);
+    assert_int_equal(chown(in_top(files, "c"), 65534, 65534), 0);
+    assert_int_equal(chmod(in_top(files, "c"), 0444), 0);
     assert_int_equal(chown(in_top(files, "a"), 1234, group), 0);
     assert_int_equal(chown(in_top(files, "b"), 1234, 12346), 0);
     assert_int_equal(chmod(in_top(files, "a"), 0660), 0);
@@ -224,11 +227,13 @@ static void test_write_foreign(void **state) {
     assert_int_equal(seteuid(65534), 0);
     must_write(state, "a", "new", DX_OK);
     must_write(state, "b", "new", DX_OK);
+    must_write(state, "c", "new", DX_ERR_SYSTEM); /* it may only be read */
     assert_int_equal(seteuid(0), 0);
     assert_int_equal(setegid(0), 0);
     assert_int_equal(setgroups(0, NULL), 0);
     (void)prctl(PR_SET_DUMPABLE, 1); /* who looks for leaks has to look into us */
     must_have(files, "a", "new");
+    must_have(files, "c", "old");
     assert_int_equal(stat(in_top(files, "a"), &about), 0);
     assert_int_equal(about.st_gid, group);
     assert_int_equal(mode_of(files, "a"), 0660);

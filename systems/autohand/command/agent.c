@@ -30,6 +30,7 @@ struct run {
     int out;
     char home[PATH_MAX];
     char *settings;
+    char settings_file[PATH_MAX + 16];
     char *key; /* "OPENAI_API_KEY=…" */
     dx_recorder *recorder;
     dx_loop *loop;
@@ -140,16 +141,14 @@ static int read_settings(struct run *run, const char *path, bool must) {
 }
 
 static int find_settings(struct run *run) {
-    char path[PATH_MAX + 16];
     const char *given = run->options->config;
     if (!is_given(given))
         given = getenv("AUTOHAND_CONFIG");
-    if (is_given(given))
-        return read_settings(run, given, true);
-    if (!*run->home)
+    if (!is_given(given) && !*run->home)
         return 0;
-    (void)snprintf(path, sizeof path, "%s/config.json", run->home);
-    return read_settings(run, path, false);
+    (void)snprintf(run->settings_file, sizeof run->settings_file, "%s%s",
+                   is_given(given) ? given : run->home, is_given(given) ? "" : "/config.json");
+    return read_settings(run, run->settings_file, is_given(given));
 }
 
 /* The agent */
@@ -221,6 +220,7 @@ static int make(struct run *run) {
     config.workspace = options->path ? options->path : here;
     config.home = *run->home ? run->home : NULL;
     config.settings = run->settings;
+    config.settings_file = *run->settings_file ? run->settings_file : NULL;
     config.model_name = options->model;
     (void)dx_autohand_compat_of(options->compat ? options->compat : "doc", &config.compat);
     config.client_context = options->client_context;

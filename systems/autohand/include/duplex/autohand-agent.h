@@ -42,8 +42,9 @@ typedef struct dx_autohand_agent_config {
     const char *home;      /* sessions, and permissions for all workspaces; NULL: none are kept */
     const char *settings;  /* JSON text: {"hooks", "permissions", …}, docs/autohand-settings.md;
                               NULL: none */
-    dx_autohand_model *model; /* freed with the agent; needed */
-    const char *model_name;   /* told instead of the model's own; NULL: that */
+    const char *settings_file; /* where that was read: no tool may change it. May be NULL */
+    dx_autohand_model *model;  /* freed with the agent; needed */
+    const char *model_name;    /* told instead of the model's own; NULL: that */
     dx_autohand_compat compat;
     int no_preview; /* changes are written at once, each with its permission */
     int allow_all;  /* nothing is asked; what the settings deny stays denied */

@@ -152,7 +152,7 @@ static int copy_attributes(const char *old, int file, const char *names, size_t 
             continue;
         ssize_t size = getxattr(old, name, value, XATTR_SIZE_MAX);
         if ((size < 0 || fsetxattr(file, name, value, (size_t)size, 0) != 0) && rights)
-            return errno;
+            return errno == EINVAL ? EPERM : errno; /* it names users that we can't name */
         listed |= rights;
     }
     if (!listed && fremovexattr(file, acl) != 0 && errno != ENODATA && errno != EOPNOTSUPP)

@@ -263,6 +263,55 @@ static void test_tree_limits(void **state) {
     job_free(job);
 }
 
+/* Files in "m" up to `count`, with names of that length, and whether looking at them leaves some
+ * out. */
+static void must_cut(struct files *files, const char *tool, size_t count, int length, bool cut) {
+    static size_t made;
+    char name[256];
+    if (mkdir(in_top(files, "m"), 0777) == 0)
+        made = 0;
+    int folder = open(in_top(files, "m"), O_PATH | O_DIRECTORY);
+    for (; made < count; made++) {
+        (void)snprintf(name, sizeof name, "%0*zu", length, made);
+        int fd = openat(folder, name, O_CREAT | O_EXCL | O_WRONLY, 0666);
+        assert_true(fd >= 0);
+        (void)close(fd);
+    }
+    (void)close(folder);
+    dx_autohand_job *job = run_to_end(files, tool, "{\"query\":\"x\",\"path\":\"m\"}");
+    assert_int_equal(job->ended, 'd');
+    assert_int_equal(strstr(job->output, "[there is more") || strstr(job->output, "[not every"),
+                     cut);
+    job_free(job);
+}
+
+/* So many files take their time on a disk. */
+static int set_up_in_memory(void **state) {
+    char before[PATH_MAX];
+    const char *place = getenv("TMPDIR");
+    (void)snprintf(before, sizeof before, "%s", place ? place : "");
+    if (access("/dev/shm", W_OK) == 0)
+        (void)setenv("TMPDIR", "/dev/shm", 1);
+    int failed = set_up(state);
+    (void)(place ? setenv("TMPDIR", before, 1) : unsetenv("TMPDIR"));
+    return failed;
+}
+
+static void test_many_names(void **state) {
+    struct files *files = *state;
+    must_cut(files, "list_tree", 5000, 5, false);
+    must_cut(files, "list_tree", 5001, 5, true);
+    must_cut(files, "search", DX__WALK_NAMES, 5, false);
+    must_cut(files, "search", DX__WALK_NAMES + 1, 5, true);
+}
+
+/* 2 MiB of them, with two bytes more for each. */
+static void test_long_names(void **state) {
+    struct files *files = *state;
+    must_cut(files, "search", (2 << 20) / 257, 255, false);
+    must_cut(files, "search", (2 << 20) / 257 + 1, 255, true);
+}
+
 /* One that nobody may look into is not empty. */
 static void test_tree_locked(void **state) {
     struct files *files = *state;
@@ -505,6 +554,8 @@ int main(void) {
         ROW(test_tree),
         ROW(test_tree_limits),
         ROW(test_tree_locked),
+        cmocka_unit_test_setup_teardown(test_many_names, set_up_in_memory, tear_down),
+        cmocka_unit_test_setup_teardown(test_long_names, set_up_in_memory, tear_down),
         ROW(test_tree_of_pending),
         ROW(test_search),
         ROW(test_search_odd),

@@ -445,6 +445,32 @@ static void test_search_odd(void **state) {
     job_free(job);
 }
 
+/* 200 lines unless more are asked for, and never more than 2,000. */
+static void test_search_lines(void **state) {
+    static const struct {
+        const char *args;
+        size_t lines;
+    } rows[] = {{"{\"query\":\"x\"}", 200},
+                {"{\"query\":\"x\",\"limit\":0}", 200},
+                {"{\"query\":\"x\",\"limit\":1999}", 1999},
+                {"{\"query\":\"x\",\"limit\":1e9}", 2000}};
+    struct files *files = *state;
+    char text[2 * 2001 + 1];
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        for (size_t more = 0; more < 2; more++) {
+            for (size_t line = 0; line < rows[i].lines + more; line++)
+                (void)strcpy(text + 2 * line, "x\n");
+            put(files, "f", text);
+            dx_autohand_job *job = run_to_end(files, "search", rows[i].args);
+            size_t found = 0;
+            for (const char *at = job->output; (at = strchr(at, '\n')); at++)
+                found++;
+            assert_int_equal(found, rows[i].lines + more);
+            assert_int_equal(strstr(job->output, "[there is more]\n") != NULL, more);
+            job_free(job);
+        }
+}
+
 /* A large tree is looked at a little at a time, and can be left. */
 static void test_search_slices(void **state) {
     struct files *files = *state;
@@ -508,6 +534,17 @@ static void test_words(void **state) {
     must_split("a b#c d~", "<a><b#c><d~>");
     for (size_t i = 0; i < LENGTH(shell); i++)
         must_split(shell[i], NULL);
+    char *line = malloc((1 << 20) + 2);
+    struct unit_memory memory = {.fail_at = 0};
+    dx_allocator alloc = unit_allocator(&memory);
+    char **words;
+    assert_non_null(line);
+    memset(line, 'x', (1 << 20) + 1);
+    assert_int_equal(dx__autohand_words(&alloc, (dx_text){line, (1 << 20) + 1}, &words, NULL),
+                     DX_ERR_INVALID);
+    assert_int_equal(dx__autohand_words(&alloc, (dx_text){line, 1 << 20}, &words, NULL), DX_OK);
+    dx__free(&alloc, words);
+    free(line);
 }
 
 /* Memory that runs out at any point ends a tool, and nothing leaks. */
@@ -560,6 +597,7 @@ int main(void) {
         ROW(test_search),
         ROW(test_search_odd),
         ROW(test_search_left_out),
+        ROW(test_search_lines),
         ROW(test_search_slices),
         cmocka_unit_test(test_words),
         ROW(test_memory),

@@ -48,13 +48,14 @@ static dx_status tell_thought(struct dx__autohand_model_answer *answer, yyjson_v
     return DX_OK;
 }
 
-static dx_status take_calls(struct dx__autohand_model_answer *answer, yyjson_val *list) {
+static dx_status take_calls(struct dx__autohand_model_answer *answer, yyjson_val *list,
+                            bool whole) {
     size_t i, count;
     yyjson_val *fragment;
     if (list && !yyjson_is_null(list) && !yyjson_is_arr(list))
         return is_none(answer, "tool_calls is no list");
     yyjson_arr_foreach(list, i, count, fragment) {
-        dx_status status = dx__autohand_model_calls_add(&answer->calls, fragment);
+        dx_status status = dx__autohand_model_calls_add(&answer->calls, fragment, whole);
         if (status == DX_MISFIT)
             return is_none(answer, "a tool call is none");
         if (status == DX_ERR_LIMIT) {
@@ -71,7 +72,8 @@ static dx_status take_calls(struct dx__autohand_model_answer *answer, yyjson_val
 
 static dx_status take_choice(struct dx__autohand_model_answer *answer, yyjson_val *choice) {
     yyjson_val *message = yyjson_obj_get(choice, "delta");
-    if (!yyjson_is_obj(message))
+    bool whole = !yyjson_is_obj(message);
+    if (whole)
         message = yyjson_obj_get(choice, "message");
     dx_status status = tell_thought(answer, message);
     if (status == DX_OK)
@@ -79,11 +81,13 @@ static dx_status take_choice(struct dx__autohand_model_answer *answer, yyjson_va
     if (status == DX_OK)
         status = tell_text(answer, yyjson_obj_get(message, "refusal"));
     if (status == DX_OK)
-        status = take_calls(answer, yyjson_obj_get(message, "tool_calls"));
+        status = take_calls(answer, yyjson_obj_get(message, "tool_calls"), whole);
     /* Once the question is gone, the answer may be that of another. */
     if (status == DX_OK) {
         answer->any = true;
-        answer->finished |= yyjson_is_str(yyjson_obj_get(choice, "finish_reason"));
+        /* There are servers that say "" as long as there is no reason. */
+        answer->finished |=
+            dx__autohand_model_text(yyjson_obj_get(choice, "finish_reason")).len > 0;
     }
     return status;
 }
@@ -103,8 +107,11 @@ static void take_usage(struct dx__autohand_model_answer *answer, yyjson_val *usa
         answer->tokens = asked + said;
 }
 
-/* {"error": {"message", "code"?, "type"?}}, {"error": "…"}, {"message"}, {"detail"}. */
+/* {"error": {"message", "code"?, "type"?}}, {"error": "…"}, {"message"}, {"detail"}; some put it
+ * into a list. */
 static dx_text complaint_in(yyjson_val *root) {
+    if (yyjson_is_arr(root))
+        root = yyjson_arr_get_first(root);
     yyjson_val *error = yyjson_obj_get(root, "error");
     yyjson_val *places[] = {error, yyjson_obj_get(error, "message"),
                             yyjson_obj_get(root, "message"), yyjson_obj_get(root, "detail")};
@@ -137,7 +144,10 @@ static dx_status take(struct dx__autohand_model_answer *answer, yyjson_val *root
     if (choices && !yyjson_is_null(choices) && !yyjson_is_arr(choices))
         return is_none(answer, "choices is no list");
     take_usage(answer, yyjson_obj_get(root, "usage"));
-    return yyjson_arr_size(choices) ? take_choice(answer, yyjson_arr_get_first(choices)) : DX_OK;
+    yyjson_val *choice = yyjson_arr_get_first(choices);
+    /* One is asked for: who sends more sends each in pieces of its own. */
+    return choice && !yyjson_get_uint(yyjson_obj_get(choice, "index")) ? take_choice(answer, choice)
+                                                                       : DX_OK;
 }
 
 dx_status dx__autohand_model_answer_take(struct dx__autohand_model_answer *answer, dx_text json) {

@@ -42,6 +42,16 @@ static struct dx__autohand_model_fragments *find(const struct dx__autohand_model
     return call && id.len && call->id.len && !holds(&call->id, id) ? NULL : call;
 }
 
+/* Of those that give neither ids nor different indexes: is that a call of its own, behind one that
+ * is complete? */
+static bool is_another(const struct dx__autohand_model_fragments *call, dx_text id, dx_text name,
+                       yyjson_val *args) {
+    dx_text begins = dx__autohand_model_text(args);
+    return !id.len && name.len && call->name.len && call->args.len &&
+           call->args.data[call->args.len - 1] == '}' &&
+           (yyjson_is_obj(args) || (begins.len && *begins.at == '{'));
+}
+
 static dx_status reserve_index(struct dx__autohand_model_calls *calls, int64_t index) {
     if (!is_listed(index) || (size_t)index < calls->latest_room)
         return DX_OK;
@@ -91,21 +101,25 @@ static dx_status set_once(dx_buf *buf, dx_text text) {
     return text.len && !buf->len ? dx_buf_append(buf, text.at, text.len) : DX_OK;
 }
 
-dx_status dx__autohand_model_calls_add(struct dx__autohand_model_calls *calls,
-                                       yyjson_val *fragment) {
+dx_status dx__autohand_model_calls_add(struct dx__autohand_model_calls *calls, yyjson_val *fragment,
+                                       bool whole) {
     yyjson_val *function = yyjson_obj_get(fragment, "function");
     yyjson_val *number = yyjson_obj_get(fragment, "index");
     yyjson_val *args = yyjson_obj_get(function, "arguments");
     dx_text id = dx__autohand_model_text(yyjson_obj_get(fragment, "id"));
+    dx_text name = dx__autohand_model_text(yyjson_obj_get(function, "name"));
     int64_t index = yyjson_is_int(number) ? yyjson_get_sint(number) : -1;
     if (!yyjson_is_obj(fragment) || (function && !yyjson_is_obj(function)))
         return DX_MISFIT;
-    struct dx__autohand_model_fragments *call = find(calls, index < 0 ? -1 : index, id);
+    struct dx__autohand_model_fragments *call =
+        whole ? NULL : find(calls, index < 0 ? -1 : index, id);
+    if (call && is_another(call, id, name, args))
+        call = NULL;
     dx_status status = call ? DX_OK : begin(calls, index < 0 ? -1 : index, &call);
     if (status == DX_OK)
         status = set_once(&call->id, id);
     if (status == DX_OK)
-        status = set_once(&call->name, dx__autohand_model_text(yyjson_obj_get(function, "name")));
+        status = set_once(&call->name, name);
     if (status == DX_OK && args && !yyjson_is_null(args))
         status = dx__autohand_model_args(&call->args, args);
     return status;

@@ -1,6 +1,8 @@
 /* What is sent to an endpoint, and where. */
 #include "systems/autohand/model_http.h"
 
+#include <strings.h>
+
 static dx_status add(dx_buf *body, dx_status status, const char *text) {
     return status == DX_OK ? dx_buf_append(body, text, strlen(text)) : status;
 }
@@ -27,7 +29,7 @@ dx_status dx__autohand_http_body(dx_buf *body, const dx_autohand_http_config *co
 
 /* This machine is never asked by way of a proxy. */
 static bool is_local(const char *host) {
-    return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 ||
+    return strcasecmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 ||
            strcmp(host, "[::1]") == 0;
 }
 

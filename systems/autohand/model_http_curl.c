@@ -104,6 +104,8 @@ static dx__autohand_http_form form_of(CURL *easy, dx_text bytes) {
 static size_t on_bytes(char *at, size_t size, size_t count, void *user) {
     struct dx__autohand_http *http = user;
     dx_text bytes = {at, size * count};
+    if (http->complete)
+        return bytes.len; /* what follows the last word of a stream is nothing */
     if (http->form == DX__FORM_UNKNOWN)
         http->form = form_of(http->easy, bytes);
     http->received += bytes.len;

@@ -84,7 +84,7 @@ static bool is_last(dx_text data) {
 }
 
 void dx__autohand_http_take(struct dx__autohand_http *http) {
-    dx_status status = http->form == DX__FORM_EVENTS ? DX_OK : DX_AGAIN;
+    dx_status status = http->form == DX__FORM_EVENTS && !http->complete ? DX_OK : DX_AGAIN;
     while (status == DX_OK && !http->complete) {
         dx_text data = {0};
         status = dx__autohand_sse_next(&http->events, &data);
@@ -101,7 +101,19 @@ void dx__autohand_http_take(struct dx__autohand_http *http) {
         dx_timer_set(http->silence, CLOSING_MS);
 }
 
+static void cut(struct dx__autohand_http *http) {
+    struct dx__autohand_model_trouble trouble;
+    dx__autohand_model_trouble_set(&trouble, DX_AUTOHAND_FAIL_NETWORK, true,
+                                   "the model's answer %s",
+                                   http->received && !http->complete ? "was cut off" : "is empty");
+    dx__autohand_http_fail(http, &trouble);
+}
+
 void dx__autohand_http_finish(struct dx__autohand_http *http) {
+    if (!http->answer.any) {
+        cut(http);
+        return;
+    }
     /* Whoever hears of a call may cancel: so the calls are no longer the model's. */
     struct dx__autohand_model_answer answer = http->answer;
     dx__autohand_model_answer_init(&http->answer, &http->ear, &http->alloc);
@@ -141,14 +153,6 @@ static void broken(struct dx__autohand_http *http, CURLcode result) {
     dx__autohand_http_fail(http, &trouble);
 }
 
-static void cut(struct dx__autohand_http *http) {
-    struct dx__autohand_model_trouble trouble;
-    dx__autohand_model_trouble_set(&trouble, DX_AUTOHAND_FAIL_NETWORK, true,
-                                   "the model's answer %s",
-                                   http->received ? "was cut off" : "is empty");
-    dx__autohand_http_fail(http, &trouble);
-}
-
 /* The connection ended as it should; did the answer? */
 static void weigh(struct dx__autohand_http *http) {
     uint64_t number = http->ear.number;
@@ -177,10 +181,8 @@ static void weigh(struct dx__autohand_http *http) {
         return;
     if (status != DX_OK)
         fail_with(http, status);
-    else if (http->answer.any)
-        dx__autohand_http_finish(http);
     else
-        cut(http);
+        dx__autohand_http_finish(http);
 }
 
 void dx__autohand_http_ended(struct dx__autohand_http *http, CURLcode result) {

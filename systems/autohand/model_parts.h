@@ -113,10 +113,10 @@ struct dx__autohand_model_calls {
 };
 enum { DX__AUTOHAND_MODEL_CALLS_MAX = 20000 }; /* of one answer */
 void dx__autohand_model_calls_clear(struct dx__autohand_model_calls *calls);
-/* An element of tool_calls. DX_ERR_LIMIT: more than a model may call at once; DX_MISFIT: it is no
- * such element. */
-dx_status dx__autohand_model_calls_add(struct dx__autohand_model_calls *calls,
-                                       yyjson_val *fragment);
+/* An element of tool_calls; `whole`: all of a call, and not a part of one. DX_ERR_LIMIT: more than
+ * a model may call at once; DX_MISFIT: it is no such element. */
+dx_status dx__autohand_model_calls_add(struct dx__autohand_model_calls *calls, yyjson_val *fragment,
+                                       bool whole);
 /* False: the question is gone. */
 bool dx__autohand_model_calls_tell(const struct dx__autohand_model_calls *calls,
                                    struct dx__autohand_ear *ear);

@@ -171,10 +171,13 @@ class Answer(BaseHTTPRequestHandler):
         message = {"role": "assistant", "content": TEXT, "tool_calls": None}
         self.whole(200, {"choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": 7, "completion_tokens": 5}})
 
-    def plain_calls(self, _body):
-        calls = [{"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": '{"path":"a"}'}}, {"id": "c2", "type": "function", "function": {"name": "list_tree", "arguments": "{}"}}]
+    def plain_calls(self, _body, ids=({"id": "c1"}, {"id": "c2"})):
+        calls = [{**ids[0], "type": "function", "function": {"name": "read_file", "arguments": '{"path":"a"}'}}, {**ids[1], "type": "function", "function": {"name": "list_tree", "arguments": "{}"}}]
         message = {"role": "assistant", "content": None, "tool_calls": calls}
         self.whole(200, {"choices": [{"message": message, "finish_reason": "tool_calls"}]})
+
+    def plain_calls_no_ids(self, body):
+        self.plain_calls(body, ({}, {}))
 
     def calls(self, _body):
         """Two calls whose fragments are mixed."""
@@ -241,7 +244,7 @@ class Answer(BaseHTTPRequestHandler):
         self.begin()
         self.event(chunk({"content": "a"}, "stop"))
         self.event("[DONE]")
-        for _ in range(1000):
+        for _ in range(250):
             self.piece(b": still here\n\n")
             self.wait(0.02)
 
@@ -318,6 +321,14 @@ class Answer(BaseHTTPRequestHandler):
 
     def elsewhere(self, _body):
         self.whole(307, b"", Location="/text/chat/completions")
+
+    def listed(self, _body):
+        self.whole(400, [{"error": {"code": 400, "message": "one of a list"}}])
+
+    def only_done(self, _body):
+        self.begin()
+        self.event("[DONE]")
+        self.end()
 
     def nothing(self, _body):
         self.whole(200, b"")

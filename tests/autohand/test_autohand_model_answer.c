@@ -52,6 +52,10 @@ static void forms(void **state) {
         "text(a)text(c)", -1, false,
         DELTA(
             "{\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"image\":1},2,{\"text\":\"c\"}]}"));
+    SAYS("text(a)text(c)", -1, false,
+         "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"finish_reason\":\"\"}]}",
+         "{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}",
+         DELTA("{\"content\":\"c\"}"));
     SAYS("text(no)", -1, false, DELTA("{\"refusal\":\"no\"}"));
     SAYS("thought(a)thought(b)thought(c)", -1, false, DELTA("{\"reasoning\":\"a\"}"),
          DELTA("{\"thinking\":\"b\"}"), DELTA("{\"reasoning_content\":\"c\",\"reasoning\":\"c\"}"));
@@ -77,6 +81,18 @@ static void calls(void **state) {
     SAYS("call(a,f,{})call(b,g,{})", -1, false,
          CALLS("{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\"}}"),
          CALLS("{\"index\":0,\"id\":\"b\",\"function\":{\"name\":\"g\"}}"));
+    /* Neither ids nor different indexes: a call that follows one that is complete. */
+    for (int i = 0; i < 2; i++)
+        SAYS("call(,f,{\"x\":{}})call(,f,{\"y\":2})call(,g,{})", -1, false,
+             CALLS("{\"index\":0,\"id\":\"\",\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}"),
+             CALLS("{\"index\":0,\"function\":{\"arguments\":\"\\\"x\\\":{}}\"}}"),
+             i ? CALLS("{\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"y\\\":2}\"}}")
+               : CALLS(
+                     "{\"index\":0,\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"y\\\":2}\"}}"),
+             CALLS("{\"index\":0,\"function\":{\"name\":\"g\",\"arguments\":{}}}"));
+    SAYS("call(,f,{\"x\":\"}{\"})", -1, false,
+         CALLS("{\"index\":0,\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"x\\\":\\\"}\"}}"),
+         CALLS("{\"index\":0,\"function\":{\"arguments\":\"{\\\"}\"}}"));
     SAYS("call(,,{})", -1, false, CALLS("{}"), CALLS("{\"index\":-3}"),
          CALLS("{\"index\":\"x\",\"id\":7,\"function\":{\"name\":8}}"));
     SAYS("call(,f,[1]2)", -1, false,

@@ -52,6 +52,7 @@ static void as_it_should(void **state) {
     hears("text/chat/completions", ALL);
     hears("plain", "text(Grüße, 世界! 🙂)done(12)");
     hears("plain-calls", "call(c1,read_file,{\"path\":\"a\"})call(c2,list_tree,{})done(-1)");
+    hears("plain-calls-no-ids", "call(,read_file,{\"path\":\"a\"})call(,list_tree,{})done(-1)");
     hears("calls", "text(I look. )call(c1,read_file,{\"path\":\"a\"})"
                    "call(c2,write_file,{\"path\":\"b\",\"contents\":\"ü\\n\"})done(12)");
     hears("thought", "thought(Hm, )thought(well.)text(Yes.)done(-1)");
@@ -101,6 +102,7 @@ static void refused(void **state) {
     hears("403", "fail(model,403,0,HTTP 403: no 403)");
     hears("404", "fail(model,404,0,HTTP 404: no 404)");
     hears("418", "fail(unknown,418,0,HTTP 418: no 418)");
+    hears("listed", "fail(context,400,0,HTTP 400: one of a list)");
     hears("elsewhere", "fail(unknown,307,0,HTTP 307: it is somewhere else)");
     dx_autohand_http_config config = config_for("401");
     config.key = "sk-0123456789";
@@ -127,6 +129,7 @@ static void tried_again(void **state) {
     hears("cut-call-once", "retry(network,0,20)" ALL);
     hears("malformed-once", "retry(network,0,20)" ALL);
     hears("nothing-once", "retry(network,0,20)" ALL);
+    hears("only-done-once", "retry(network,0,20)" ALL);
     hears("in-stream-once", "retry(server,503,20)" ALL);
     hears("429", "retry(rate_limit,429,20)retry(rate_limit,429,40)retry(rate_limit,429,80)"
                  "fail(rate_limit,429,1,HTTP 429: slow down)");
@@ -199,6 +202,18 @@ static void broken(void **state) {
         assert_in_range(strlen(talk->why), 300, 399);
         talk_free(talk);
     }
+}
+
+/* However this machine is spelt, no proxy is asked for it. */
+static void proxies(void **state) {
+    (void)state;
+    dx_autohand_http_config config = config_for("text");
+    char url[100] = "http://LocalHost";
+    assert_non_null(strcat(url, strrchr(config.url, ':')));
+    config.url = url;
+    struct talk *talk = talk_to(&config);
+    talk_hears(talk, "hello", ALL);
+    talk_free(talk);
 }
 
 static void nobody_there(void **state) {
@@ -287,11 +302,12 @@ static void times(void **state) {
     assert_in_range(talk_now() - before, 300, 1500);
     talk_free(talk);
 
-    /* What was said in time is not lost because its end is late. */
+    /* What was said in time is not lost because its end is late, nor waited for. */
     config = config_for("never-quiet");
-    config.total_ms = 500;
     talk = talk_to(&config);
+    before = talk_now();
     talk_hears(talk, "hello", "text(a)done(-1)");
+    assert_true(talk_now() - before < 1500);
     talk_free(talk);
 }
 
@@ -426,14 +442,15 @@ static void memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_it_should),  cmocka_unit_test(otherwise),
-        cmocka_unit_test(many_calls),    cmocka_unit_test(refused),
-        cmocka_unit_test(tried_again),   cmocka_unit_test(waits),
-        cmocka_unit_test(broken),        cmocka_unit_test(nobody_there),
-        cmocka_unit_test(no_name),       cmocka_unit_test(too_long),
-        cmocka_unit_test(times),         cmocka_unit_test(cancelled),
-        cmocka_unit_test(freed_inside),  cmocka_unit_test(again_and_again),
-        cmocka_unit_test(wrong_configs), cmocka_unit_test(memory),
+        cmocka_unit_test(as_it_should),    cmocka_unit_test(otherwise),
+        cmocka_unit_test(many_calls),      cmocka_unit_test(refused),
+        cmocka_unit_test(tried_again),     cmocka_unit_test(waits),
+        cmocka_unit_test(broken),          cmocka_unit_test(nobody_there),
+        cmocka_unit_test(proxies),         cmocka_unit_test(no_name),
+        cmocka_unit_test(too_long),        cmocka_unit_test(times),
+        cmocka_unit_test(cancelled),       cmocka_unit_test(freed_inside),
+        cmocka_unit_test(again_and_again), cmocka_unit_test(wrong_configs),
+        cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests_name("autohand_model_http", tests, start, stop);
 }

@@ -35,22 +35,25 @@ static void take_done(struct dx__autohand_asked *asked, yyjson_val *tokens) {
     dx__autohand_ear_done(&asked->ear, known ? (int64_t)yyjson_get_uint(tokens) : -1);
 }
 
-static void take_call(struct dx__autohand_asked *asked, yyjson_val *call) {
+/* False: the question is gone. */
+static bool take_call(struct dx__autohand_asked *asked, yyjson_val *call) {
     dx_buf args;
     dx_text name = dx__autohand_model_text(yyjson_obj_get(call, "name"));
+    bool there = false;
     if (!name.at) {
         fail_for(asked, "a toolCall has no name");
-        return;
+        return false;
     }
     dx_buf_init(&args, SIZE_MAX / 4, &asked->alloc);
     dx_status status = dx__autohand_model_args(&args, yyjson_obj_get(call, "args"));
     if (status != DX_OK)
         fail_for(asked, "no memory");
     else
-        (void)dx__autohand_ear_call(&asked->ear,
-                                    dx__autohand_model_text(yyjson_obj_get(call, "id")), name,
-                                    (dx_text){args.len ? args.data : "", args.len});
+        there =
+            dx__autohand_ear_call(&asked->ear, dx__autohand_model_text(yyjson_obj_get(call, "id")),
+                                  name, (dx_text){args.len ? args.data : "", args.len});
     dx_buf_done(&args);
+    return there;
 }
 
 static void take(struct dx__autohand_asked *asked, yyjson_val *said) {
@@ -58,17 +61,19 @@ static void take(struct dx__autohand_asked *asked, yyjson_val *said) {
     yyjson_val *thought = yyjson_obj_get(said, "thought");
     yyjson_val *call = yyjson_obj_get(said, "toolCall");
     yyjson_val *error = yyjson_obj_get(said, "error");
+    /* There may be several of them in one line. */
+    if (yyjson_is_str(thought) &&
+        !dx__autohand_ear_thought(&asked->ear, dx__autohand_model_text(thought)))
+        return;
+    if (yyjson_is_str(text) && !dx__autohand_ear_text(&asked->ear, dx__autohand_model_text(text)))
+        return;
+    if (yyjson_is_obj(call) && !take_call(asked, call))
+        return;
     if (yyjson_is_obj(error))
         take_error(asked, error);
     else if (yyjson_is_true(yyjson_obj_get(said, "done")))
         take_done(asked, yyjson_obj_get(said, "tokens"));
-    else if (yyjson_is_obj(call))
-        take_call(asked, call);
-    else if (yyjson_is_str(text))
-        (void)dx__autohand_ear_text(&asked->ear, dx__autohand_model_text(text));
-    else if (yyjson_is_str(thought))
-        (void)dx__autohand_ear_thought(&asked->ear, dx__autohand_model_text(thought));
-    else
+    else if (!yyjson_is_str(thought) && !yyjson_is_str(text) && !yyjson_is_obj(call))
         fail_for(asked, "it said something that is no text, thought, toolCall, done or error");
 }
 

@@ -188,8 +188,5 @@ bool dx__autohand_model_unquote(dx_text *text);
 /* The text of it, behind what is in `to`: without quotes; in double quotes \n, \t, \" and \\ have
  * their meaning. */
 dx_status dx__autohand_model_unescape(dx_buf *to, dx_text text);
-/* The next word of a command line, as a shell would see it: quotes hold it together. False: there
- * is none. */
-bool dx__autohand_model_next_arg(dx_text *rest, dx_buf *to, dx_status *status);
 
 #endif

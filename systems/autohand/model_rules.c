@@ -1,5 +1,6 @@
 /* Plain sentences that are understood without a model: each becomes a call of a tool; what the
  * tools said is the answer. */
+#include "systems/autohand/files_parts.h"
 #include "systems/autohand/model_parts.h"
 
 /* How much of what a tool said is repeated. */
@@ -84,30 +85,52 @@ static bool skip_articles(dx_text *rest) {
     return is_file;
 }
 
-/* A path is what remains, but for the full stop of the sentence. */
+/* "the following content:", before a text. Its own words are none of it. */
+static void skip_label(dx_text *rest) {
+    static const char *const labels[] = {"content", "contents", "text", NULL};
+    dx_text behind = *rest;
+    (void)dx__autohand_model_word(&behind, "the");
+    bool found = dx__autohand_model_word(&behind, "following");
+    found |= dx__autohand_model_word_of(&behind, labels);
+    if (found && behind.len)
+        *rest = behind;
+}
+
+/* A path is what remains, but for the full stop or comma of the sentence. */
 static dx_text path_of(dx_text rest) {
     rest = dx__autohand_model_trim(rest);
-    if (rest.len > 1 && rest.at[rest.len - 1] == '.')
+    if (rest.len > 1 && strchr(".,", rest.at[rest.len - 1]))
         rest.len--;
     return rest;
+}
+
+/* Is it in quotes, but for the full stop? Then that is taken off. */
+static bool is_quoted(dx_text *text) {
+    dx_text inner = *text;
+    dx_text shorter = path_of(*text);
+    if (dx__autohand_model_unquote(&inner))
+        return true;
+    inner = shorter;
+    if (!dx__autohand_model_unquote(&inner))
+        return false;
+    *text = shorter;
+    return true;
 }
 
 static bool do_create(struct making *making, dx_text rest) {
     dx_text path;
     bool is_file = skip_articles(&rest);
     bool has_text = dx__autohand_model_before(&rest, with_words, false, &path);
-    if (!has_text)
-        path = path_of(rest);
+    path = path_of(has_text ? path : rest);
     if (!path.len || (!has_text && !is_file))
         return false;
     yyjson_mut_val *args = begin_call(making, "write_file");
     add_text(making, args, "path", path);
     if (has_text)
-        (void)skip_articles(&rest);
+        skip_label(&rest);
     dx_text text = has_text ? rest : dx_str("");
     dx_text quoted = dx__autohand_model_trim(text);
-    dx_text inner = quoted;
-    if (!text.len || dx__autohand_model_unquote(&inner)) {
+    if (!text.len || is_quoted(&quoted)) {
         add_text(making, args, "contents", quoted);
         return true;
     }
@@ -147,7 +170,10 @@ static bool do_delete(struct making *making, dx_text rest) {
 }
 
 static bool do_show(struct making *making, dx_text rest) {
+    static const char *const of[] = {"of", NULL};
     (void)skip_articles(&rest);
+    if (skip(&rest, of))
+        (void)skip_articles(&rest);
     if (!rest.len)
         return false;
     add_text(making, begin_call(making, "read_file"), "path", path_of(rest));
@@ -179,28 +205,29 @@ static bool do_search(struct making *making, dx_text rest) {
     return true;
 }
 
+/* A line that needs a shell gets one. */
 static bool do_run(struct making *making, dx_text rest) {
-    dx_buf word;
+    char **words = NULL;
     (void)skip_articles(&rest);
     rest = dx__autohand_model_trim(rest);
-    (void)(rest.len && *rest.at == '`' && dx__autohand_model_unquote(&rest));
-    dx_buf_init(&word, SIZE_MAX / 4, making->alloc);
-    dx_status status = DX_OK;
-    bool any = rest.len && dx__autohand_model_next_arg(&rest, &word, &status) && word.len;
-    if (any && status == DX_OK) {
-        yyjson_mut_val *args = begin_call(making, "run_command");
-        if (!yyjson_mut_obj_add_strncpy(making->doc, args, "command", word.data, word.len))
-            status = DX_ERR_NOMEM;
-        yyjson_mut_val *list = yyjson_mut_obj_add_arr(making->doc, args, "args");
-        while (status == DX_OK && dx__autohand_model_next_arg(&rest, &word, &status))
-            if (status == DX_OK &&
-                !yyjson_mut_arr_add_strncpy(making->doc, list, word.len ? word.data : "", word.len))
-                status = DX_ERR_NOMEM;
-    }
-    if (status != DX_OK)
-        making->status = status;
-    dx_buf_done(&word);
-    return any;
+    if (dx__autohand_model_unquote(&rest))
+        rest = dx__autohand_model_trim(rest);
+    if (!rest.len)
+        return false;
+    dx_status status = dx__autohand_words(making->alloc, rest, &words, NULL);
+    yyjson_mut_val *args = begin_call(making, "run_command");
+    bool good = status != DX_ERR_NOMEM &&
+                yyjson_mut_obj_add_strcpy(making->doc, args, "command", words ? words[0] : "sh");
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(making->doc, args, "args");
+    for (size_t i = 1; good && words && words[i]; i++)
+        good = yyjson_mut_arr_add_strcpy(making->doc, list, words[i]);
+    if (good && !words)
+        good = yyjson_mut_arr_add_str(making->doc, list, "-c") &&
+               yyjson_mut_arr_add_strncpy(making->doc, list, rest.at, rest.len);
+    if (!good)
+        making->status = DX_ERR_NOMEM;
+    dx__free(making->alloc, words);
+    return true;
 }
 
 /* Sentences */
@@ -214,6 +241,7 @@ static bool do_sentence(struct making *making, dx_text sentence) {
         {"delete", do_delete}, {"remove", do_delete}, {"run", do_run},     {"execute", do_run},
         {"list", do_list},     {"search", do_search}, {"find", do_search}, {"grep", do_search},
         {"show", do_show},     {"read", do_show},     {"print", do_show},  {"open", do_show},
+        {"cat", do_show},
     };
     sentence = dx__autohand_model_trim(sentence);
     (void)dx__autohand_model_word(&sentence, "please");

@@ -116,16 +116,3 @@ dx_status dx__autohand_model_unescape(dx_buf *to, dx_text text) {
         return unescape(to, text);
     return dx_buf_append(to, text.at, text.len);
 }
-
-bool dx__autohand_model_next_arg(dx_text *rest, dx_buf *to, dx_status *status) {
-    *rest = dx__autohand_model_trim(*rest);
-    size_t i = 0;
-    to->len = 0;
-    while (*status == DX_OK && i < rest->len && !is_space(rest->at[i])) {
-        size_t end = is_mark(rest->at[i]) ? behind_quote(*rest, i) : i + 1;
-        *status = dx__autohand_model_unescape(to, (dx_text){rest->at + i, end - i});
-        i = end;
-    }
-    *rest = (dx_text){rest->at + i, rest->len - i};
-    return i > 0;
-}

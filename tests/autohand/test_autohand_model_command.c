@@ -53,6 +53,9 @@ static void says(void **state) {
     talk_hears(talk,
                "{\"error\":{\"message\":\"no\",\"kind\":\"rate_limit\",\"retryable\":true}}\n",
                "fail(rate_limit,0,1,no)");
+    talk_hears(talk,
+               "{\"text\":\"b\",\"thought\":\"a\",\"toolCall\":{\"name\":\"c\"},\"done\":true}\n",
+               "thought(a)text(b)call(,c,{})done(-1)");
     talk_hears(talk, "{\"error\":{}}\n", "fail(unknown,0,0,the model failed)");
     /* What it says behind its last word belongs to nothing. */
     talk_hears(talk, "{\"done\":true}\n{\"text\":\"late\"}\n{\"te", "done(-1)");

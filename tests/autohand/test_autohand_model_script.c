@@ -183,6 +183,13 @@ static void sentences(void **state) {
                 "call(,write_file,{\"path\":\"a/b.c\",\"contents\":\"\"})");
     understands("create file a with:\n#!/bin/sh\necho then\n",
                 "call(,write_file,{\"path\":\"a\",\"contents\":\"#!/bin/sh\\necho then\\n\"})");
+    /* Only what stands for the text is none of it. */
+    understands("create file a with the end of a new text",
+                "call(,write_file,{\"path\":\"a\",\"contents\":\"the end of a new text\\n\"})");
+    understands("create file a, with the following content:\nthe\nb\n",
+                "call(,write_file,{\"path\":\"a\",\"contents\":\"the\\nb\\n\"})");
+    understands("create file a with 'b c'.",
+                "call(,write_file,{\"path\":\"a\",\"contents\":\"b c\"})");
     understands("replace a by b in f.txt",
                 "call(,search_replace,{\"path\":\"f.txt\",\"search\":\"a\",\"replace\":\"b\"})");
     understands("REPLACE 'by in' WITH \"in \\\"x\\\"\" in the file f",
@@ -194,6 +201,8 @@ static void sentences(void **state) {
     understands("delete the file a", "call(,delete_path,{\"path\":\"a\"})");
     understands("remove a/b", "call(,delete_path,{\"path\":\"a/b\"})");
     understands("show me README.md.", "call(,read_file,{\"path\":\"README.md\"})");
+    understands("show me the contents of the file a.", "call(,read_file,{\"path\":\"a\"})");
+    understands("cat of", "call(,read_file,{\"path\":\"of\"})");
     understands("read 'a b'", "call(,read_file,{\"path\":\"a b\"})");
     understands("list files", "call(,list_tree,{})");
     understands("list the files in src", "call(,list_tree,{\"path\":\"src\"})");
@@ -203,6 +212,10 @@ static void sentences(void **state) {
                 "call(,run_command,{\"command\":\"echo\",\"args\":[\"a  b\",\"c\\\"d\",\"ef\"]})");
     understands("run the command: `ls -l ''`",
                 "call(,run_command,{\"command\":\"ls\",\"args\":[\"-l\",\"\"]})");
+    understands("run \"echo a\"", "call(,run_command,{\"command\":\"echo\",\"args\":[\"a\"]})");
+    understands("run echo a > b && FOO=1 c",
+                "call(,run_command,{\"command\":\"sh\",\"args\":[\"-c\","
+                "\"echo a > b && FOO=1 c\"]})");
     understands("create file a with x, then run cat a and then delete a",
                 "call(,write_file,{\"path\":\"a\",\"contents\":\"x\\n\"})"
                 "call(,run_command,{\"command\":\"cat\",\"args\":[\"a\"]})"

@@ -100,11 +100,13 @@ typedef enum dx__autohand_verdict {
 struct dx__autohand_rules; /* guard's own */
 dx_status dx__autohand_rules_new(dx_autohand_agent *agent, struct dx__autohand_rules **ret);
 void dx__autohand_rules_free(struct dx__autohand_rules *rules);
+/* command: that of the subject, without the folder in which it is run; may be absent. What speaks
+ * against a command does so in every folder. */
 dx__autohand_verdict dx__autohand_rules_judge(const struct dx__autohand_rules *rules,
-                                              const char *tool, dx_text subject);
+                                              const char *tool, dx_text subject, dx_text command);
 /* Is it denied by name? Holds for tools that only read, too, which are never asked for. */
 bool dx__autohand_rules_forbids(const struct dx__autohand_rules *rules, const char *tool,
-                                dx_text subject);
+                                dx_text subject, dx_text command);
 /* decision: one of the nine words of permissionResponse. Those that are not to be remembered are
  * let pass. DX_ERR_SYSTEM: it holds for the session only, and that was logged. */
 dx_status dx__autohand_rules_remember(struct dx__autohand_rules *rules, const char *tool,

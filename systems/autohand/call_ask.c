@@ -10,7 +10,8 @@ static void take_other(struct dx__autohand_work *work, dx_text alternative) {
     dx_autohand_agent *agent = work->call.agent;
     if (!dx__autohand_work_replace(work, alternative))
         return;
-    if (dx__autohand_rules_forbids(agent->rules, work->call.tool_name, dx_str(work->subject))) {
+    if (dx__autohand_rules_forbids(agent->rules, work->call.tool_name, dx_str(work->subject),
+                                   dx_str(work->shown_command))) {
         dx__autohand_work_refuse(work, DX_AUTOHAND_DENIED,
                                  dx_str("Permission denied: a rule forbids it"));
         return;

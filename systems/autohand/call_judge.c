@@ -60,11 +60,12 @@ static void judge_by_rules(struct dx__autohand_work *work) {
     const struct dx__autohand_rules *rules = work->call.agent->rules;
     const char *name = work->call.tool_name;
     dx_text subject = dx_str(work->subject);
+    dx_text command = dx_str(work->shown_command);
     bool gate = asks_at_the_gate(work);
     dx__autohand_verdict verdict = DX__VERDICT_ALLOW;
     if (gate)
-        verdict = dx__autohand_rules_judge(rules, name, subject);
-    else if (dx__autohand_rules_forbids(rules, name, subject))
+        verdict = dx__autohand_rules_judge(rules, name, subject, command);
+    else if (dx__autohand_rules_forbids(rules, name, subject, command))
         verdict = DX__VERDICT_DENY;
     work->stage = DX__WORK_READY;
     if (verdict == DX__VERDICT_DENY)
@@ -150,7 +151,11 @@ static void ask_hooks(struct dx__autohand_work *work) {
 void dx__autohand_work_judge(struct dx__autohand_work *work) {
     if (work->stage == DX__WORK_NEW)
         begin(work);
-    if (work->stage == DX__WORK_TO_ASK &&
-        dx__autohand_questions(work->call.agent) < DX__QUESTIONS_MAX)
+    if (work->stage != DX__WORK_TO_ASK ||
+        dx__autohand_questions(work->call.agent) >= DX__QUESTIONS_MAX)
+        return;
+    /* It may have waited, and an answer to another one may have been remembered. */
+    judge_by_rules(work);
+    if (work->stage == DX__WORK_TO_ASK)
         ask_hooks(work);
 }

@@ -20,8 +20,8 @@ bool dx__autohand_work_asks_inside(const struct dx__autohand_work *work) {
     const dx_autohand_tool *tool = &work->tool->given;
     if (tool->kind != DX_AUTOHAND_TOOL_WRITES || !work->shown_path)
         return false;
-    if (dx__autohand_rules_judge(agent->rules, tool->name, dx_str(work->subject)) ==
-        DX__VERDICT_ALLOW)
+    if (dx__autohand_rules_judge(agent->rules, tool->name, dx_str(work->subject),
+                                 dx_str(work->shown_command)) == DX__VERDICT_ALLOW)
         return false;
     if (strcmp(tool->name, "delete_path") == 0)
         return agent->config.compat == DX_AUTOHAND_0_6;

@@ -111,22 +111,27 @@ static dx__autohand_verdict remembered(const struct dx__autohand_rules *rules, c
     return verdict;
 }
 
-bool dx__autohand_rules_forbids(const struct dx__autohand_rules *rules, const char *tool,
-                                dx_text subject) {
+static bool is_denied(const struct dx__autohand_rules *rules, const char *tool, dx_text subject) {
     return dx__autohand_patterns_fit(rules->agent->settings.deny, tool, subject) ||
            dx__autohand_patterns_fit(rules->deny, tool, subject) ||
            remembered(rules, tool, subject) == DX__VERDICT_DENY;
 }
 
+bool dx__autohand_rules_forbids(const struct dx__autohand_rules *rules, const char *tool,
+                                dx_text subject, dx_text command) {
+    return is_denied(rules, tool, subject) || (command.at && is_denied(rules, tool, command));
+}
+
 dx__autohand_verdict dx__autohand_rules_judge(const struct dx__autohand_rules *rules,
-                                              const char *tool, dx_text subject) {
+                                              const char *tool, dx_text subject, dx_text command) {
     const struct dx__autohand_settings *settings = &rules->agent->settings;
-    if (dx__autohand_rules_forbids(rules, tool, subject))
+    if (dx__autohand_rules_forbids(rules, tool, subject, command))
         return DX__VERDICT_DENY;
     if (rules->agent->config.allow_all || settings->allow_all ||
         remembered(rules, tool, subject) == DX__VERDICT_ALLOW)
         return DX__VERDICT_ALLOW;
     if (!dx__autohand_patterns_fit(settings->ask, tool, subject) &&
+        !(command.at && dx__autohand_patterns_fit(settings->ask, tool, command)) &&
         dx__autohand_patterns_fit(settings->allow, tool, subject))
         return DX__VERDICT_ALLOW;
     return settings->restricted ? DX__VERDICT_DENY : DX__VERDICT_ASK;

@@ -195,6 +195,24 @@ def row_39():
                 same(len(turn.all("permissionRequest")), 1, "another command is another question")
         with Agent(steps=[calls(runs("echo b >>allow_always_project")), says("x")]) as agent:
             same(len(agent.turn(permit=False).all("permissionRequest")), 1, "another project asks")
+        # A command that waits to be asked for is not asked for if an answer to another one covers it.
+        with Agent(steps=[calls(*[TRUE] * 20), says("x")]) as agent:
+            turn = agent.turn(permit="allow_session")
+            same((len(turn.all("permissionRequest")), len(turn.all("toolEnd"))), (16, 20), "twenty at once")
+        # What speaks against a command does so in every folder.
+        inside = [calls(("run_command", {"command": "touch", "args": [name], "directory": "d"})) for name in ("no", "maybe", "never")]
+        rules = {"allow": ["run_command:touch *"], "deny": ["run_command:touch no"],
+                 "rules": [{"tool": "run_command", "pattern": "touch maybe", "action": "prompt"},
+                           {"tool": "run_command", "pattern": "touch never", "action": "prompt"}]}
+        never = calls(("run_command", {"command": "touch never"}))
+        steps = [inside[0], says("x"), inside[1], says("x"), never, says("x"), inside[2], says("x")]
+        with Agent(steps=steps, settings={"permissions": rules}, files={"d/f": ""}) as agent:
+            turn = agent.turn()
+            same((turn.all("permissionRequest"), [each["code"] for each in turn.all("error")]), ([], [DENIED]), "denied")
+            same(len(agent.turn(permit=False).all("permissionRequest")), 1, "asked for")
+            same(len(agent.turn(permit="deny_session").all("permissionRequest")), 1, "denied by somebody")
+            same(agent.turn().all("permissionRequest"), [], "and elsewhere")
+            same([agent.get("d/" + name) for name in ("no", "maybe", "never")], [None] * 3, "what ran")
     finally:
         stage.shutil.rmtree(place, ignore_errors=True)
 

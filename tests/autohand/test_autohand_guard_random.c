@@ -69,9 +69,10 @@ static void test_workspace_file(void **state) {
         char *copy = damaged(&seed, text);
         guard_write(folder, "settings.local.json", copy);
         guard_again(&guard);
-        assert_true(dx__autohand_rules_judge(guard.agent.rules, "t", TEXT("s")) !=
+        assert_true(dx__autohand_rules_judge(guard.agent.rules, "t", TEXT("s"), (dx_text){0}) !=
                     DX__VERDICT_ALLOW);
-        denied += dx__autohand_rules_forbids(guard.agent.rules, "t", TEXT("x")) ? 1 : 0;
+        denied +=
+            dx__autohand_rules_forbids(guard.agent.rules, "t", TEXT("x"), (dx_text){0}) ? 1 : 0;
         /* Whatever it says, it is kept whole or left alone. */
         if (i % 20 == 0)
             (void)dx__autohand_rules_remember(guard.agent.rules, "t", TEXT("y"),

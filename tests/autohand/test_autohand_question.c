@@ -74,8 +74,9 @@ static void test_yes_and_no(void **state) {
         assert_false(answer(&guard, id, ",\"allowed\":true"));
         assert_null(guard.agent.questions);
     }
-    assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "run_command", TEXT("make all")),
-                     DX__VERDICT_ASK);
+    assert_int_equal(
+        dx__autohand_rules_judge(guard.agent.rules, "run_command", TEXT("make all"), (dx_text){0}),
+        DX__VERDICT_ASK);
     guard_done(&guard);
 }
 
@@ -128,21 +129,21 @@ static void test_decisions(void **state) {
         guard_run(&guard, 1000);
         assert_int_equal(heard.count, 1);
         assert_int_equal(heard.answer, rows[i].answer);
-        assert_int_equal(
-            dx__autohand_rules_judge(guard.agent.rules, "run_command", TEXT("make all")),
-            rows[i].verdict);
+        assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "run_command",
+                                                  TEXT("make all"), (dx_text){0}),
+                         rows[i].verdict);
         /* Bound to that very call. */
-        assert_int_equal(
-            dx__autohand_rules_judge(guard.agent.rules, "run_command", TEXT("make all ")),
-            DX__VERDICT_ASK);
+        assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "run_command",
+                                                  TEXT("make all "), (dx_text){0}),
+                         DX__VERDICT_ASK);
         dx__autohand_rules_forget_session(guard.agent.rules);
-        assert_int_equal(
-            dx__autohand_rules_judge(guard.agent.rules, "run_command", TEXT("make all")),
-            rows[i].later);
+        assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "run_command",
+                                                  TEXT("make all"), (dx_text){0}),
+                         rows[i].later);
         guard_again(&guard);
-        assert_int_equal(
-            dx__autohand_rules_judge(guard.agent.rules, "run_command", TEXT("make all")),
-            rows[i].anew);
+        assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "run_command",
+                                                  TEXT("make all"), (dx_text){0}),
+                         rows[i].anew);
         guard_done(&guard);
     }
 }

@@ -6,7 +6,7 @@
 #define LOCAL ".autohand/settings.local.json"
 
 static dx__autohand_verdict judge(struct guard *guard, const char *tool, const char *subject) {
-    return dx__autohand_rules_judge(guard->agent.rules, tool, dx_str(subject));
+    return dx__autohand_rules_judge(guard->agent.rules, tool, dx_str(subject), (dx_text){0});
 }
 
 static dx_status remember(struct guard *guard, const char *tool, const char *subject,
@@ -33,8 +33,10 @@ static void test_settings_first(void **state) {
     assert_int_equal(judge(&guard, "run_command", "rm x"), DX__VERDICT_ALLOW);
     assert_int_equal(judge(&guard, "run_command", "rm -rf x"), DX__VERDICT_DENY);
     assert_int_equal(judge(&guard, "write_file", "x"), DX__VERDICT_ASK);
-    assert_true(dx__autohand_rules_forbids(guard.agent.rules, "read_file", TEXT("secret/a")));
-    assert_false(dx__autohand_rules_forbids(guard.agent.rules, "read_file", TEXT("a")));
+    assert_true(
+        dx__autohand_rules_forbids(guard.agent.rules, "read_file", TEXT("secret/a"), (dx_text){0}));
+    assert_false(
+        dx__autohand_rules_forbids(guard.agent.rules, "read_file", TEXT("a"), (dx_text){0}));
     /* What is denied by name stays so, whoever allows it. */
     assert_int_equal(remember(&guard, "run_command", "rm -rf x", "allow_session"), DX_OK);
     assert_int_equal(judge(&guard, "run_command", "rm -rf x"), DX__VERDICT_DENY);
@@ -58,7 +60,8 @@ static void test_modes(void **state) {
                 "{\"permissions\":{\"mode\":\"restricted\",\"allow\":[\"run_command:ls\"]}}");
     assert_int_equal(judge(&guard, "run_command", "ls"), DX__VERDICT_ALLOW);
     assert_int_equal(judge(&guard, "run_command", "rm"), DX__VERDICT_DENY);
-    assert_false(dx__autohand_rules_forbids(guard.agent.rules, "read_file", TEXT("a")));
+    assert_false(
+        dx__autohand_rules_forbids(guard.agent.rules, "read_file", TEXT("a"), (dx_text){0}));
     assert_int_equal(
         guard_settings(&guard, "{\"permissions\":{\"mode\":\"unrestricted\"}}", &error), DX_OK);
     assert_int_equal(judge(&guard, "run_command", "rm"), DX__VERDICT_ALLOW);
@@ -469,7 +472,7 @@ static void test_odd_subjects(void **state) {
         DX_OK);
     guard_again(&guard);
     assert_int_equal(judge(&guard, "t", ""), DX__VERDICT_DENY);
-    assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "t", TEXT("a\0b")),
+    assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "t", TEXT("a\0b"), (dx_text){0}),
                      DX__VERDICT_DENY);
     assert_int_equal(judge(&guard, "t", "a"), DX__VERDICT_ASK);
     guard_done(&guard);

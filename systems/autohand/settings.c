@@ -3,6 +3,8 @@
 
 #include <duplex/rpc.h>
 
+#include <stdio.h>
+
 enum { DEPTH_MAX = 64, TEXT_MAX = 4 << 20 };
 
 /* The members that mean something here. The file belongs to others, too: what else is in it is let
@@ -98,6 +100,40 @@ static dx_status check_shape(const dx_allocator *alloc, yyjson_val *value, dx_er
                : dx__autohand_settings_fail(reterr, misfit.phrase);
 }
 
+/* Of two members of one name only one would count. `where` gets the place: "/hooks/hooks/0/event".
+ * An object with more members than that is none of ours. */
+static bool find_twins(yyjson_val *value, char where[200]) {
+    enum { SIZE = 200, MEMBERS_MAX = 200 };
+    size_t i, count;
+    yyjson_val *name, *inner;
+    size_t len = strlen(where);
+    if (yyjson_is_obj(value) && yyjson_obj_size(value) <= MEMBERS_MAX) {
+        yyjson_obj_foreach(value, i, count, name, inner) {
+            where[len] = '\0';
+            dx__say_str(where, SIZE, "/");
+            dx__say(where, SIZE, dx__autohand_guard_text(name));
+            if (yyjson_obj_getn(value, yyjson_get_str(name), yyjson_get_len(name)) != inner ||
+                find_twins(inner, where))
+                return true;
+        }
+    }
+    yyjson_arr_foreach(value, i, count, inner) {
+        (void)snprintf(where + len, SIZE - len, "/%zu", i);
+        if (find_twins(inner, where))
+            return true;
+    }
+    where[len] = '\0';
+    return false;
+}
+
+static dx_status check_twins(yyjson_val *root, dx_error *reterr) {
+    char where[200] = "";
+    if (!find_twins(root, where))
+        return DX_OK;
+    dx__say_str(where, sizeof where, ": it stands there twice");
+    return dx__autohand_settings_fail(reterr, where);
+}
+
 /* Texts become strings here, which end with NUL: none may have one inside. */
 static bool has_nul(dx_text text) {
     for (size_t i = 0; i + 5 < text.len; i++) {
@@ -175,6 +211,8 @@ dx_status dx__autohand_settings_read(struct dx__autohand_settings *settings,
                    ? DX_ERR_NOMEM
                    : fail_json(reterr, text, DX_FAULT_JSON_VALUE, error.pos);
     dx_status status = check_shape(alloc, yyjson_doc_get_root(doc), reterr);
+    if (status == DX_OK)
+        status = check_twins(yyjson_doc_get_root(doc), reterr);
     struct dx__autohand_setting setting = {settings, alloc, yyjson_doc_get_root(doc), reterr};
     if (status == DX_OK)
         status = take(&setting);

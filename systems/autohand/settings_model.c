@@ -89,6 +89,19 @@ static dx_status finish_url(const struct dx__autohand_setting *setting) {
     return DX_OK;
 }
 
+static dx_status note_unknown(const struct dx__autohand_setting *setting, yyjson_val *about) {
+    static const char *const names[] = {"baseUrl", "url", "model", "apiKey", "key", NULL};
+    static const char *const of_command[] = {"argv", "model", NULL};
+    static const char *const of_script[] = {"file", "model", NULL};
+    const char *provider = setting->settings->provider;
+    char where[100] = "/";
+    dx__say_str(where, sizeof where, provider);
+    return dx__autohand_settings_unknown(setting, where, about,
+                                         strcmp(provider, "command") == 0  ? of_command
+                                         : strcmp(provider, "script") == 0 ? of_script
+                                                                           : names);
+}
+
 dx_status dx__autohand_settings_model(const struct dx__autohand_setting *setting) {
     struct dx__autohand_settings *settings = setting->settings;
     yyjson_val *model = yyjson_obj_get(setting->root, "model");
@@ -104,7 +117,9 @@ dx_status dx__autohand_settings_model(const struct dx__autohand_setting *setting
     yyjson_val *about = yyjson_obj_get(setting->root, settings->provider);
     if (about && !yyjson_is_obj(about))
         return wrong(setting, "", "expected an object");
-    dx_status status = take_text(setting, about, "model", NULL, &settings->model);
+    dx_status status = note_unknown(setting, about);
+    if (status == DX_OK)
+        status = take_text(setting, about, "model", NULL, &settings->model);
     if (strcmp(settings->provider, "command") == 0)
         return status == DX_OK ? take_argv(setting, about) : status;
     if (strcmp(settings->provider, "script") == 0)

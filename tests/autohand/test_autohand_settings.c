@@ -117,6 +117,11 @@ static void test_what_is_wrong(void **state) {
          "settings: /permissions/deny: expected array, found string"},
         {"{\"permissions\":{\"rules\":[{\"tool\":\"x\",\"action\":\"maybe\"}]}}", NULL},
         {"{\"a\":\"\\u0000\"}", "settings: a text with a NUL in it"},
+        {"{\"permissions\":{\"deny\":[\"x\"]},\"permissions\":{}}",
+         "settings: /permissions: it stands there twice"},
+        {"{\"hooks\":{\"hooks\":[{\"event\":\"stop\",\"command\":\"x\"},{\"event\":\"stop\","
+         "\"command\":\"x\",\"async\":true,\"async\":true}]}}",
+         "settings: /hooks/hooks/1/async: it stands there twice"},
         {"{\"provider\":\"openai\",\"openai\":7}", "settings: /openai: expected an object"},
         {"{\"provider\":\"openai\",\"openai\":{\"baseUrl\":7}}",
          "settings: /openai/baseUrl: expected a text that is not empty"},
@@ -224,7 +229,7 @@ static void test_what_is_odd(void **state) {
         take(
             &stage,
             "{\"telemetry\":{},\"ui\":1,\"permissions\":{\"denny\":[]},\"provider\":\"mine\","
-            "\"mine\":{},\"hooks\":{\"hooks\":["
+            "\"mine\":{\"baseURL\":1},\"hooks\":{\"hooks\":["
             "{\"event\":\"team-created\",\"command\":\"a\"},"
             "{\"event\":\"team-created\",\"command\":\"b\",\"enabled\":false},"
             "{\"event\":\"pre-tool\",\"command\":\"c\",\"matcher\":\"(\",\"filter\":{\"x\":1}}]}}"),
@@ -233,13 +238,14 @@ static void test_what_is_odd(void **state) {
     assert_non_null(stage.settings.hooks[0].matcher);
     assert_null(stage.settings.hooks[0].pattern);
     char **notes = stage.settings.notes;
-    assert_int_equal(dx__autohand_list_count(notes), 6);
+    assert_int_equal(dx__autohand_list_count(notes), 7);
     assert_string_equal(notes[0], "settings: /: not known here: telemetry, ui");
     assert_string_equal(notes[1], "settings: /hooks/hooks/0/event: there is no such event here");
     assert_string_equal(notes[2], "settings: /hooks/hooks/2: not known here: x");
     assert_non_null(strstr(notes[3], "/hooks/hooks/2/matcher: "));
     assert_string_equal(notes[4], "settings: /permissions: not known here: denny");
-    assert_string_equal(notes[5], "settings: /provider: not known here, and no baseUrl");
+    assert_string_equal(notes[5], "settings: /mine: not known here: baseURL");
+    assert_string_equal(notes[6], "settings: /provider: not known here, and no baseUrl");
     done(&stage);
 }
 

@@ -70,9 +70,12 @@ refused "nul can't be read" --path place --config nul
 head -c 4194305 /dev/zero | tr '\0' ' ' >long
 refused "long can't be read: it is too long" --path place --config long
 echo '{"provider": 1}' >bad.json
-refused 'Initialization error: ' --path place --config bad.json
+refused 'Initialization error: bad.json: /provider: expected string' --path place --config bad.json
 echo '{' >bad.json
-refused 'Initialization error: ' --path place --config bad.json
+refused 'Initialization error: bad.json: no JSON' --path place --config bad.json
+echo '{"hoks": 1}' >bad.json
+timeout 10 "$agent" agent --path place --config bad.json </dev/null >out 2>err || complain "a slip of the pen: $(cat err)"
+grep -q 'warn: bad.json: /: not known here: hoks$' err || complain "a slip of the pen is not told: $(cat err)"
 refused "absent.jsonl can't be read" --path place --script absent.jsonl
 echo '{"txt": 1}' >bad.jsonl
 refused 'bad.jsonl:1: expected match' --path place --script bad.jsonl

@@ -45,15 +45,26 @@ static bool takes_words(void) {
     return poll(&errors, 1, 0) == 1 && errors.revents & POLLOUT;
 }
 
+/* What is said of "settings" is about that file. NULL: it is about something else. */
+static const char *of_settings(const struct run *run, const char *text) {
+    static const char name[] = "settings";
+    size_t len = sizeof name - 1;
+    return *run->settings_file && strncmp(text, name, len) == 0 && text[len] == ':' ? text + len
+                                                                                    : NULL;
+}
+
 static void on_log(dx_autohand_agent *agent, const char *level, const char *text, void *user) {
-    dx_text line = dx_str(text);
+    const struct run *run = user;
+    const char *rest = of_settings(run, text);
+    dx_text line = dx_str(rest ? rest : text);
     (void)agent;
-    (void)user;
     if (!takes_words())
         return;
     if (line.len > LOG_MAX)
         line.len = LOG_MAX;
     (void)fprintf(stderr, "duplex autohand: %s: ", level);
+    if (rest)
+        cli_put_safe(stderr, dx_str(run->settings_file));
     cli_put_safe(stderr, line);
     (void)fputc('\n', stderr);
     (void)fflush(stderr);
@@ -76,16 +87,17 @@ static int refuse(struct run *run, const char *why) {
     static const char before[] = "Initialization error: ";
     char message[1024];
     bool unsafe = strncmp(why, "Unsafe workspace", 16) == 0;
-    (void)snprintf(message, sizeof message, "%s%.900s", unsafe ? "" : before, why);
+    const char *rest = of_settings(run, why);
+    (void)snprintf(message, sizeof message, "%s%.400s%.500s", unsafe ? "" : before,
+                   rest ? run->settings_file : "", rest ? rest : why);
     agent_input_refuse(&run->input, run->out, message);
-    if (takes_words())
-        (void)on_log(NULL, "error", message, NULL);
+    on_log(NULL, "error", message, run);
     return 1;
 }
 
 static int refuse_file(struct run *run, const char *path, const char *why) {
     char line[900];
-    (void)snprintf(line, sizeof line, "%.600s can't be read: %s", path, why);
+    (void)snprintf(line, sizeof line, "%.400s can't be read: %s", path, why);
     return refuse(run, line);
 }
 

@@ -86,6 +86,10 @@ dx_status dx__autohand_settings_read(struct dx__autohand_settings *settings,
                                      const dx_allocator *alloc, dx_text text, dx_error *reterr);
 void dx__autohand_settings_done(struct dx__autohand_settings *settings, const dx_allocator *alloc);
 
+/* settings_list.c: has an object two members of one name, or too many? Whoever looks at one of them
+ * and whoever acts by the other would not agree. */
+bool dx__autohand_has_twins(yyjson_val *object);
+
 /* rules.c: decisions that were remembered: for the session, in the workspace
  * (.autohand/settings.local.json), for the user (HOME/permissions.json). A rule is bound to a tool
  * and the exact subject (command with its arguments, or path; else the arguments). Files that

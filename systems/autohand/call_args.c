@@ -2,21 +2,6 @@
 #include "systems/autohand/core_parts.h"
 #include "systems/autohand/files_parts.h"
 
-/* Of two members of one name, a hook or a client may look at one and the tool at the other. */
-static bool has_twins(yyjson_val *args) {
-    enum { MEMBERS_MAX = 1000 };
-    yyjson_obj_iter each;
-    yyjson_val *name;
-    if (yyjson_obj_size(args) > MEMBERS_MAX)
-        return true;
-    yyjson_obj_iter_init(args, &each);
-    while ((name = yyjson_obj_iter_next(&each)))
-        if (yyjson_obj_getn(args, yyjson_get_str(name), yyjson_get_len(name)) !=
-            yyjson_obj_iter_get_val(name))
-            return true;
-    return false;
-}
-
 bool dx__autohand_work_check(struct dx__autohand_work *work) {
     dx_autohand_agent *agent = work->call.agent;
     char text[640] = "Invalid arguments: ";
@@ -31,7 +16,7 @@ bool dx__autohand_work_check(struct dx__autohand_work *work) {
         dx__autohand_work_fail(work, dx_str("Invalid arguments: they are no JSON object"));
         return false;
     }
-    if (has_twins(work->call.args)) {
+    if (dx__autohand_has_twins(work->call.args)) {
         dx__autohand_work_fail(work,
                                dx_str("Invalid arguments: there are two of one name, or too many"));
         return false;

@@ -1,6 +1,8 @@
 /* May a call run? Hooks, rules and the user are asked, in this order. */
 #include "systems/autohand/core_parts.h"
 
+static const char refusal[] = "Permission denied: ";
+
 static void set_why(struct dx__autohand_work *work, dx_text why) {
     const dx_allocator *alloc = &work->call.agent->alloc;
     dx__free(alloc, work->why);
@@ -21,10 +23,20 @@ void dx__autohand_work_refuse(struct dx__autohand_work *work, int64_t code, dx_t
         dx__autohand_tell_error(agent, code, NULL, true, why);
 }
 
+/* The model gets the lines of a hook as they are, but not all of them if there are many. */
 static void deny(struct dx__autohand_work *work, dx_text reason) {
-    char text[600] = "Permission denied: ";
-    dx__say(text, sizeof text, reason.len ? reason : dx_str("not allowed"));
-    dx__autohand_work_refuse(work, DX_AUTOHAND_DENIED, dx_str(text));
+    enum { REASON_MAX = 8192 };
+    dx_buf text;
+    dx_text said = reason.len ? reason : dx_str("not allowed");
+    if (said.len > REASON_MAX)
+        for (said.len = REASON_MAX; said.len && (said.at[said.len] & 0xc0) == 0x80;)
+            said.len--;
+    dx_buf_init(&text, SIZE_MAX / 2, &work->call.agent->alloc);
+    bool good = dx_buf_append(&text, refusal, sizeof refusal - 1) == DX_OK &&
+                dx_buf_append(&text, said.at, said.len) == DX_OK;
+    dx__autohand_work_refuse(work, DX_AUTOHAND_DENIED,
+                             good ? (dx_text){text.data, text.len} : dx_str(refusal));
+    dx_buf_done(&text);
 }
 
 static struct dx__autohand_occasion occasion_of(const struct dx__autohand_work *work,

@@ -1,6 +1,8 @@
 /* Commands that are run at events. */
 #include "systems/autohand/hooks_parts.h"
 
+#include <unistd.h>
+
 /* How many programs may run at once for those who wait, and for nobody; and how many occasions for
  * nobody may wait for their turn. */
 enum { WAITED_MAX = 64, ALONE_MAX = 8, QUEUE_MAX = 1000 };
@@ -124,14 +126,33 @@ static void on_end(dx_program *program, dx_program_end end, const dx_gone *gone,
     dx_timer_set(hooking->timer, 0);
 }
 
+/* Ours, but for what another hook may have left in it: what is not known is left out. The strings
+ * are borrowed. NULL: no memory. */
+static const char **make_env(const struct dx__autohand_hooking *hooking) {
+    static const char prefix[] = "HOOK_";
+    size_t count =
+        dx__autohand_list_count(environ) + dx__autohand_list_count(hooking->facts->env) + 1;
+    const char **env = dx__malloc(&hooking->alloc, count * sizeof *env);
+    size_t used = 0;
+    for (size_t i = 0; env && environ && environ[i]; i++)
+        if (strncmp(environ[i], prefix, sizeof prefix - 1) != 0)
+            env[used++] = environ[i];
+    for (size_t i = 0; env && hooking->facts->env && hooking->facts->env[i]; i++)
+        env[used++] = hooking->facts->env[i];
+    if (env)
+        env[used] = NULL;
+    return env;
+}
+
 static void start(struct dx__autohand_hooking *hooking) {
     dx_autohand_agent *agent = hooking->agent;
     const struct dx__autohand_hook *hook = &agent->settings.hooks[hooking->hooks[hooking->at]];
     const char *argv[] = {"/bin/sh", "-c", hook->command, NULL};
     dx_program_config config = dx_program_defaults(argv);
     config.cwd = agent->workspace.path;
-    config.env = (const char *const *)hooking->facts->env;
-    config.inherit_env = 1;
+    const char **env = make_env(hooking);
+    config.env = env;
+    config.only_env = 1;
     config.input = (dx_text){hooking->facts->input, hooking->facts->input_len};
     config.timeout_ms = hook->timeout_ms;
     config.grace_ms = GRACE_MS;
@@ -139,7 +160,10 @@ static void start(struct dx__autohand_hooking *hooking) {
     config.on_end = on_end;
     config.user = hooking;
     dx_error error = {0};
-    if (dx_program_start(agent->loop, &config, &hooking->program, &error) == DX_OK)
+    dx_status status =
+        env ? dx_program_start(agent->loop, &config, &hooking->program, &error) : DX_ERR_NOMEM;
+    dx__free(&hooking->alloc, env);
+    if (status == DX_OK)
         return;
     if (error.phrase[0])
         dx__autohand_log(agent, "warn", "%s", error.phrase);

@@ -143,7 +143,9 @@ static const char *read_reply(struct dx__autohand_said *said,
     yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.at, text.len, 0, &alc, NULL);
     if (!doc)
         return "Hook reply is no valid JSON";
-    const char *wrong = take(said, ending->hook, yyjson_doc_get_root(doc));
+    const char *wrong = dx__autohand_has_twins(yyjson_doc_get_root(doc))
+                            ? "Hook reply has a member twice"
+                            : take(said, ending->hook, yyjson_doc_get_root(doc));
     yyjson_doc_free(doc);
     return wrong;
 }

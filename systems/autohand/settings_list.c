@@ -1,4 +1,4 @@
-/* Lists of strings, as the settings have them. */
+/* Lists of strings, as the settings have them; and members of objects. */
 #include "systems/autohand/guard.h"
 
 size_t dx__autohand_list_count(char *const *list) {
@@ -45,4 +45,17 @@ char *dx__autohand_joined(const dx_allocator *alloc, const char *const *pieces, 
     if (whole)
         *to = '\0';
     return whole;
+}
+
+bool dx__autohand_has_twins(yyjson_val *object) {
+    enum { MEMBERS_MAX = 1000 };
+    size_t i, count;
+    yyjson_val *name, *value;
+    if (yyjson_obj_size(object) > MEMBERS_MAX)
+        return true;
+    yyjson_obj_foreach(object, i, count, name, value) {
+        if (yyjson_obj_getn(object, yyjson_get_str(name), yyjson_get_len(name)) != value)
+            return true;
+    }
+    return false;
 }

@@ -34,10 +34,11 @@ def once(settings, steps=None, permit=None, compat="doc", files=None, words=()):
 def row_59():
     """A hook before a tool that exits with 2: the tool is refused with what it wrote to its standard error, no toolStart. 0.6 does not listen."""
     for compat in ("doc", "0.8"):
-        agent, turn = once(hooks(hook("pre-tool", "echo never this way >&2; exit 2")), permit=True, compat=compat)
+        agent, turn = once(hooks(hook("pre-tool", "echo never; echo never this way >&2; echo but that >&2; seq 1000 >&2; exit 2")), permit=True, compat=compat)
         with agent:
             same((turn.all("toolStart"), turn.all("permissionRequest"), agent.get("ran")), ([], [], None), "nothing runs")
-            true("never this way" in last_tool(agent), last_tool(agent))
+            same(last_tool(agent)[:46], "Permission denied: never this way\nbut that\n1\n2", "what the model is told")
+            true(last_tool(agent).endswith("\n1000"), "all of it: %s" % last_tool(agent)[-100:])
             true(turn.success, "the turn")
             if compat == "doc":
                 same([each["code"] for each in turn.all("error")], [DENIED], "autohand.error")
@@ -45,7 +46,10 @@ def row_59():
     agent, turn = once(hooks(hook("pre-tool", "exit 2")), permit=True)
     with agent:
         true("Hook blocked execution" in last_tool(agent), "without words: %s" % last_tool(agent))
-    for command in ("exit 1", "echo '{'", """echo '{"decision":"perhaps"}'""", "kill -9 $$", "/nonexistent/hook"):
+    agent, turn = once(hooks(hook("pre-tool", "printf '\\303\\244%.0s' $(seq 5000) >&2; exit 2")), permit=True)
+    with agent:
+        same(last_tool(agent), "Permission denied: " + "ä" * 4096, "there is an end to it")
+    for command in ("exit 1", "echo '{'", """echo '{"decision":"allow","decision":"deny"}'""", """echo '{"decision":"perhaps"}'""", "kill -9 $$", "/nonexistent/hook"):
         agent, turn = once(hooks(hook("pre-tool", command)), permit=True)
         with agent:
             same((turn.all("toolStart"), agent.get("ran")), ([], None), "a hook that fails is a no: %s" % command)
@@ -170,7 +174,8 @@ def row_63():
     command = "%s -c \"%s\"" % (sys.executable, TELL)
     settings = hooks(*(hook(event, command, timeout=30000) for event in EVENTS))
     steps = [calls((*TOUCH, "call_1")), calls((*writes("new.txt", "x\n"), "call_2")), says("x"), {"status": 429, "text": "slow down"}]
-    with Agent("--model-tries", "1", settings=settings, steps=steps) as agent:
+    stale = {"HOOK_TOOL": "stale", "HOOK_ERROR": "stale", "HOOK_": "stale"}
+    with Agent("--model-tries", "1", settings=settings, steps=steps, env=stale) as agent:
         turn = agent.turn("Do it", permit=True, context={"files": ["a.c"]})
         true(turn.success, shown(turn.answer))
         batch = turn.one("changesBatchStart")["batchId"]

@@ -286,7 +286,8 @@ static void test_asks_late_in_0_8(void **state) {
     talk_done(&talk);
 }
 
-/* A rule holds for a command however it is spelt, and for no other. */
+/* A rule holds for a command however it is spelt and in whatever folder it is run, and for no
+ * other. */
 static void test_spellings(void **state) {
     (void)state;
     static const struct {
@@ -300,7 +301,8 @@ static void test_spellings(void **state) {
         {"{\"command\":\"echo a\",\"directory\":\".//.\"}", true},
         {"{\"command\":\"echo 'a '\"}", false},
         {"{\"command\":\"'echo a'\"}", false},
-        {"{\"command\":\"echo a\",\"directory\":\"d\"}", false},
+        {"{\"command\":\"echo a\",\"directory\":\"d\"}", true},
+        {"{\"command\":\"true\"}", false},
         {"{\"command\":\"true\",\"directory\":\"./d/\"}", true},
         {"{\"command\":\"true\",\"args\":[\"(in\",\"d)\"]}", false},
     };

@@ -117,11 +117,14 @@ bool dx__autohand_question_acknowledge(dx_autohand_agent *agent, dx_text id) {
 /* Who says two things at once has not clearly said yes. */
 static dx_text decision_of(yyjson_val *params) {
     yyjson_val *allowed = yyjson_obj_get(params, "allowed");
-    dx_text decision = dx__autohand_guard_text(yyjson_obj_get(params, "decision"));
+    yyjson_val *decided = yyjson_obj_get(params, "decision");
+    dx_text decision = dx__autohand_guard_text(decided);
     bool remember = yyjson_is_true(yyjson_obj_get(params, "remember"));
     bool allows = decision.at ? decision.len >= 6 && memcmp(decision.at, "allow_", 6) == 0
                               : yyjson_is_true(allowed);
-    if (allows && allowed && !yyjson_is_true(allowed))
+    bool is_known = !decided || yyjson_is_null(decided) || decision.at;
+    allows |= dx_text_is(decision, "alternative");
+    if (!is_known || (allows && allowed && !yyjson_is_true(allowed)))
         return dx_str("deny_once");
     if (!decision.at || dx_text_is(decision, "allow_once") || dx_text_is(decision, "deny_once"))
         return dx_str(allows ? (remember ? "allow_session" : "allow_once")

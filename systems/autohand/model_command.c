@@ -117,8 +117,14 @@ static void put_question(struct dx__autohand_asked *asked) {
 static void on_end(dx_program *program, dx_program_end end, const dx_gone *gone, void *user) {
     struct dx__autohand_asked *asked = user;
     struct dx__autohand_model_trouble trouble;
-    (void)program;
     (void)end;
+    /* Its last line counts without its end, too, if it left as it should. */
+    if (asked->ear.busy && asked->in.len && !gone->error.phrase[0])
+        dx__autohand_asked_take(asked, dx_str("\n"));
+    if (asked->program != program) {
+        leave(asked);
+        return;
+    }
     dx__autohand_model_trouble_set(&trouble, DX_AUTOHAND_FAIL_UNKNOWN, true,
                                    "the model's program ended: %s%s%s",
                                    gone->error.phrase[0] ? gone->error.phrase : "exit code 0",

@@ -103,6 +103,11 @@ static void ends(void **state) {
     talk_free(talk);
 
     /* One that leaves after each answer is started for each question. */
+    talk = talk_with("import sys\nsys.stdin.readline()\nprint('{\"text\":\"a\"}')\n"
+                     "print('{\"done\":true}', end='')\n");
+    for (int i = 0; i < 2; i++)
+        talk_hears(talk, "x", "text(a)done(-1)");
+    talk_free(talk);
     talk = talk_with("import sys\nsys.stdin.readline()\nprint('{\"done\":true}')\n");
     talk->again = 20;
     talk_ask(talk, "x");

@@ -121,9 +121,11 @@ static dx_text complaint_in(yyjson_val *root) {
     return (dx_text){0};
 }
 
-/* An error in the middle of a stream, whose status was 200. */
+/* An error in the middle of a stream, whose status was 200. Some leave out the "error" around it.
+ */
 static dx_status take_error(struct dx__autohand_model_answer *answer, yyjson_val *root) {
-    yyjson_val *code = yyjson_obj_get(yyjson_obj_get(root, "error"), "code");
+    yyjson_val *error = yyjson_obj_get(root, "error");
+    yyjson_val *code = yyjson_obj_get(yyjson_is_obj(error) ? error : root, "code");
     struct dx__autohand_model_trouble *trouble = &answer->trouble;
     dx_text said = complaint_in(root);
     *trouble =
@@ -139,7 +141,8 @@ static dx_status take(struct dx__autohand_model_answer *answer, yyjson_val *root
     yyjson_val *error = yyjson_obj_get(root, "error");
     if (!yyjson_is_obj(root))
         return is_none(answer, "it is no object");
-    if (error && !yyjson_is_null(error))
+    if ((error && !yyjson_is_null(error)) ||
+        (!choices && yyjson_is_str(yyjson_obj_get(root, "message"))))
         return take_error(answer, root);
     if (choices && !yyjson_is_null(choices) && !yyjson_is_arr(choices))
         return is_none(answer, "choices is no list");

@@ -109,7 +109,8 @@ static size_t on_bytes(char *at, size_t size, size_t count, void *user) {
     if (http->form == DX__FORM_UNKNOWN)
         http->form = form_of(http->easy, bytes);
     http->received += bytes.len;
-    dx_timer_set(http->silence, http->config.silence_ms);
+    if (!http->answer.finished)
+        dx_timer_set(http->silence, http->config.silence_ms);
     if (http->form == DX__FORM_COMPLAINT) {
         size_t room = COMPLAINT_MAX - http->whole.len;
         if (dx_buf_append(&http->whole, at, bytes.len < room ? bytes.len : room) != DX_OK)

@@ -6,6 +6,8 @@
 /* From the last word of a stream to the end of its connection, which can be used again if that
  * comes in time. */
 enum { CLOSING_MS = 100 };
+/* From the reason why an answer ends to that last word, which some forget. */
+enum { ENDING_MS = 2000 };
 /* What is shorter is no secret, but a word like "none" that some want for a key. */
 enum { KEY_MIN = 8, KEY_PART = 4 };
 
@@ -84,6 +86,8 @@ static bool is_last(dx_text data) {
 }
 
 void dx__autohand_http_take(struct dx__autohand_http *http) {
+    uint64_t number = http->ear.number;
+    bool finished = http->answer.finished;
     dx_status status = http->form == DX__FORM_EVENTS && !http->complete ? DX_OK : DX_AGAIN;
     while (status == DX_OK && !http->complete) {
         dx_text data = {0};
@@ -93,6 +97,8 @@ void dx__autohand_http_take(struct dx__autohand_http *http) {
         else if (status == DX_OK && data.len)
             status = dx__autohand_model_answer_take(&http->answer, data);
     }
+    if (status == DX_AGAIN && http->ear.number == number && http->answer.finished && !finished)
+        dx_timer_set(http->silence, ENDING_MS);
     if (status == DX_GONE || status == DX_AGAIN)
         return;
     if (status != DX_OK)

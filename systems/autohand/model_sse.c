@@ -43,14 +43,19 @@ static bool next_line(struct dx__autohand_sse *sse, dx_text *ret_line) {
     return false;
 }
 
+static bool is_field(dx_text line, const char *name) {
+    size_t len = strlen(name);
+    return line.len >= len && memcmp(line.at, name, len) == 0 &&
+           (line.len == len || line.at[len] == ':');
+}
+
+/* A server of llama.cpp complains in a field of its own. */
 static dx_status take_line(struct dx__autohand_sse *sse, dx_text line) {
-    static const char name[] = "data";
-    size_t len = sizeof name - 1;
     if (!sse->begun && line.len >= 3 && memcmp(line.at, "\xef\xbb\xbf", 3) == 0)
         line = (dx_text){line.at + 3, line.len - 3};
     sse->begun = true;
-    if (line.len < len || memcmp(line.at, name, len) != 0 ||
-        (line.len > len && line.at[len] != ':'))
+    size_t len = is_field(line, "data") ? 4 : is_field(line, "error") ? 5 : 0;
+    if (!len)
         return DX_OK;
     if (line.len > len)
         len += line.len > len + 1 && line.at[len + 1] == ' ' ? 2 : 1;

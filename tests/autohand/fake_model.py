@@ -248,6 +248,14 @@ class Answer(BaseHTTPRequestHandler):
             self.piece(b": still here\n\n")
             self.wait(0.02)
 
+    def endless(self, _body):
+        """The same without a last word."""
+        self.begin()
+        self.event(chunk({"content": "a"}, "stop"))
+        for _ in range(250):
+            self.piece(b": still here\n\n")
+            self.wait(0.02)
+
     def no_index(self, _body):
         self.begin()
         self.event(chunk({"tool_calls": [call(None, "list_tree", "{", id="c1")]}))
@@ -336,6 +344,12 @@ class Answer(BaseHTTPRequestHandler):
     def in_stream(self, _body):
         self.begin()
         self.event({"error": {"message": "overloaded", "code": 503, "type": "server_error"}})
+        self.end()
+
+    def in_field(self, _body):
+        """As llama.cpp says it."""
+        self.begin()
+        self.piece(b'error: {"code":400,"message":"too much context","type":"server_error"}\n\n')
         self.end()
 
     def in_stream_late(self, _body):

@@ -118,6 +118,8 @@ static void misfits(void **state) {
         {"{\"error\":\"x\"}", "x", DX_AUTOHAND_FAIL_SERVER, 0, 1},
         {"{\"error\":{\"message\":\"y\",\"code\":401}}", "y", DX_AUTOHAND_FAIL_AUTH, 401, 0},
         {"{\"error\":{\"message\":\"y\",\"code\":\"401\"}}", "y", DX_AUTOHAND_FAIL_SERVER, 0, 1},
+        {"{\"object\":\"error\",\"message\":\"w\",\"code\":429}", "w", DX_AUTOHAND_FAIL_RATE_LIMIT,
+         429, 1},
         {"{\"error\":1,\"message\":\"z\"}", "z", DX_AUTOHAND_FAIL_SERVER, 0, 1},
     };
     dx_allocator alloc = dx__autohand_model_allocator(NULL);

@@ -266,19 +266,33 @@ static bool do_line(struct making *making, dx_text line) {
     return do_sentence(making, line) || any;
 }
 
+/* How many ` a line consists of, from three on; else 0. */
+static size_t fence_of(dx_text line) {
+    size_t ticks = 0;
+    while (ticks < line.len && line.at[ticks] == '`')
+        ticks++;
+    return ticks >= 3 && ticks == line.len ? ticks : 0;
+}
+
 /* A text without quotes goes on to the end of the prompt; else each line is for itself. Lines that
- * are no sentences, such as those that an agent puts around a prompt, are let pass. */
+ * are no sentences, such as those that an agent puts around a prompt, are let pass, and so is what
+ * stands between fences: somebody has selected it, and not said it. */
 static void do_prompt(struct making *making, dx_text prompt) {
     unsigned longer = 16; /* each looks at all that is left */
+    size_t fence = 0;
     while (prompt.len && making->status == DX_OK) {
         const char *lf = memchr(prompt.at, '\n', prompt.len);
         dx_text line = {prompt.at, lf ? (size_t)(lf - prompt.at) : prompt.len};
         dx_text end = dx__autohand_model_trim(line);
-        bool opens = end.len && end.at[end.len - 1] == ':';
+        size_t ticks = fence_of(end);
+        bool opens = !fence && end.len && end.at[end.len - 1] == ':';
         size_t taken = line.len + (lf != NULL);
         if (opens && lf && longer && longer-- && do_sentence(making, prompt))
             return;
-        (void)do_line(making, line);
+        if (ticks && (!fence || ticks == fence))
+            fence = fence ? 0 : ticks;
+        else if (!fence)
+            (void)do_line(making, line);
         prompt = (dx_text){prompt.at + taken, prompt.len - taken};
     }
 }

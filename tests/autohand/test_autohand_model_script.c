@@ -220,6 +220,8 @@ static void sentences(void **state) {
                 "call(,write_file,{\"path\":\"a\",\"contents\":\"x\\n\"})"
                 "call(,run_command,{\"command\":\"cat\",\"args\":[\"a\"]})"
                 "call(,delete_path,{\"path\":\"a\"})");
+    understands("show a\n\nSelected in c, lines 1-2:\n````\nrun b:\n```\nrun c\n````\nshow d",
+                "call(,read_file,{\"path\":\"a\"})call(,read_file,{\"path\":\"d\"})");
     understands("Workspace: /x\nshow a\n\nshow b\n",
                 "call(,read_file,{\"path\":\"a\"})call(,read_file,{\"path\":\"b\"})");
 }

@@ -123,7 +123,6 @@ static dx_text decision_of(yyjson_val *params) {
     bool allows = decision.at ? decision.len >= 6 && memcmp(decision.at, "allow_", 6) == 0
                               : yyjson_is_true(allowed);
     bool is_known = !decided || yyjson_is_null(decided) || decision.at;
-    allows |= dx_text_is(decision, "alternative");
     if (!is_known || (allows && allowed && !yyjson_is_true(allowed)))
         return dx_str("deny_once");
     if (!decision.at || dx_text_is(decision, "allow_once") || dx_text_is(decision, "deny_once"))

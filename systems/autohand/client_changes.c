@@ -11,6 +11,9 @@ void dx__autohand_client_batch_free(dx_autohand_client *client) {
 }
 
 void dx__autohand_client_batch_begin(dx_autohand_client *client, dx_text id) {
+    if (client->batch.count)
+        dx__autohand_client_violation(client, "a second batch of changes in a turn: the first one"
+                                              " is dropped");
     dx__autohand_client_batch_free(client);
     if (id.at && !dx__autohand_client_copy(client, &client->batch.id, id))
         dx__autohand_client_no_memory(client);
@@ -114,6 +117,9 @@ void dx__autohand_client_batch_end(dx_autohand_client *client, int64_t count) {
 void dx__autohand_client_batch_ask(dx_autohand_client *client) {
     const struct dx__autohand_client_batch *batch = &client->batch;
     if (!batch->id || !batch->ended || client->gone || client->stopping) {
+        if (batch->count && !client->gone && !client->stopping)
+            dx__autohand_client_violation(client,
+                                          "changes without changesBatchEnd: they are dropped");
         dx__autohand_client_batch_free(client);
         return;
     }

@@ -5,14 +5,16 @@ static bool is(const char *id, dx_text text) {
     return id && text.at && dx_text_is(text, id);
 }
 
-/* Is it of a turn that is over? Those before 0.9 go on after an abort, and then say null. */
+/* Is it of a turn that is over? Those before 0.9 go on after an abort, and then say null; who began
+ * without an id goes on without one. */
 static bool is_late(const dx_autohand_client *client, const dx_autohand_event *event) {
     const struct dx__autohand_client_turn *turn = &client->turn;
     switch (event->kind) {
     case DX_AUTOHAND_TURN_END:
         return !dx__autohand_client_runs(client) ||
-               (turn->id ? !is(turn->id, event->turn)
-                         : !event->turn.at || is(client->last_turn, event->turn));
+               (turn->id         ? !is(turn->id, event->turn)
+                : event->turn.at ? is(client->last_turn, event->turn)
+                                 : turn->stage != DX__STAGE_RUNNING);
     case DX_AUTOHAND_MESSAGE_START:
     case DX_AUTOHAND_BATCH_START:
         return !dx__autohand_client_runs(client) ||
@@ -21,8 +23,9 @@ static bool is_late(const dx_autohand_client *client, const dx_autohand_event *e
     case DX_AUTOHAND_THOUGHT:
     case DX_AUTOHAND_MESSAGE_END:
         return !dx__autohand_client_runs(client) ||
-               (turn->message ? !is(turn->message, event->message)
-                              : !event->message.at || is(client->last_message, event->message));
+               (turn->message       ? !is(turn->message, event->message)
+                : event->message.at ? is(client->last_message, event->message)
+                                    : turn->talk == DX__TALK_NONE);
     case DX_AUTOHAND_BATCH_CHANGE:
     case DX_AUTOHAND_BATCH_END:
         return !dx__autohand_client_runs(client) || !event->batch.at ||
@@ -56,6 +59,7 @@ static void end_message(dx_autohand_client *client, const dx_autohand_event *eve
         append(client, &turn->content, dx_str("\n"));
     append(client, &turn->content, text);
     turn->deltas.len = 0;
+    turn->talk = DX__TALK_ENDED;
 }
 
 static void take_error(dx_autohand_client *client, const dx_autohand_event *event) {
@@ -76,6 +80,8 @@ static void start_agent(dx_autohand_client *client) {
         return;
     client->ready = true;
     dx_timer_set(client->starting, DX_NEVER);
+    if (client->error.fault == DX_FAULT_START) /* what was said before was not the end */
+        client->error = (dx_error){.fault = DX_FAULT_NONE};
     /* What was aborted before it was sent never is. */
     if (client->turn.stage != DX__STAGE_HELD || client->turn.aborting || client->stopping)
         return;
@@ -103,11 +109,19 @@ static void change(dx_autohand_client *client, const dx_autohand_event *event) {
         dx__autohand_client_batch_end(client, event->count);
 }
 
+/* It goes on: neither an error nor the end of a message was the end. */
+static void go_on(dx_autohand_client *client) {
+    struct dx__autohand_client_turn *turn = &client->turn;
+    turn->failed = false;
+    if (turn->talk == DX__TALK_ENDED && turn->answered && turn->answer && !turn->aborting)
+        dx__autohand_client_turn_due(client, DX_NEVER);
+}
+
 static void heed(dx_autohand_client *client, const dx_autohand_event *event) {
     struct dx__autohand_client_turn *turn = &client->turn;
     if (event->kind >= DX_AUTOHAND_MESSAGE_START && event->kind <= DX_AUTOHAND_TOOL_END &&
         event->kind != DX_AUTOHAND_MESSAGE_END)
-        turn->failed = false;
+        go_on(client);
     switch (event->kind) {
     case DX_AUTOHAND_AGENT_START:
         start_agent(client);
@@ -119,6 +133,7 @@ static void heed(dx_autohand_client *client, const dx_autohand_event *event) {
         dx__autohand_client_turn_ends(client, event);
         break;
     case DX_AUTOHAND_MESSAGE_START:
+        turn->talk = DX__TALK_BEGUN;
         if (event->message.at && !dx__autohand_client_copy(client, &turn->message, event->message))
             dx__autohand_client_no_memory(client);
         break;

@@ -68,12 +68,20 @@ typedef enum dx__autohand_client_stage {
     DX__STAGE_CLOSING  /* turnEnd came, the answer did not */
 } dx__autohand_client_stage;
 
+/* Where its message is. */
+typedef enum dx__autohand_client_talk {
+    DX__TALK_NONE = 0,
+    DX__TALK_BEGUN,
+    DX__TALK_ENDED
+} dx__autohand_client_talk;
+
 struct dx__autohand_client_turn {
     dx__autohand_client_stage stage;
     unsigned number; /* never 0, and another one for each prompt */
     yyjson_mut_doc *held;
     char *id;      /* of turnStart; NULL: not told */
     char *message; /* of messageStart; NULL: not told */
+    dx__autohand_client_talk talk;
     bool answered;
     bool early;  /* … before turnEnd, so that it says nothing of how the turn went */
     bool answer; /* success, as it said */

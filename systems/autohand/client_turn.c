@@ -44,7 +44,10 @@ void dx__autohand_client_on_settle(dx_timer *timer, void *user) {
     (void)timer;
     dx__autohand_client_enter(client);
     const struct dx__autohand_client_turn *turn = &client->turn;
-    bool ended = turn->stage == DX__STAGE_CLOSING || turn->aborted;
+    bool lost = turn->answered && turn->talk == DX__TALK_ENDED && dx__autohand_client_runs(client);
+    bool ended = turn->stage == DX__STAGE_CLOSING || turn->aborted || lost;
+    if (lost)
+        dx__autohand_client_violation(client, "the turn ended without turnEnd");
     dx__autohand_client_turn_over(client, ended            ? NULL
                                           : turn->aborting ? "the agent did not end the turn"
                                                            : "the agent began no turn");
@@ -81,9 +84,11 @@ static void take_answer(dx_autohand_client *client, const dx_event *event) {
         dx__autohand_client_violation(client, "autohand.prompt: its answer does not say success");
     if (client->freed)
         return;
+    /* Those that answer at the end say turnEnd before, and one that got lost would be waited for
+     * forever. */
     if (turn->stage == DX__STAGE_CLOSING)
         dx__autohand_client_turn_over(client, NULL);
-    else if (!turn->answer)
+    else if (!turn->answer || turn->talk == DX__TALK_ENDED)
         dx__autohand_client_turn_due(client, DX__AUTOHAND_SETTLE_MS);
 }
 

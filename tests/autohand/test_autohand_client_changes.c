@@ -141,6 +141,33 @@ static void test_odd(void **state) {
     talk_end(talk);
 }
 
+/* Changes that get lost are told: those without an end, and those before another batch. */
+static void test_lost(void **state) {
+    static const char *const ends[][2] = {
+        {"", "changesBatchEnd"},
+        {"n changesBatchStart {\"batchId\": \"c\", \"turnId\": \"t\"}\n", "second batch"},
+    };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(ends); i++) {
+        char script[1024];
+        struct talk *talk = talk_new();
+        snprintf(script, sizeof script,
+                 "start\n< prompt\nn turnStart {\"turnId\": \"t\"}\nn changesBatchStart "
+                 "{\"batchId\": \"b\", \"turnId\": \"t\"}\nn changesBatchUpdate {\"batchId\": "
+                 "\"b\", \"change\": {\"id\": \"1\", \"filePath\": \"f\", \"changeType\": "
+                 "\"create\", \"originalContent\": \"\", \"proposedContent\": \"x\", "
+                 "\"description\": \"\", \"toolId\": \"\", \"toolName\": \"\"}}\n%sn turnEnd "
+                 "{\"turnId\": \"t\", \"tokensUsed\": 1, \"durationMs\": 1, "
+                 "\"contextPercent\": 1}\na prompt {\"success\": true}",
+                 ends[i][0]);
+        talk_once(talk, "doc", script);
+        assert_int_equal(talk->violations, 1);
+        assert_non_null(strstr(talk->phrase, ends[i][1]));
+        assert_string_equal(talk->batch, "");
+        talk_end(talk);
+    }
+}
+
 /* What was not shown is not accepted. */
 static void test_unseen(void **state) {
     static const char *const sent[] = {
@@ -188,7 +215,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_decide), cmocka_unit_test(test_later), cmocka_unit_test(test_nobody),
         cmocka_unit_test(test_limit),  cmocka_unit_test(test_odd),   cmocka_unit_test(test_many),
-        cmocka_unit_test(test_unseen),
+        cmocka_unit_test(test_unseen), cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,6 +175,51 @@ static void test_failures(void **state) {
     }
 }
 
+/* Ids that are none, and a turnEnd that is lost: the turn is understood, and ends. */
+static void test_odd(void **state) {
+    static const struct {
+        const char *script;
+        size_t violations; /* at least */
+        const char *content;
+    } rows[] = {
+        {"n turnStart {}\nn messageStart {}\nn messageUpdate {\"delta\": \"a\"}\nn messageEnd "
+         "{\"content\": \"ab\"}\nn turnEnd {}\na prompt {\"success\": true}",
+         5, "ab"},
+        {"n turnStart {\"turnId\": 5}\nn messageStart {\"messageId\": [], \"role\": "
+         "\"assistant\"}\nn messageUpdate {\"messageId\": [], \"delta\": \"ab\"}\nn turnEnd "
+         "{\"turnId\": 5}\na prompt {\"success\": true}",
+         4, "ab"},
+        {"a prompt {\"success\": true}\nn turnStart {\"turnId\": null}\nn messageStart "
+         "{\"messageId\": null}\nn messageUpdate {\"messageId\": null, \"delta\": \"ab\"}\nn "
+         "turnEnd {\"turnId\": null}",
+         2, "ab"},
+        {"n turnStart {\"turnId\": \"t\"}\nn messageStart {\"messageId\": \"m\", \"role\": "
+         "\"assistant\"}\nn messageEnd {\"messageId\": \"m\", \"content\": \"ab\"}\na prompt "
+         "{\"success\": true}",
+         1, "ab"},
+        /* Another message shows that it was not the end. */
+        {"n turnStart {\"turnId\": \"t\"}\nn messageStart {\"messageId\": \"m\", \"role\": "
+         "\"assistant\"}\nn messageEnd {\"messageId\": \"m\", \"content\": \"a\"}\na prompt "
+         "{\"success\": true}\nn messageStart {\"messageId\": \"k\", \"role\": "
+         "\"assistant\"}\nsleep 2.2\nn messageEnd {\"messageId\": \"k\", \"content\": "
+         "\"b\"}\nn turnEnd {\"turnId\": \"t\", \"tokensUsed\": 1, \"durationMs\": 1, "
+         "\"contextPercent\": 1}",
+         0, "a\nb"},
+    };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        char script[1024];
+        snprintf(script, sizeof script, "start\n< prompt\n%s", rows[i].script);
+        struct talk *talk = talk_once(talk_new(), "doc", script);
+        if (!talk->turn.success || strcmp(talk->content, rows[i].content) != 0 ||
+            talk->violations < rows[i].violations)
+            fail_msg("row %zu: %zu violations, '%s'\n%s", i, talk->violations, talk->content,
+                     talk->told);
+        must_not_tell(talk, "late");
+        talk_end(talk);
+    }
+}
+
 /* 66: what an aborted turn of 0.6 and 0.8 still says, in the next one and behind it. */
 static void test_stragglers(void **state) {
     struct talk *talk = talk_new();
@@ -246,7 +291,7 @@ int main(void) {
         cmocka_unit_test(test_plain),      cmocka_unit_test(test_many),
         cmocka_unit_test(test_events),     cmocka_unit_test(test_content),
         cmocka_unit_test(test_failures),   cmocka_unit_test(test_stragglers),
-        cmocka_unit_test(test_held_abort),
+        cmocka_unit_test(test_held_abort), cmocka_unit_test(test_odd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

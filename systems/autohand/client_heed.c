@@ -67,7 +67,7 @@ static void take_error(dx_autohand_client *client, const dx_autohand_event *even
     if (turn->stage == DX__STAGE_NONE)
         return;
     turn->failed = true;
-    turn->last_code = event->code;
+    turn->last_code = event->code == -1 ? 0 : event->code; /* not told */
     turn->denied_told += event->code == DX_AUTOHAND_DENIED;
     if (event->text.at && !dx__autohand_client_copy(client, &turn->last_error, event->text))
         dx__autohand_client_no_memory(client);
@@ -80,10 +80,14 @@ static void start_agent(dx_autohand_client *client) {
         return;
     client->ready = true;
     dx_timer_set(client->starting, DX_NEVER);
-    if (client->error.fault == DX_FAULT_START) /* what was said before was not the end */
+    if (client->error.fault == DX_FAULT_START) { /* what was said before was not the end */
+        dx_error before = client->error;
         client->error = (dx_error){.fault = DX_FAULT_NONE};
+        dx__autohand_client_violation(client, before.phrase);
+    }
     /* What was aborted before it was sent never is. */
-    if (client->turn.stage != DX__STAGE_HELD || client->turn.aborting || client->stopping)
+    if (client->turn.stage != DX__STAGE_HELD || client->turn.aborting || client->stopping ||
+        client->freed)
         return;
     dx_status status = dx__autohand_client_send(client);
     if (status != DX_OK)

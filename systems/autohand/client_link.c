@@ -22,7 +22,8 @@ static void check(dx_autohand_client *client, const dx_event *event) {
     dx__autohand_client_violation(client, phrase);
 }
 
-/* An error for no request. Before agentStart it is the last that an agent says that can't start. */
+/* An error for no request. Before agentStart it is the last that an agent says that can't start,
+ * and on_gone tells it. */
 static void on_null_error(dx_autohand_client *client, const dx_event *event) {
     char phrase[sizeof client->error.phrase] = "";
     yyjson_alc alc = dx__autohand_client_alc(client);
@@ -36,7 +37,8 @@ static void on_null_error(dx_autohand_client *client, const dx_event *event) {
     yyjson_doc_free(doc);
     if (!client->ready && client->error.fault == DX_FAULT_NONE && !client->stopping)
         dx__autohand_client_set_error(&client->error, DX_FAULT_START, phrase);
-    dx__autohand_client_violation(client, phrase);
+    else
+        dx__autohand_client_violation(client, phrase);
 }
 
 static void on_event(dx_link *link, const dx_event *event, void *user) {

@@ -21,6 +21,21 @@ static void test_no_start(void **state) {
     dx_loop_free(loop);
 }
 
+/* An error for nobody is no end: who is ready behind it is, and its death is told as it is. */
+static void test_ready_nevertheless(void **state) {
+    struct talk *talk = talk_new();
+    (void)state;
+    talk_once(talk, "doc",
+              "raw {\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":\"No "
+              "theme\"},\"id\":null}\nstart\nturn 2\ndie");
+    assert_int_equal(talk->turn.success, 1);
+    assert_int_equal(talk->violations, 1);
+    assert_non_null(strstr(talk->phrase, "No theme"));
+    talk_until(talk, &talk->gone, 1);
+    assert_int_equal(talk->how.error.fault, DX_FAULT_KILLED);
+    talk_end(talk);
+}
+
 /* Agents that are never ready: each with the reason, and with the end of the prompt before that. */
 static void test_not_ready(void **state) {
     static const struct {
@@ -222,9 +237,13 @@ static void test_strange(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_start), cmocka_unit_test(test_not_ready),
-        cmocka_unit_test(test_death),    cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_stop),     cmocka_unit_test(test_freed),
+        cmocka_unit_test(test_no_start),
+        cmocka_unit_test(test_not_ready),
+        cmocka_unit_test(test_ready_nevertheless),
+        cmocka_unit_test(test_death),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_freed),
         cmocka_unit_test(test_strange),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,14 @@ shows 1 'Shall sh be run by it?' '{"command": "sh"}' '^ *sh'
 shows 1 'rm' '{"command": "rm"}' '^ *rm'
 shows 1 'Run this?\n  $ rm' '{"command": "rm"}' 'rm.$'
 shows 1 'Create new file x.c?' '{"path": "x.c"}' 'x.c'
+# A long story does not hide it, nor is it cut unseen.
+long=$(printf 'é%.0s' {1..2048})
+shows 1 "$long" '{"command": "rm -r x"}' 'rm -r x'
+lacks screen 'more bytes'
+shows 1 "x$long rm -r x" '{"command": "rm -r x"}' 'rm -r x'
+has screen '… and 10 more bytes'
+shows 1 'Run this?' "{\"command\": \"$long\"}" "^ *$long"
+shows 1 'Run this?' "{\"command\": \"${long}rm\"}" 'and 2 more bytes'
 gone
 # The turn ends while it is asked.
 talk prompt hi -e FORM=doc -- "${agent[@]}" start "turn 2 $(steps "$permission" 'sleep 0.5')" <<'END'
@@ -138,6 +146,14 @@ for wrong in 0 4 2-1 x '1 y' '1-'; do
 = 0
 END
 done
+# What is asked about is shown, also with -q.
+talk prompt -q hi -- "${agent[@]}" start "turn 2 $three" '< changesDecision {"action": "reject_all"}' "$decided" <<'END'
+< 1. create a
+< +x
+< Apply?
+> n
+= 0
+END
 NO_COLOR=1 choose y '{"action": "accept_all"}'
 if grep -qa $'\033' screen; then complain "colours in spite of NO_COLOR"; fi
 
@@ -184,6 +200,16 @@ talk chat -- "${agent[@]}" start <<'END'
 < interrupted
 = 130
 END
+# What was begun is not sent.
+talk chat -- "${agent[@]}" start '< prompt' 'exit 9' <<'END'
+< > 
+> remove all\
+< … 
+^ C
+< interrupted
+! aborting
+= 130
+END
 # Nor does it wait for an answer that does not come.
 talk chat -- "${agent[@]}" start '< getState' 'n error {"code": 1, "message": "heard"}' <<'END'
 < > 
@@ -219,6 +245,7 @@ talk chat -- "${agent[@]}" start 'sleep 0.3' 'exit 3' <<'END'
 = 4
 END
 
+mkfifo pipe
 # A conversation from a file: a line a prompt, and in the end the first code that was not 0.
 printf 'one\n\ntwo\r\n:state\nthree' >lines
 input=lines with 1 'All done.' 'the turn failed: tired (-32000)' chat -- '< prompt {"message": "one"}' 'e prompt -32000 tired' '< prompt {"message": "two"}' 'n turnStart {"turnId": "t"}' 'n turnEnd {"turnId": "t"}' 'a prompt {"success": true}' '< getState' 'a getState {"status": "idle"}' 'turn 9'
@@ -227,6 +254,9 @@ input=lines with 0 '*' '' chat --json -- 'turn 2' 'turn 3' '< getState' 'a getSt
 events '[one["content"] for one in of("turn")] == ["All done."] * 3 and of("answer") == [{"event": "answer", "to": "state", "result": {"status": "idle"}}]'
 input=lines with 4 '*' 'signal 9' chat -- 'turn 2' '< prompt' 'die'
 with 0 '' '*' chat --
+# One that closes its output is on its way out: what is said to it then is no wrong usage.
+{ echo one; sleep 0.5; echo two; echo three; } >pipe &
+input=pipe with 4 'All done.' 'the conversation ended' chat -- 'turn 2' 'close' 'sleep 60'
 expect 2 '' "found 'x'" chat x -- true
 expect 2 '' 'the agent is missing' chat
 # A blank behind a word does not make another one of it.
@@ -246,9 +276,14 @@ events '[one["by"] for one in of("permission-answer")] == ["user", "user"] and l
 printf ':answer x y\none\n:answer p y\n:answer q n\n:answer p y\n' >lines
 input=lines with 0 '*' '' chat --json --ask -- "turn 2 $(steps "$permission" "$(asks q x y '{}')" "$(answers '{"requestId": "p", "allowed": true}')" "$(answers '{"requestId": "q", "allowed": false}')")"
 events '[one["text"] for one in of("unasked")] == ["x", "p"] and len(of("turn")) == 1'
+printf 'one\n:answer p q y\n:answer p  n\n' >lines
+input=lines with 0 '*' '' chat --json --ask -- "turn 2 $(steps "$(asks 'p q' x y '{}')" "$(asks 'p' x y '{}')" "$(answers '{"requestId": "p q", "allowed": true}')" "$(answers '{"requestId": "p", "allowed": false}')")"
+# :abort is heard, whatever stands before it.
+{ echo one; sleep 0.5; printf 'two\n:abort\r\n'; } >pipe &
+input=pipe with 1 '*' '' chat --json --ask -- '< prompt' 'n turnStart {"turnId": "t"}' '< abort' 'a abort {"success": true}' 'n turnEnd {"turnId": "t", "reason": "aborted"}' 'turn 2'
+events '[one["aborted"] for one in of("turn")] == [True, False]'
 with 0 '*' '' prompt --json --ask hi -- "turn 2 $(steps "$permission" "$(answers '{"allowed": false}')")"
 events '[one["decision"] for one in of("permission-answer")] == ["deny_once"]'
-mkfifo pipe
 sleep 3 >pipe &
 background=$!
 input=pipe with 0 '*' '' prompt --json --ask hi -- "turn 2 $permission"

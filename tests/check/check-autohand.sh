@@ -77,6 +77,7 @@ has err 'the turn failed: too many (429)'
 # 3: it can't be started, or says so itself.
 expect 3 '' 'nowhere/agent' prompt hi -- "$work/nowhere/agent"
 expect 3 '' "the agent can't start: Login required" prompt hi -- "${agent[@]}" 'raw {"jsonrpc":"2.0","error":{"code":-32011,"message":"Login required"},"id":null}' 'exit 1'
+(($(grep -c 'Login required' err) == 1)) || complain "$last: it is told more than once: $(cat err)"
 # 4: it ended.
 expect 4 '' 'no settings' prompt hi -- "${agent[@]}" 'err no settings' 'exit 1'
 expect 4 '' 'before it was ready' prompt hi -- "$python" -c pass
@@ -88,6 +89,27 @@ with 5 '' 'took too long' prompt --timeout 300ms hi -- '< prompt' 'n turnStart {
 # 6: it broke the protocol.
 with 6 '' 'too much text' prompt hi -- '< prompt' 'repeat 1200 raw junk'
 with 0 'All done.' 'autohand.toolUpdate: /toolId: ' prompt hi -- 'turn 2 n toolUpdate {"toolId": 5}'
+# What does not fit is told once, and not without end; programs are told each.
+with 0 'All done.' '*' prompt hi -- 'turn 2 repeat 50 n ping {"status": NUMBER}'
+(($(grep -c autohand.ping err) == 1)) || complain "$last: $(cat err)"
+# odd COUNT: so many notifications, each of which is wrong in a way of its own.
+odd() {
+    local name value all=()
+    for name in toolStart toolUpdate toolEnd hook.preTool hook.postTool; do
+        for value in 1 '[]' '{}' null; do all+=("n $name {\"toolId\": $value}"); done
+    done
+    steps "${all[@]:0:$1}"
+}
+for count in 16 17; do
+    with 0 'All done.' '*' prompt hi -- "turn 2 $(odd "$count")"
+    (($(grep -c 'duplex autohand: autohand' err) == 16)) || complain "$last: $(cat err)"
+    with 0 '*' '' prompt --json hi -- "turn 2 $(odd "$count") ;; $(odd 1)"
+    events "len(of('violation')) == $count + 1"
+done
+# An error without a code has none.
+with 0 'All done.' $'! odd\n' prompt hi -- 'turn 2 n error {"message": "odd", "recoverable": true}'
+with 1 '*' '' prompt --json hi -- '< prompt' 'a prompt {"success": true}' 'n turnStart {"turnId": "t"}' 'n error {"message": "odd", "recoverable": false}' 'n turnEnd {"turnId": "t"}'
+events '"code" not in of("error")[0] and "code" not in of("turn")[0] and of("turn")[0]["error"] == "odd"'
 gone
 
 # Permissions.
@@ -117,6 +139,9 @@ has err 'changes were not applied'
 with 7 'All done.' 'no way (-32602)' prompt --yes hi -- "turn 2 $one" '< changesDecision' 'e changesDecision -32602 no way'
 with 4 'All done.' '*' prompt --yes hi -- "turn 2 $one" '< changesDecision' 'die'
 with 0 'All done.' $'1. create new\n@@ -0,0 +1,1 @@\n+x\n\\ No newline at end of file\n2. delete old\n@@ -1,1 +0,0 @@\n-y\n' prompt --yes hi -- "turn 2 $(steps "$(change 1 new create '' x)" "$(change 2 old delete 'y\n' '')")" '< changesDecision' "$decided"
+
+# --yes is not for a turn that was aborted.
+with 5 '' 'are rejected, since it was aborted' prompt --yes --timeout 300ms hi -- '< prompt' 'n turnStart {"turnId": "t"}' 'n changesBatchStart {"batchId": "BATCH", "turnId": "t"}' "$one" '< abort' 'a abort {"success": true}' 'n changesBatchEnd {"batchId": "BATCH", "changeCount": 1}' 'n turnEnd {"turnId": "t", "reason": "aborted"}' '< changesDecision {"action": "reject_all"}' "$decided"
 
 # The time of a turn is no time for its changes, which are waited for without haste.
 used() { awk -v now="$(cut -d ' ' -f 16,17 /proc/$$/stat | tr ' ' +)" 'BEGIN { split(now, part, "+"); print part[1] + part[2] }'; }

@@ -13,6 +13,9 @@
 #include <termios.h>
 #include <unistd.h>
 
+/* How much is shown of what the agent asks, and of what that is about. */
+enum { PART_MAX = 4 << 10 };
+
 void ask_free(struct ask *ask) {
     for (size_t i = 0; ask->ids && i < ask->count; i++)
         free((void *)(uintptr_t)ask->ids[i].at);
@@ -104,7 +107,17 @@ static bool names(dx_text sentence, dx_text subject) {
     return memcmp(at, subject.at, subject.len) == 0 && (at[-1] == ' ' || at[-1] == '\n');
 }
 
+/* What is longer would scroll away what it is about, and questions wait. */
+static void put_part(FILE *out, dx_text text, const char *indent, bool at_begin) {
+    dx_text shown = show_cut(text, PART_MAX);
+    if (!show_lines(out, shown, indent, at_begin))
+        putc('\n', out);
+    if (shown.len < text.len)
+        fprintf(out, "%s… and %zu more bytes\n", indent, text.len - shown.len);
+}
+
 bool ask_permission(struct talk *talk, const dx_autohand_permission *permission) {
+    dx_text sentence = show_cut(permission->description, PART_MAX);
     size_t len = 0;
     /* One that can't be named can't be answered later. */
     if (memchr(permission->id.at, '\0', permission->id.len))
@@ -116,15 +129,14 @@ bool ask_permission(struct talk *talk, const dx_autohand_permission *permission)
         return false;
     }
     fprintf(out, "%s? %s", cli_paint(stderr, CLI_YELLOW), cli_paint(stderr, CLI_PLAIN));
-    cli_put_safe(out, permission->tool);
+    cli_put_safe(out, show_cut(permission->tool, PART_MAX));
     fputs(": ", out);
-    if (!show_lines(out, permission->description, "  ", false))
-        putc('\n', out);
+    put_part(out, permission->description, "  ", false);
     /* The sentence is the agent's; this is what it is about. */
     dx_text subjects[] = {permission->command, permission->path};
     for (size_t i = 0; i < 2; i++)
-        if (subjects[i].len && !names(permission->description, subjects[i]))
-            (void)(show_lines(out, subjects[i], "    ", true) || putc('\n', out));
+        if (subjects[i].len && !names(sentence, subjects[i]))
+            put_part(out, subjects[i], "    ", true);
     if (fclose(out) == 0)
         ask->id = strndup(permission->id.at, permission->id.len);
     return add(talk, ask);
@@ -159,7 +171,7 @@ static bool take_permission(struct talk *talk, const struct ask *ask, const char
         other = dx_str(line + strspn(line, "= "));
     }
     if (line && strcmp(line, "q") == 0) {
-        (void)dx_autohand_client_abort(talk->client);
+        (void)talk_abort(talk);
         decision = DX_AUTOHAND_DENY_ONCE;
     }
     if (decision < 0) {

@@ -11,19 +11,25 @@
 #include <string.h>
 #include <unistd.h>
 
+/* There may be blanks in an id. */
+static bool is_named(const struct ask *ask, const char *line) {
+    size_t len = strlen(ask->id);
+    return strncmp(line, ask->id, len) == 0 && (!line[len] || line[len] == ' ');
+}
+
 /* ":answer ID WORDS" names the question, for programs: theirs may have been withdrawn meanwhile. */
 static bool take_named(struct talk *talk, const char *line) {
     static const char word[] = ":answer ";
     if (!line || strncmp(line, word, sizeof word - 1) != 0)
         return false;
     const char *id = line + sizeof word - 1;
-    size_t len = strcspn(id, " ");
     struct ask *ask = talk->asks;
-    while (ask && !(strlen(ask->id) == len && memcmp(ask->id, id, len) == 0))
+    while (ask && !is_named(ask, id))
         ask = ask->next;
+    const char *words = id + (ask ? strlen(ask->id) : strcspn(id, " "));
     if (!ask)
-        show_remark(talk, "unasked", "this is not asked: ", (dx_text){id, len});
-    else if (ask_take(talk, ask, id + len + strspn(id + len, " ")))
+        show_remark(talk, "unasked", "this is not asked: ", (dx_text){id, (size_t)(words - id)});
+    else if (ask_take(talk, ask, words + strspn(words, " ")))
         ask_remove(talk, ask);
     return true;
 }
@@ -31,7 +37,7 @@ static bool take_named(struct talk *talk, const char *line) {
 static bool take_abort(struct talk *talk, const char *line) {
     if (!line || strcmp(line, ":abort") != 0)
         return false;
-    if (dx_autohand_client_abort(talk->client) == DX_GONE)
+    if (talk_abort(talk) == DX_GONE)
         show_remark(talk, "unasked", "no turn is running: ", dx_str(line));
     return true;
 }
@@ -72,24 +78,19 @@ static bool take_typed(struct talk *talk) {
 }
 
 /* Where no line is wanted all of them stay for later, but this one: it may stand behind answers
- * that came too late. */
+ * that came too late, and behind prompts. */
 static void hear_abort(struct talk *talk) {
-    static const char wanted[] = ":abort\n";
-    static const char passed[] = ":answer ";
-    size_t from = 0;
-    while (from < talk->typed_len) {
-        size_t left = talk->typed_len - from;
-        const char *end = memchr(talk->typed + from, '\n', left);
-        if (left >= sizeof wanted - 1 &&
-            memcmp(talk->typed + from, wanted, sizeof wanted - 1) == 0) {
-            drop_typed(talk, from, sizeof wanted - 1);
-            (void)take_abort(talk, ":abort");
+    const char *end;
+    for (size_t from = 0; from < talk->typed_len; from = (size_t)(end + 1 - talk->typed)) {
+        end = memchr(talk->typed + from, '\n', talk->typed_len - from);
+        if (!end)
             return;
-        }
-        if (!end || left < sizeof passed - 1 ||
-            memcmp(talk->typed + from, passed, sizeof passed - 1) != 0)
-            return;
-        from = (size_t)(end + 1 - talk->typed);
+        dx_text line = {talk->typed + from, (size_t)(end - talk->typed) - from};
+        if (!dx_text_is(line, ":abort") && !dx_text_is(line, ":abort\r"))
+            continue;
+        drop_typed(talk, from, line.len + 1);
+        (void)take_abort(talk, ":abort");
+        return;
     }
 }
 

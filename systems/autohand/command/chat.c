@@ -42,6 +42,10 @@ static char *read_prompt(struct talk *talk) {
         char *more = read_line(talk, "…");
         char *both = NULL;
         all[len - 1] = '\n';
+        if (!more && talk_is_interrupted(talk)) {
+            free(all);
+            return NULL;
+        }
         if (!more)
             break;
         if (asprintf(&both, "%s%s", all, more) < 0)
@@ -79,8 +83,9 @@ static void on_answer(dx_autohand_client *client, yyjson_val *value, const dx_er
     (void)client;
     answer->done = true;
     if (!text) {
-        answer->code =
-            cli_fail(CLI_REFUSED, "%s: %s", answer->name, error ? error->phrase : "no memory");
+        bool late = error && error->fault == DX_FAULT_TIMEOUT;
+        answer->code = cli_fail(late ? CLI_LATE : CLI_REFUSED, "%s: %s", answer->name,
+                                error ? error->phrase : "no memory");
     } else if (cli_voice.json) {
         yyjson_mut_doc *line = cli_event_new("answer");
         cli_event_add(line, "to", answer->name);

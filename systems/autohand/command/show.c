@@ -21,6 +21,13 @@ void show_end(struct talk *talk) {
     cli_flush();
 }
 
+dx_text show_cut(dx_text text, size_t most) {
+    size_t len = text.len < most ? text.len : most;
+    while (len && len < text.len && ((unsigned char)text.at[len] & 0xc0) == 0x80)
+        len--;
+    return (dx_text){text.at, len};
+}
+
 bool show_lines(FILE *out, dx_text text, const char *indent, bool at_begin) {
     while (text.len) {
         const char *end = memchr(text.at, '\n', text.len);
@@ -72,7 +79,9 @@ static void show_error(struct talk *talk, const dx_autohand_event *event) {
     fprintf(stderr, "%s! %s", cli_paint(stderr, event->recoverable == 1 ? CLI_YELLOW : CLI_RED),
             cli_paint(stderr, CLI_PLAIN));
     cli_put_safe(stderr, event->text);
-    fprintf(stderr, " (%lld%s%s)\n", (long long)event->code, name ? " " : "", name ? name : "");
+    if (event->code != -1)
+        fprintf(stderr, " (%lld%s%s)", (long long)event->code, name ? " " : "", name ? name : "");
+    putc('\n', stderr);
 }
 
 static void show_start(struct talk *talk, const dx_autohand_event *event) {

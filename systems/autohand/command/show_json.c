@@ -100,7 +100,8 @@ void show_json_event(const dx_autohand_event *event) {
     if (event->kind == DX_AUTOHAND_TOOL_OUTPUT)
         cli_event_add(line, "stream", event->is_errors ? "stderr" : "stdout");
     if (event->kind == DX_AUTOHAND_ERROR) {
-        add_int(line, "code", event->code);
+        if (event->code != -1)
+            add_int(line, "code", event->code);
         if (event->recoverable >= 0)
             cli_event_add_bool(line, "recoverable", event->recoverable);
     }

@@ -67,13 +67,8 @@ static dx_text string_of(yyjson_val *object, const char *member) {
 }
 
 static void put_cut(dx_text text) {
-    bool cut = text.len > ARGS;
-    if (cut)
-        text.len = ARGS;
-    while (cut && text.len && ((unsigned char)text.at[text.len] & 0xc0) == 0x80)
-        text.len--;
-    cli_put_safe(stderr, text);
-    if (cut)
+    cli_put_safe(stderr, show_cut(text, ARGS));
+    if (text.len > ARGS)
         fputs("…", stderr);
 }
 
@@ -125,10 +120,7 @@ static size_t room_for(const struct shown *one, dx_text text) {
     for (size_t i = 0; i < text.len && i < most; i++)
         if (text.at[i] == '\n' && ++lines >= LINES)
             return i + 1;
-    size_t len = text.len < most ? text.len : most;
-    while (len && len < text.len && ((unsigned char)text.at[len] & 0xc0) == 0x80)
-        len--;
-    return len;
+    return show_cut(text, most).len;
 }
 
 static void show_output(struct talk *talk, struct shown *one, dx_text text, bool is_errors) {

@@ -25,6 +25,12 @@ void talk_wait(struct talk *talk, uint64_t until) {
     ask_wait(talk, until);
 }
 
+dx_status talk_abort(struct talk *talk) {
+    dx_status status = dx_autohand_client_abort(talk->client);
+    talk->stopped = talk->stopped || status == DX_OK;
+    return status;
+}
+
 /* What the agent asks for. */
 
 static void on_permission(dx_autohand_client *client, const dx_autohand_permission *permission,
@@ -68,7 +74,8 @@ static void on_changes(dx_autohand_client *client, dx_text batch, const dx_autoh
     struct talk *talk = user;
     (void)client;
     show_end(talk);
-    if (!cli_voice.json && !talk->options->quiet)
+    /* Nobody is asked about what was not shown. */
+    if (!cli_voice.json && (!talk->options->quiet || talk->changes == WAY_ASK))
         for (size_t i = 0; i < count; i++)
             diff_put(stderr, &changes[i], i + 1);
     if (talk->changes == WAY_LEAVE) {
@@ -77,7 +84,10 @@ static void on_changes(dx_autohand_client *client, dx_text batch, const dx_autoh
     }
     if (talk->changes == WAY_ASK && ask_changes(talk, batch, changes, count))
         return;
-    talk_decide(talk, batch, talk->changes == WAY_YES, NULL, 0);
+    /* --yes is for a turn that was let to its end. */
+    if (talk->changes == WAY_YES && talk->stopped)
+        cli_note("the changes of the turn are rejected, since it was aborted");
+    talk_decide(talk, batch, talk->changes == WAY_YES && !talk->stopped, NULL, 0);
     if (talk->by_default)
         talk->code = talk_worse(
             talk->code, cli_fail(CLI_MISFIT,
@@ -108,9 +118,23 @@ static void on_event(dx_autohand_client *client, const dx_autohand_event *event,
     show_event(talk, event);
 }
 
+/* An agent that leaves out a member does so in every message. */
+static bool is_news(struct talk *talk, const char *phrase) {
+    const size_t most = sizeof talk->misfits / sizeof *talk->misfits;
+    for (size_t i = 0; i < talk->misfit_count; i++)
+        if (talk->misfits[i] && strcmp(talk->misfits[i], phrase) == 0)
+            return false;
+    if (talk->misfit_count == most)
+        return false;
+    talk->misfits[talk->misfit_count++] = strdup(phrase);
+    return true;
+}
+
 static void on_violation(dx_autohand_client *client, const char *phrase, void *user) {
+    struct talk *talk = user;
     (void)client;
-    show_remark(user, "violation", "", dx_str(phrase));
+    if (cli_voice.json || is_news(talk, phrase))
+        show_remark(talk, "violation", "", dx_str(phrase));
 }
 
 static void on_stray(dx_autohand_client *client, dx_text line, void *user) {
@@ -284,6 +308,8 @@ int talk_close(struct talk *talk, int code) {
     dx_autohand_client_free(talk->client);
     dx_loop_free(talk->loop);
     cli_record_close(talk->recorder);
+    for (size_t i = 0; i < talk->misfit_count; i++)
+        free(talk->misfits[i]);
     free(talk->env);
     free(talk->failure);
     free(talk->error);
@@ -300,7 +326,7 @@ static void interrupt(struct talk *talk, bool *cut) {
         talk->leaves = true;
     } else {
         cli_note("aborting the turn; once more to leave at once");
-        (void)dx_autohand_client_abort(talk->client);
+        (void)talk_abort(talk);
     }
     *cut = true;
 }
@@ -327,12 +353,20 @@ static uint64_t end_late(struct talk *talk) {
     if (talk->late)
         talk->leaves = true;
     talk->late = true;
-    (void)dx_autohand_client_abort(talk->client);
+    (void)talk_abort(talk);
     return cli_now() + ABORT_MS;
 }
 
 static bool is_busy(const struct talk *talk) {
     return (talk->turning || talk->deciding || talk->asks) && !talk->gone && !talk->leaves;
+}
+
+/* Nothing can be said to it any more: it is on its way out. */
+static int await_gone(struct talk *talk) {
+    while (!talk->gone && !talk_is_interrupted(talk))
+        talk_wait(talk, DX_NEVER);
+    talk->leaves = true;
+    return talk->gone ? talk_tell_gone(talk) : cli_fail(CLI_INTERRUPTED, "interrupted");
 }
 
 int talk_turn(struct talk *talk, const dx_autohand_prompt *prompt) {
@@ -342,10 +376,13 @@ int talk_turn(struct talk *talk, const dx_autohand_prompt *prompt) {
     bool cut = false;
     if (talk->gone)
         return talk_tell_gone(talk);
-    if (dx_autohand_client_prompt(talk->client, prompt, &error) != DX_OK)
+    dx_status status = dx_autohand_client_prompt(talk->client, prompt, &error);
+    if (status == DX_CLOSED)
+        return await_gone(talk);
+    if (status != DX_OK)
         return cli_fail(CLI_USAGE, "%s", error.phrase);
     talk->turning = true;
-    talk->late = false;
+    talk->late = talk->stopped = false;
     talk->code = CLI_OK;
     if (limit && limit != CLI_NEVER)
         until = cli_now() + limit;

@@ -39,6 +39,7 @@ struct talk {
     bool deciding; /* changesDecision is not yet answered */
     bool accepted; /* … which accepts something */
     bool late;     /* the turn was aborted because of --timeout */
+    bool stopped;  /* … or for another reason, by us */
     int code;      /* of the turn */
 
     bool aborted; /* how it ended, and why */
@@ -55,6 +56,8 @@ struct talk {
     char *line;      /* … which is here, to be freed */
 
     struct shown *tools;
+    char *misfits[16]; /* violations that were shown: each is once */
+    size_t misfit_count;
     bool open_line; /* the standard output has a line without its end */
     bool streamed;  /* text of the message at hand was shown */
     int interrupts; /* those that were dealt with */
@@ -68,6 +71,8 @@ int talk_open(const struct autohand_options *options, char **command, struct tal
 int talk_close(struct talk *talk, int code);
 /* One prompt, to its end: an exit code; what went wrong was told. */
 int talk_turn(struct talk *talk, const dx_autohand_prompt *prompt);
+/* As dx_autohand_client_abort(). */
+dx_status talk_abort(struct talk *talk);
 /* Waits for what comes next, at the latest until `until`. */
 void talk_wait(struct talk *talk, uint64_t until);
 bool talk_is_interrupted(const struct talk *talk);

@@ -365,5 +365,26 @@ sed -i 's/\(\\n\)x\\n"/\1"/' long
 with 0 'All done.' '*' prompt --yes hi -- "$(cat long)" '< changesDecision' "$decided"
 (($(grep -c '^+x' err) == 2000)) || complain "$(grep -c '^+x' err) lines are shown"
 lacks err 'and more'
+# So are very many of them, and a very long line; the numbers of all are there.
+cat >many.py <<'END'
+import json, sys
+changes, lines, length = map(int, sys.argv[1:])
+print("turn 2 " + " ;; ".join("n changesBatchUpdate " + json.dumps({"batchId": "BATCH", "change": {"id": str(i), "filePath": "f", "changeType": "create", "originalContent": "", "proposedContent": ("x" * length + "\n") * lines, "description": "", "toolId": "", "toolName": ""}}) for i in range(changes)))
+END
+# many CHANGES LINES LENGTH
+many() {
+    with 0 'All done.' "$1. create f" prompt --yes hi -- "$(python3 many.py "$@")" '< changesDecision' "$decided"
+}
+many 10 2000 1
+(($(grep -c '^+x' err) == 20000)) || complain "$(grep -c '^+x' err) lines are shown"
+lacks err 'not shown'
+many 11 2000 1
+(($(grep -c '^+x' err) == 20000)) || complain "$(grep -c '^+x' err) lines are shown"
+has err '11. create f
+  (from 0 to 4000 bytes, not shown behind so many lines)'
+many 1 1 4096
+lacks err 'more bytes'
+many 1 1 4097
+has err 'x… and 1 more bytes'
 gone
 exit "$failed"

@@ -1,5 +1,7 @@
 #include "systems/autohand/command/diff.h"
 
+#include "systems/autohand/command/show.h"
+
 #include "cli/say.h"
 
 #include <stdbool.h>
@@ -7,7 +9,7 @@
 #include <string.h>
 
 /* What is larger is not compared line by line but shown as replaced; what is longer is cut. */
-enum { EDITS_MAX = 1000, LINES_MAX = 1 << 18, SHOWN_MAX = 2000, AROUND = 3 };
+enum { EDITS_MAX = 1000, LINES_MAX = 1 << 18, SHOWN_MAX = 2000, BYTES_MAX = 4 << 10, AROUND = 3 };
 
 struct lines {
     dx_text *at;
@@ -162,8 +164,11 @@ static void put_line(FILE *out, char sign, dx_text line) {
     bool whole = line.len && line.at[line.len - 1] == '\n';
     cli_colour colour = sign == '-' ? CLI_RED : sign == '+' ? CLI_GREEN : CLI_PLAIN;
     line.len -= whole;
+    dx_text shown = show_cut(line, BYTES_MAX);
     fprintf(out, "%s%c", sign == ' ' ? "" : cli_paint(out, colour), sign);
-    cli_put_safe(out, line);
+    cli_put_safe(out, shown);
+    if (shown.len < line.len)
+        fprintf(out, "… and %zu more bytes", line.len - shown.len);
     fprintf(out, "%s\n%s", sign == ' ' ? "" : cli_paint(out, CLI_PLAIN),
             whole ? "" : "\\ No newline at end of file\n");
 }
@@ -207,9 +212,10 @@ static size_t end_of(const struct diff *diff, size_t first) {
     return last + 1 + AROUND < diff->count ? last + 1 + AROUND : diff->count;
 }
 
-static void put_hunks(FILE *out, const struct diff *diff) {
+static void put_hunks(FILE *out, const struct diff *diff, size_t *left_of_all) {
     struct place place = {0, 0, 0};
-    size_t left = SHOWN_MAX;
+    size_t most = *left_of_all < SHOWN_MAX ? *left_of_all : SHOWN_MAX;
+    size_t left = most;
     bool whole = true;
     for (size_t step = 0; step < diff->count && whole;) {
         if (diff->steps[step] == '=') {
@@ -222,6 +228,7 @@ static void put_hunks(FILE *out, const struct diff *diff) {
         whole = left && put_hunk(out, diff, &place, end, &left);
         step = end;
     }
+    *left_of_all -= most - left;
     if (!whole)
         fprintf(out, "%s… and more%s\n", cli_paint(out, CLI_DIM), cli_paint(out, CLI_PLAIN));
 }
@@ -236,11 +243,14 @@ static void put_head(FILE *out, const dx_autohand_change *change, size_t number)
     fprintf(out, "%s\n", cli_paint(out, CLI_PLAIN));
 }
 
-void diff_put(FILE *out, const dx_autohand_change *change, size_t number) {
+void diff_put(FILE *out, const dx_autohand_change *change, size_t number, size_t *left) {
     struct diff diff = {.head = 0};
     put_head(out, change, number);
     if (!change->before.at && !change->after.at)
         fprintf(out, "  (its text is too long to be kept)\n");
+    else if (!*left)
+        fprintf(out, "  (from %zu to %zu bytes, not shown behind so many lines)\n",
+                change->before.len, change->after.len);
     else if (!split(change->before, &diff.before) || !split(change->after, &diff.after))
         fprintf(out, "  (from %zu to %zu bytes, too many lines to be compared)\n",
                 change->before.len, change->after.len);
@@ -248,7 +258,7 @@ void diff_put(FILE *out, const dx_autohand_change *change, size_t number) {
         trim(&diff);
         compare(&diff);
         if (list_steps(&diff))
-            put_hunks(out, &diff);
+            put_hunks(out, &diff, left);
     }
     free(diff.before.at);
     free(diff.before.changed);

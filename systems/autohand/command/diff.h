@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 /* A unified diff with three lines around each change, in colours where there are some. `number` is
- * what the change is chosen by; 0: it has none. */
-void diff_put(FILE *out, const dx_autohand_change *change, size_t number);
+ * what the change is chosen by; 0: it has none. `left` is how many lines may be shown, of this one
+ * and of those behind it. */
+void diff_put(FILE *out, const dx_autohand_change *change, size_t number, size_t *left);
 
 #endif

@@ -71,13 +71,15 @@ void talk_decide(struct talk *talk, dx_text batch, bool accept, const dx_text *i
 
 static void on_changes(dx_autohand_client *client, dx_text batch, const dx_autohand_change *changes,
                        size_t count, void *user) {
+    enum { LINES_MAX = 20000 };
     struct talk *talk = user;
+    size_t left = LINES_MAX;
     (void)client;
     show_end(talk);
     /* Nobody is asked about what was not shown. */
     if (!cli_voice.json && (!talk->options->quiet || talk->changes == WAY_ASK))
         for (size_t i = 0; i < count; i++)
-            diff_put(stderr, &changes[i], i + 1);
+            diff_put(stderr, &changes[i], i + 1, &left);
     if (talk->changes == WAY_LEAVE) {
         show_remark(talk, "left", "changes are left undecided: ", batch);
         return;

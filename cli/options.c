@@ -379,7 +379,9 @@ static int take_option(struct parse *parse, char **argv, int *at, const char **r
 static void set_voice(const struct parse *parse) {
     const char *color = parse->common.color ? parse->common.color : "auto";
     const char *no = getenv("NO_COLOR");
-    bool never = strcmp(color, "never") == 0 || (strcmp(color, "auto") == 0 && no && *no);
+    const char *terminal = getenv("TERM");
+    bool plain = (no && *no) || (terminal && strcmp(terminal, "dumb") == 0);
+    bool never = strcmp(color, "never") == 0 || (strcmp(color, "auto") == 0 && plain);
     bool always = strcmp(color, "always") == 0;
     cli_voice.json = parse->common.json;
     cli_voice.terminal = !parse->common.json && isatty(1);

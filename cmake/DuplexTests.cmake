@@ -34,7 +34,7 @@ function(duplex_test name timeout labels)
         TIMEOUT ${timeout}
         SKIP_RETURN_CODE 77
         WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
-        ENVIRONMENT "BUILD=${PROJECT_BINARY_DIR};SOURCE=${PROJECT_SOURCE_DIR}")
+        ENVIRONMENT "BUILD=${PROJECT_BINARY_DIR};SOURCE=${PROJECT_SOURCE_DIR};TERM=xterm")
 endfunction()
 
 file(GLOB sources CONFIGURE_DEPENDS tests/unit/test_*.c)

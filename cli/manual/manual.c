@@ -261,6 +261,7 @@ static void put_environment(cli_roff *roff, const cli_verb *verb) {
     put_variable(roff, "NO_COLOR",
                  "if it is set and not empty, nothing is coloured unless"
                  " --color asks for it");
+    put_variable(roff, "TERM", "if it is dumb, the same");
     if (verb == &cli_command)
         put_variable(roff, "PATH",
                      "where duplex NAME looks for the program duplex-NAME, after the"

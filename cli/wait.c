@@ -6,10 +6,12 @@
 #include <time.h>
 
 static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t is_told_to_end;
 
 static void on_signal(int number) {
-    (void)number;
     interrupts++;
+    if (number != SIGINT)
+        is_told_to_end = 1;
 }
 
 void cli_catch_signals(void) {
@@ -26,6 +28,10 @@ void cli_catch_signals(void) {
 
 int cli_interrupts(void) {
     return interrupts;
+}
+
+bool cli_is_told_to_end(void) {
+    return is_told_to_end;
 }
 
 static uint64_t read_clock(clockid_t clock) {

@@ -5,11 +5,14 @@
 #include <duplex/loop.h>
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* From now on SIGINT, SIGTERM and SIGHUP come only while cli_wait() waits, and are counted. */
 void cli_catch_signals(void);
 int cli_interrupts(void);
+/* Was one of them another than SIGINT? Whoever can go on after that one can't after these. */
+bool cli_is_told_to_end(void);
 
 /* Milliseconds of a clock that only goes forward. */
 uint64_t cli_now(void);

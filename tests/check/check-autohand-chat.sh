@@ -115,6 +115,7 @@ choose() {
 < -old
 < +new
 < 3. delete c
+< done
 < 3 changes. 
 < Apply?
 > $1
@@ -156,6 +157,8 @@ talk prompt -q hi -- "${agent[@]}" start "turn 2 $three" '< changesDecision {"ac
 END
 NO_COLOR=1 choose y '{"action": "accept_all"}'
 if grep -qa $'\033' screen; then complain "colours in spite of NO_COLOR"; fi
+TERM=dumb choose y '{"action": "accept_all"}'
+if grep -qa $'\033' screen; then complain "colours at a terminal that has none"; fi
 
 # A conversation at a terminal.
 talk chat -e FORM=doc -- "${agent[@]}" start 'turn 2' '< getState' 'a getState {"status": "idle"}' '< prompt {"message": "two\nlines"}' 'e prompt -32000 the model is tired' '< getMessages {"limit": 2}' 'a getMessages {"messages": []}' '< reset' 'a reset {"sessionId": "s2"}' 'turn 3' <<'END'
@@ -236,6 +239,16 @@ talk chat -- "${agent[@]}" start '< prompt' 'n turnStart {"turnId": "t"}' 'n mes
 ^ C
 < aborting
 ^ C
+= 130
+END
+gone
+# Another signal ends the turn, and then the conversation.
+talk chat -- "${agent[@]}" start '< prompt' 'n turnStart {"turnId": "t"}' 'n messageStart {"messageId": "m"}' 'n messageUpdate {"messageId": "m", "delta": "begun"}' '< abort' 'n turnEnd {"turnId": "t", "reason": "aborted"}' 'a abort {"success": true}' <<'END'
+< > 
+> one
+< begun
+- TERM
+< aborting
 = 130
 END
 gone

@@ -1,6 +1,7 @@
 """terminal-talk.py PROGRAM [ARG...]: runs a program in a terminal of its own and talks to it as the
 standard input says, a step a line:
   > TEXT   types the text and Enter
+  - NAME   sends it that signal: - TERM
   ^ KEYS   types control characters: ^ C is Ctrl-C
   < TEXT   waits until that has been shown, behind what was waited for before
   ! TEXT   that must not have been shown so far
@@ -10,6 +11,7 @@ What was shown goes to the standard output in the end."""
 import os
 import pty
 import select
+import signal
 import sys
 import time
 
@@ -64,6 +66,8 @@ def main():
         kind, text = step[:1], step[2:]
         if kind == ">":
             os.write(talk.fd, text.encode() + b"\n")
+        elif kind == "-":
+            os.kill(talk.pid, getattr(signal, "SIG" + text))
         elif kind == "^":
             os.write(talk.fd, bytes(ord(c) - 64 for c in text))
         elif kind == "<":

@@ -54,7 +54,8 @@ static bool add(struct talk *talk, struct ask *ask) {
     while (*last)
         last = &(*last)->next;
     *last = ask;
-    if (last == &talk->asks)
+    /* How the turn went is told before. */
+    if (last == &talk->asks && !ask->is_changes)
         put_question(talk);
     return true;
 }
@@ -89,6 +90,9 @@ void ask_withdraw(struct talk *talk) {
     if (talk->at_terminal)
         putc('\n', stderr);
     cli_note("the question is withdrawn");
+}
+
+void ask_next(struct talk *talk) {
     if (talk->asks)
         put_question(talk);
 }

@@ -13,7 +13,7 @@ struct ask {
     size_t count;
 };
 
-/* Each answers later. False: it can't be asked. */
+/* Each answers later. False: it can't be asked. Changes are asked about with ask_next(). */
 bool ask_permission(struct talk *talk, const dx_autohand_permission *permission);
 bool ask_changes(struct talk *talk, dx_text batch, const dx_autohand_change *changes, size_t count);
 /* Takes a line (NULL: there will be none) as the answer; false: it is none, and it is asked again.
@@ -23,6 +23,8 @@ void ask_remove(struct talk *talk, struct ask *ask);
 void ask_free(struct ask *ask);
 /* The turn is over: nobody waits for permissions any more. */
 void ask_withdraw(struct talk *talk);
+/* Puts the question that is first now. */
+void ask_next(struct talk *talk);
 /* ask_line.c: as cli_wait(), and takes a line if one is wanted. */
 void ask_wait(struct talk *talk, uint64_t until);
 void ask_forget(struct talk *talk);

@@ -4,6 +4,7 @@
 
 #include "cli/event.h"
 #include "cli/say.h"
+#include "cli/wait.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,8 +140,9 @@ static int take_prompt(struct chat *chat, const char *line) {
     struct material *material = &chat->material;
     material->prompt.message = dx_str(line[0] == ':' ? line + 1 : line);
     int code = talk_turn(talk, &material->prompt);
-    /* A script was to end. */
-    talk->leaves = talk->leaves || (code == CLI_INTERRUPTED && !talk->at_terminal);
+    /* A script was to end, and so is what is told to. */
+    talk->leaves =
+        talk->leaves || (code == CLI_INTERRUPTED && (!talk->at_terminal || cli_is_told_to_end()));
     material_done(material); /* it went along with the first one */
     return code;
 }

@@ -109,6 +109,7 @@ static void on_turn(dx_autohand_client *client, const dx_autohand_turn *turn, vo
     talk->error = turn->error.at ? strndup(turn->error.at, turn->error.len) : NULL;
     ask_withdraw(talk);
     show_turn(talk, turn);
+    ask_next(talk);
 }
 
 /* News. */

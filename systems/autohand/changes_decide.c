@@ -216,7 +216,8 @@ static void choose(struct dx__autohand_deciding *deciding, yyjson_val *ids, char
     size_t strange = 0;
     for (yyjson_val *id; (id = yyjson_arr_iter_next(&iter));) {
         const char *text = yyjson_is_str(id) ? yyjson_get_str(id) : "";
-        size_t number = number_of(deciding->batch, text, yyjson_get_len(id));
+        size_t len = yyjson_is_str(id) ? yyjson_get_len(id) : 0; /* an array has one, too */
+        size_t number = number_of(deciding->batch, text, len);
         if (number != SIZE_MAX)
             chosen[number] = 1;
         else if (deciding->agent->config.compat == DX_AUTOHAND_DOC && strange++ < STRANGE_MAX)

@@ -89,6 +89,29 @@ with 5 '' 'took too long' prompt --timeout 300ms hi -- '< prompt' 'n turnStart {
 # 6: it broke the protocol.
 with 6 '' 'too much text' prompt hi -- '< prompt' 'repeat 1200 raw junk'
 with 0 'All done.' 'autohand.toolUpdate: /toolId: ' prompt hi -- 'turn 2 n toolUpdate {"toolId": 5}'
+# Nothing that is of another type than it should be does harm, wherever it stands.
+cat >types.py <<'END'
+import json, sys
+said = {"messageUpdate": {"messageId": "MESSAGE", "delta": "a", "thought": "b"}, "toolStart": {"toolId": "t", "toolName": "n", "args": {"command": "c", "args": ["w"], "path": "p"}}, "toolUpdate": {"toolId": "t", "output": "o", "stream": "stdout"}, "toolEnd": {"toolId": "t", "toolName": "n", "success": False, "output": "o", "error": "e"}, "permissionRequest": {"requestId": "p", "tool": "t", "description": "d", "context": {"command": "c", "path": "p"}}, "directoryAccessRequest": {"requestId": "d", "path": "p", "reason": "r"}, "error": {"code": 1, "message": "m", "recoverable": True, "errorType": "x"}, "changesBatchUpdate": {"batchId": "BATCH", "change": {"id": "1", "filePath": "f", "changeType": "modify", "originalContent": "a", "proposedContent": "b", "description": "", "toolId": "", "toolName": ""}}, "messageEnd": {"messageId": "MESSAGE", "content": "c"}, "agentStart": {"sessionId": "s", "model": "m", "workspace": "w", "contextPercent": 1}, "agentEnd": {"sessionId": "s", "reason": "r"}, "ping": {"status": "s", "turnId": "t"}, "turnStart": {"turnId": "t", "instruction": "i"}, "hook.x": {"toolId": "t"}}
+steps = []
+def spoil(name, params, at):
+    for key in list(at):
+        right = at[key]
+        if isinstance(right, dict):
+            spoil(name, params, right)
+        for wrong in ([1, [2]], {"a": 1, "b": 2}, -7.5, True, None):
+            at[key] = wrong
+            steps.append(f"n {name} {json.dumps(params)}")
+        at[key] = right
+for name, params in said.items():
+    spoil(name, params, params)
+steps.append("n messageUpdate " + json.dumps(said["messageUpdate"]))
+print("turn 2 " + " ;; ".join(steps))
+END
+strange=$(python3 types.py)
+for way in --yes --no --json; do
+    with 0 '*' '*' prompt "$way" --changes accept --thoughts hi -- "$strange" '< changesDecision' 'a changesDecision {"success": true, "appliedCount": ["x"], "skippedCount": {}, "errors": [{"changeId": ["x"], "error": {"a": 1}}, ["x"]]}'
+done
 # What does not fit is told once, and not without end; programs are told each.
 with 0 'All done.' '*' prompt hi -- 'turn 2 repeat 50 n ping {"status": NUMBER}'
 (($(grep -c autohand.ping err) == 1)) || complain "$last: $(cat err)"

@@ -61,31 +61,33 @@ static struct shown *get(struct talk *talk, dx_text id) {
 
 /* What it is called with. */
 
-static dx_text string_of(yyjson_val *object, const char *member) {
-    yyjson_val *value = yyjson_obj_get(object, member);
-    return (dx_text){yyjson_get_str(value), yyjson_get_len(value)};
-}
-
 static void put_cut(dx_text text) {
     cli_put_safe(stderr, show_cut(text, ARGS));
     if (text.len > ARGS)
         fputs("…", stderr);
 }
 
+/* What is no string, as JSON. */
+static void put_value(yyjson_val *value) {
+    size_t len = 0;
+    char *text = yyjson_is_str(value) ? NULL : yyjson_val_write(value, 0, &len);
+    put_cut(text ? (dx_text){text, len} : show_string(value));
+    free(text);
+}
+
 static void put_args(yyjson_val *args) {
-    dx_text command = string_of(args, "command");
-    dx_text path = string_of(args, "path");
+    dx_text command = show_string(yyjson_obj_get(args, "command"));
+    dx_text path = show_string(yyjson_obj_get(args, "path"));
     size_t i;
     size_t max;
     yyjson_val *word;
-    size_t len = 0;
     if (command.len) {
         put_cut(command);
         yyjson_arr_foreach(yyjson_obj_get(args, "args"), i, max, word) {
             if (i == WORDS)
                 break;
             putc(' ', stderr);
-            put_cut((dx_text){yyjson_get_str(word), yyjson_get_len(word)});
+            put_value(word);
         }
         if (yyjson_arr_size(yyjson_obj_get(args, "args")) > WORDS)
             fputs(" …", stderr);
@@ -95,10 +97,8 @@ static void put_args(yyjson_val *args) {
         put_cut(path);
         return;
     }
-    char *text = args ? yyjson_val_write(args, 0, &len) : NULL;
-    if (text && len > 2)
-        put_cut((dx_text){text, len});
-    free(text);
+    if (args && (!yyjson_is_ctn(args) || yyjson_get_len(args)))
+        put_value(args);
 }
 
 static void show_call(struct talk *talk, const dx_autohand_event *event) {

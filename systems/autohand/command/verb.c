@@ -81,8 +81,13 @@ static const char *const examples[] = {
 };
 
 static const char *const environment[] = {
-    "AUTOHAND_CONFIG",   "as --config", "AUTOHAND_HOME", "as --home", "OPENAI_API_KEY",
-    "the key for --url", NULL,
+    "AUTOHAND_CONFIG",
+    "as --config",
+    "AUTOHAND_HOME",
+    "as --home",
+    "OPENAI_API_KEY",
+    "the key for --url; prompt and chat hand none of these on without --inherit-env",
+    NULL,
 };
 
 const cli_verb cli_autohand = {
@@ -110,7 +115,8 @@ const cli_verb cli_autohand = {
         " or the user (ns, np and nu for a no), = TEXT to have another command or path taken, q to"
         " abort the turn. Changes to files are applied only when they are accepted: y, n, the"
         " numbers of those that are wanted, or l to leave that open. Where nobody can be asked all"
-        " is denied and rejected, unless --yes or --changes say otherwise.\n\n"
+        " is denied and rejected, unless --yes or --changes say otherwise; the changes of a turn"
+        " that was aborted are rejected in spite of --yes.\n\n"
         "In a chat, :help tells which lines are for the client. Ctrl-C aborts the turn; once more,"
         " or where none is running, it leaves.\n\n"
         "With --json each event is a line {\"event\": NAME, ...} on the standard output, the same"

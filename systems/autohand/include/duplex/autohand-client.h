@@ -12,7 +12,8 @@
  * What holds:
  *   - All forms are understood: those of the document, of 0.6, of 0.8 and of later ones.
  *   - Every prompt that was accepted ends with one on_turn: with turnEnd, whenever its answer
- *     comes; with its error answer; or with the agent's death.
+ *     comes; with an answer behind the end of the message, if turnEnd is not there 2 s later; with
+ *     its error answer; or with the agent's death.
  *   - What an aborted turn still says (null ids, ids of another turn) is told as DX_AUTOHAND_LATE.
  *   - A permission request is acknowledged at once; who has no on_permission denies. That for a
  *     folder outside of the workspace, which later ones send, is one, too.
@@ -125,8 +126,9 @@ typedef struct dx_autohand_client_config {
     void (*on_event)(dx_autohand_client *client, const dx_autohand_event *event, void *user);
     void (*on_permission)(dx_autohand_client *client, const dx_autohand_permission *permission,
                           void *user);
-    /* All changes of a turn that is over: comes just before on_turn. The array is lent; ids may be
-     * kept by copying them. The next prompt drops what is not decided by then. */
+    /* All changes of a turn that is over: comes just before on_turn. The array is lent, at most
+     * until they are decided on; ids may be kept by copying them. The next prompt drops what is not
+     * decided by then. */
     void (*on_changes)(dx_autohand_client *client, dx_text batch, const dx_autohand_change *changes,
                        size_t count, void *user);
     void (*on_turn)(dx_autohand_client *client, const dx_autohand_turn *turn, void *user);

@@ -18,6 +18,14 @@ static struct dx__autohand_client_question **find(dx_autohand_client *client, dx
     return at;
 }
 
+static void drop(dx_autohand_client *client, struct dx__autohand_client_question **at) {
+    struct dx__autohand_client_question *question = *at;
+    *at = question->next;
+    client->question_count--;
+    dx__free(&client->alloc, question->id);
+    dx__free(&client->alloc, question);
+}
+
 static dx_status add(dx_autohand_client *client, dx_text id, bool is_folder) {
     struct dx__autohand_client_question **end = find(client, id);
     if (*end)
@@ -86,7 +94,13 @@ void dx__autohand_client_question(dx_autohand_client *client, yyjson_val *params
         status = acknowledge(client, id, is_folder);
     if (status == DX_ERR_NOMEM)
         dx__autohand_client_no_memory(client);
+    /* It listens to nothing: what it goes on asking is not kept. */
+    if (status != DX_OK && is_new && *find(client, id))
+        drop(client, find(client, id));
     dx__autohand_client_stir(client);
+    if (status == DX_BUSY)
+        dx__autohand_client_violation(client, "a permission is asked for, but no answer is taken:"
+                                              " this one is not asked");
     if (status != DX_OK || !is_new)
         return;
     if (client->question_count <= DX__AUTOHAND_QUESTIONS_MAX) {
@@ -157,10 +171,7 @@ dx_status dx_autohand_client_permit(dx_autohand_client *client, dx_text request,
     if (status != DX_OK)
         return status;
     client->turn.denied += !allows(decision) && !alternative.at;
-    *at = question->next;
-    client->question_count--;
-    dx__free(&client->alloc, question->id);
-    dx__free(&client->alloc, question);
+    drop(client, at);
     dx__autohand_client_stir(client);
     return DX_OK;
 }

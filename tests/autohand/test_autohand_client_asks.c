@@ -146,6 +146,7 @@ static void test_open(void **state) {
     talk_until(talk, &talk->violations, 1);
     talk_until(talk, &talk->violations, 2);
     assert_non_null(strstr(talk->phrase, "can't be answered"));
+    assert_string_equal(talk->permission, "q"); /* and not the first once more */
     dx_text none = dx_str(NULL);
     assert_int_equal(
         dx_autohand_client_permit(talk->client, dx_str("x"), DX_AUTOHAND_ALLOW_ONCE, none),
@@ -169,6 +170,29 @@ static void test_open(void **state) {
         dx_autohand_client_permit(talk->client, dx_str("r"), DX_AUTOHAND_ALLOW_ONCE, none),
         DX_GONE);
     assert_int_equal(talk->turn.denied, 1);
+    talk_end(talk);
+}
+
+/* One that asks and asks, but listens to no answer: only so much waits for it. */
+static void test_unheard(void **state) {
+    struct talk *talk = talk_new();
+    dx_text none = dx_str(NULL);
+    (void)state;
+    talk->keep = 1;
+    talk->config.child.link.peer.calls_max = 4; /* the prompt is one */
+    assert_int_equal(talk_go(talk, "0.8", "start\nturn 2 repeat 10 " ASKS("pNUMBER") " ;; sleep 1"),
+                     DX_OK);
+    talk_prompt(talk, "hi");
+    talk_until(talk, &talk->violations, 7);
+    assert_non_null(strstr(talk->phrase, "no answer is taken"));
+    assert_string_equal(talk->permission, "p2");
+    assert_int_equal(
+        dx_autohand_client_permit(talk->client, dx_str("p2"), DX_AUTOHAND_ALLOW_ONCE, none),
+        DX_BUSY);
+    assert_int_equal(
+        dx_autohand_client_permit(talk->client, dx_str("p3"), DX_AUTOHAND_ALLOW_ONCE, none),
+        DX_GONE);
+    talk_until(talk, &talk->turns, 1);
     talk_end(talk);
 }
 
@@ -379,12 +403,12 @@ static void test_silence(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decisions),   cmocka_unit_test(test_nobody),
-        cmocka_unit_test(test_open),        cmocka_unit_test(test_prompt),
-        cmocka_unit_test(test_bad_prompts), cmocka_unit_test(test_long_prompt),
-        cmocka_unit_test(test_abort),       cmocka_unit_test(test_abort_early),
-        cmocka_unit_test(test_silence),     cmocka_unit_test(test_many_questions),
-        cmocka_unit_test(test_long_id),
+        cmocka_unit_test(test_decisions),      cmocka_unit_test(test_nobody),
+        cmocka_unit_test(test_open),           cmocka_unit_test(test_unheard),
+        cmocka_unit_test(test_prompt),         cmocka_unit_test(test_bad_prompts),
+        cmocka_unit_test(test_long_prompt),    cmocka_unit_test(test_abort),
+        cmocka_unit_test(test_abort_early),    cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_many_questions), cmocka_unit_test(test_long_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

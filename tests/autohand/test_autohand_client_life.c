@@ -129,6 +129,7 @@ static void test_calls(void **state) {
                 "\"m\", \"workspace\": \"/\"}\na reset {\"sessionId\": \"session_2\"}\n< "
                 "getState\ndie"),
         DX_OK);
+    talk_until_told(talk, "start session_1");
     assert_int_equal(dx_autohand_client_state(talk->client, talk_answer, talk), DX_OK);
     talk_until_told(talk, "answer broken (-32603)\n");
     assert_int_equal(dx_autohand_client_messages(talk->client, 3, talk_answer, talk), DX_OK);

@@ -74,6 +74,15 @@ talk prompt hi -e FORM=doc -- "${agent[@]}" start "turn 2 $(steps "$permission" 
 < the question is withdrawn
 = 0
 END
+# What was typed before the question was seen is no answer to it.
+talk prompt hi -- "${agent[@]}" start "turn 2 $(steps 'n messageUpdate {"messageId": "MESSAGE", "delta": "begun"}' 'sleep 0.7' "$permission" "$(answers '{"allowed": false}')")" <<'END'
+< begun
+> y
+< Allow?
+> n
+< All done.
+= 0
+END
 # q aborts the turn, Ctrl-D denies, Ctrl-C aborts.
 aborts=('< prompt' 'n turnStart {"turnId": "t"}' "$permission" '< abort' 'n turnEnd {"turnId": "t", "reason": "aborted"}' 'a abort {"success": true}')
 talk prompt hi -- "${agent[@]}" start "${aborts[@]}" <<'END'

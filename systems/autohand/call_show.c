@@ -50,7 +50,7 @@ static bool append_command(const struct dx__autohand_work *work, dx_text command
         return false;
     yyjson_arr_iter_init(words, &each);
     while ((word = yyjson_arr_iter_next(&each)))
-        if (!append(text, dx_str(" ")) || !append_word(text, dx__autohand_core_text(word)))
+        if (!append(text, dx_str(" ")) || !append_word(text, dx_json_string(word)))
             return false;
     return true;
 }
@@ -89,7 +89,7 @@ static bool has_nul(const struct dx__autohand_work *work, dx_text command, dx_te
         return true;
     yyjson_arr_iter_init(words, &each);
     while ((word = yyjson_arr_iter_next(&each))) {
-        dx_text text = dx__autohand_core_text(word);
+        dx_text text = dx_json_string(word);
         if (text.at && memchr(text.at, 0, text.len))
             return true;
     }

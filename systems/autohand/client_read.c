@@ -2,10 +2,7 @@
 #include "systems/autohand/client_parts.h"
 
 dx_text dx__autohand_client_text(yyjson_val *object, const char *member) {
-    yyjson_val *value = yyjson_obj_get(object, member);
-    /* An array has a length, too. */
-    return yyjson_is_str(value) ? (dx_text){yyjson_get_str(value), yyjson_get_len(value)}
-                                : dx_str(NULL);
+    return dx_json_string(yyjson_obj_get(object, member));
 }
 
 static double number_of(yyjson_val *object, const char *member) {

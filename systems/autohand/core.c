@@ -29,13 +29,8 @@ yyjson_alc dx__autohand_core_alc(const dx_allocator *alloc) {
     return (yyjson_alc){alloc->malloc, alloc->realloc, alloc->free, alloc->ctx};
 }
 
-dx_text dx__autohand_core_text(yyjson_val *value) {
-    return yyjson_is_str(value) ? (dx_text){yyjson_get_str(value), yyjson_get_len(value)}
-                                : (dx_text){0};
-}
-
 dx_text dx__autohand_core_member(yyjson_val *object, const char *name) {
-    return dx__autohand_core_text(yyjson_obj_get(object, name));
+    return dx_json_string(yyjson_obj_get(object, name));
 }
 
 dx_status dx__autohand_core_fail(dx_error *reterr, const char *before, const char *after) {

@@ -9,8 +9,6 @@
 
 dx_allocator dx__autohand_core_allocator(const dx_allocator *given);
 yyjson_alc dx__autohand_core_alc(const dx_allocator *alloc);
-/* A string; absent if it is none. */
-dx_text dx__autohand_core_text(yyjson_val *value);
 dx_text dx__autohand_core_member(yyjson_val *object, const char *name);
 /* DX_ERR_INVALID, with "before after" as the phrase. */
 dx_status dx__autohand_core_fail(dx_error *reterr, const char *before, const char *after);

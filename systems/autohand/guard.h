@@ -9,11 +9,6 @@ static inline yyjson_alc dx__autohand_guard_alc(const dx_allocator *alloc) {
     return (yyjson_alc){alloc->malloc, alloc->realloc, alloc->free, alloc->ctx};
 }
 
-static inline dx_text dx__autohand_guard_text(yyjson_val *value) {
-    return yyjson_is_str(value) ? (dx_text){yyjson_get_str(value), yyjson_get_len(value)}
-                                : (dx_text){0};
-}
-
 /* settings_list.c: strings, NULL behind the last; no list at all is an empty one. */
 
 size_t dx__autohand_list_count(char *const *list);

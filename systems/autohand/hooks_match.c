@@ -46,9 +46,8 @@ dx_status dx__autohand_hook_path(const dx_autohand_agent *agent, dx_text path, c
 static dx_status fits_path(const dx_autohand_agent *agent, char *const *globs,
                            const struct dx__autohand_occasion *occasion) {
     char *path = NULL;
-    dx_text given = occasion->path.at
-                        ? occasion->path
-                        : dx__autohand_guard_text(yyjson_obj_get(occasion->args, "path"));
+    dx_text given =
+        occasion->path.at ? occasion->path : dx_json_string(yyjson_obj_get(occasion->args, "path"));
     dx_status status = dx__autohand_hook_path(agent, given, &path);
     if (status != DX_OK)
         return status;

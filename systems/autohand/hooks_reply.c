@@ -94,11 +94,11 @@ static const char *update(struct dx__autohand_said *said, yyjson_val *input) {
 }
 
 static void decide(struct dx__autohand_said *said, yyjson_val *reply) {
-    dx_text decision = dx__autohand_guard_text(member(reply, "decision"));
-    dx_text reason = dx__autohand_guard_text(member(reply, "reason"));
+    dx_text decision = dx_json_string(member(reply, "decision"));
+    dx_text reason = dx_json_string(member(reply, "reason"));
     bool stops = yyjson_is_false(member(reply, "continue"));
     if (stops && !reason.len)
-        reason = dx__autohand_guard_text(member(reply, "stopReason"));
+        reason = dx_json_string(member(reply, "stopReason"));
     said->stopped = said->stopped || stops;
     if (stops || dx_text_is(decision, "deny") || dx_text_is(decision, "block")) {
         refuse(said, reason);
@@ -121,7 +121,7 @@ static const char *take(struct dx__autohand_said *said, const struct dx__autohan
     if (wrong)
         return wrong;
     decide(said, reply);
-    dx_text context = dx__autohand_guard_text(member(reply, "additionalContext"));
+    dx_text context = dx_json_string(member(reply, "additionalContext"));
     if (context.len && dx__autohand_list_count(said->context) < CONTEXT_MAX &&
         dx__autohand_list_add(&said->context, &said->alloc, dx__text_copy(&said->alloc, context)) !=
             DX_OK)

@@ -35,11 +35,6 @@ yyjson_alc dx__autohand_model_alc(const dx_allocator *alloc) {
     return (yyjson_alc){alloc->malloc, alloc->realloc, alloc->free, alloc->ctx};
 }
 
-dx_text dx__autohand_model_text(yyjson_val *value) {
-    return yyjson_is_str(value) ? (dx_text){yyjson_get_str(value), yyjson_get_len(value)}
-                                : (dx_text){0};
-}
-
 dx_text dx__autohand_model_built_text(yyjson_mut_val *value) {
     return yyjson_mut_is_str(value)
                ? (dx_text){yyjson_mut_get_str(value), yyjson_mut_get_len(value)}

@@ -23,11 +23,10 @@ static dx_status tell_text(struct dx__autohand_model_answer *answer, yyjson_val 
     yyjson_val *part;
     if (yyjson_is_str(content) && yyjson_get_len(content)) {
         answer->told = true;
-        return dx__autohand_ear_text(answer->ear, dx__autohand_model_text(content)) ? DX_OK
-                                                                                    : DX_GONE;
+        return dx__autohand_ear_text(answer->ear, dx_json_string(content)) ? DX_OK : DX_GONE;
     }
     yyjson_arr_foreach(content, i, count, part) {
-        dx_text text = dx__autohand_model_text(yyjson_obj_get(part, "text"));
+        dx_text text = dx_json_string(yyjson_obj_get(part, "text"));
         answer->told |= text.len > 0;
         if (!dx__autohand_ear_text(answer->ear, text))
             return DX_GONE;
@@ -39,7 +38,7 @@ static dx_status tell_text(struct dx__autohand_model_answer *answer, yyjson_val 
 static dx_status tell_thought(struct dx__autohand_model_answer *answer, yyjson_val *message) {
     static const char *const names[] = {"reasoning_content", "reasoning", "thinking", "thought"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        dx_text text = dx__autohand_model_text(yyjson_obj_get(message, names[i]));
+        dx_text text = dx_json_string(yyjson_obj_get(message, names[i]));
         if (!text.len)
             continue;
         answer->told = true;
@@ -86,8 +85,7 @@ static dx_status take_choice(struct dx__autohand_model_answer *answer, yyjson_va
     if (status == DX_OK) {
         answer->any = true;
         /* There are servers that say "" as long as there is no reason. */
-        answer->finished |=
-            dx__autohand_model_text(yyjson_obj_get(choice, "finish_reason")).len > 0;
+        answer->finished |= dx_json_string(yyjson_obj_get(choice, "finish_reason")).len > 0;
     }
     return status;
 }
@@ -117,7 +115,7 @@ static dx_text complaint_in(yyjson_val *root) {
                             yyjson_obj_get(root, "message"), yyjson_obj_get(root, "detail")};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (yyjson_get_len(places[i]) && yyjson_is_str(places[i]))
-            return dx__autohand_model_text(places[i]);
+            return dx_json_string(places[i]);
     return (dx_text){0};
 }
 

@@ -46,7 +46,7 @@ static struct dx__autohand_model_fragments *find(const struct dx__autohand_model
  * is complete? */
 static bool is_another(const struct dx__autohand_model_fragments *call, dx_text id, dx_text name,
                        yyjson_val *args) {
-    dx_text begins = dx__autohand_model_text(args);
+    dx_text begins = dx_json_string(args);
     return !id.len && name.len && call->name.len && call->args.len &&
            call->args.data[call->args.len - 1] == '}' &&
            (yyjson_is_obj(args) || (begins.len && *begins.at == '{'));
@@ -106,8 +106,8 @@ dx_status dx__autohand_model_calls_add(struct dx__autohand_model_calls *calls, y
     yyjson_val *function = yyjson_obj_get(fragment, "function");
     yyjson_val *number = yyjson_obj_get(fragment, "index");
     yyjson_val *args = yyjson_obj_get(function, "arguments");
-    dx_text id = dx__autohand_model_text(yyjson_obj_get(fragment, "id"));
-    dx_text name = dx__autohand_model_text(yyjson_obj_get(function, "name"));
+    dx_text id = dx_json_string(yyjson_obj_get(fragment, "id"));
+    dx_text name = dx_json_string(yyjson_obj_get(function, "name"));
     int64_t index = yyjson_is_int(number) ? yyjson_get_sint(number) : -1;
     if (!yyjson_is_obj(fragment) || (function && !yyjson_is_obj(function)))
         return DX_MISFIT;

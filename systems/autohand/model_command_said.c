@@ -19,9 +19,8 @@ static void fail_for(struct dx__autohand_asked *asked, const char *why) {
 
 static void take_error(struct dx__autohand_asked *asked, yyjson_val *error) {
     struct dx__autohand_model_trouble trouble = {.kind = DX_AUTOHAND_FAIL_UNKNOWN};
-    dx_text message = dx__autohand_model_text(yyjson_obj_get(error, "message"));
-    (void)dx__autohand_model_kind_of(dx__autohand_model_text(yyjson_obj_get(error, "kind")),
-                                     &trouble.kind);
+    dx_text message = dx_json_string(yyjson_obj_get(error, "message"));
+    (void)dx__autohand_model_kind_of(dx_json_string(yyjson_obj_get(error, "kind")), &trouble.kind);
     trouble.retryable = yyjson_get_bool(yyjson_obj_get(error, "retryable"));
     dx__autohand_model_trouble_say(&trouble, message.len ? message : dx_str("the model failed"));
     /* It said so itself, and waits for the next question. */
@@ -38,7 +37,7 @@ static void take_done(struct dx__autohand_asked *asked, yyjson_val *tokens) {
 /* False: the question is gone. */
 static bool take_call(struct dx__autohand_asked *asked, yyjson_val *call) {
     dx_buf args;
-    dx_text name = dx__autohand_model_text(yyjson_obj_get(call, "name"));
+    dx_text name = dx_json_string(yyjson_obj_get(call, "name"));
     bool there = false;
     if (!name.at) {
         fail_for(asked, "a toolCall has no name");
@@ -49,9 +48,8 @@ static bool take_call(struct dx__autohand_asked *asked, yyjson_val *call) {
     if (status != DX_OK)
         fail_for(asked, "no memory");
     else
-        there =
-            dx__autohand_ear_call(&asked->ear, dx__autohand_model_text(yyjson_obj_get(call, "id")),
-                                  name, (dx_text){args.len ? args.data : "", args.len});
+        there = dx__autohand_ear_call(&asked->ear, dx_json_string(yyjson_obj_get(call, "id")), name,
+                                      (dx_text){args.len ? args.data : "", args.len});
     dx_buf_done(&args);
     return there;
 }
@@ -62,10 +60,9 @@ static void take(struct dx__autohand_asked *asked, yyjson_val *said) {
     yyjson_val *call = yyjson_obj_get(said, "toolCall");
     yyjson_val *error = yyjson_obj_get(said, "error");
     /* There may be several of them in one line. */
-    if (yyjson_is_str(thought) &&
-        !dx__autohand_ear_thought(&asked->ear, dx__autohand_model_text(thought)))
+    if (yyjson_is_str(thought) && !dx__autohand_ear_thought(&asked->ear, dx_json_string(thought)))
         return;
-    if (yyjson_is_str(text) && !dx__autohand_ear_text(&asked->ear, dx__autohand_model_text(text)))
+    if (yyjson_is_str(text) && !dx__autohand_ear_text(&asked->ear, dx_json_string(text)))
         return;
     if (yyjson_is_obj(call) && !take_call(asked, call))
         return;

@@ -29,8 +29,7 @@
 
 dx_allocator dx__autohand_model_allocator(const dx_allocator *given);
 yyjson_alc dx__autohand_model_alc(const dx_allocator *alloc);
-dx_text dx__autohand_model_text(yyjson_val *value);
-/* The same for values that were built. */
+/* The characters of a string that was built; absent if it is none. */
 dx_text dx__autohand_model_built_text(yyjson_mut_val *value);
 /* Sets one line and returns `status`; reterr may be NULL. */
 dx_status dx__autohand_model_refuse(dx_error *reterr, dx_status status, const char *format, ...)

@@ -32,9 +32,9 @@ static size_t end_of(dx_text text, size_t number, size_t count) {
 /* False: there is none with that number. */
 static bool piece_of(yyjson_val *step, size_t number, dx_text *ret_piece) {
     yyjson_val *pieces = yyjson_obj_get(step, "pieces");
-    dx_text text = dx__autohand_model_text(yyjson_obj_get(step, "text"));
+    dx_text text = dx_json_string(yyjson_obj_get(step, "text"));
     if (yyjson_is_arr(pieces)) {
-        *ret_piece = dx__autohand_model_text(yyjson_arr_get(pieces, number));
+        *ret_piece = dx_json_string(yyjson_arr_get(pieces, number));
         return number < yyjson_arr_size(pieces);
     }
     size_t count = pieces ? (size_t)yyjson_get_uint(pieces) : 1;
@@ -56,8 +56,8 @@ static bool tell_calls(struct dx__autohand_model_play *play, struct dx__autohand
         args.len = 0;
         *status = dx__autohand_model_args(&args, yyjson_obj_get(call, "args"));
         if (*status == DX_OK)
-            there = dx__autohand_ear_call(ear, dx__autohand_model_text(yyjson_obj_get(call, "id")),
-                                          dx__autohand_model_text(yyjson_obj_get(call, "name")),
+            there = dx__autohand_ear_call(ear, dx_json_string(yyjson_obj_get(call, "id")),
+                                          dx_json_string(yyjson_obj_get(call, "name")),
                                           (dx_text){args.len ? args.data : "", args.len});
         if (!there || *status != DX_OK)
             break;
@@ -72,13 +72,11 @@ static void fail(struct dx__autohand_ear *ear, yyjson_val *error) {
     yyjson_val *retryable = yyjson_obj_get(error, "retryable");
     if (status)
         dx__autohand_model_trouble_of_status(&trouble, (int)yyjson_get_uint(status));
-    (void)dx__autohand_model_kind_of(dx__autohand_model_text(yyjson_obj_get(error, "kind")),
-                                     &trouble.kind);
+    (void)dx__autohand_model_kind_of(dx_json_string(yyjson_obj_get(error, "kind")), &trouble.kind);
     if (retryable)
         trouble.retryable = yyjson_get_bool(retryable);
     trouble.retry_after_ms = yyjson_get_uint(yyjson_obj_get(error, "retryAfterMs"));
-    dx__autohand_model_trouble_say(&trouble,
-                                   dx__autohand_model_text(yyjson_obj_get(error, "message")));
+    dx__autohand_model_trouble_say(&trouble, dx_json_string(yyjson_obj_get(error, "message")));
     dx__autohand_ear_fail(ear, &trouble);
 }
 
@@ -127,7 +125,7 @@ void dx__autohand_model_play_on(struct dx__autohand_model_play *play) {
     yyjson_val *step = play->step;
     if (!step)
         return;
-    dx_text thought = dx__autohand_model_text(yyjson_obj_get(step, "thought"));
+    dx_text thought = dx_json_string(yyjson_obj_get(step, "thought"));
     bool begun = play->begun;
     play->begun = true;
     if (!begun && !tell(play, thought, nothing))

@@ -69,7 +69,7 @@ static void on_time(dx_timer *timer, void *user) {
 /* Which step */
 
 static bool fits(yyjson_val *step, yyjson_mut_val *message) {
-    dx_text match = dx__autohand_model_text(yyjson_obj_get(step, "match"));
+    dx_text match = dx_json_string(yyjson_obj_get(step, "match"));
     yyjson_val *role = yyjson_obj_get(step, "role");
     dx_text text = dx__autohand_model_message_text(message);
     if (role && !yyjson_mut_equals_str(yyjson_mut_obj_get(message, "role"), yyjson_get_str(role)))

@@ -14,7 +14,7 @@ static const char *check_call(yyjson_val *call) {
     if (!yyjson_is_obj(call) || !yyjson_is_str(yyjson_obj_get(call, "name")))
         return "toolCalls: expected objects with a name";
     yyjson_obj_foreach(call, i, count, name, value) {
-        dx_text member = dx__autohand_model_text(name);
+        dx_text member = dx_json_string(name);
         if (dx_text_is(member, "id") && !yyjson_is_str(value))
             return "toolCalls: id: expected a text";
         if (!dx_text_is(member, "id") && !dx_text_is(member, "name") && !dx_text_is(member, "args"))
@@ -41,11 +41,10 @@ static const char *check_error(yyjson_val *error) {
     if (!yyjson_is_obj(error) || !yyjson_is_str(yyjson_obj_get(error, "message")))
         return "error: expected an object with a message";
     yyjson_obj_foreach(error, i, count, name, value) {
-        dx_text member = dx__autohand_model_text(name);
+        dx_text member = dx_json_string(name);
         if (dx_text_is(member, "status") && !is_number(value, 999))
             return "error: status: expected a number up to 999";
-        if (dx_text_is(member, "kind") &&
-            !dx__autohand_model_kind_of(dx__autohand_model_text(value), &kind))
+        if (dx_text_is(member, "kind") && !dx__autohand_model_kind_of(dx_json_string(value), &kind))
             return "error: kind: expected context, auth, payment, model, rate_limit, server, "
                    "network, timeout or unknown";
         if (dx_text_is(member, "retryable") && !yyjson_is_bool(value))
@@ -117,7 +116,7 @@ const char *dx__autohand_model_step_check(yyjson_val *step) {
     if (!yyjson_is_obj(step))
         return "expected an object";
     yyjson_obj_foreach(step, i, count, name, value) {
-        const char *wrong = check_member(dx__autohand_model_text(name), value);
+        const char *wrong = check_member(dx_json_string(name), value);
         if (wrong)
             return wrong;
     }

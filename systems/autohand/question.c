@@ -118,7 +118,7 @@ bool dx__autohand_question_acknowledge(dx_autohand_agent *agent, dx_text id) {
 static dx_text decision_of(yyjson_val *params) {
     yyjson_val *allowed = yyjson_obj_get(params, "allowed");
     yyjson_val *decided = yyjson_obj_get(params, "decision");
-    dx_text decision = dx__autohand_guard_text(decided);
+    dx_text decision = dx_json_string(decided);
     bool remember = yyjson_is_true(yyjson_obj_get(params, "remember"));
     bool allows = decision.at ? decision.len >= 6 && memcmp(decision.at, "allow_", 6) == 0
                               : yyjson_is_true(allowed);
@@ -144,7 +144,7 @@ static bool is_yes(dx_text decision) {
 static dx__autohand_answer take(struct dx__autohand_question *question, yyjson_val *params) {
     dx_text decision = decision_of(params);
     if (dx_text_is(decision, "alternative")) {
-        dx_text other = dx__autohand_guard_text(yyjson_obj_get(params, "alternative"));
+        dx_text other = dx_json_string(yyjson_obj_get(params, "alternative"));
         bool plain = other.len && !memchr(other.at, '\0', other.len);
         question->alternative = plain ? dx__text_copy(&question->alloc, other) : NULL;
         return question->alternative ? DX__ANSWER_OTHER : DX__ANSWER_DENIED;
@@ -157,7 +157,7 @@ static dx__autohand_answer take(struct dx__autohand_question *question, yyjson_v
 
 bool dx__autohand_question_answer(dx_autohand_agent *agent, yyjson_val *params) {
     struct dx__autohand_question *question =
-        find(agent, dx__autohand_guard_text(yyjson_obj_get(params, "requestId")));
+        find(agent, dx_json_string(yyjson_obj_get(params, "requestId")));
     if (!question)
         return false;
     question->answer = take(question, params);

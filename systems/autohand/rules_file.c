@@ -108,8 +108,8 @@ static dx_status take_rules(struct dx__autohand_rules *rules, dx__autohand_scope
     yyjson_arr_iter iter = yyjson_arr_iter_with(list);
     size_t count = 0;
     for (yyjson_val *it; status == DX_OK && (it = yyjson_arr_iter_next(&iter));) {
-        dx_text tool = dx__autohand_guard_text(yyjson_obj_get(it, "tool"));
-        dx_text subject = dx__autohand_guard_text(yyjson_obj_get(it, "subject"));
+        dx_text tool = dx_json_string(yyjson_obj_get(it, "tool"));
+        dx_text subject = dx_json_string(yyjson_obj_get(it, "subject"));
         yyjson_val *decision = yyjson_obj_get(it, "decision");
         bool allow = yyjson_equals_str(decision, "allow");
         if (!tool.at || !subject.at || memchr(tool.at, '\0', tool.len) ||
@@ -130,7 +130,7 @@ static dx_status take_denied(struct dx__autohand_rules *rules, yyjson_val *permi
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         yyjson_arr_iter iter = yyjson_arr_iter_with(yyjson_obj_get(permissions, names[i]));
         for (yyjson_val *it; status == DX_OK && (it = yyjson_arr_iter_next(&iter));) {
-            dx_text text = dx__autohand_guard_text(it);
+            dx_text text = dx_json_string(it);
             if (text.len && text.len <= DENIED_LEN && !memchr(text.at, '\0', text.len) &&
                 ++count <= DENIED_MAX)
                 status = dx__autohand_list_add(&rules->deny, &rules->alloc,

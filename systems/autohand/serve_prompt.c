@@ -32,7 +32,7 @@ static yyjson_val *given(yyjson_val *object, const char *name) {
 static const char *read_prompt(yyjson_val *params, struct dx__autohand_prompt *ret) {
     yyjson_val *message = given(params, "message");
     yyjson_val *context = given(params, "context");
-    *ret = (struct dx__autohand_prompt){.message = dx__autohand_core_text(message)};
+    *ret = (struct dx__autohand_prompt){.message = dx_json_string(message)};
     if (message && !yyjson_is_str(message))
         return "Invalid parameter: message must be a string";
     if (!ret->message.len)

@@ -111,7 +111,7 @@ static bool find_twins(yyjson_val *value, char where[200]) {
         yyjson_obj_foreach(value, i, count, name, inner) {
             where[len] = '\0';
             dx__say_str(where, SIZE, "/");
-            dx__say(where, SIZE, dx__autohand_guard_text(name));
+            dx__say(where, SIZE, dx_json_string(name));
             if (yyjson_obj_getn(value, yyjson_get_str(name), yyjson_get_len(name)) != inner ||
                 find_twins(inner, where))
                 return true;
@@ -159,7 +159,7 @@ dx_status dx__autohand_settings_unknown(const struct dx__autohand_setting *setti
     char line[200] = "";
     yyjson_obj_iter iter = yyjson_obj_iter_with(object);
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter));) {
-        dx_text name = dx__autohand_guard_text(key);
+        dx_text name = dx_json_string(key);
         size_t i = 0;
         while (names[i] && !dx_text_is(name, names[i]))
             i++;

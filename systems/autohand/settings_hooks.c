@@ -32,7 +32,7 @@ static bool find_event(dx_text name, dx__autohand_hook_event *ret_event) {
 }
 
 static char *copy_of(const struct dx__autohand_setting *setting, yyjson_val *value) {
-    return dx__text_copy(setting->alloc, dx__autohand_guard_text(value));
+    return dx__text_copy(setting->alloc, dx_json_string(value));
 }
 
 static dx_status take_list(const struct dx__autohand_setting *setting, yyjson_val *texts,
@@ -114,7 +114,7 @@ static dx_status take_known(const struct dx__autohand_setting *setting, size_t n
     struct dx__autohand_settings *settings = setting->settings;
     struct dx__autohand_hook *hook = &settings->hooks[settings->hook_count];
     *hook = (struct dx__autohand_hook){.disabled = false};
-    if (!find_event(dx__autohand_guard_text(yyjson_obj_get(value, "event")), &hook->event))
+    if (!find_event(dx_json_string(yyjson_obj_get(value, "event")), &hook->event))
         return yyjson_is_false(yyjson_obj_get(value, "enabled"))
                    ? DX_OK
                    : note(setting, number, "event", "there is no such event here");

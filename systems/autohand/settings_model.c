@@ -40,7 +40,7 @@ static dx_status take_text(const struct dx__autohand_setting *setting, yyjson_va
     if (!yyjson_is_str(value) || !yyjson_get_len(value))
         return wrong(setting, name, "expected a text that is not empty");
     dx__free(setting->alloc, *ret);
-    *ret = dx__text_copy(setting->alloc, dx__autohand_guard_text(value));
+    *ret = dx__text_copy(setting->alloc, dx_json_string(value));
     return *ret ? DX_OK : DX_ERR_NOMEM;
 }
 
@@ -52,11 +52,10 @@ static dx_status take_argv(const struct dx__autohand_setting *setting, yyjson_va
     dx_status status = DX_OK;
     yyjson_arr_iter iter = yyjson_arr_iter_with(argv);
     for (yyjson_val *it; status == DX_OK && (it = yyjson_arr_iter_next(&iter));)
-        status =
-            yyjson_is_str(it)
-                ? dx__autohand_list_add(&settings->argv, setting->alloc,
-                                        dx__text_copy(setting->alloc, dx__autohand_guard_text(it)))
-                : wrong(setting, "argv", "expected texts");
+        status = yyjson_is_str(it)
+                     ? dx__autohand_list_add(&settings->argv, setting->alloc,
+                                             dx__text_copy(setting->alloc, dx_json_string(it)))
+                     : wrong(setting, "argv", "expected texts");
     return status;
 }
 
@@ -106,12 +105,12 @@ dx_status dx__autohand_settings_model(const struct dx__autohand_setting *setting
     struct dx__autohand_settings *settings = setting->settings;
     yyjson_val *model = yyjson_obj_get(setting->root, "model");
     yyjson_val *provider = yyjson_obj_get(setting->root, "provider");
-    settings->model = model ? dx__text_copy(setting->alloc, dx__autohand_guard_text(model)) : NULL;
+    settings->model = model ? dx__text_copy(setting->alloc, dx_json_string(model)) : NULL;
     if (model && !settings->model)
         return DX_ERR_NOMEM;
     if (!provider)
         return DX_OK;
-    settings->provider = dx__text_copy(setting->alloc, dx__autohand_guard_text(provider));
+    settings->provider = dx__text_copy(setting->alloc, dx_json_string(provider));
     if (!settings->provider)
         return DX_ERR_NOMEM;
     yyjson_val *about = yyjson_obj_get(setting->root, settings->provider);

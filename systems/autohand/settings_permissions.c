@@ -8,7 +8,7 @@ static dx_status take_patterns(const struct dx__autohand_setting *setting, const
         yyjson_arr_iter_with(yyjson_obj_get(yyjson_obj_get(setting->root, "permissions"), member));
     for (yyjson_val *it; status == DX_OK && (it = yyjson_arr_iter_next(&iter));)
         status = dx__autohand_list_add(list, setting->alloc,
-                                       dx__text_copy(setting->alloc, dx__autohand_guard_text(it)));
+                                       dx__text_copy(setting->alloc, dx_json_string(it)));
     return status;
 }
 
@@ -22,7 +22,7 @@ static dx_status take_rules(const struct dx__autohand_setting *setting) {
         const char *pattern = yyjson_get_str(yyjson_obj_get(it, "pattern"));
         const char *pieces[] = {yyjson_get_str(yyjson_obj_get(it, "tool")), pattern ? ":" : NULL,
                                 pattern};
-        dx_text action = dx__autohand_guard_text(yyjson_obj_get(it, "action"));
+        dx_text action = dx_json_string(yyjson_obj_get(it, "action"));
         char ***list = dx_text_is(action, "allow")  ? &settings->allow
                        : dx_text_is(action, "deny") ? &settings->deny
                                                     : &settings->ask;
@@ -40,7 +40,7 @@ dx_status dx__autohand_settings_permissions(const struct dx__autohand_setting *s
                                         "whitelist", NULL};
     struct dx__autohand_settings *settings = setting->settings;
     yyjson_val *permissions = yyjson_obj_get(setting->root, "permissions");
-    dx_text mode = dx__autohand_guard_text(yyjson_obj_get(permissions, "mode"));
+    dx_text mode = dx_json_string(yyjson_obj_get(permissions, "mode"));
     settings->allow_all = dx_text_is(mode, "unrestricted");
     settings->restricted = dx_text_is(mode, "restricted");
     dx_status status = dx__autohand_settings_unknown(setting, "/permissions", permissions, names);

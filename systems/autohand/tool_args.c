@@ -10,9 +10,7 @@ static yyjson_val *arg(const dx_autohand_job *job, const char *name) {
 }
 
 dx_text dx__autohand_arg_text(const dx_autohand_job *job, const char *name) {
-    yyjson_val *value = arg(job, name);
-    return yyjson_is_str(value) ? (dx_text){yyjson_get_str(value), yyjson_get_len(value)}
-                                : (dx_text){NULL, 0};
+    return dx_json_string(arg(job, name));
 }
 
 uint64_t dx__autohand_arg_number(const dx_autohand_job *job, const char *name, uint64_t otherwise,

@@ -239,8 +239,28 @@ static void params_that_are_no_container(void **state) {
     dx_buf_done(&buf);
 }
 
+/* An array has what yyjson calls a length, and no characters. */
+static void reads_strings_only(void **state) {
+    static const char text[] = "[\"a\\u0000b\",\"\",[1,2,3],{\"x\":1},7,null,true]";
+    yyjson_doc *doc = yyjson_read(text, sizeof text - 1, 0);
+    (void)state;
+    dx_text first = dx_json_string(yyjson_arr_get(yyjson_doc_get_root(doc), 0));
+    assert_int_equal(first.len, 3);
+    assert_memory_equal(first.at, "a\0b", 3);
+    dx_text empty = dx_json_string(yyjson_arr_get(yyjson_doc_get_root(doc), 1));
+    assert_non_null(empty.at);
+    assert_int_equal(empty.len, 0);
+    for (size_t i = 2; i < 8; i++) {
+        dx_text none = dx_json_string(yyjson_arr_get(yyjson_doc_get_root(doc), i));
+        assert_null(none.at);
+        assert_int_equal(none.len, 0);
+    }
+    yyjson_doc_free(doc);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_strings_only),
         cmocka_unit_test(requests_and_notifications),
         cmocka_unit_test(results_and_errors),
         cmocka_unit_test(batches),

@@ -21,12 +21,6 @@ void show_end(struct talk *talk) {
     cli_flush();
 }
 
-/* An array has a length, too. */
-dx_text show_string(yyjson_val *value) {
-    return yyjson_is_str(value) ? (dx_text){yyjson_get_str(value), yyjson_get_len(value)}
-                                : dx_str(NULL);
-}
-
 dx_text show_cut(dx_text text, size_t most) {
     size_t len = text.len < most ? text.len : most;
     while (len && len < text.len && ((unsigned char)text.at[len] & 0xc0) == 0x80)
@@ -187,9 +181,9 @@ void show_permit(struct talk *talk, const dx_autohand_permission *permission, co
 
 static void put_change_error(yyjson_val *error) {
     fprintf(stderr, "%s! %s", cli_paint(stderr, CLI_RED), cli_paint(stderr, CLI_PLAIN));
-    cli_put_safe(stderr, show_string(yyjson_obj_get(error, "error")));
+    cli_put_safe(stderr, dx_json_string(yyjson_obj_get(error, "error")));
     fputs(" (", stderr);
-    cli_put_safe(stderr, show_string(yyjson_obj_get(error, "changeId")));
+    cli_put_safe(stderr, dx_json_string(yyjson_obj_get(error, "changeId")));
     fputs(")\n", stderr);
 }
 

@@ -19,8 +19,6 @@ void show_remark(struct talk *talk, const char *event, const char *words, dx_tex
 void show_break(struct talk *talk);
 /* Lines, each behind `indent`, safe; false if the last one has no end. */
 bool show_lines(FILE *out, dx_text text, const char *indent, bool at_begin);
-/* A string; absent if it is none. */
-dx_text show_string(yyjson_val *value);
 /* Its beginning: at most so many bytes, and no part of a character. */
 dx_text show_cut(dx_text text, size_t most);
 /* The answer's last line ends. */

@@ -71,13 +71,13 @@ static void put_cut(dx_text text) {
 static void put_value(yyjson_val *value) {
     size_t len = 0;
     char *text = yyjson_is_str(value) ? NULL : yyjson_val_write(value, 0, &len);
-    put_cut(text ? (dx_text){text, len} : show_string(value));
+    put_cut(text ? (dx_text){text, len} : dx_json_string(value));
     free(text);
 }
 
 static void put_args(yyjson_val *args) {
-    dx_text command = show_string(yyjson_obj_get(args, "command"));
-    dx_text path = show_string(yyjson_obj_get(args, "path"));
+    dx_text command = dx_json_string(yyjson_obj_get(args, "command"));
+    dx_text path = dx_json_string(yyjson_obj_get(args, "path"));
     size_t i;
     size_t max;
     yyjson_val *word;

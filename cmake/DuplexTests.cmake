@@ -46,6 +46,9 @@ foreach(source IN LISTS sources)
     target_link_libraries(${stem} PRIVATE ${CMOCKA_LIBRARY})
     duplex_test(unit.${name} 60 unit ${stem})
 endforeach()
+# What is pure in the command.
+target_sources(test_histogram PRIVATE ${PROJECT_SOURCE_DIR}/cli/bench/histogram.c)
+target_include_directories(test_histogram PRIVATE ${PROJECT_SOURCE_DIR})
 
 # The systems: their libraries are not part of duplex_static.
 foreach(system hermes mcp reginald finecode autohand)

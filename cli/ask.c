@@ -118,17 +118,15 @@ static dx_status ask(cli_session *session, struct asked *asked, const char *para
     return status;
 }
 
-/* The peer is gone, and with it `method`. */
-static int tell_ended(cli_session *session, const char *method, const char *otherwise,
-                      const struct asked *asked) {
+int session_tell_ended(cli_session *session, const char *method, const char *otherwise, bool asked,
+                       yyjson_mut_doc *doc, yyjson_mut_val *more) {
     char *message = NULL;
     session_wait_gone(session);
     const char *how = session->main->how;
     if (how[0] && asprintf(&message, "%s: the peer ended before it %s: %s", method,
                            asked ? "answered" : "was asked", how) < 0)
         message = NULL;
-    int code = session_tell(session, CLI_ENDED, how[0] ? message : otherwise,
-                            asked ? asked->doc : NULL, asked ? asked->more : NULL);
+    int code = session_tell(session, CLI_ENDED, how[0] ? message : otherwise, doc, more);
     free(message);
     return code;
 }
@@ -136,7 +134,7 @@ static int tell_ended(cli_session *session, const char *method, const char *othe
 static int tell_unsent(cli_session *session, const char *method) {
     const struct contact *main = session->main;
     if (main->code == CLI_ENDED)
-        return tell_ended(session, method, main->failure, NULL);
+        return session_tell_ended(session, method, main->failure, false, NULL, NULL);
     return cli_fail(main->code, "%s", main->failure ? main->failure : "no memory");
 }
 
@@ -152,13 +150,15 @@ static bool is_wrong_verb(const cli_session *session, const char *method, bool n
     return true;
 }
 
-static int tell_answer(cli_session *session, const struct asked *asked) {
+int session_tell_asked(cli_session *session) {
+    const struct asked *asked = session->asked;
     dx_text data = dx_str(cli_voice.json ? NULL : asked->data);
     switch (asked->code) {
     case CLI_OK:
         return CLI_OK;
     case CLI_ENDED:
-        return tell_ended(session, asked->method, asked->failure, asked);
+        return session_tell_ended(session, asked->method, asked->failure, true, asked->doc,
+                                  asked->more);
     case CLI_REFUSED:
         return cli_fail_with(CLI_REFUSED, asked->failure ? asked->failure : "no memory", asked->doc,
                              asked->more, data);
@@ -167,8 +167,12 @@ static int tell_answer(cli_session *session, const struct asked *asked) {
     }
 }
 
-int cli_session_call(cli_session *session, const char *method, const char *params,
-                     void (*on_result)(const dx_event *event, void *user), void *user) {
+int session_asked_code(const cli_session *session) {
+    return session->asked->code;
+}
+
+int session_ask(cli_session *session, const char *method, const char *params,
+                void (*on_result)(const dx_event *event, void *user), void *user) {
     bool changed = false;
     int code;
     if (is_wrong_verb(session, method, false))
@@ -188,10 +192,14 @@ int cli_session_call(cli_session *session, const char *method, const char *param
         if (code == CLI_OK && changed)
             code = session_shake_hands(session);
     } while (code == CLI_OK && changed);
-    if (code == CLI_OK)
-        code = tell_answer(session, session->asked);
     session->asked->on_result = NULL;
     return code;
+}
+
+int cli_session_call(cli_session *session, const char *method, const char *params,
+                     void (*on_result)(const dx_event *event, void *user), void *user) {
+    int code = session_ask(session, method, params, on_result, user);
+    return code == CLI_OK ? session_tell_asked(session) : code;
 }
 
 int cli_session_notify(cli_session *session, const char *method, const char *params) {

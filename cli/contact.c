@@ -199,6 +199,16 @@ void contact_answer(dx_protocol *protocol, dx_link *link, const dx_event *event)
     dx_link_refuse(link, event->request, DX_CODE_METHOD, dx_str(NULL), dx_json_none());
 }
 
+/* A peer may do wrong with every message. */
+static void note_violation(struct contact *contact, const char *phrase) {
+    enum { NOTES_MAX = 100 };
+    if (contact->noted < NOTES_MAX)
+        cli_note("%s", phrase);
+    else if (contact->noted == NOTES_MAX)
+        cli_note("what the peer does wrong is not told any more");
+    contact->noted += contact->noted <= NOTES_MAX;
+}
+
 static void on_event(dx_link *link, const dx_event *event, void *user) {
     struct contact *contact = user;
     if (event->kind == DX_EVENT_REQUEST)
@@ -212,7 +222,7 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
         contact->other_framing = true;
     if (event->kind == DX_EVENT_VIOLATION && contact == contact->session->main &&
         !contact->other_framing)
-        cli_note("%s", event->error.phrase);
+        note_violation(contact, event->error.phrase);
 }
 
 static void on_errors(dx_child *child, dx_text line, void *user) {

@@ -24,9 +24,10 @@ struct contact {
     bool heard;          /* a message came */
     bool other_framing;  /* what came looks like a message in the other framing */
     bool gone;
-    int code;      /* CONTACT_FAILED: the exit code, and the line to be told */
-    char *failure; /* … which may be NULL if there was no memory for it */
-    char how[300]; /* how it went, once it is gone */
+    unsigned noted; /* violations that were told */
+    int code;       /* CONTACT_FAILED: the exit code, and the line to be told */
+    char *failure;  /* … which may be NULL if there was no memory for it */
+    char how[300];  /* how it went, once it is gone */
     cli_tail tail;
 };
 
@@ -66,6 +67,16 @@ void session_wait_gone(cli_session *session);
  * the code. */
 int session_tell(cli_session *session, int code, const char *message, yyjson_mut_doc *doc,
                  yyjson_mut_val *more);
+/* One request, as with cli_session_call(), but only what kept it from ending is told: after CLI_OK,
+ * how it ended is an exit code, which can still be told. */
+int session_ask(cli_session *session, const char *method, const char *params,
+                void (*on_result)(const dx_event *event, void *user), void *user);
+int session_asked_code(const cli_session *session);
+int session_tell_asked(cli_session *session);
+/* The peer is gone, and with it `method`, which was asked already or not; `otherwise` is what to
+ * say if nobody knows how it ended. Returns CLI_ENDED. */
+int session_tell_ended(cli_session *session, const char *method, const char *otherwise, bool asked,
+                       yyjson_mut_doc *doc, yyjson_mut_val *more);
 void session_forget_asked(cli_session *session);
 
 /* One that is not started yet; NULL: no memory. */

@@ -1,6 +1,7 @@
 /* duplex lint: is a recorded conversation as its protocol wants it? */
 #include "cli/cli.h"
 
+#include "cli/describe/times.h"
 #include "cli/input.h"
 #include "cli/lint/talks.h"
 #include "cli/say.h"
@@ -122,20 +123,6 @@ static void show(const cli_talk *talk, const cli_finding *finding, void *user) {
         show_text(file, talk, finding);
 }
 
-/* 1204 as "1,204". */
-static const char *grouped(uint64_t number, char room[32]) {
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
-    size_t used = 0;
-    for (int i = 0; i < len; i++) {
-        if (i && (len - i) % 3 == 0)
-            room[used++] = ',';
-        room[used++] = digits[i];
-    }
-    room[used] = '\0';
-    return room;
-}
-
 static const char *plural(uint64_t number) {
     return number == 1 ? "" : "s";
 }
@@ -156,11 +143,12 @@ static void summarize(const struct lint *lint) {
         return;
     }
     if (hidden)
-        snprintf(five, sizeof five, "; %s not shown", grouped(hidden, one));
+        snprintf(five, sizeof five, "; %s not shown", cli_count_text(hidden, one));
     cli_note("%s finding%s, %s note%s in %s message%s of %s conversation%s%s",
-             grouped(lint->found[0], one), plural(lint->found[0]), grouped(lint->found[1], two),
-             plural(lint->found[1]), grouped(lint->messages, three), plural(lint->messages),
-             grouped(lint->talks.opened, four), plural(lint->talks.opened), five);
+             cli_count_text(lint->found[0], one), plural(lint->found[0]),
+             cli_count_text(lint->found[1], two), plural(lint->found[1]),
+             cli_count_text(lint->messages, three), plural(lint->messages),
+             cli_count_text(lint->talks.opened, four), plural(lint->talks.opened), five);
 }
 
 /* Reading. */

@@ -166,6 +166,10 @@ static bool is_hopeless(const struct contact *contact) {
             contact->code == CLI_USAGE);
 }
 
+static bool may_try(const cli_session *session) {
+    return !session->tried && !session->options->framing_known;
+}
+
 int session_attend(cli_session *session, bool (*done)(cli_session *session, void *user), void *user,
                    bool *ret_changed) {
     uint64_t silent_at = cli_now() + SILENCE_MS;
@@ -180,7 +184,7 @@ int session_attend(cli_session *session, bool (*done)(cli_session *session, void
             return tell_interrupt();
         if (over && (main->heard || is_hopeless(main)))
             return CLI_OK;
-        if (silent && !session->tried && !main->other_framing) {
+        if (silent && may_try(session) && !main->other_framing) {
             open_trials(session);
             trials_end = cli_now() + TRIAL_MS;
         }
@@ -193,7 +197,7 @@ int session_attend(cli_session *session, bool (*done)(cli_session *session, void
             close_trials(session);
         if (over && !session->other)
             return CLI_OK;
-        bool waits_for_word = !session->tried && !main->heard;
+        bool waits_for_word = may_try(session) && !main->heard;
         uint64_t until = session->other_at ? session->other_at + GRACE_MS : trials_end;
         cli_wait(session->loop, session->other ? until : waits_for_word ? silent_at : CLI_NEVER);
     }

@@ -27,6 +27,7 @@ typedef struct cli_peer_options {
     cli_list env;
     bool inherit_env;
     const char *cwd;
+    bool framing_known; /* no option: silence says nothing, and no other framing is tried */
 } cli_peer_options;
 extern const cli_option cli_peer_table[];
 extern const cli_option cli_time_table[];

@@ -16,3 +16,16 @@ const char *cli_time_text(uint64_t ms, char room[40]) {
                               : "ms");
     return room;
 }
+
+const char *cli_count_text(uint64_t number, char room[32]) {
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    size_t used = 0;
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            room[used++] = ',';
+        room[used++] = digits[i];
+    }
+    room[used] = '\0';
+    return room;
+}

@@ -208,8 +208,9 @@ static int start_once(struct work *work, const cli_peer_options *peer) {
     return CLI_OK;
 }
 
-/* The last one stays, and is the one that is recorded and shown. One in which another framing was
- * tried does not count: most of its time was spent with that. */
+/* They have one loop, so that its guardian (duplex/child.h) is started once and not for each of
+ * them. The last one stays, and is the one that is recorded and shown. One in which another framing
+ * was tried does not count: most of its time was spent with that. */
 static int start_all(struct work *work) {
     cli_bench *bench = &work->bench;
     cli_peer_options *peer = &work->peer;
@@ -367,6 +368,9 @@ static int tell(struct work *work, int code) {
 }
 
 static int bench(struct work *work) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    if (dx_loop_new(NULL, &work->peer.loop, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "%s", error.phrase);
     cli_progress_begin(&work->peer);
     int code = start_all(work);
     cli_progress_end();
@@ -377,6 +381,7 @@ static int bench(struct work *work) {
     if (work->session)
         code = cli_session_close(work->session, code);
     cli_loader_free(work->loader);
+    dx_loop_free(work->peer.loop);
     return code;
 }
 

@@ -274,7 +274,8 @@ dx_framing session_framing(const cli_session *session) {
 static void forget(cli_session *session) {
     close_trials(session);
     contact_free(session->main);
-    dx_loop_free(session->loop);
+    if (!session->options->loop)
+        dx_loop_free(session->loop);
     cli_record_close(session->recorder);
     dx_protocol_free(session->protocol);
     session_forget_asked(session);
@@ -301,7 +302,8 @@ static int begin(cli_session *session) {
         code = open_files(session);
     if (code != CLI_OK)
         return code;
-    if (dx_loop_new(NULL, &session->loop, &error) != DX_OK)
+    session->loop = session->options->loop;
+    if (!session->loop && dx_loop_new(NULL, &session->loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     session->began_us = dx_recorder_now_us();
     session->main = contact_new(session, session_framing(session), false);

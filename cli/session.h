@@ -28,6 +28,7 @@ typedef struct cli_peer_options {
     bool inherit_env;
     const char *cwd;
     bool framing_known; /* no option: silence says nothing, and no other framing is tried */
+    dx_loop *loop;      /* no option: a loop that outlives the session; NULL: one of its own */
 } cli_peer_options;
 extern const cli_option cli_peer_table[];
 extern const cli_option cli_time_table[];

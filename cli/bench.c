@@ -146,7 +146,7 @@ static char *harmless_method(const char *name) {
     if (!found)
         cli_fail(method ? CLI_NO_START : CLI_USAGE,
                  method ? "no memory" : "METHOD is missing: %s has no ping that could be called",
-                 dx_protocol_facts_of(protocol)->name);
+                 name);
     dx_protocol_free(protocol);
     return found;
 }
@@ -154,12 +154,13 @@ static char *harmless_method(const char *name) {
 static int find_out(struct work *work, const cli_words *words) {
     cli_peer_options *peer = &work->peer;
     const char *method = words->at[0];
-    if (peer->protocol && strcmp(peer->protocol, "auto") == 0 && (work->command || peer->connect)) {
+    int code = session_check(peer, work->command);
+    if (code == CLI_OK && peer->protocol && strcmp(peer->protocol, "auto") == 0) {
         cli_catch_signals();
-        int code = session_detect(peer, work->command, &peer->protocol);
-        if (code != CLI_OK)
-            return code;
+        code = session_detect(peer, work->command, &peer->protocol);
     }
+    if (code != CLI_OK)
+        return code;
     work->method =
         method ? strdup(method) : harmless_method(peer->protocol ? peer->protocol : "jsonrpc");
     if (!work->method)

@@ -50,6 +50,8 @@ struct cli_session {
     struct asked *asked; /* the call at hand, or one that nobody waits for any more */
 };
 
+/* Is there a command or an address, and not both? CLI_OK, or told. */
+int session_check(const cli_peer_options *options, char *const *command);
 /* The framing that a session begins with. */
 dx_framing session_framing(const cli_session *session);
 /* The name of the protocol that the peer speaks, found out by trying. CLI_OK, or told. */

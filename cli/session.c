@@ -247,7 +247,7 @@ static int open_files(cli_session *session) {
     return cli_record_open(options->record, &session->recorder);
 }
 
-static int check_words(const cli_peer_options *options, char **command) {
+int session_check(const cli_peer_options *options, char *const *command) {
     if (options->connect && command)
         return cli_fail(CLI_USAGE, "--connect and a command exclude each other");
     if (!options->connect && (!command || !command[0]))
@@ -314,7 +314,7 @@ static int begin(cli_session *session) {
 }
 
 int cli_session_open(const cli_peer_options *options, char **command, cli_session **ret_session) {
-    int code = check_words(options, command);
+    int code = session_check(options, command);
     if (code != CLI_OK)
         return code;
     cli_session *session = calloc(1, sizeof *session);

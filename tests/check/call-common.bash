@@ -1,4 +1,4 @@
-# What check-call.sh and check-call-peers.sh share; they read it.
+# What check-call.sh, check-call-peers.sh and check-bench.sh share; they read it.
 # shellcheck shell=bash disable=SC2034 # some names are theirs
 set -uo pipefail
 work=$(mktemp -d)

@@ -192,10 +192,11 @@ static bool read_toll(const struct work *work, cli_toll *ret_toll) {
 
 static int start_once(struct work *work, const cli_peer_options *peer) {
     cli_bench *bench = &work->bench;
-    int code = cli_session_open(peer, work->command, &work->session);
+    cli_session *session;
+    int code = cli_session_open(peer, work->command, &session);
     if (code != CLI_OK)
         return code;
-    cli_session *session = work->session;
+    work->session = session;
     uint64_t handshake = dx_recorder_now_us() - session->began_us;
     code = call_first(work);
     uint64_t answer = dx_recorder_now_us() - session->began_us;
@@ -244,7 +245,7 @@ static void describe(cli_bench *bench, const struct work *work) {
     bench->method = work->method;
     bench->framing = work->session->main->framing;
     bench->has_handshake = facts->start && !work->peer.no_handshake;
-    snprintf(bench->protocol, sizeof bench->protocol, "%s", facts->name);
+    snprintf(bench->protocol, sizeof bench->protocol, "%s", facts->name ? facts->name : "");
     snprintf(bench->revision, sizeof bench->revision, "%s", facts->revision ? facts->revision : "");
 }
 
@@ -264,7 +265,7 @@ static int warm_up(struct work *work) {
     *load = (cli_load){.concurrency = 1, .count = work->plan.warmup, .ms = work->plan.warmup_ms};
     int code = load->count ? cli_load_run(work->loader, load) : CLI_OK;
     /* Whatever ends it is told of the first run. */
-    if (code != CLI_OK) {
+    if (code != CLI_OK && load->calls) {
         work->bench.run[0] = *load;
         work->bench.runs = 1;
     }
@@ -304,7 +305,7 @@ static bool has_result(const cli_bench *bench) {
 }
 
 static int tell_lost(struct work *work, int code, yyjson_mut_doc *doc, yyjson_mut_val *more) {
-    const cli_load *load = &work->bench.run[work->bench.runs - 1];
+    const cli_load *load = &work->bench.run[work->bench.runs ? work->bench.runs - 1 : 0];
     const struct contact *main = work->session->main;
     char message[CLI_LOAD_PHRASE + 300];
     snprintf(message, sizeof message, "%.250s: %s", work->method, load->phrase);
@@ -368,7 +369,7 @@ static int tell(struct work *work, int code) {
     return good ? CLI_OK : tell_error(work, code, NULL, NULL);
 }
 
-static int bench(struct work *work) {
+static int measure(struct work *work) {
     dx_error error = {.fault = DX_FAULT_NONE};
     if (dx_loop_new(NULL, &work->peer.loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
@@ -398,7 +399,7 @@ static int run(const cli_words *words, void *user) {
     work->command = words->command;
     int code = read_plan(options, &work->plan) ? find_out(work, words) : CLI_USAGE;
     if (code == CLI_OK)
-        code = bench(work);
+        code = measure(work);
     free(work->method);
     free(work->params);
     free(work);

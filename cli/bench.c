@@ -434,8 +434,7 @@ static const char *const examples[] = {
     "What does an MCP server cost?",
     "duplex bench -p mcp -- ./server",
     "A tool of it, a thousand times, and sixteen at a time:",
-    "duplex bench -p mcp -n 1000 --concurrency 16 tools/call name=add"
-    " 'arguments:={\"a\":1,\"b\":2}' -- ./server",
+    "duplex bench -p mcp -n 1000 --concurrency 16 tools/call @params.json -- ./server",
     "The median, for a script:",
     "duplex bench --json -p mcp -- ./server | jq '.runs[0].latency_us.p50'",
     NULL,

@@ -6,6 +6,7 @@ answered with its number, counted from 1, or as MODE says:
   drop N      not at all from the Nth on;  skip N: every Nth
   die N       by leaving with code 9 instead of the Nth answer;  close N: so, but only the output is closed
   bad N       every Nth with both result and error
+  stray N     with more text that is no message than anybody reads, instead of the Nth answer
   noise       behind a message that is none
   reverse     together with what else has come for 10 ms, the last first
   grow N      and N KiB more are held from then on
@@ -65,6 +66,9 @@ def answer(request):
         work(ms)
     elif mode == "grow":
         held.append(b"x" * (number * 1024))
+    elif mode == "stray" and count == number:
+        os.write(1, b"no\n" * 2000)
+        time.sleep(30)
     elif mode == "noise":
         os.write(1, b'{"jsonrpc":"2.0","id":{},"method":5}\n')
     elif (mode == "drop" and count >= number) or (mode == "skip" and every(number)):

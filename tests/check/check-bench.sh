@@ -159,6 +159,20 @@ bench --starts 1 --warmup 9 x -- "${peer[@]}" die 5 "$tag"
 failed_with 4 'r[0]["results"] == 3 and r[0]["lost"] == 1'
 bench "${short[@]}" -n 10 --stop-timeout 0 --concurrency 1 x -- "${peer[@]}" close 6 "$tag"
 failed_with 4 'r[0]["results"] == 4 and r[0]["lost"] == 1'
+bench "${short[@]}" -n 10 --stop-timeout 0 --concurrency 1 x -- "${peer[@]}" stray 6 "$tag"
+failed_with 6 'r[0]["results"] == 4 and r[0]["lost"] == 1'
+json 'e["message"].startswith("x: too much text that belongs to no message") and "stdout: no" in e["detail"]'
+# What may be said only once can't be measured.
+cat >once.openrpc.json <<'END'
+{"openrpc": "1.3.2", "info": {"title": "Once", "version": "1"},
+ "x-duplex": {"name": "once", "framing": "line", "lifecycle": {"start": "new",
+  "states": {"new": {"host": ["x"]}, "old": {"host": [], "plugin": []}},
+  "moves": [{"in": "new", "message": "x", "by": "host", "outcome": "result", "to": "old"}]}},
+ "methods": [{"name": "x", "summary": "Once.", "params": [], "result": {"name": "r", "schema": {}}, "x-duplex": {"from": "host"}}],
+ "components": {"schemas": {}, "errors": {}}}
+END
+bench "${short[@]}" -n 2 -p ./once.openrpc.json x -- "${peer[@]}" delay 0 "$tag"
+failed_with 7 'r[0]["calls"] == 0 and "x can" in e["message"]'
 # A peer that does wrong all the time is told of a hundred times, not more.
 run bench "${short[@]}" -n 150 --concurrency 1 x -- "${peer[@]}" noise "$tag"
 [[ $got == 0 && $(wc -l <err) == 101 && $(tail -n 1 err) == 'duplex bench: what the peer does wrong is not told any more' ]] ||

@@ -11,6 +11,7 @@ answered with its number, counted from 1, or as MODE says:
   reverse     together with what else has come for 10 ms, the last first
   grow N      and N KiB more are held from then on
   burn N      after N ms of work
+  hire N      after a child has worked for N ms and left
   family N    at once, but a child that holds N MiB was started first
   start N     at once, but only N ms after the start; a line for each start goes into the file `started`
 Other words are for whoever looks for the process."""
@@ -64,6 +65,12 @@ def answer(request):
         time.sleep(ms)
     elif mode == "burn":
         work(ms)
+    elif mode == "hire":
+        child = os.fork()
+        if child == 0:
+            work(ms)
+            os._exit(0)
+        os.waitpid(child, 0)
     elif mode == "grow":
         held.append(b"x" * (number * 1024))
     elif mode == "stray" and count == number:

@@ -32,25 +32,32 @@ static uint64_t field_of(const char *status, const char *name) {
 
 /* What /proc/PID/stat has behind the name of the program, which may hold anything. */
 struct facts {
-    long group;
+    uint64_t group;
     uint64_t waited_ns; /* of children that it has waited for */
 };
 
+/* The nth field there; 0 if there are not so many. */
+static uint64_t nth(const char *text, unsigned n) {
+    for (; text && n; n--) {
+        text = strchr(text, ' ');
+        text = text ? text + 1 : NULL;
+    }
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
 static bool read_facts(pid_t pid, struct facts *facts) {
+    enum { GROUP = 3, WAITED_USER = 14, WAITED_SYSTEM = 15 };
     char text[1024];
-    long group;
-    unsigned long user;
-    unsigned long kernel;
     long hertz = sysconf(_SC_CLK_TCK);
     if (!read_file(pid, "stat", text, sizeof text))
         return false;
-    const char *at = strrchr(text, ')');
-    if (!at || sscanf(at + 1, " %*c %*d %ld %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %lu %lu",
-                      &group, &user, &kernel) != 3)
-        return false;
+    const char *behind = strrchr(text, ')');
     uint64_t tick = hertz > 0 ? (uint64_t)(NS / hertz) : 0;
-    *facts = (struct facts){group, (user + kernel) * tick};
-    return true;
+    *facts = (struct facts){
+        .group = nth(behind, GROUP),
+        .waited_ns = (nth(behind, WAITED_USER) + nth(behind, WAITED_SYSTEM)) * tick,
+    };
+    return facts->group != 0;
 }
 
 /* All its threads, those that have ended included; /proc would tell it in hundredths of a second.
@@ -66,7 +73,7 @@ static uint64_t cpu_of(pid_t pid) {
 static void add_member(cli_toll *toll, pid_t leader, pid_t pid) {
     char status[4096];
     struct facts facts;
-    if (!read_facts(pid, &facts) || facts.group != (long)leader ||
+    if (!read_facts(pid, &facts) || facts.group != (uint64_t)leader ||
         !read_file(pid, "status", status, sizeof status))
         return;
     uint64_t rss = field_of(status, "\nVmRSS:");

@@ -96,9 +96,7 @@ static bool next_piece(dx_text *rest, struct piece *ret_piece) {
 
 /* A line of a comment without what makes it one. */
 static dx_text said(dx_text line) {
-    if (cli_begins(line, "/*"))
-        line = (dx_text){line.at + 2, line.len - 2};
-    else if (cli_begins(line, " *") && !cli_begins(line, " */"))
+    if (cli_begins(line, "/*") || (cli_begins(line, " *") && !cli_begins(line, " */")))
         line = (dx_text){line.at + 2, line.len - 2};
     if (line.len >= 2 && memcmp(line.at + line.len - 2, "*/", 2) == 0)
         line.len -= 2;

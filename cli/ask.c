@@ -11,39 +11,41 @@ struct asked {
     void (*on_result)(const dx_event *event, void *user); /* NULL: nobody waits for it */
     void *user;
     bool done;
-    int code;
-    char *failure;       /* what to say of it, NULL: no memory */
-    char *data;          /* what the peer adds to its error, as JSON, or NULL */
-    yyjson_mut_doc *doc; /* what more there is to say, for --json */
-    yyjson_mut_val *more;
+    struct failure failure;
 };
+
+void failure_done(struct failure *failure) {
+    yyjson_mut_doc_free(failure->doc);
+    free(failure->message);
+    free(failure->data);
+    *failure = (struct failure){.code = CLI_OK};
+}
 
 void session_forget_asked(cli_session *session) {
     struct asked *asked = session->asked;
     session->asked = NULL;
     if (!asked)
         return;
-    yyjson_mut_doc_free(asked->doc);
-    free(asked->failure);
-    free(asked->data);
+    failure_done(&asked->failure);
     free(asked);
 }
 
-static void explain(struct asked *asked, const dx_event *event) {
+void failure_of(struct failure *failure, const char *method, const dx_event *event) {
     char *why = contact_describe(event, "--timeout");
-    if (!why || asprintf(&asked->failure, "%s: %s", asked->method, why) < 0)
-        asked->failure = NULL;
+    failure->code = contact_code(event);
+    if (!why || asprintf(&failure->message, "%s: %s", method, why) < 0)
+        failure->message = NULL;
     free(why);
-    asked->doc = yyjson_mut_doc_new(NULL);
-    asked->more = yyjson_mut_obj(asked->doc);
-    yyjson_mut_obj_add_str(asked->doc, asked->more, "method", asked->method);
+    failure->doc = yyjson_mut_doc_new(NULL);
+    failure->more = yyjson_mut_obj(failure->doc);
+    yyjson_mut_obj_add_str(failure->doc, failure->more, "method", method);
     if (event->outcome == DX_OUTCOME_ERROR) {
         yyjson_val *data = yyjson_obj_get(event->value, "data");
-        yyjson_mut_obj_add_sint(asked->doc, asked->more, "code", event->code);
+        yyjson_mut_obj_add_sint(failure->doc, failure->more, "code", event->code);
         if (data)
-            yyjson_mut_obj_add_val(asked->doc, asked->more, "data",
-                                   yyjson_val_mut_copy(asked->doc, data));
-        asked->data = data ? yyjson_val_write(data, YYJSON_WRITE_NOFLAG, NULL) : NULL;
+            yyjson_mut_obj_add_val(failure->doc, failure->more, "data",
+                                   yyjson_val_mut_copy(failure->doc, data));
+        failure->data = data ? yyjson_val_write(data, YYJSON_WRITE_NOFLAG, NULL) : NULL;
     }
 }
 
@@ -53,20 +55,22 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
     if (!asked->on_result)
         return;
     contact_hear(dx_link_user(link), event);
-    asked->code = contact_code(event);
-    if (asked->code == CLI_OK)
+    if (contact_code(event) == CLI_OK)
         asked->on_result(event, asked->user);
     else
-        explain(asked, event);
+        failure_of(&asked->failure, asked->method, event);
+}
+
+void session_show_progress(const char *method, const dx_event *event) {
+    fprintf(stderr, "%s%s:%s ", cli_paint(stderr, CLI_DIM), method, cli_paint(stderr, CLI_PLAIN));
+    cli_put_safe(stderr, event->body);
+    putc('\n', stderr);
 }
 
 static void on_progress(dx_link *link, const dx_event *event, void *user) {
     const struct asked *asked = user;
     (void)link;
-    fprintf(stderr, "%s%s:%s ", cli_paint(stderr, CLI_DIM), asked->method,
-            cli_paint(stderr, CLI_PLAIN));
-    cli_put_safe(stderr, event->body);
-    putc('\n', stderr);
+    session_show_progress(asked->method, event);
 }
 
 static bool is_answered(cli_session *session, void *user) {
@@ -75,7 +79,8 @@ static bool is_answered(cli_session *session, void *user) {
     return asked->done;
 }
 
-/* The params with a progress token where the protocol wants it; to be freed. NULL: it has none. */
+/* The params with a progress token, which is a JSON string, where the protocol wants it; to be
+ * freed. NULL: it has none. */
 static char *with_token(const cli_session *session, const char *params, const char *token) {
     const char *const *places = dx_protocol_facts_of(session->protocol)->progress_places;
     if (!places || !places[0])
@@ -85,7 +90,8 @@ static char *with_token(const cli_session *session, const char *params, const ch
     yyjson_mut_doc *made = doc ? yyjson_doc_mut_copy(doc, NULL) : yyjson_mut_doc_new(NULL);
     if (made && !doc)
         yyjson_mut_doc_set_root(made, yyjson_mut_obj(made));
-    char *text = made && yyjson_mut_doc_ptr_set(made, places[0], yyjson_mut_str(made, token))
+    yyjson_mut_val *value = yyjson_mut_strn(made, token + 1, strlen(token) - 2);
+    char *text = made && yyjson_mut_doc_ptr_set(made, places[0], value)
                      ? yyjson_mut_write(made, 0, NULL)
                      : NULL;
     yyjson_mut_doc_free(made);
@@ -93,29 +99,30 @@ static char *with_token(const cli_session *session, const char *params, const ch
     return text;
 }
 
-static dx_status ask(cli_session *session, struct asked *asked, const char *params) {
+dx_status session_send(cli_session *session, const char *method, const char *params,
+                       uint64_t number, dx_link_call_options *call, dx_call *ret_call) {
     enum { TOTAL_MS = 600000 };
     const cli_peer_options *options = session->options;
-    uint64_t total = options->total_ms ? options->total_ms : options->reset ? TOTAL_MS : 0;
-    dx_link_call_options call = {.peer = {.user = asked,
-                                          .timeout_ms = options->timeout_ms,
-                                          .total_ms = total,
-                                          .reset = options->reset},
-                                 .on_done = on_done,
-                                 .on_progress = on_progress};
-    char *with = options->progress ? with_token(session, params, "duplex-1") : NULL;
+    char token[40];
+    snprintf(token, sizeof token, "\"duplex-%llu\"", (unsigned long long)number);
+    call->peer.timeout_ms = options->timeout_ms;
+    call->peer.total_ms = options->total_ms ? options->total_ms : options->reset ? TOTAL_MS : 0;
+    call->peer.reset = options->reset;
+    char *with = options->progress ? with_token(session, params, token) : NULL;
     if (options->progress && !with)
         cli_note("progress is not asked for: the protocol has no place for that in such params");
-    const char *text = with ? with : params;
     if (with)
-        call.peer.token = dx_str("\"duplex-1\"");
-    dx_json json = contact_json(text);
-    dx_link *link = contact_link(session->main);
-    dx_status status = dx_link_call(link, dx_str(asked->method), json, &call, NULL);
-    if (status != DX_OK)
-        contact_unsent(session->main, asked->method, status);
+        call->peer.token = dx_str(token);
+    dx_status status = dx_link_call(contact_link(session->main), dx_str(method),
+                                    contact_json(with ? with : params), call, ret_call);
     free(with);
     return status;
+}
+
+static dx_status ask(cli_session *session, struct asked *asked, const char *params) {
+    dx_link_call_options call = {
+        .peer = {.user = asked}, .on_done = on_done, .on_progress = on_progress};
+    return session_send(session, asked->method, params, 1, &call, NULL);
 }
 
 int session_tell_ended(cli_session *session, const char *method, const char *otherwise, bool asked,
@@ -131,51 +138,55 @@ int session_tell_ended(cli_session *session, const char *method, const char *oth
     return code;
 }
 
-static int tell_unsent(cli_session *session, const char *method) {
-    const struct contact *main = session->main;
-    if (main->code == CLI_ENDED)
-        return session_tell_ended(session, method, main->failure, false, NULL, NULL);
-    return cli_fail(main->code, "%s", main->failure ? main->failure : "no memory");
+int session_tell_unsent(cli_session *session, const char *method, dx_status status) {
+    char *line;
+    int code = contact_why_unsent(session->main, method, status, &line);
+    if (code == CLI_ENDED)
+        session_tell_ended(session, method, line, false, NULL, NULL);
+    else
+        cli_fail(code, "%s", line ? line : "no memory");
+    free(line);
+    return code;
 }
 
-/* Somebody took the wrong verb: that is told better than by what the peer would say to it. */
-static bool is_wrong_verb(const cli_session *session, const char *method, bool notification) {
+bool session_is_wrong_verb(const cli_session *session, const char *method, bool notification,
+                           const char *command) {
     const dx_method *rule = dx_protocol_find(session->protocol, dx_str(method));
     const char *check = session->options->check;
     if (!rule || !rule->from_host || !rule->notification == !notification ||
         (check && strcmp(check, "both") != 0))
         return false;
-    cli_fail(CLI_MISFIT, "%s is a %s: use duplex %s", method,
-             notification ? "request" : "notification", notification ? "call" : "notify");
+    cli_fail(CLI_MISFIT, "%s is a %s: use %s%s", method, notification ? "request" : "notification",
+             command, notification ? "call" : "notify");
     return true;
+}
+
+int session_tell_failure(cli_session *session, const char *method, const struct failure *failure) {
+    dx_text data = dx_str(cli_voice.json ? NULL : failure->data);
+    const char *message = failure->message ? failure->message : "no memory";
+    if (failure->code == CLI_ENDED)
+        return session_tell_ended(session, method, message, true, failure->doc, failure->more);
+    if (failure->code == CLI_REFUSED)
+        return cli_fail_with(CLI_REFUSED, message, failure->doc, failure->more, data);
+    return session_tell(session, failure->code, message, failure->doc, failure->more);
 }
 
 int session_tell_asked(cli_session *session) {
     const struct asked *asked = session->asked;
-    dx_text data = dx_str(cli_voice.json ? NULL : asked->data);
-    switch (asked->code) {
-    case CLI_OK:
-        return CLI_OK;
-    case CLI_ENDED:
-        return session_tell_ended(session, asked->method, asked->failure, true, asked->doc,
-                                  asked->more);
-    case CLI_REFUSED:
-        return cli_fail_with(CLI_REFUSED, asked->failure ? asked->failure : "no memory", asked->doc,
-                             asked->more, data);
-    default:
-        return session_tell(session, asked->code, asked->failure, asked->doc, asked->more);
-    }
+    return asked->failure.code == CLI_OK
+               ? CLI_OK
+               : session_tell_failure(session, asked->method, &asked->failure);
 }
 
 int session_asked_code(const cli_session *session) {
-    return session->asked->code;
+    return session->asked->failure.code;
 }
 
 int session_ask(cli_session *session, const char *method, const char *params,
                 void (*on_result)(const dx_event *event, void *user), void *user) {
     bool changed = false;
     int code;
-    if (is_wrong_verb(session, method, false))
+    if (session_is_wrong_verb(session, method, false, "duplex "))
         return CLI_MISFIT;
     /* Who was interrupted asks no more: the call before this one is still under way. */
     if (session->asked && !session->asked->done)
@@ -186,8 +197,9 @@ int session_ask(cli_session *session, const char *method, const char *params,
         if (!asked)
             return cli_fail(CLI_NO_START, "no memory");
         *asked = (struct asked){.method = method, .on_result = on_result, .user = user};
-        if (ask(session, asked, params) != DX_OK)
-            return tell_unsent(session, method);
+        dx_status status = ask(session, asked, params);
+        if (status != DX_OK)
+            return session_tell_unsent(session, method, status);
         code = session_attend(session, is_answered, asked, &changed);
         if (code == CLI_OK && changed)
             code = session_shake_hands(session);
@@ -203,12 +215,9 @@ int cli_session_call(cli_session *session, const char *method, const char *param
 }
 
 int cli_session_notify(cli_session *session, const char *method, const char *params) {
-    if (is_wrong_verb(session, method, true))
+    if (session_is_wrong_verb(session, method, true, "duplex "))
         return CLI_MISFIT;
     dx_json json = contact_json(params);
     dx_status status = dx_link_notify(contact_link(session->main), dx_str(method), json);
-    if (status == DX_OK)
-        return CLI_OK;
-    contact_unsent(session->main, method, status);
-    return tell_unsent(session, method);
+    return status == DX_OK ? CLI_OK : session_tell_unsent(session, method, status);
 }

@@ -119,16 +119,20 @@ dx_json contact_json(const char *text) {
     return text ? dx_json_text(text, strlen(text)) : dx_json_none();
 }
 
-void contact_unsent(struct contact *contact, const char *method, dx_status status) {
+int contact_why_unsent(const struct contact *contact, const char *method, dx_status status,
+                       char **ret_line) {
     dx_link *link = contact_link(contact);
     bool misfit = status == DX_MISFIT && link;
-    char what[200];
-    snprintf(what, sizeof what, "%s can't be sent", method);
-    fail(contact,
-         misfit                ? CLI_MISFIT
-         : status == DX_CLOSED ? CLI_ENDED
-                               : CLI_USAGE,
-         what, misfit ? dx_link_why(link)->phrase : dx_status_name(status));
+    if (asprintf(ret_line, "%s can't be sent: %s", method,
+                 misfit ? dx_link_why(link)->phrase : dx_status_name(status)) < 0)
+        *ret_line = NULL;
+    return misfit ? CLI_MISFIT : status == DX_CLOSED ? CLI_ENDED : CLI_USAGE;
+}
+
+void contact_unsent(struct contact *contact, const char *method, dx_status status) {
+    free(contact->failure);
+    contact->code = contact_why_unsent(contact, method, status, &contact->failure);
+    contact->state = CONTACT_FAILED;
 }
 
 /* Each when the one before was answered. */
@@ -209,9 +213,18 @@ static void note_violation(struct contact *contact, const char *phrase) {
     contact->noted += contact->noted <= NOTES_MAX;
 }
 
+/* Whoever listens, if this is the contact that counts. */
+static const struct session_ears *ears_of(const struct contact *contact) {
+    static const struct session_ears none = {.user = NULL};
+    const cli_session *session = contact->session;
+    return session->ears && contact == session->main ? session->ears : &none;
+}
+
 static void on_event(dx_link *link, const dx_event *event, void *user) {
     struct contact *contact = user;
-    if (event->kind == DX_EVENT_REQUEST)
+    const struct session_ears *ears = ears_of(contact);
+    bool taken = ears->on_event && ears->on_event(link, event, ears->user);
+    if (event->kind == DX_EVENT_REQUEST && !taken)
         contact_answer(contact->session->protocol, link, event);
     if (event->kind == DX_EVENT_STRAY)
         cli_tail_keep(&contact->tail, "stdout: ", event->message);
@@ -220,7 +233,7 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
         contact->heard = true;
     else if (!contact->heard && looks_like_other(contact->framing, event->message))
         contact->other_framing = true;
-    if (event->kind == DX_EVENT_VIOLATION && contact == contact->session->main &&
+    if (event->kind == DX_EVENT_VIOLATION && !taken && contact == contact->session->main &&
         !contact->other_framing)
         note_violation(contact, event->error.phrase);
 }
@@ -232,37 +245,48 @@ static void on_errors(dx_child *child, dx_text line, void *user) {
     cli_tail_keep(&contact->tail, "", line);
     if (contact != session->main)
         return;
+    const struct session_ears *ears = ears_of(contact);
     if (session->errors) {
         fwrite(line.at, 1, line.len, session->errors);
         putc('\n', session->errors);
+    } else if (ears->on_errors) {
+        ears->on_errors(line, ears->user);
     } else if (session->options->errors && strcmp(session->options->errors, "inherit") == 0) {
         cli_put_safe(stderr, line);
         putc('\n', stderr);
     }
 }
 
+static void tell_gone(struct contact *contact) {
+    const struct session_ears *ears = ears_of(contact);
+    if (contact->state == CONTACT_STARTING)
+        fail(contact, CLI_ENDED, "the peer ended", contact->how);
+    if (ears->on_gone)
+        ears->on_gone(ears->user);
+}
+
 static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     struct contact *contact = user;
     contact->gone = true;
+    contact->left = !gone->error.fault;
     if (gone->error.fault)
         snprintf(contact->how, sizeof contact->how, "%s", gone->error.phrase);
     else
         snprintf(contact->how, sizeof contact->how, "it left with code 0");
     dx_child_free(child);
     contact->child = NULL;
-    if (contact->state == CONTACT_STARTING)
-        fail(contact, CLI_ENDED, "the peer ended", contact->how);
+    tell_gone(contact);
 }
 
 static void on_closed(dx_link *link, const dx_error *why, void *user) {
     struct contact *contact = user;
     contact->gone = true;
+    contact->left = !why->fault;
     snprintf(contact->how, sizeof contact->how, "%s",
              why->fault ? why->phrase : "it closed the connection");
     dx_link_free(link);
     contact->link = NULL;
-    if (contact->state == CONTACT_STARTING)
-        fail(contact, CLI_ENDED, "the peer ended", contact->how);
+    tell_gone(contact);
 }
 
 /* Birth and death. */
@@ -281,7 +305,8 @@ static void configure_link(struct contact *contact, dx_link_config *link) {
     link->user = contact;
     if (contact == session->main)
         link->recorder = session->recorder;
-    link->run = session->tried ? 2 : 0; /* the trace says where another one begins */
+    /* The trace says where another one begins. */
+    link->run = session->run ? session->run : session->tried ? 2 : 0;
     link->name = options->connect ? options->connect : session->command[0];
 }
 

@@ -24,11 +24,36 @@ struct contact {
     bool heard;          /* a message came */
     bool other_framing;  /* what came looks like a message in the other framing */
     bool gone;
+    bool left;      /* … and there is nothing wrong with how */
     unsigned noted; /* violations that were told */
     int code;       /* CONTACT_FAILED: the exit code, and the line to be told */
     char *failure;  /* … which may be NULL if there was no memory for it */
     char how[300];  /* how it went, once it is gone */
     cli_tail tail;
+};
+
+/* What is heard of the contact that counts, for verbs that do several things at a time. */
+struct session_ears {
+    /* What no call takes; true: nobody else has to see to it. */
+    bool (*on_event)(dx_link *link, const dx_event *event, void *user);
+    void (*on_errors)(dx_text line, void *user); /* if --stderr names no file */
+    void (*on_gone)(void *user);                 /* `how` is set */
+    void *user;
+};
+
+/* How a call failed, and what there is to say of it. */
+struct failure {
+    int code;
+    char *message;       /* NULL: no memory */
+    char *data;          /* what the peer adds to its error, as JSON, or NULL */
+    yyjson_mut_doc *doc; /* what more there is to say, for --json */
+    yyjson_mut_val *more;
+};
+
+/* How long a peer that says nothing is waited for. */
+struct session_watch {
+    uint64_t silent_at;
+    uint64_t trials_end;
 };
 
 struct asked;
@@ -39,8 +64,10 @@ struct cli_session {
     dx_loop *loop;
     dx_protocol *protocol;
     dx_recorder *recorder;
-    FILE *errors;          /* --stderr FILE */
-    char *init;            /* --init: the params of the first step */
+    FILE *errors;                    /* --stderr FILE */
+    char *init;                      /* --init: the params of the first step */
+    const struct session_ears *ears; /* or NULL */
+    unsigned run;          /* of the peer, for the recording; 0: nobody has restarted it */
     uint64_t began_us;     /* of the traffic that is shown */
     struct contact *main;  /* the one that counts */
     struct contact *same;  /* tried while nothing is heard of it: in the same framing … */
@@ -56,6 +83,26 @@ int session_check(const cli_peer_options *options, char *const *command);
 dx_framing session_framing(const cli_session *session);
 /* The name of the protocol that the peer speaks, found out by trying. CLI_OK, or told. */
 int session_detect(const cli_peer_options *options, char **command, const char **ret_name);
+
+/* cli_session_open() with somebody who listens from the beginning; `ears` may be NULL. */
+int session_open(const cli_peer_options *options, char **command, const struct session_ears *ears,
+                 cli_session **ret_session);
+/* The peer anew, in the framing that it speaks, handshake included. CLI_OK, or an exit code that
+ * was told. */
+int session_restart(cli_session *session);
+
+/* One look at whether the framing is right, while answers are waited for; `over`: they are all
+ * here, or will not come. */
+enum session_turn {
+    SESSION_WAITS,  /* wait, at the latest until *ret_until, and look again */
+    SESSION_OVER,   /* there is no more to be found out */
+    SESSION_CHANGES /* session_change_framing() is due */
+};
+void session_watch(struct session_watch *watch);
+enum session_turn session_turn(cli_session *session, struct session_watch *watch, bool over,
+                               uint64_t *ret_until);
+/* Everything begins anew in the other framing, if --framing allows it. CLI_OK, or told. */
+int session_change_framing(cli_session *session);
 
 /* Waits until `done` says so, and meanwhile finds out whether the framing is right: *ret_changed
  * says that everything begins anew in the other one. CLI_OK, or an exit code that was told. */
@@ -81,6 +128,23 @@ int session_tell_ended(cli_session *session, const char *method, const char *oth
                        yyjson_mut_doc *doc, yyjson_mut_val *more);
 void session_forget_asked(cli_session *session);
 
+/* A request as the options want it; `number` tells it from others that are under way. A method that
+ * can't be sent is told by session_tell_unsent(). */
+dx_status session_send(cli_session *session, const char *method, const char *params,
+                       uint64_t number, dx_link_call_options *call, dx_call *ret_call);
+int session_tell_unsent(cli_session *session, const char *method, dx_status status);
+/* Was the wrong command taken, a request for a notification or the other way round? That is told
+ * better than by what the peer would say to it; `command` stands before the right one. */
+bool session_is_wrong_verb(const cli_session *session, const char *method, bool notification,
+                           const char *command);
+/* Progress, for people. */
+void session_show_progress(const char *method, const dx_event *event);
+/* What a call that did not end with a result says; `method` is lent until failure_done(). */
+void failure_of(struct failure *failure, const char *method, const dx_event *event);
+void failure_done(struct failure *failure);
+/* Tells it. Returns its code. */
+int session_tell_failure(cli_session *session, const char *method, const struct failure *failure);
+
 /* One that is not started yet; NULL: no memory. */
 struct contact *contact_new(cli_session *session, dx_framing framing, bool probe);
 /* Starts it and its handshake. CLI_OK, or an exit code with `failure` set. */
@@ -96,6 +160,9 @@ dx_json contact_json(const char *text);
 /* Answers a request of the peer: where an empty answer is one, with that, since nobody here has
  * more to say. */
 void contact_answer(dx_protocol *protocol, dx_link *link, const dx_event *event);
+/* Why something can't be sent: an exit code and a line (to be freed; NULL: no memory). */
+int contact_why_unsent(const struct contact *contact, const char *method, dx_status status,
+                       char **ret_line);
 /* Something could not be sent: it has failed. */
 void contact_unsent(struct contact *contact, const char *method, dx_status status);
 /* Its link, or NULL if it is gone. */

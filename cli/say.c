@@ -126,6 +126,10 @@ static void put_error_json(int code, const char *message, yyjson_mut_doc *doc,
                            yyjson_mut_val *error, dx_text detail) {
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, root);
+    if (cli_voice.events)
+        yyjson_mut_obj_add_str(doc, root, "event", "error");
+    if (cli_voice.line)
+        yyjson_mut_obj_add_uint(doc, error, "line", cli_voice.line);
     yyjson_mut_obj_add_int(doc, error, "exit", code);
     yyjson_mut_obj_add_str(doc, error, "kind", cli_code_name(code));
     cli_add_text(doc, error, "message", dx_str(message));
@@ -139,6 +143,14 @@ static void put_error_json(int code, const char *message, yyjson_mut_doc *doc,
     free(text);
 }
 
+/* "duplex call: ", and where in the standard input that was. */
+static void put_speaker(cli_colour colour) {
+    fprintf(stderr, "%sduplex%s%s:%s ", cli_paint(stderr, colour), cli_voice.verb ? " " : "",
+            cli_voice.verb ? cli_voice.verb : "", cli_paint(stderr, CLI_PLAIN));
+    if (cli_voice.line)
+        fprintf(stderr, "line %zu: ", cli_voice.line);
+}
+
 int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut_val *more,
                   dx_text detail) {
     if (cli_voice.json) {
@@ -150,8 +162,7 @@ int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut
         return code;
     }
     cli_flush();
-    fprintf(stderr, "%sduplex%s%s:%s ", cli_paint(stderr, CLI_RED), cli_voice.verb ? " " : "",
-            cli_voice.verb ? cli_voice.verb : "", cli_paint(stderr, CLI_PLAIN));
+    put_speaker(CLI_RED);
     cli_put_safe(stderr, dx_str(message));
     fputc('\n', stderr);
     put_detail(detail);
@@ -175,8 +186,7 @@ static void remark(const char *format, va_list list) {
     if (vasprintf(&message, format, list) < 0)
         return;
     cli_flush();
-    fprintf(stderr, "%sduplex%s%s:%s ", cli_paint(stderr, CLI_DIM), cli_voice.verb ? " " : "",
-            cli_voice.verb ? cli_voice.verb : "", cli_paint(stderr, CLI_PLAIN));
+    put_speaker(CLI_DIM);
     cli_put_safe(stderr, dx_str(message));
     fputc('\n', stderr);
     free(message);

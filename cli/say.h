@@ -31,6 +31,8 @@ extern struct cli_voice {
     bool colour_out; /* on the standard output, and on the standard error */
     bool colour_err;
     bool terminal; /* the standard output is one */
+    bool events;   /* with --json an error is an event, too */
+    size_t line;   /* the line of the standard input that is at hand; 0: none */
     int lost;      /* why not all of it could be written: an errno, or 0 */
 } cli_voice;
 

@@ -121,8 +121,7 @@ static bool is_auto(const cli_session *session) {
     return !framing || strcmp(framing, "auto") == 0;
 }
 
-/* The other framing is the right one: with `auto` that is used from now on. CLI_OK, or told. */
-static int change_framing(cli_session *session) {
+int session_change_framing(cli_session *session) {
     dx_framing wrong = session->main->framing;
     dx_framing right = other_framing(wrong);
     const char *saw =
@@ -170,36 +169,54 @@ static bool may_try(const cli_session *session) {
     return !session->tried && !session->options->framing_known;
 }
 
+void session_watch(struct session_watch *watch) {
+    *watch = (struct session_watch){.silent_at = cli_now() + SILENCE_MS, .trials_end = CLI_NEVER};
+}
+
+enum session_turn session_turn(cli_session *session, struct session_watch *watch, bool over,
+                               uint64_t *ret_until) {
+    const struct contact *main = session->main;
+    bool silent = !main->heard && (over || main->gone || cli_now() >= watch->silent_at);
+    if (over && (main->heard || is_hopeless(main)))
+        return SESSION_OVER;
+    if (silent && may_try(session) && !main->other_framing) {
+        open_trials(session);
+        watch->trials_end = cli_now() + TRIAL_MS;
+    }
+    if (judge_framing(session) == WRONG) {
+        session->tried = true;
+        return SESSION_CHANGES;
+    }
+    if (session->tried && (judge_framing(session) == RIGHT || cli_now() >= watch->trials_end))
+        close_trials(session);
+    if (over && !session->other)
+        return SESSION_OVER;
+    bool waits_for_word = may_try(session) && !main->heard;
+    uint64_t until = session->other_at ? session->other_at + GRACE_MS : watch->trials_end;
+    *ret_until = session->other ? until : waits_for_word ? watch->silent_at : CLI_NEVER;
+    return SESSION_WAITS;
+}
+
 int session_attend(cli_session *session, bool (*done)(cli_session *session, void *user), void *user,
                    bool *ret_changed) {
-    uint64_t silent_at = cli_now() + SILENCE_MS;
-    uint64_t trials_end = CLI_NEVER;
+    struct session_watch watch;
     int before = cli_interrupts();
     *ret_changed = false;
+    session_watch(&watch);
     for (;;) {
-        const struct contact *main = session->main;
+        uint64_t until;
         bool over = done(session, user);
-        bool silent = !main->heard && (over || main->gone || cli_now() >= silent_at);
         if (cli_interrupts() != before)
             return tell_interrupt();
-        if (over && (main->heard || is_hopeless(main)))
+        switch (session_turn(session, &watch, over, &until)) {
+        case SESSION_OVER:
             return CLI_OK;
-        if (silent && may_try(session) && !main->other_framing) {
-            open_trials(session);
-            trials_end = cli_now() + TRIAL_MS;
-        }
-        if (judge_framing(session) == WRONG) {
+        case SESSION_CHANGES:
             *ret_changed = true;
-            session->tried = true;
-            return change_framing(session);
+            return session_change_framing(session);
+        case SESSION_WAITS:
+            cli_wait(session->loop, until);
         }
-        if (session->tried && (judge_framing(session) == RIGHT || cli_now() >= trials_end))
-            close_trials(session);
-        if (over && !session->other)
-            return CLI_OK;
-        bool waits_for_word = may_try(session) && !main->heard;
-        uint64_t until = session->other_at ? session->other_at + GRACE_MS : trials_end;
-        cli_wait(session->loop, session->other ? until : waits_for_word ? silent_at : CLI_NEVER);
     }
 }
 
@@ -313,7 +330,20 @@ static int begin(cli_session *session) {
     return session_shake_hands(session);
 }
 
-int cli_session_open(const cli_peer_options *options, char **command, cli_session **ret_session) {
+int session_restart(cli_session *session) {
+    dx_framing framing = session->main->framing;
+    session->run = (session->run ? session->run : session->tried ? 2 : 1) + 1;
+    close_trials(session);
+    session->main = contact_free(session->main);
+    session->main = contact_new(session, framing, false);
+    if (!session->main)
+        return cli_fail(CLI_NO_START, "no memory");
+    contact_open(session->main); /* that it failed is seen where its handshake is awaited */
+    return session_shake_hands(session);
+}
+
+int session_open(const cli_peer_options *options, char **command, const struct session_ears *ears,
+                 cli_session **ret_session) {
     int code = session_check(options, command);
     if (code != CLI_OK)
         return code;
@@ -322,12 +352,17 @@ int cli_session_open(const cli_peer_options *options, char **command, cli_sessio
         return cli_fail(CLI_NO_START, "no memory");
     session->options = options;
     session->command = command;
+    session->ears = ears;
     code = begin(session);
     if (code == CLI_OK)
         *ret_session = session;
     else
         (void)cli_session_close(session, code);
     return code;
+}
+
+int cli_session_open(const cli_peer_options *options, char **command, cli_session **ret_session) {
+    return session_open(options, command, NULL, ret_session);
 }
 
 int cli_session_close(cli_session *session, int code) {

@@ -19,6 +19,7 @@ extern const cli_verb cli_mcp; /* as cli_hermes */
 extern const cli_verb cli_notify;
 extern const cli_verb cli_ps;
 extern const cli_verb cli_reginald; /* as cli_hermes */
+extern const cli_verb cli_repl;     /* in cli/repl, as is its program */
 extern const cli_verb cli_restart;
 extern const cli_verb cli_run;
 extern const cli_verb cli_schema;

@@ -10,7 +10,7 @@ string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 file(RELATIVE_PATH libexec_to_lib "/${CMAKE_INSTALL_LIBEXECDIR}/duplex" "/${CMAKE_INSTALL_LIBDIR}")
 
 install(TARGETS duplex_shared duplex_static EXPORT DuplexTargets)
-install(TARGETS duplex_cli)
+install(TARGETS duplex_cli duplex_repl_cli)
 # What `duplex demo` talks to.
 foreach(example example_echo example_poll hermes_example_normalise mcp_example_conformance
         reginald_example_symlink)

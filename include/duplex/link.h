@@ -104,11 +104,12 @@ typedef struct dx_link_call_options {
 
 /* These are the functions of duplex/peer.h of the same names; what they produce is written when the
  * turn ends. on_done comes exactly once for each call that was accepted, unless the link is freed.
- * Calling or notifying a link that is not there (dx_child_link() of a child that is gone, say) is
- * DX_CLOSED. */
+ * Calling, notifying or sending to a link that is not there (dx_child_link() of a child that is
+ * gone, say) is DX_CLOSED. */
 DX_API dx_status dx_link_call(dx_link *link, dx_text method, dx_json params,
                               const dx_link_call_options *options, dx_call *ret_call);
 DX_API dx_status dx_link_notify(dx_link *link, dx_text method, dx_json params);
+DX_API dx_status dx_link_send(dx_link *link, dx_text text);
 DX_API dx_status dx_link_cancel(dx_link *link, dx_call call, dx_text reason);
 DX_API dx_status dx_link_reply(dx_link *link, dx_request request, dx_json result);
 DX_API dx_status dx_link_refuse(dx_link *link, dx_request request, int64_t code, dx_text message,

@@ -298,6 +298,11 @@ typedef struct dx_call_options {
 DX_API dx_status dx_peer_call(dx_peer *peer, dx_text method, dx_json params,
                               const dx_call_options *options, uint64_t now_ms, dx_call *ret_call);
 DX_API dx_status dx_peer_notify(dx_peer *peer, dx_text method, dx_json params);
+/* Any text as one message, framed and nothing more, for those who want to see what the other side
+ * makes of it. The books and the protocol know nothing of it: an answer to it is one to nothing
+ * (DX_FAULT_ID_UNKNOWN). As for call(), but DX_ERR_INVALID is a line's end where messages are
+ * lines. */
+DX_API dx_status dx_peer_send(dx_peer *peer, dx_text text);
 /* What was wrong with what DX_MISFIT was last said of, or what last came and did not fit. */
 DX_API const dx_misfit *dx_peer_why(const dx_peer *peer);
 /* Where the conversation is in the protocol's lifecycle: the name of a state; NULL without one. */

@@ -738,6 +738,12 @@ dx_status dx_link_notify(dx_link *link, dx_text method, dx_json params) {
     return turned(link, dx_peer_notify(link->peer, method, params));
 }
 
+dx_status dx_link_send(dx_link *link, dx_text text) {
+    if (!link || link->closing || link->half_closed)
+        return DX_CLOSED;
+    return turned(link, dx_peer_send(link->peer, text));
+}
+
 dx_status dx_link_cancel(dx_link *link, dx_call call, dx_text reason) {
     return turned(link,
                   dx_peer_cancel(link->peer, call, reason, dx__loop_later(link->thing.loop, 0)));

@@ -20,6 +20,8 @@ static dx_status write_body(const dx_peer *peer, dx_buf *buf, const dx__outgoing
     case DX__ERROR:
         return dx__rpc_put_error(buf, outgoing->id, outgoing->code, outgoing->message,
                                  outgoing->body);
+    case DX__ANY:
+        return dx_buf_append(buf, outgoing->message.at, outgoing->message.len);
     }
     return DX_ERR_INVALID;
 }
@@ -211,4 +213,15 @@ dx_status dx_peer_notify(dx_peer *peer, dx_text method, dx_json params) {
     if (status == DX_OK && peer->config.protocol)
         dx__rules_said(peer, rule);
     return status;
+}
+
+dx_status dx_peer_send(dx_peer *peer, dx_text text) {
+    bool ends_line = peer->config.framing == DX_FRAMING_LINE && text.at &&
+                     (memchr(text.at, '\n', text.len) || memchr(text.at, '\r', text.len));
+    if (dx__is_over(peer))
+        return DX_CLOSED;
+    if (!text.at || ends_line)
+        return DX_ERR_INVALID;
+    dx__outgoing outgoing = {.what = DX__ANY, .message = text};
+    return dx__send(peer, NULL, &outgoing, peer->config.out_max);
 }

@@ -226,12 +226,12 @@ static inline dx_text dx__part(dx_text text, dx_slice slice) {
 /* output.c: a message into the output, or into the replies of a batch. `beyond` are the bytes that
  * may wait already: DX_BUSY past them (never when nothing waits). With SIZE_MAX there is no limit,
  * not even message_max: that is for the few words that Duplex says by itself. */
-typedef enum dx__what { DX__REQUEST, DX__NOTIFICATION, DX__RESULT, DX__ERROR } dx__what;
+typedef enum dx__what { DX__REQUEST, DX__NOTIFICATION, DX__RESULT, DX__ERROR, DX__ANY } dx__what;
 typedef struct dx__outgoing {
     dx__what what;
     dx_text id;
     dx_text method;
-    dx_text message;
+    dx_text message; /* of an error; all of what is DX__ANY */
     int64_t code;
     dx_json body; /* params, result or data */
     bool is_line; /* it came as part of a line, so that no line ends in it */

@@ -1,0 +1,169 @@
+/* Calls that are under way. */
+#include "cli/repl/repl.h"
+
+#include "cli/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void call_free(struct repl_call *call) {
+    if (!call)
+        return;
+    failure_done(&call->failure);
+    free(call->method);
+    free(call->params);
+    free(call);
+}
+
+static void remove_call(struct repl_call *call) {
+    struct repl *repl = call->repl;
+    struct repl_call **at = &repl->calls;
+    while (*at != call)
+        at = &(*at)->next;
+    *at = call->next;
+    repl->calls_count--;
+    call_free(call);
+}
+
+static void tell(struct repl_call *call) {
+    struct repl *repl = call->repl;
+    size_t line = cli_voice.line;
+    cli_voice.line = call->line;
+    repl_show_failure(call);
+    cli_voice.line = line;
+    /* Who cancels something wants it to end so. */
+    if (!call->cancelled || call->failure.code != CLI_INTERRUPTED)
+        repl_note(repl, call->failure.code);
+    remove_call(call);
+}
+
+static void on_done(dx_link *link, const dx_event *event, void *user) {
+    struct repl_call *call = user;
+    struct contact *contact = dx_link_user(link);
+    int code = contact_code(event);
+    contact_hear(contact, event);
+    call->repl->calls_open--;
+    call->ended = true;
+    if (code == CLI_OK) {
+        repl_show_result(call, event);
+        remove_call(call);
+        return;
+    }
+    failure_of(&call->failure, call->method, event);
+    call->took_us = dx_recorder_now_us() - call->began_us;
+    /* How the peer ended is known soon, and whether its framing was the wrong one, too. */
+    bool waits = code == CLI_ENDED || (!contact->heard && code != CLI_INTERRUPTED);
+    if (!waits)
+        tell(call);
+}
+
+static void on_progress(dx_link *link, const dx_event *event, void *user) {
+    (void)link;
+    repl_show_progress(user, event);
+}
+
+static dx_status send(struct repl_call *call) {
+    dx_link_call_options options = {
+        .peer = {.user = call}, .on_done = on_done, .on_progress = on_progress};
+    call->began_us = dx_recorder_now_us();
+    return session_send(call->repl->session, call->method, call->params, call->number, &options,
+                        &call->call);
+}
+
+static struct repl_call *new_call(struct repl *repl, const char *method, const char *params) {
+    struct repl_call *call = calloc(1, sizeof *call);
+    if (!call)
+        return NULL;
+    *call = (struct repl_call){.repl = repl,
+                               .number = repl->last_call + 1,
+                               .line = cli_voice.line,
+                               .method = strdup(method),
+                               .params = params ? strdup(params) : NULL};
+    if (!call->method || (params && !call->params)) {
+        call_free(call);
+        return NULL;
+    }
+    return call;
+}
+
+int repl_call(struct repl *repl, const char *method, const char *params, uint64_t *ret_number) {
+    struct repl_call **end = &repl->calls;
+    if (repl->calls_count >= REPL_CALLS_MAX)
+        return cli_fail(CLI_USAGE, "%d calls are under way already: wait for one, or cancel it",
+                        REPL_CALLS_MAX);
+    if (session_is_wrong_verb(repl->session, method, false, ""))
+        return CLI_MISFIT;
+    struct repl_call *call = new_call(repl, method, params);
+    if (!call)
+        return cli_fail(CLI_NO_START, "no memory");
+    dx_status status = send(call);
+    if (status != DX_OK) {
+        call_free(call);
+        return session_tell_unsent(repl->session, method, status);
+    }
+    while (*end)
+        end = &(*end)->next;
+    *end = call;
+    repl->calls_count++;
+    repl->calls_open++;
+    *ret_number = repl->last_call = call->number;
+    return CLI_OK;
+}
+
+struct repl_call *repl_call_find(const struct repl *repl, uint64_t number) {
+    struct repl_call *call = repl->calls;
+    while (call && call->number != number)
+        call = call->next;
+    return call;
+}
+
+int repl_cancel(struct repl *repl, struct repl_call *call) {
+    dx_link *link = repl_link(repl);
+    dx_status status = link ? dx_link_cancel(link, call->call, dx_str(NULL)) : DX_CLOSED;
+    call->cancelled = true;
+    if (status == DX_OK || status == DX_GONE)
+        return CLI_OK;
+    return cli_fail(CLI_USAGE, "%s can't be cancelled: %s", call->method, dx_status_name(status));
+}
+
+void repl_calls_again(struct repl *repl) {
+    repl->calls_open = 0;
+    for (struct repl_call *call = repl->calls, *next; call; call = next) {
+        next = call->next;
+        failure_done(&call->failure);
+        call->ended = false;
+        dx_status status = send(call);
+        if (status == DX_OK) {
+            repl->calls_open++;
+            continue;
+        }
+        repl_note(repl, session_tell_unsent(repl->session, call->method, status));
+        remove_call(call);
+    }
+}
+
+size_t repl_calls_tell(struct repl *repl, bool gone) {
+    size_t count = 0;
+    for (struct repl_call *call = repl->calls, *next; call; call = next) {
+        next = call->next;
+        if (!call->ended || (call->failure.code == CLI_ENDED && !gone))
+            continue;
+        tell(call);
+        count++;
+    }
+    return count;
+}
+
+void repl_calls_forget(struct repl *repl) {
+    for (struct repl_call *call = repl->calls, *next; call; call = next) {
+        next = call->next;
+        if (call->ended)
+            remove_call(call);
+    }
+}
+
+void repl_calls_free(struct repl *repl) {
+    while (repl->calls)
+        remove_call(repl->calls);
+    repl->calls_open = 0;
+}

@@ -1,0 +1,195 @@
+/* What holds the parts together: what the peer does, and what becomes of it. */
+#include "cli/repl/repl.h"
+
+#include "cli/say.h"
+#include "cli/wait.h"
+
+#include <stdlib.h>
+
+int repl_note(struct repl *repl, int code) {
+    if (repl->code == CLI_OK)
+        repl->code = code;
+    return code;
+}
+
+dx_link *repl_link(const struct repl *repl) {
+    return repl->session->main ? contact_link(repl->session->main) : NULL;
+}
+
+/* What the peer says. */
+
+static bool take_request(struct repl *repl, dx_link *link, const dx_event *event) {
+    /* In the handshake nobody can be asked. */
+    bool ready = repl->session && repl->session->main->state == CONTACT_READY;
+    if (!repl->asks || !ready) {
+        repl_show_message(repl, "request", 0, event);
+        return false;
+    }
+    if (!repl_request_keep(repl, link, event)) {
+        repl_show_message(repl, "request", 0, event);
+        cli_note("a request is refused: too many wait for an answer");
+        dx_link_refuse(link, event->request, DX_CODE_BUSY,
+                       dx_str("too many requests wait for an answer"), dx_json_none());
+        return true;
+    }
+    return true;
+}
+
+static bool on_event(dx_link *link, const dx_event *event, void *user) {
+    struct repl *repl = user;
+    switch (event->kind) {
+    case DX_EVENT_REQUEST:
+        return take_request(repl, link, event);
+    case DX_EVENT_NOTIFICATION:
+        repl_show_message(repl, "notification", 0, event);
+        return true;
+    case DX_EVENT_CANCEL:
+    case DX_EVENT_OVERDUE:
+        repl_request_cancelled(repl, link, event);
+        return true;
+    case DX_EVENT_STRAY:
+        if (repl->stderr_shown)
+            repl_show_line(repl, "stdout", event->message);
+        return false;
+    case DX_EVENT_VIOLATION:
+        /* The first that comes may only be in the other framing. */
+        if (!dx_link_statistics(link).messages_in)
+            return false;
+        repl_show_violation(repl, event);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void on_errors(dx_text line, void *user) {
+    const struct repl *repl = user;
+    if (repl->stderr_shown)
+        repl_show_line(repl, "stderr", line);
+}
+
+static void on_gone(void *user) {
+    const struct repl *repl = user;
+    if (repl->session)
+        repl_show_end(repl);
+}
+
+/* What becomes of it. */
+
+static void change_framing(struct repl *repl) {
+    int code = session_change_framing(repl->session);
+    if (code == CLI_OK)
+        code = session_shake_hands(repl->session);
+    repl->watches = false;
+    if (code == CLI_OK) {
+        repl_calls_again(repl);
+        return;
+    }
+    repl_note(repl, code);
+    repl_calls_forget(repl); /* there is no more to say of them */
+    repl->judged = true;
+    repl->quits |= !repl->typed || !repl->session->main;
+}
+
+/* Is it clear that the peer is spoken to in its framing, or that this won't become clearer? */
+static bool is_clear(struct repl *repl) {
+    cli_session *session = repl->session;
+    bool heard = session->main->heard;
+    repl->until = DX_NEVER;
+    bool tries = session->other || session->same;
+    if (repl->judged || ((heard || !repl->calls_count) && !tries))
+        return true;
+    if (!repl->watches)
+        session_watch(&repl->watch);
+    repl->watches = true;
+    switch (session_turn(session, &repl->watch, !heard && !repl->calls_open, &repl->until)) {
+    case SESSION_CHANGES:
+        change_framing(repl);
+        return repl->judged;
+    case SESSION_WAITS:
+        return heard;
+    default:
+        return true;
+    }
+}
+
+/* The peer is gone, and nobody asked for that. */
+static void tell_end(struct repl *repl) {
+    const struct contact *main = repl->session->main;
+    repl->lost = true;
+    repl_requests_end(repl);
+    size_t told = repl_calls_tell(repl, true);
+    char message[400];
+    snprintf(message, sizeof message, "the peer ended: %s", main->how);
+    if (!main->left && !told)
+        repl_note(repl, session_tell(repl->session, CLI_ENDED, message, NULL, NULL));
+    else if (repl->typed && !told)
+        cli_note("%s", message);
+    if (repl->typed)
+        cli_note("'restart' starts it anew");
+    else
+        repl->quits |= !main->left || told;
+}
+
+void repl_work(struct repl *repl) {
+    dx_loop_dispatch(repl->session->loop);
+    if (!is_clear(repl) || !repl->session->main)
+        return;
+    repl_calls_tell(repl, false);
+    if (repl->session->main->gone && !repl->lost && !repl->restarts)
+        tell_end(repl);
+}
+
+/* The peer ended where nobody looked. */
+static bool is_due(const struct repl *repl) {
+    const struct contact *main = repl->session->main;
+    return main && main->gone && !repl->lost && !repl->restarts && repl->until == DX_NEVER;
+}
+
+bool repl_wait(struct repl *repl, int fd, uint64_t until, bool *ret_work) {
+    if (is_due(repl))
+        until = 0;
+    struct pollfd fds[2] = {{.fd = -1}, {.fd = fd, .events = POLLIN}};
+    int count = cli_poll(repl->session->loop, fds, fd < 0 ? 1 : 2,
+                         repl->until < until ? repl->until : until);
+    *ret_work = count == 0 || (count > 0 && fds[0].revents);
+    return fd >= 0 && count > 0 && fds[1].revents;
+}
+
+/* Birth and death. */
+
+int repl_open(struct repl *repl, const cli_peer_options *options, char **command) {
+    repl->ears = (struct session_ears){
+        .on_event = on_event, .on_errors = on_errors, .on_gone = on_gone, .user = repl};
+    return session_open(options, command, &repl->ears, &repl->session);
+}
+
+int repl_restart(struct repl *repl) {
+    cli_session *session = repl->session;
+    int before = cli_interrupts();
+    bool work;
+    repl->restarts = true;
+    repl_requests_end(repl);
+    contact_stop(session->main);
+    while (!session->main->gone && cli_interrupts() == before) {
+        (void)repl_wait(repl, -1, DX_NEVER, &work);
+        repl_work(repl);
+    }
+    if (!session->main->gone)
+        cli_note("it is ended at once");
+    repl_calls_tell(repl, true);
+    repl_calls_free(repl);
+    repl->watches = repl->judged = repl->restarts = false;
+    repl->until = DX_NEVER;
+    int code = session_restart(session);
+    repl->lost = code != CLI_OK;
+    repl->quits |= !session->main;
+    return code;
+}
+
+int repl_close(struct repl *repl, int code) {
+    repl_requests_end(repl);
+    code = cli_session_close(repl->session, code);
+    repl_calls_free(repl);
+    return code;
+}

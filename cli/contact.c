@@ -271,8 +271,10 @@ static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     contact->left = !gone->error.fault;
     if (gone->error.fault)
         snprintf(contact->how, sizeof contact->how, "%s", gone->error.phrase);
+    else if (gone->known && !gone->signal)
+        snprintf(contact->how, sizeof contact->how, "it left with code %d", gone->code);
     else
-        snprintf(contact->how, sizeof contact->how, "it left with code 0");
+        snprintf(contact->how, sizeof contact->how, "it was ended");
     dx_child_free(child);
     contact->child = NULL;
     tell_gone(contact);

@@ -43,6 +43,8 @@ static int say(struct repl *repl, const struct order *order, bool notification) 
     if (!notification) {
         code = repl_call(repl, method, params, &number);
         *order->ret_call = order->behind ? 0 : number;
+    } else if (session_is_wrong_verb(repl->session, method, true, "")) {
+        code = CLI_MISFIT;
     } else {
         code = cli_session_notify(repl->session, method, params);
     }

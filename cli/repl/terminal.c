@@ -134,6 +134,7 @@ static bool has_room(struct terminal *terminal, wchar_t c) {
     if (is_key || line->lastchar - line->buffer < REPL_TYPED_MAX)
         return true;
     el_beep(terminal->edit);
+    fflush(stdout);
     return false;
 }
 
@@ -196,6 +197,10 @@ static int read_char(EditLine *edit, wchar_t *ret) {
             return -1;
         see_to_terminal(terminal);
         if (take_char(terminal, ret)) {
+            /* So a Ctrl-D arrives that was typed while a line was done, when the terminal was not
+             * libedit's. */
+            if (*ret == L'\0' && is_empty(terminal))
+                *ret = L'\4';
             if (has_room(terminal, *ret))
                 return 1;
             continue;
@@ -360,6 +365,8 @@ static void read_lines(struct terminal *terminal) {
     while (!repl->quits) {
         int len = 0;
         terminal->cleared = false;
+        /* Before the prompt is there: what is typed at once would be shown twice. */
+        el_set(terminal->edit, EL_PREP_TERM, 1);
         const char *line = el_gets(terminal->edit, &len);
         if (line && len > 0) {
             do_line(terminal, line, (size_t)len);

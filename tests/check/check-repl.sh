@@ -1,0 +1,319 @@
+#!/usr/bin/env bash
+# duplex repl with lines that come from a pipe; check-repl-terminal.sh has those that are typed.
+# shellcheck source=/dev/null disable=SC2154 # its names
+. "$SOURCE/tests/check/call-common.bash"
+peer=("$python" "$SOURCE/tests/check/repl-peer.py" "$tag")
+export HOME=$work
+unset XDG_STATE_HOME
+
+# talk CODE STDOUT STDERR LINES ARGUMENT...: what comes of those lines.
+talk() {
+    local code=$1 out=$2 err=$3 lines=$4
+    shift 4
+    got=0
+    last="duplex repl $*: ${lines:0:300}"
+    printf '%s\n' "$lines" | timeout -k 5 20 "$BUILD/duplex" repl "$@" >out 2>err || got=$?
+    verify "$code" "$out" "$err"
+}
+
+# --- Lines -------------------------------------------------------------------------------------
+
+talk 0 '' '' '' -- "$echo" line
+talk 0 '{"a":"b"}' '' 'echo a=b' -- "$echo" line
+talk 0 '{"a":"b"}' '' $'  \techo\ta=b  \r' -- "$echo" line
+talk 0 $'null\n[1]' '' $'\n   \n# echo [0]\necho\n\necho [1]' -- "$echo" line
+talk 0 '[1]' '' 'call echo [1]' -- "$echo" line
+talk 1 '' 'duplex repl: line 1: help: Method not found (-32601)' 'call help' -- "$echo" line
+talk 1 '' 'duplex repl: line 1: x y: Method not found (-32601)' "'x y'" -- "$echo" line
+got=0
+last='a last line without its end'
+printf 'echo [1]' | timeout 20 "$BUILD/duplex" repl -- "$echo" line >out 2>err || got=$?
+verify 0 '[1]' ''
+
+# Words are those of a shell, but JSON stands as it is.
+while IFS=$'\t' read -r line wanted; do
+    talk 0 "$wanted" '' "echo $line" -- "$echo" line
+done <<'END'
+a='b c'	{"a":"b c"}
+a="b \"c\" \\ \x"	{"a":"b \"c\" \\ \\x"}
+a=b\ c\'	{"a":"b c'"}
+'a=1'"2"3	{"a":"123"}
+a=	{"a":""}
+a=''	{"a":""}
+{"a": "b  c"}	{"a": "b  c"}
+ [1, "}", "\"]"]	[1, "}", "\"]"]
+'{"a": 1}'	{"a": 1}
+a:={"b": "c d", "e": [1, {}]} f=g	{"a":{"b":"c d","e":[1,{}]},"f":"g"}
+a:="b \" c"	{"a":"b \" c"}
+a:='"b"'	{"a":"b"}
+a:=[1, 2] b:=null c:=18446744073709551616	{"a":[1,2],"b":null,"c":18446744073709551616}
+a={x} b="&"	{"a":"{x}","b":"&"}
+a=b &	{"a":"b"}
+'&=1'	{"&":"1"}
+END
+printf '{"from": "a file"}' >params.json
+talk 0 '{"from": "a file"}' '' 'echo @params.json' -- "$echo" line
+
+wrong() {
+    talk 2 '' "duplex repl: line 1: $1" "$2" -- "$echo" line
+}
+wrong 'a quote is not closed' 'echo "a'
+wrong 'a quote is not closed' "echo a='b"
+wrong 'nothing follows the last backslash' $'echo a\\'
+wrong "expected key=text or key:=json, found '&'" "echo '&'"
+wrong "PARAMS can't be -: lines come from the standard input" 'echo -'
+wrong 'PARAMS:1:7: *' 'echo {"a":1,}'
+wrong 'PARAMS:1:4: *' 'echo {"a'
+wrong "nothing can follow PARAMS that are one text, found 'a=b'" 'echo {} a=b'
+wrong 'a:= is not followed by JSON: *' 'echo a:={"b"'
+wrong "absent.json can't be read: No such file or directory" 'echo @absent.json'
+wrong 'METHOD is missing' 'call'
+wrong 'METHOD is missing' 'notify &'
+wrong 'TEXT is missing' 'raw'
+wrong "METHOD is missing; 'methods' lists them" 'describe'
+wrong "jsonrpc has no message 'x'" 'describe x'
+wrong "nothing follows quit, found 'x'; 'call quit' is the method" 'quit x'
+wrong "ID is missing: the number of a call, 'pending' lists them" 'cancel x'
+wrong 'there is no call 1 under way' 'cancel 1'
+wrong "ID is missing: the number of a request, 'pending' lists them" 'answer'
+wrong 'there is no request 1 that waits for an answer' 'answer 1 2'
+wrong "ID is missing: the number of a request, 'pending' lists them" 'answer 99999999999999999999 2'
+wrong 'the text can'\''t be sent: invalid' $'raw a\rb'
+
+# A failure is told with its line, what follows is done all the same, and the first one counts.
+talk 1 $'[1]\n[2]' $'duplex repl: line 2: none: Method not found (-32601)\nduplex repl: line 4: a quote is not closed' \
+    $'echo [1]\nnone\n\necho \'\necho [2]' -- "$echo" line
+talk 2 '' $'duplex repl: line 1: a quote is not closed\nduplex repl: line 2: fail: this always fails (1234)\n  {"why":"x"}' \
+    $'"\nfail why=x' -- "${py[@]}"
+for quits in $'quit\necho [2]' quit; do talk 0 '[1]' '' $'echo [1]\n'"$quits" -- "$echo" line; done
+
+# --- Words of the command ----------------------------------------------------------------------
+
+expect 2 '' 'duplex repl: the command is missing: put it behind --, or pass --connect' repl
+expect 2 '' "duplex repl: 'echo' stands before --: *" repl echo -- "$echo" line
+expect 2 '' 'duplex repl: --ask or --auto, not both' repl --ask --auto -- "$echo" line
+expect 3 '' 'duplex repl: cannot start ./absent: No such file or directory' repl -- ./absent
+run repl --help
+[[ $got == 0 ]] || complain "$last: $got"
+grep -q '^Usage: duplex repl ' out || complain "$last: $(cat out)"
+
+# --- Several at a time -------------------------------------------------------------------------
+
+# What ends first is told first; without & each is awaited.
+talk 0 $'2\n1' '' $'hold count:=2 &\nhold count:=2 &' -- "${peer[@]}"
+talk 0 $'[3]\n3\n1' '' $'hold count:=2 &\necho [3]\nhold count:=2' -- "${peer[@]}"
+talk 5 '[1]' 'duplex repl: line 2: hold: no answer within 200 ms (--timeout)' $'echo [1]\nhold count:=2' -t 200ms -- "${peer[@]}"
+printf 'hold count:=2 &\npending\nhold count:=2\n' | timeout 20 "$BUILD/duplex" repl -- "${peer[@]}" >out 2>err
+[[ $(sed -E 's/[0-9.]+ ms/T/' out) == $'call 1: hold, for T\n2\n1' ]] || complain "pending: $(cat out err)"
+# 1000 are under way at a time: the one behind them is sent when there is room.
+for ((i = 0; i < 1000; i++)); do echo 'hold count:=1000 &'; done >many
+timeout 20 "$BUILD/duplex" repl -- "${peer[@]}" <many >out 2>err || complain "1000 calls: $? $(head -c 500 err)"
+[[ $(wc -l <out) == 1000 && $(head -n 1 out) == 1000 ]] || complain "1000 calls: $(head -n 3 out)"
+{ echo echo; for ((i = 0; i < 1001; i++)); do echo 'hold count:=1001 &'; done; } >many
+got=0
+timeout 20 "$BUILD/duplex" repl -t 1s -- "${peer[@]}" <many >out 2>err || got=$?
+# Else none would have waited in vain; some answers are so late that nobody knows them any more.
+late=$(grep -c 'no answer within 1000 ms' err)
+((got == 5 && late > 0 && late + $(wc -l <out) == 1002)) ||
+    complain "1001 calls: $got $(head -n 3 out err)"
+# A call that is cancelled on purpose is told, but it is no failure.
+talk 0 '[1]' 'duplex repl: line 1: hold: cancelled' $'hold count:=2 &\ncancel 1\necho [1]' -- "${peer[@]}"
+# Ten thousand lines, each answered before the next one is asked.
+begin=$(date +%s%N)
+for ((i = 0; i < 10000; i++)); do echo "echo [$i]"; done >many
+timeout 20 "$BUILD/duplex" repl -- "$echo" line <many >out 2>err || complain "10,000 lines: $? $(head -c 500 err)"
+sed 's/echo //' many | cmp -s - out || complain "10,000 lines: $(head -n 3 out)"
+((($(date +%s%N) - begin) / 1000000 < 9000)) || complain '10,000 lines take too long'
+
+# --- Lines of the hostile ----------------------------------------------------------------------
+
+"$python" - <<'END'
+mib = 1 << 20
+def lines(name, *texts):
+    with open(name, "wb") as file:
+        for text in texts:
+            file.write(text + b"\n")
+last = b"echo [1]"
+lines("nul", b"echo a=\0b", b"\0", last)
+lines("bytes", b"echo a=\xff", b"\xff\xfe", b"raw \xff", b"notify \x80", last)
+lines("deep", b"echo " + b"[" * 100000, b"echo " + b"[" * 50000 + b"]" * 50000, b"echo a:=" + b"{" * 100000, last)
+lines("quotes", b"'" * 100001, b'"' * 100001, b"\\" * 99999, last)
+lines("megabyte", b'echo {"a":"' + b"x" * mib + b'"}')
+lines("longest", b'echo ["' + b"x" * (16 * mib - 9) + b'"]')
+lines("longer", b'echo ["' + b"x" * (16 * mib - 8) + b'"]', last)
+lines("much", b"x" * 40 * mib, last)
+lines("words", b"echo" + b"".join(b" k%d=1" % i for i in range(9999)))
+lines("more-words", b"echo" + b"".join(b" k%d=1" % i for i in range(10000)), last)
+END
+# hostile FILE CODE LINES: what it is told about each line, which ends with * as in verify; then [1].
+hostile() {
+    got=0
+    last="hostile lines: $1"
+    timeout 20 "$BUILD/duplex" repl -- "$echo" line <"$1" >out 2>err || got=$?
+    [[ $got == "$2" && $(tail -c 100 out) == *'[1]' ]] || complain "$last: code $got: $(head -c 300 out err)"
+    local line wanted
+    exec 3<err
+    while read -r wanted; do
+        IFS= read -r line <&3
+        # shellcheck disable=SC2053 # a pattern
+        [[ $line == $wanted ]] || complain "$last: found '$line', expected '$wanted'"
+    done <<<"$3"
+    ! IFS= read -r line <&3 || complain "$last: also '$line'"
+}
+hostile nul 2 $'duplex repl: line 1: a line can\'t hold a NUL\nduplex repl: line 2: a line can\'t hold a NUL'
+hostile bytes 2 $'duplex repl: line 1: the params can\'t be written as JSON: *\nduplex repl: line 2: \\\\xff\\\\xfe can\'t be sent: invalid\nduplex repl: line 4: \\\\x80 can\'t be sent: invalid'
+hostile deep 2 $'duplex repl: line 1: PARAMS:1:*\nduplex repl: line 2: echo can\'t be sent: *\nduplex repl: line 3: a:= is not followed by JSON: *'
+hostile quotes 2 $'duplex repl: line 1: a quote is not closed\nduplex repl: line 2: a quote is not closed\nduplex repl: line 3: nothing follows the last backslash'
+hostile longer 2 'duplex repl: line 1: a line has at most 16777216 bytes; @FILE takes more'
+hostile much 2 'duplex repl: line 1: a line has at most 16777216 bytes; @FILE takes more'
+hostile more-words 2 'duplex repl: line 1: a line has at most 10000 words'
+for file in megabyte longest words; do
+    timeout 20 "$BUILD/duplex" repl -- "$echo" line <"$file" >out 2>err || complain "$file: $? $(head -c 300 err)"
+    [[ $file != words ]] || { "$python" -c 'import json; assert len(json.load(open("out"))) == 9999' || complain words; }
+    [[ $file == words ]] || sed 's/^echo //' "$file" | cmp -s - out || complain "$file: $(head -c 100 out)"
+done
+
+# --- Notifications and texts -------------------------------------------------------------------
+
+talk 0 '[{"jsonrpc": "2.0", "method": "told", "params": {"a": "b"}}, {"jsonrpc": "2.0", "method": "x"}]' '' \
+    $'notify told a=b\nnotify x\nseen' -- "${peer[@]}"
+# Texts go out as they are, quotes, & and all.
+talk 0 '["no  \"JSON & &"]' '' $'raw no  "JSON & &\nseen' -- "${peer[@]}"
+talk 0 '[1]' 'duplex repl: a response to nothing that was asked' \
+    $'raw {"jsonrpc":"2.0","id":77,"method":"echo","params":[7]}\necho [1]' -- "$echo" line
+# What comes unasked is no result.
+talk 0 2 '' 'tell count:=2' -- "${py[@]}"
+
+# --- Requests of the peer ----------------------------------------------------------------------
+
+refused='{"code": -32601, "message": "Method not found"}'
+talk 0 "[$refused, $refused]" '' 'asks count:=2' -- "${peer[@]}"
+talk 0 "[$refused, $refused]" '' 'asks count:=2' --auto -- "${peer[@]}"
+asked=$'request 1: question {"i": 0, "pad": ""}\nrequest 2: question {"i": 1, "pad": ""}'
+# An answer may stand before its question; RESULT is any JSON, or words.
+talk 0 '["x y", {"a": "b"}]' "$asked" $'asks count:=2 &\nanswer 1 "x y"\nanswer 2 a=b' --ask -- "${peer[@]}"
+talk 0 '[null, {"code": -5, "message": "no way"}]' "$asked" $'asks count:=2 &\nanswer 1\nrefuse 2 -5 no "way"' --ask -- "${peer[@]}"
+nobody='{"code": -32603, "message": "nobody answered it"}'
+# Those that nobody answers are refused at the end.
+talk 0 "[$nobody, [1]]" "$asked" $'asks count:=2 &\nanswer 2 [1]' --ask -- "${peer[@]}"
+talk 2 "[$nobody, $nobody]" "$asked"$'\nduplex repl: line 2: CODE is missing: a number, -32601 for example\nduplex repl: line 3: MESSAGE is missing' \
+    $'asks count:=2 &\nrefuse 2 x y\nrefuse 2 5' --ask -- "${peer[@]}"
+talk 2 "[$nobody, 5]" "$asked"$'\nduplex repl: line 3: there is no request 2 that waits for an answer' \
+    $'asks count:=2 &\nanswer 2 5\nanswer 2 6' --ask -- "${peer[@]}"
+talk 2 '' 'duplex repl: line 1: there is no request 1 that waits for an answer' 'answer 1 5' --ask -t 200ms -- "${peer[@]}"
+# 100 wait at a time, and 16 MiB.
+for count in 100 101; do
+    echo "asks count:=$count" | timeout 20 "$BUILD/duplex" repl --ask -t 1s --json -- "${peer[@]}" >out 2>err
+    [[ $(grep -c '"event":"request","id"' out) == 100 && $(grep -c '"event":"request","method"' out) == $((count - 100)) ]] ||
+        complain "$count requests: $(head -c 500 out err)"
+done
+for bytes in 16777216 16777217; do
+    code=$((bytes > 16777216 ? -32000 : -32603))
+    printf 'asks count:=1 bytes:=%d &\n' $bytes | timeout 20 "$BUILD/duplex" repl --ask -- "${peer[@]}" >out 2>err
+    # At the end of the input nobody can answer any more: what comes then is refused as always.
+    printf 'asks count:=1 bytes:=%d &\nanswer 1 {"a"\n' $bytes |
+        timeout 20 "$BUILD/duplex" repl --ask -t 4s -- "${peer[@]}" >out 2>err
+    grep -q -- "\"code\": $code" out || complain "a request of $bytes bytes: $(head -c 300 out)"
+done
+
+# --- JSON --------------------------------------------------------------------------------------
+
+noise=$(printf 'one\xff\n' | base64 -w0)
+printf '%s\n' 'echo a=b' 'fail why=x' 'tell count:=1' 'ask &' 'answer 1 {"x":1}' "say err=$noise" '"' pending \
+    'raw {"jsonrpc":"2.0","id":9,"method":"echo"}' 'echo [1]' |
+    timeout 20 "$BUILD/duplex" repl --json --ask -- "${py[@]}" >out 2>err || got=$?
+last='duplex repl --json'
+[[ $got == 1 && ! -s err ]] || complain "$last: $got $(cat err)"
+json '[one["event"] for one in j if one["event"] != "stderr"] == ["result", "error", "notification", "result", "request", "result", "result", "error", "violation", "result", "end"]'
+json '(all(one.pop("us", 1) >= 0 and one.get("error", {}).pop("us", 1) >= 0 for one in j) and
+    j[0] == {"event": "result", "id": 1, "method": "echo", "result": {"a": "b"}} and
+    j[1] == {"event": "error", "error": {"method": "fail", "code": 1234, "data": {"why": "x"}, "id": 2, "line": 2, "exit": 1,
+        "kind": "refused", "message": "fail: this always fails (1234)"}} and
+    j[2] == {"event": "notification", "method": "told", "params": {"i": 0}} and
+    j[4] == {"event": "request", "id": 1, "method": "user/name", "params": {}} and
+    j[5]["result"] == {"asked": {"x": 1}} and
+    {"event": "stderr", "text": "one\ufffd", "lossy": True} in j and
+    j[8] == {"event": "error", "error": {"line": 7, "exit": 2, "kind": "usage", "message": "a quote is not closed"}} and
+    j[9]["fault"] == "id-unknown" and json.loads(j[9]["message"])["id"] == 9 and
+    j[11] == {"event": "end", "how": "it left with code 0"})'
+printf 'methods\ndescribe ping\nhelp\n' | timeout 20 "$BUILD/duplex" repl --json -p mcp -- "$BUILD/examples/mcp-conformance" >out 2>err ||
+    complain "methods: $? $(cat err)"
+last='methods --json'
+json '({"event": "method", "name": "ping", "kind": "request"}.items() <= j[1].items() and any(one.get("method") == "ping" or one.get("name") == "ping" for one in j[5:]) and
+    {"event": "command", "name": "quit", "words": "", "help": "end"} in j)'
+
+# --- Ends --------------------------------------------------------------------------------------
+
+talk 4 '[1]' 'duplex repl: line 2: crash: the peer ended before it answered: the program exited with code 7; it last wrote: about to crash' \
+    $'echo [1]\ncrash\necho [2]' -- "${py[@]}"
+# One that leaves well has done nothing wrong, unless it is wanted again.
+talk 0 $'[1]\nnull' '' $'echo [1]\nleave code:=0' -- "${peer[@]}"
+talk 4 null 'duplex repl: line 2: echo: the peer ended before it *' $'leave code:=0\necho [2]\necho [3]' -- "${peer[@]}"
+got=0
+(echo 'leave code:=3'; sleep 0.5; echo 'echo [1]') | timeout 20 "$BUILD/duplex" repl -- "${peer[@]}" >out 2>err || got=$?
+last='a peer that leaves with 3'
+verify 4 null 'duplex repl: the peer ended: the program exited with code 3'
+(echo 'leave code:=3'; sleep 0.5) | timeout 20 "$BUILD/duplex" repl --json -- "${peer[@]}" >out 2>err
+json '{"event": "end", "how": "the program exited with code 3"} in j'
+# Anew, as often as wanted.
+talk 0 $'[{"jsonrpc": "2.0", "method": "x"}]\n[]\n[]' '' $'notify x\nseen\nrestart\nseen\nrestart\nseen' -- "${peer[@]}"
+
+expect 3 '' 'duplex repl: *' repl -c "unix:$work/absent"
+"$python" "$plugin" line unix "$work/socket" "$tag" &
+server=$!
+for ((i = 0; i < 100; i++)); do [[ -S socket ]] || sleep 0.05; done
+talk 0 '[1]' '' 'echo [1]' -c "unix:$work/socket"
+kill "$server"
+wait "$server" 2>/dev/null
+server=
+
+# --- Framings, protocols and options of the peer -----------------------------------------------
+
+talk 0 $'[1]\n[2]' 'duplex repl: the peer speaks header framing (--framing header saves finding that out)' \
+    $'echo [1] &\necho [2]' -- "$echo" header
+talk 6 '' 'duplex repl: the peer does not speak header framing (it answered in the other one), but line framing: pass --framing line' \
+    $'echo [1]\necho [2]' -f header -- "${py[@]}"
+talk 4 '' 'duplex repl: line 1: x: the peer ended before it *' x -- true
+mcp=("$BUILD/examples/mcp-conformance")
+talk 0 '{}' '' ping -p mcp -- "${mcp[@]}"
+talk 7 '{}' $'duplex repl: line 1: ping is a request: use call\nduplex repl: line 2: notifications/initialized is a notification: use notify\nduplex repl: line 3: none can\'t be sent: none is no message of mcp\nduplex repl: line 4: tools/call can\'t be sent: *' \
+    $'notify ping\nnotifications/initialized\nnone\ntools/call name:=1\nping' -p mcp -- "${mcp[@]}"
+talk 2 '' "duplex repl: line 1: mcp has no message 'pong'; did you mean ping?" 'describe pong' -p mcp -- "${mcp[@]}"
+talk 0 '[1]' '*' 'echo [1]' -s -o trace.jsonl -- "$echo" line
+[[ $(grep -c -- '-> \|<- ' err) == 2 && $(grep -c '"echo"\|"result"' trace.jsonl) == 2 ]] || complain "$last: $(cat err trace.jsonl)"
+talk 0 null $'one\\xff' "say err=$noise" --stderr inherit -- "${py[@]}"
+talk 0 null '' "say err=$noise" --stderr errors.txt -- "${py[@]}"
+printf 'one\xff\n' | cmp -s - errors.txt || complain "$last: $(cat errors.txt)"
+if command -v clangd >/dev/null; then
+    printf 'workspace/symbol query=main\n' | timeout 20 "$BUILD/duplex" repl -p lsp -- clangd >out 2>err || complain "clangd: $? $(cat err)"
+    [[ $(cat out) == '['* ]] || complain "clangd: $(cat out)"
+fi
+
+# --- Signals -----------------------------------------------------------------------------------
+
+cat >cancels.py <<'END'
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"protocolVersion": "2025-11-25", "capabilities": {},
+              "serverInfo": {"name": "late", "version": "1"}}}), flush=True)
+    open("heard", "a").write(message["method"] + "\n")
+END
+mkfifo lines
+exec 5<>lines
+for signal in INT TERM HUP; do
+    : >heard
+    got=0
+    last="SIG$signal while a call is awaited"
+    echo tools/list >&5
+    "$BUILD/duplex" repl -p mcp -- "$python" cancels.py "$tag" >out 2>err <lines 5>&- &
+    for ((i = 0; i < 200; i++)); do grep -q tools/list heard || sleep 0.05; done
+    kill "-$signal" $!
+    wait $! || got=$?
+    verify 130 '' 'duplex repl: interrupted*'
+    grep -q notifications/cancelled heard || complain "$last: $(cat heard)"
+done
+[[ ! -e $work/.local ]] || complain 'lines of a pipe are in the history'
+
+finish

@@ -1,0 +1,559 @@
+"""repl-terminal.py DUPLEX PEER SERVER TAG: duplex repl at a terminal of its own. What the terminal
+shows is worked out as a terminal would, so that a line that is being typed can be looked at. PEER is
+repl-peer.py, SERVER an MCP server; each "def case_..." is one case. Prints what is wrong; the exit code
+is 1 then."""
+
+import codecs
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+import unicodedata
+
+DUPLEX, PEER, SERVER, TAG = sys.argv[1:5]
+SECONDS = 15
+ROWS, COLUMNS = 40, 100
+UP, LEFT = "\x1b[A", "\x1b[D"
+INTERRUPT, END, TAB, ENTER, KILL = "\x03", "\x04", "\t", "\r", "\x15"
+
+
+class Wrong(Exception):
+    pass
+
+
+class Screen:
+    """As much of a terminal as libedit and Duplex use of xterm; anything else is an error."""
+
+    def __init__(self):
+        self.rows = [[]]
+        self.row = self.column = 0
+        self.width = COLUMNS
+        self.decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self.rest = ""
+
+    def put(self, char):
+        cells = 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        if self.column + cells > self.width:
+            self.down()
+            self.column = 0
+        line = self.rows[self.row]
+        line.extend(" " * (self.column - len(line)))
+        line[self.column : self.column + cells] = [char] + [""] * (cells - 1)
+        self.column += cells
+
+    def down(self):
+        self.row += 1
+        if self.row == len(self.rows):
+            self.rows.append([])
+
+    def control(self, kind, numbers):
+        count = numbers[0] if numbers and numbers[0] else 1
+        line = self.rows[self.row]
+        self.column = min(self.column, self.width - 1) if kind not in "m" else self.column
+        if kind == "A":
+            self.row = max(0, self.row - count)
+        elif kind == "B":
+            for _ in range(count):
+                self.down()
+        elif kind == "C":
+            self.column = min(self.width - 1, self.column + count)
+        elif kind == "D":
+            self.column = max(0, self.column - count)
+        elif kind == "G":
+            self.column = count - 1
+        elif kind == "K" and not numbers:
+            del line[self.column :]
+        elif kind == "J" and not numbers:
+            del line[self.column :]
+            del self.rows[self.row + 1 :]
+        elif kind == "P":
+            del line[self.column : self.column + count]
+        elif kind == "@":
+            line[self.column : self.column] = [" "] * count
+        elif kind not in "mhl":
+            raise Wrong(f"the terminal is told {numbers}{kind}")
+
+    def feed(self, data):
+        text = self.rest + self.decode(data)
+        at = 0
+        while at < len(text):
+            char = text[at]
+            if char == "\x1b":
+                match = re.compile(r"\x1b\[\??([0-9;]*)([A-Za-z@])").match(text, at)
+                if not match:
+                    if len(text) - at < 12 and re.fullmatch(r"\x1b(\[\??[0-9;]*)?", text[at:]):
+                        break
+                    raise Wrong(f"the terminal is told {text[at : at + 20]!r}")
+                self.control(match[2], [int(one) for one in match[1].split(";") if one])
+                at = match.end()
+                continue
+            if char == "\r":
+                self.column = 0
+            elif char == "\n":
+                self.down()
+            elif char == "\b":
+                self.column = max(0, min(self.column, self.width - 1) - 1)
+            elif char >= " ":
+                self.put(char)
+            elif char != "\x07":
+                raise Wrong(f"the terminal is told {char!r}")
+            at += 1
+        self.rest = text[at:]
+
+    def text(self):
+        return "\n".join("".join(row).rstrip() for row in self.rows)
+
+
+class Talk:
+    """duplex repl with those arguments."""
+
+    def __init__(self, *arguments, home=None, term="xterm", environment=()):
+        self.screen = Screen()
+        self.raw = b""
+        self.code = None
+        self.home = home or os.path.abspath("home")
+        os.makedirs(self.home, exist_ok=True)
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.update(HOME=self.home, TERM=term, LC_ALL="C.UTF-8", NO_COLOR="1", **dict(environment))
+            os.environ.pop("XDG_STATE_HOME", None)
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+            os.execvp(DUPLEX, [DUPLEX, "repl", *arguments])
+        self.settings = termios.tcgetattr(self.fd)
+
+    def read(self):
+        if not select.select([self.fd], [], [], 0.02)[0]:
+            return
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:
+            data = b""
+        if not data and self.code is None:
+            self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        self.raw += data
+        self.screen.feed(data)
+
+    def wait(self, what, done):
+        end = time.monotonic() + SECONDS
+        while not done():
+            if time.monotonic() > end or (self.code is not None and what != "its end"):
+                raise Wrong(f"{what} is not there (code {self.code}); shown:\n{self.screen.text()[-1500:]}")
+            self.read()
+
+    def shows(self, *texts):
+        """All of them, also where a row ends in one."""
+
+        def has(text):
+            shown = self.screen.text()
+            return text in shown or text in shown.replace("\n", "")
+
+        for text in texts:
+            self.wait(repr(text), lambda text=text: has(text))
+
+    def line(self, text, cursor=None):
+        """The last rows are this line, prompt included, and the cursor stands there."""
+        wanted = [text[i : i + COLUMNS].rstrip() for i in range(0, len(text) + 1, COLUMNS)]
+        place = len(text) if cursor is None else cursor
+
+        def is_there():
+            rows = ["".join(row).rstrip() for row in self.screen.rows]
+            while len(rows) > 1 and not rows[-1] and len(rows) - 1 > self.screen.row:
+                rows.pop()
+            first = len(rows) - len(wanted)
+            at = (self.screen.row - first) * COLUMNS + min(self.screen.column, COLUMNS)
+            return first >= 0 and rows[first:] == wanted and at == place
+
+        self.wait(f"the line {text!r} with the cursor at {place}", is_there)
+
+    def type(self, text):
+        while text:
+            text = text[os.write(self.fd, text[:1000].encode()) :]
+            self.read()
+
+    def enter(self, text):
+        self.type(text + ENTER)
+
+    def end(self, code):
+        self.wait("its end", lambda: self.code is not None)
+        os.close(self.fd)
+        if self.code != code:
+            raise Wrong(f"the end is {self.code}, expected {code}; shown:\n{self.screen.text()}")
+
+    def quit(self):
+        self.type(END)
+        self.end(0)
+
+
+def peer(*options, **more):
+    return Talk(*options, "--", "python3", PEER, TAG, **more)
+
+
+def case_prompt():
+    talk = peer()
+    talk.line("jsonrpc> ")
+    talk.enter("echo a=b")
+    talk.shows("1 echo, ", '{\n  "a": "b"\n}')
+    talk.line("jsonrpc> ")
+    talk.enter("none &")
+    talk.enter("hold count:=2")
+    talk.enter("pending")
+    talk.shows("call 3: hold, for ")
+    talk.enter("hold count:=2")
+    talk.shows("4 hold, ", "3 hold, ")
+    talk.enter("echo '")
+    talk.shows("duplex repl: a quote is not closed")
+    talk.enter("seen")
+    talk.shows('"method": "none"')
+    talk.quit()
+
+
+def case_quit():
+    talk = peer()
+    talk.line("jsonrpc> ")
+    talk.enter("quit")
+    talk.end(0)
+
+
+def case_completion():
+    talk = Talk("-p", "mcp", "--", SERVER, TAG)
+    talk.line("mcp> ")
+    talk.type("no" + TAB)
+    talk.line("mcp> notif")
+    talk.type("y" + TAB)
+    talk.line("mcp> notify ")
+    talk.type("notifications/c" + TAB)
+    talk.line("mcp> notify notifications/cancelled ")
+    talk.type(KILL + "tools/" + TAB)
+    talk.shows("tools/call  tools/list\n")
+    talk.line("mcp> tools/")
+    talk.type("c" + TAB + "n" + TAB)
+    talk.line("mcp> tools/call name=")
+    talk.type("x " + TAB)
+    talk.shows("_meta:=")
+    talk.type("ar" + TAB)
+    talk.line("mcp> tools/call name=x arguments:=")
+    talk.type(KILL + "call logging/setLevel level=w" + TAB)
+    talk.line("mcp> call logging/setLevel level=warning ")
+    talk.type(KILL + "logging/setLevel level=e" + TAB)
+    talk.line("mcp> logging/setLevel level=e")
+    talk.type(TAB)
+    talk.shows("level=emergency  level=error\n")
+    talk.type(KILL + "describe logg" + TAB)
+    talk.line("mcp> describe logging/setLevel ")
+    talk.type(KILL + "x y" + TAB)
+    talk.line("mcp> x y")
+    talk.type(KILL)
+    talk.line("mcp> ")
+    talk.quit()
+
+
+def case_history():
+    home = os.path.abspath("history")
+    file = home + "/.local/state/duplex/repl-history"
+    talk = peer(home=home)
+    talk.line("jsonrpc> ")
+    talk.enter("echo [1]")
+    talk.enter(" echo [2]")
+    talk.enter("echo [3]")
+    talk.shows("1 echo", "2 echo", "3 echo")
+    talk.type(UP)
+    talk.line("jsonrpc> echo [3]")
+    talk.type(UP)
+    talk.line("jsonrpc> echo [1]")
+    talk.type(KILL)
+    talk.quit()
+    if os.stat(file).st_mode & 0o777 != 0o600 or os.stat(os.path.dirname(file)).st_mode & 0o077:
+        raise Wrong("others may read the history")
+    os.chmod(file, 0o644)
+    talk = peer(home=home)
+    talk.line("jsonrpc> ")
+    talk.type(UP)
+    talk.line("jsonrpc> echo [3]")
+    talk.type(ENTER)
+    talk.shows("1 echo")
+    talk.quit()
+    with open(file, encoding="utf-8") as lines:
+        kept = lines.read()
+    if kept != "echo [1]\necho [3]\necho [3]\n" or os.stat(file).st_mode & 0o777 != 0o600:
+        raise Wrong(f"the history is {kept!r}")
+    talk = peer("--no-history", home=home)
+    talk.line("jsonrpc> ")
+    talk.type(UP)
+    talk.enter("echo [4]")
+    talk.shows("1 echo")
+    talk.quit()
+    with open(file, encoding="utf-8") as lines:
+        if lines.read() != kept:
+            raise Wrong("--no-history writes it")
+    # It has a limit, and is written only where it lies.
+    for count, left in ((2000, 2001), (2001, 1001)):
+        with open(file, "w", encoding="utf-8") as lines:
+            lines.writelines(f"echo [{i}]\n" for i in range(count))
+        talk = peer(home=home)
+        talk.line("jsonrpc> ")
+        talk.type(UP)
+        talk.line(f"jsonrpc> echo [{count - 1}]")
+        talk.enter("")
+        talk.shows("1 echo")
+        talk.quit()
+        with open(file, encoding="utf-8") as lines:
+            found = lines.readlines()
+        if len(found) != left or found[-1] != f"echo [{count - 1}]\n":
+            raise Wrong(f"{count} lines of history become {len(found)}")
+    with open(file, "wb") as lines:
+        lines.write(b"\0\xff\x1b]0;x\x07\n" + b"x" * (2 << 20) + b"\necho [5]\n")
+    talk = peer(home=home)
+    talk.line("jsonrpc> ")
+    talk.type(UP)
+    talk.line("jsonrpc> echo [5]")
+    talk.type(KILL)
+    talk.quit()
+    if os.stat(file).st_size != 9:
+        raise Wrong("a long history is not cut")
+    os.unlink(file)
+    os.symlink("/dev/null", file)
+    talk = peer(home=home)
+    talk.line("jsonrpc> ")
+    talk.enter("echo [1]")
+    talk.shows("the history can't be written, and is not kept", "1 echo")
+    talk.quit()
+
+
+def later(talk, ms, message):
+    talk.enter("later " + json.dumps({"ms": ms, "message": message}))
+
+
+def case_half_typed():
+    note = {"jsonrpc": "2.0", "method": "told", "params": {"i": 1}}
+    long = "x" * 47 + "abc" + "y" * 100
+    for text, left in (("echo half", 0), ("echo half", 4), (long, 0), (long, 75), ("z" * (COLUMNS - 9), 0), ("日本" * 20, 3)):
+        talk = peer()
+        talk.line("jsonrpc> ")
+        later(talk, 400, note)
+        talk.shows("1 later")
+        talk.line("jsonrpc> ")
+        talk.type(text + LEFT * left)
+        talk.shows('notification: told {"i": 1}')
+        if all(ord(char) < 128 for char in text):
+            talk.line("jsonrpc> " + text, len("jsonrpc> " + text) - left)
+            before = talk.screen.text().split("notification: told")[0]
+            if text[:20] in before.split("1 later", 1)[1]:
+                raise Wrong(f"a piece of the line is left behind:\n{talk.screen.text()}")
+        # The line is whole for the peer, too.
+        talk.enter("")
+        talk.enter("pending")
+        talk.shows(f"call 2: {text}, for" if text[:4] != "echo" else "found 'half'")
+        talk.quit()
+
+
+def case_requests():
+    talk = peer()
+    talk.line("jsonrpc> ")
+    talk.enter("asks count:=3")
+    talk.shows('request 3: question {"i": 2, "pad": ""}', "'answer 3 RESULT' or 'refuse 3 CODE MESSAGE' answers it")
+    talk.line("jsonrpc> ")
+    talk.enter('answer 2 {"x": "y z"}')
+    talk.enter("answer 2 1")
+    talk.shows("there is no request 2 that waits for an answer")
+    talk.enter("refuse 1 -7 not now")
+    talk.enter("answer 3 true")
+    talk.shows("1 asks", '"message": "not now"', '"x": "y z"')
+    talk.quit()
+    talk = peer("--auto")
+    talk.line("jsonrpc> ")
+    talk.enter("asks count:=1")
+    talk.shows("request: question", '"code": -32601')
+    talk.quit()
+
+
+def case_interrupts():
+    server = os.path.abspath("cancels.py")
+    talk = Talk("-p", "mcp", "--", "python3", server, TAG)
+    talk.line("mcp> ")
+    talk.type("tools/l")
+    talk.line("mcp> tools/l")
+    talk.type(INTERRUPT)
+    talk.line("mcp> ")
+    talk.enter("tools/list")
+    talk.line("mcp> ")
+    time.sleep(0.1)
+    talk.type("half")
+    talk.line("mcp> half")
+    talk.type(INTERRUPT)
+    talk.line("mcp> ")
+    talk.enter("pending")
+    talk.shows("call 1: tools/list")
+    talk.line("mcp> ")
+    talk.type(INTERRUPT)
+    talk.shows("tools/list: cancelled")
+    talk.line("mcp> ")
+    talk.type(INTERRUPT)
+    talk.quit()
+    with open("heard", encoding="utf-8") as lines:
+        if "notifications/cancelled" not in lines.read():
+            raise Wrong("the peer hears nothing of it")
+
+
+def case_peer_dies():
+    talk = peer()
+    talk.line("jsonrpc> ")
+    talk.enter("pid")
+    talk.wait("a process id", lambda: re.search(r"1 pid, .*\n\d+\njson", talk.screen.text()))
+    talk.type("echo half")
+    talk.line("jsonrpc> echo half")
+    os.kill(int(re.search(r"1 pid, .*\n(\d+)", talk.screen.text())[1]), signal.SIGKILL)
+    talk.shows("the peer ended: signal 9 ended the program", "'restart' starts it anew")
+    talk.line("jsonrpc> echo half")
+    talk.enter("")
+    talk.shows("expected key=text or key:=json, found 'half'")
+    talk.enter("echo [1]")
+    talk.shows("echo: the peer ended before it was asked: signal 9 ended")
+    talk.enter("answer 1 2")
+    talk.enter("raw x")
+    talk.enter("restart")
+    talk.enter("echo [42]")
+    talk.shows("2 echo", "42\n]")
+    talk.enter("hold count:=2")
+    talk.enter("leave code:=5")
+    talk.shows("hold: the peer ended before it answered: the program exited", "with code 5")
+    talk.enter("restart")
+    talk.enter("echo [43]")
+    talk.shows("43\n]")
+    talk.quit()
+
+
+def case_signals():
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        talk = peer()
+        talk.line("jsonrpc> ")
+        talk.type("echo half")
+        talk.line("jsonrpc> echo half")
+        os.kill(talk.pid, number)
+        talk.end(130)
+    talk = peer()
+    talk.line("jsonrpc> ")
+    os.close(talk.fd)
+    end = time.monotonic() + SECONDS
+    while os.waitpid(talk.pid, os.WNOHANG)[0] == 0:
+        if time.monotonic() > end:
+            raise Wrong("it lives on without its terminal")
+        time.sleep(0.02)
+
+
+def case_suspended():
+    talk = peer()
+    talk.line("jsonrpc> ")
+    talk.type("echo [1]")
+    talk.line("jsonrpc> echo [1]")
+    talk.type("\x1a")
+    end = time.monotonic() + SECONDS
+    while not os.WIFSTOPPED(os.waitpid(talk.pid, os.WNOHANG | os.WUNTRACED)[1]):
+        if time.monotonic() > end:
+            raise Wrong("it does not stop")
+        talk.read()
+    if not termios.tcgetattr(talk.fd)[3] & termios.ICANON:
+        raise Wrong("the terminal is left as it is")
+    os.kill(talk.pid, signal.SIGCONT)
+    talk.line("jsonrpc> echo [1]")
+    talk.enter("")
+    talk.shows("1 echo")
+    fcntl.ioctl(talk.fd, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, 50, 0, 0))
+    talk.screen.width = 50
+    talk.type("echo [" + "2" * 60 + "]")
+    talk.wait("a line in the new width", lambda: "2" * 23 in talk.screen.text().splitlines()[-1][:30])
+    talk.enter("")
+    talk.shows("2 echo")
+    talk.quit()
+
+
+def case_steering():
+    # Screen takes no sequence but those of a line that is edited, so that showing this fails.
+    talk = peer()
+    talk.line("jsonrpc> ")
+    talk.enter("steer")
+    talk.shows("notification: note\\x1b]0;owned", "stdout: stray \\x1b]0;", "stderr: errors \\x1b]0;", "request 1: question\\x1b]",
+               "1 steer")
+    talk.enter("pending")
+    talk.shows("request 1: question\\x1b")
+    talk.enter('echo {"a":"\\u001b]0;x\\u0007"}')
+    talk.shows("2 echo", '"a": "\\u001B]0;x\\u0007"')
+    talk.quit()
+    for bad in (b"owned\x07", b"\x1b]", b"\x9b", "\u202e".encode(), b"\x1b[31m"):
+        if bad in talk.raw:
+            raise Wrong(f"{bad!r} reaches the terminal")
+
+
+def case_long_line():
+    talk = peer()
+    talk.line("jsonrpc> ")
+    for count in (8191, 8192):
+        talk.type("x" * count)
+        talk.wait("the last character", lambda count=count: talk.screen.text().count("x") >= 8191)
+        if count == 8192:
+            talk.wait("a beep", lambda: b"\x07" in talk.raw)
+        elif b"\x07" in talk.raw:
+            raise Wrong("8,191 characters are too many")
+        talk.type(INTERRUPT)
+        talk.line("jsonrpc> ")
+    talk.quit()
+
+
+def case_dumb():
+    talk = peer(term="dumb")
+    talk.enter("echo [7]")
+    talk.shows("7\n]")
+    if "jsonrpc>" in talk.screen.text():
+        raise Wrong("there is a prompt")
+    talk.type(END)
+    talk.end(0)
+
+
+def case_events():
+    talk = peer("--json")
+    talk.line("jsonrpc> ")
+    talk.enter("asks count:=1")
+    talk.shows('{"event":"request","id":1,"method":"question"')
+    talk.enter("answer 1 5")
+    talk.shows('{"event":"result","id":1,"method":"asks"')
+    talk.type(END)
+    talk.end(0)
+    if '{"event":"end","how":"it left with code 0"}' not in talk.screen.text():
+        raise Wrong(talk.screen.text())
+
+
+def case_framing():
+    talk = Talk("--", os.path.dirname(SERVER) + "/echo", "header")
+    talk.line("jsonrpc> ")
+    talk.enter("echo [1]")
+    talk.type("half")
+    talk.shows("the peer speaks header framing", "1 echo", "1\n]")
+    talk.line("jsonrpc> half")
+    talk.type(KILL)
+    talk.quit()
+
+
+def main():
+    failed = 0
+    wanted = sys.argv[5:]
+    for name, case in list(globals().items()):
+        if not name.startswith("case_") or (wanted and name[5:] not in wanted):
+            continue
+        begin = time.monotonic()
+        try:
+            case()
+        except (Wrong, OSError) as wrong:
+            print(f"{name}: {wrong}")
+            failed = 1
+        if wanted:
+            print(f"{name}: {time.monotonic() - begin:.1f} s")
+    sys.exit(failed)
+
+
+main()

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OFFERS_MAX = 500, DEPTH_MAX = 8 };
+/* Documents may be anybody's: who makes schemas that lead to each other without an end gets no
+ * further than this. */
+enum { OFFERS_MAX = 500, DEPTH_MAX = 16, LOOKS_MAX = 10000 };
 
 /* A word that is completed, and what has been found for it. */
 struct hunt {
@@ -13,6 +15,7 @@ struct hunt {
     const char *line;
     const char *word;
     struct repl_offers *offers;
+    size_t looks; /* at schemas, so far */
 };
 
 static void offer(struct hunt *hunt, const char *before, const char *text, const char *behind) {
@@ -48,8 +51,9 @@ static void each_schema(struct hunt *hunt, yyjson_val *schema, unsigned depth,
     yyjson_val *part;
     size_t at;
     size_t count;
-    if (depth == DEPTH_MAX || !yyjson_is_obj(schema))
+    if (depth == DEPTH_MAX || hunt->looks == LOOKS_MAX || !yyjson_is_obj(schema))
         return;
+    hunt->looks++;
     look(hunt, schema, user);
     if (reference)
         each_schema(hunt, cli_resolve(dx_protocol_document(hunt->protocol), reference), depth + 1,
@@ -189,7 +193,7 @@ void repl_complete(const dx_protocol *protocol, const char *line, struct repl_of
     while (from && line[from - 1] != ' ' && line[from - 1] != '\t')
         from--;
     *ret_offers = (struct repl_offers){.from = from};
-    struct hunt hunt = {protocol, line, line + from, ret_offers};
+    struct hunt hunt = {protocol, line, line + from, ret_offers, 0};
     const char *name;
     dx_text first = word_at(line);
     dx_text method = first;

@@ -1,7 +1,7 @@
 """repl-terminal.py DUPLEX PEER SERVER TAG: duplex repl at a terminal of its own. What the terminal
 shows is worked out as a terminal would, so that a line that is being typed can be looked at. PEER is
-repl-peer.py, SERVER an MCP server; each "def case_..." is one case. Prints what is wrong; the exit code
-is 1 then."""
+repl-peer.py, SERVER an MCP server; each "def case_..." is one case, each "def long_..." one of
+those that "long" behind TAG asks for. Prints what is wrong; the exit code is 1 then."""
 
 import codecs
 import fcntl
@@ -336,7 +336,7 @@ def case_half_typed():
     for text, left in (("echo half", 0), ("echo half", 4), (long, 0), (long, 75), ("z" * (COLUMNS - 9), 0), ("日本" * 20, 3)):
         talk = peer()
         talk.line("jsonrpc> ")
-        later(talk, 400, note)
+        later(talk, 200, note)
         talk.shows("1 later")
         talk.line("jsonrpc> ")
         talk.type(text + LEFT * left)
@@ -539,11 +539,63 @@ def case_framing():
     talk.quit()
 
 
+def long_calls():
+    talk = peer()
+    talk.line("jsonrpc> ")
+    for _ in range(1000):
+        talk.enter("hold count:=1000")
+    talk.shows("1000 hold, ", "\n1 hold, ")
+    talk.line("jsonrpc> ")
+    if "under way already" in talk.screen.text():
+        raise Wrong("1000 calls are too many")
+    for _ in range(1001):
+        talk.enter("hold count:=0")
+    talk.shows("1000 calls are under way already: wait for one, or cancel it")
+    talk.line("jsonrpc> ")
+    talk.quit()
+
+
+def document(methods, schemas=None):
+    with open("big.openrpc.json", "w", encoding="utf-8") as file:
+        json.dump({"openrpc": "1.3.2", "info": {"title": "Big", "version": "1"}, "x-duplex": {"name": "big", "framing": "line"},
+                   "methods": methods, "components": {"schemas": schemas or {}, "errors": {}}}, file)
+    return peer("-p", "./big.openrpc.json")
+
+
+def method(name, schema):
+    listed = [{"name": one, "schema": {}} for one in schema.get("properties", {})]
+    return {"name": name, "summary": "One.", "params": listed, "result": {"name": "r", "schema": {}},
+            "x-duplex": {"from": "host", "params": schema}}
+
+
+def long_offers():
+    for count in (500, 501):
+        talk = document([method(f"w{i:03}", {"type": "object"}) for i in range(count)])
+        talk.line("big> ")
+        talk.type("w" + TAB)
+        talk.shows("w000  w001  ", "w499")
+        talk.line("big> w")
+        if "w500" in talk.screen.text():
+            raise Wrong("501 offers are shown")
+        talk.type(KILL)
+        talk.quit()
+    loop = {"anyOf": [{"$ref": "#/components/schemas/Loop"}] * 10}
+    talk = document([method("m", {"type": "object", "properties": {"x": {"$ref": "#/components/schemas/Loop"}}})], {"Loop": loop})
+    talk.line("big> ")
+    begin = time.monotonic()
+    talk.type("m x" + TAB)
+    talk.line("big> m x=")
+    if time.monotonic() - begin > 3:
+        raise Wrong("schemas that lead to each other take too long")
+    talk.type(KILL)
+    talk.quit()
+
+
 def main():
     failed = 0
-    wanted = sys.argv[5:]
+    kind, wanted = ("long_", []) if sys.argv[5:] == ["long"] else ("case_", sys.argv[5:])
     for name, case in list(globals().items()):
-        if not name.startswith("case_") or (wanted and name[5:] not in wanted):
+        if not name.startswith(kind) or (wanted and name[5:] not in wanted):
             continue
         begin = time.monotonic()
         try:

@@ -163,7 +163,10 @@ void repl_calls_forget(struct repl *repl) {
 }
 
 void repl_calls_free(struct repl *repl) {
-    while (repl->calls)
-        remove_call(repl->calls);
-    repl->calls_open = 0;
+    for (struct repl_call *call = repl->calls, *next; call; call = next) {
+        next = call->next;
+        call_free(call);
+    }
+    repl->calls = NULL;
+    repl->calls_count = repl->calls_open = 0;
 }

@@ -47,13 +47,13 @@ static void each_schema(struct hunt *hunt, yyjson_val *schema, unsigned depth,
                         void (*look)(struct hunt *hunt, yyjson_val *schema, void *user),
                         void *user) {
     static const char *const parts[] = {"allOf", "anyOf", "oneOf"};
-    const char *reference = yyjson_get_str(yyjson_obj_get(schema, "$ref"));
     yyjson_val *part;
     size_t at;
     size_t count;
-    if (depth == DEPTH_MAX || hunt->looks == LOOKS_MAX || !yyjson_is_obj(schema))
+    if (!schema || depth == DEPTH_MAX || hunt->looks == LOOKS_MAX)
         return;
     hunt->looks++;
+    const char *reference = yyjson_get_str(yyjson_obj_get(schema, "$ref"));
     look(hunt, schema, user);
     if (reference)
         each_schema(hunt, cli_resolve(dx_protocol_document(hunt->protocol), reference), depth + 1,

@@ -337,7 +337,9 @@ static bool set_up(struct terminal *terminal) {
     el_set(terminal->edit, EL_EDITOR, "emacs");
     el_set(terminal->edit, EL_HIST, history, terminal->history);
     el_set(terminal->edit, EL_GETCFN, read_char);
-    el_set(terminal->edit, EL_ADDFN, "complete", "Complete the word before the cursor", complete);
+    /* In wide characters: of others it makes copies, and loses them. */
+    el_wset(terminal->edit, EL_ADDFN, L"complete", L"Complete the word before the cursor",
+            complete);
     el_set(terminal->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
     el_source(terminal->edit, NULL); /* what the user likes, in ~/.editrc */
     el_set(terminal->edit, EL_BIND, "^I", "complete", NULL);

@@ -25,8 +25,7 @@ static const char *const examples[] = {
     "Talk to an MCP server by hand; TAB completes methods and params:",
     "duplex repl -p mcp -- ./server",
     "The same from a script, one result a line:",
-    "printf '%s\\n' tools/list 'tools/call name=add arguments:={\"a\":1}' | duplex repl -p mcp -- "
-    "./server",
+    "printf '%s\\n' ping tools/list | duplex repl -p mcp -- ./server",
     "Two calls at a time, and everything that happens as JSON:",
     "printf '%s\\n' 'slow seconds:=1 &' 'echo a=b' | duplex repl --json -- ./server",
     NULL,

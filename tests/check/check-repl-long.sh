@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The limits of duplex repl, from both sides.
-# shellcheck source=/dev/null disable=SC2154 # its names
+# shellcheck source=/dev/null disable=SC2034,SC2154 # its names
 . "$SOURCE/tests/check/repl-common.bash"
 
 # 1000 are under way at a time: the one behind them is sent when there is room.

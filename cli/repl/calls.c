@@ -15,6 +15,14 @@ static void call_free(struct repl_call *call) {
     free(call);
 }
 
+static size_t bytes_of(const char *params) {
+    return params ? strlen(params) : 0;
+}
+
+bool repl_is_full(const struct repl *repl) {
+    return repl->calls_count >= REPL_CALLS_MAX || repl->calls_bytes > REPL_CALLS_BYTES;
+}
+
 static void remove_call(struct repl_call *call) {
     struct repl *repl = call->repl;
     struct repl_call **at = &repl->calls;
@@ -22,6 +30,7 @@ static void remove_call(struct repl_call *call) {
         at = &(*at)->next;
     *at = call->next;
     repl->calls_count--;
+    repl->calls_bytes -= bytes_of(call->params);
     call_free(call);
 }
 
@@ -88,9 +97,9 @@ static struct repl_call *new_call(struct repl *repl, const char *method, const c
 
 int repl_call(struct repl *repl, const char *method, const char *params, uint64_t *ret_number) {
     struct repl_call **end = &repl->calls;
-    if (repl->calls_count >= REPL_CALLS_MAX)
-        return cli_fail(CLI_USAGE, "%d calls are under way already: wait for one, or cancel it",
-                        REPL_CALLS_MAX);
+    if (repl_is_full(repl))
+        return cli_fail(CLI_USAGE, "%zu calls are under way already: wait for one, or cancel it",
+                        repl->calls_count);
     if (session_is_wrong_verb(repl->session, method, false, ""))
         return CLI_MISFIT;
     struct repl_call *call = new_call(repl, method, params);
@@ -106,6 +115,7 @@ int repl_call(struct repl *repl, const char *method, const char *params, uint64_
     *end = call;
     repl->calls_count++;
     repl->calls_open++;
+    repl->calls_bytes += bytes_of(params);
     *ret_number = repl->last_call = call->number;
     return CLI_OK;
 }
@@ -168,5 +178,5 @@ void repl_calls_free(struct repl *repl) {
         call_free(call);
     }
     repl->calls = NULL;
-    repl->calls_count = repl->calls_open = 0;
+    repl->calls_count = repl->calls_open = repl->calls_bytes = 0;
 }

@@ -59,8 +59,7 @@ static void end_line(struct input *input) {
     input->status = DX_OK;
     /* What comes now may be about any line. */
     cli_voice.line = 0;
-    while (!is_stopped(input) &&
-           ((number && repl_call_find(repl, number)) || repl->calls_count >= REPL_CALLS_MAX))
+    while (!is_stopped(input) && ((number && repl_call_find(repl, number)) || repl_is_full(repl)))
         turn(repl, DX_NEVER);
     cli_voice.line = line;
 }

@@ -182,7 +182,7 @@ int repl_restart(struct repl *repl) {
     repl->watches = repl->judged = repl->restarts = false;
     repl->until = DX_NEVER;
     int code = session_restart(session);
-    repl->lost = code != CLI_OK;
+    repl->lost = session->main && session->main->gone; /* which was told */
     repl->quits |= !session->main;
     return code;
 }

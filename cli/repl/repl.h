@@ -15,7 +15,8 @@ struct repl_options {
 };
 
 enum {
-    REPL_CALLS_MAX = 1000,          /* calls that are under way */
+    REPL_CALLS_MAX = 1000,          /* calls that are under way; there is one more … */
+    REPL_CALLS_BYTES = 64 << 20,    /* … only while their params are no longer than this */
     REPL_REQUESTS_MAX = 100,        /* requests of the peer that wait for an answer, … */
     REPL_REQUESTS_BYTES = 16 << 20, /* … and how long they may be together */
     REPL_LINE_MAX = 16 << 20,       /* of the standard input */
@@ -62,6 +63,7 @@ struct repl {
     struct repl_call *calls; /* oldest first */
     size_t calls_count;      /* all of them … */
     size_t calls_open;       /* … and those that have not ended */
+    size_t calls_bytes;      /* of their params */
     uint64_t last_call;
     struct repl_request *requests;
     size_t requests_count;
@@ -85,6 +87,8 @@ void repl_work(struct repl *repl);
  * *ret_work says whether repl_work() is due. */
 bool repl_wait(struct repl *repl, int fd, uint64_t until, bool *ret_work);
 
+/* As many calls as there may be are under way. */
+bool repl_is_full(const struct repl *repl);
 /* Sends a request; what goes wrong is told. */
 int repl_call(struct repl *repl, const char *method, const char *params, uint64_t *ret_number);
 struct repl_call *repl_call_find(const struct repl *repl, uint64_t number);

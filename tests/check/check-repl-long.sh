@@ -14,6 +14,16 @@ timeout 20 "$BUILD/duplex" repl -t 1s -- "${peer[@]}" <many >out 2>err || got=$?
 late=$(grep -c 'no answer within 1000 ms' err)
 ((got == 5 && late > 0 && late + $(wc -l <out) == 1002)) ||
     complain "1001 calls: $got $(head -n 3 out err)"
+# So it is while their params are longer than 64 MiB: the fifth goes out, the sixth does not.
+for count in 5 6; do
+    "$python" -c 'import sys
+print("echo")
+for i in range(int(sys.argv[1])):
+    sys.stdout.write("hold {\"count\":%s,\"pad\":\"" % sys.argv[1] + "x" * ((16 << 20) - 100) + "\"} &\n")' "$count" >many
+    got=0
+    timeout 60 "$BUILD/duplex" repl -t 3s -- "${peer[@]}" <many >out 2>err || got=$?
+    [[ $got == $((count == 5 ? 0 : 5)) ]] || complain "$count calls of 16 MiB: $got $(head -c 500 out err)"
+done
 
 # A line has 16 MiB.
 "$python" - <<'END'

@@ -182,6 +182,29 @@ last='methods --json'
 json '({"event": "method", "name": "ping", "kind": "request"}.items() <= j[1].items() and any(one.get("method") == "ping" or one.get("name") == "ping" for one in j[5:]) and
     {"event": "command", "name": "quit", "words": "", "help": "end"} in j)'
 
+# Progress of each, by its call; and a request that the peer takes back.
+printf 'tools/call name=test_tool_with_progress &\ntools/call name=test_tool_with_progress &\n' |
+    timeout 20 "$BUILD/duplex" repl --json --progress -p mcp -- "$BUILD/examples/mcp-conformance" >out 2>err ||
+    complain "progress: $? $(cat err)"
+last='progress'
+json '{one["id"] for one in j if one["event"] == "progress"} == {1, 2} and len({one["params"]["progressToken"] for one in j if one["event"] == "progress"}) == 2'
+cat >takes-back.py <<'END'
+import json, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"protocolVersion": "2025-11-25", "capabilities": {},
+              "serverInfo": {"name": "late", "version": "1"}}}), flush=True)
+    if message.get("method") == "ping":
+        for one in ({"id": "p", "method": "ping"}, {"method": "notifications/cancelled", "params": {"requestId": "p"}},
+                    {"id": message["id"], "result": {}}):
+            print(json.dumps({"jsonrpc": "2.0", **one}), flush=True)
+            time.sleep(0.2)
+END
+printf 'ping\nanswer 1 {}\n' | timeout 20 "$BUILD/duplex" repl --json --ask -p mcp -- "$python" takes-back.py "$tag" >out 2>err
+last='a request that is taken back'
+json '[one["event"] for one in j] == ["request", "cancelled", "result", "error", "end"] and j[1]["id"] == 1'
+
 # --- Ends --------------------------------------------------------------------------------------
 
 talk 4 '[1]' 'duplex repl: line 2: crash: the peer ended before it answered: the program exited with code 7; it last wrote: about to crash' \

@@ -3,6 +3,7 @@
 
 #include "cli/say.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,9 @@ static int run(const cli_words *words, void *user) {
     int code = check(words, options);
     if (code != CLI_OK)
         return code;
+    /* Whoever closed it has nothing to say; something else must not take its place. */
+    if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+        (void)open("/dev/null", O_RDONLY);
     struct repl repl = {.typed = is_terminal(), .until = DX_NEVER};
     repl.asks = options->ask || (repl.typed && !options->answers);
     cli_voice.events = true;

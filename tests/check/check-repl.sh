@@ -17,6 +17,8 @@ last='a last line without its end'
 printf 'echo [1]' | timeout 20 "$BUILD/duplex" repl -- "$echo" line >out 2>err || got=$?
 verify 0 '[1]' ''
 
+timeout 20 "$BUILD/duplex" repl -- "$echo" line >out 2>err <&- || complain "a closed standard input: $? $(cat err)"
+
 # Words are those of a shell, but JSON stands as it is.
 while IFS=$'\t' read -r line wanted; do
     talk 0 "$wanted" '' "echo $line" -- "$echo" line

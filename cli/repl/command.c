@@ -7,7 +7,6 @@
 #include "cli/input.h"
 #include "cli/repl/words.h"
 #include "cli/say.h"
-#include "cli/wait.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 /* A line without the word that begins it. */
 struct order {
     char **words;
-    size_t count;
     const char *rest; /* the same as it stands */
     uint64_t *ret_call;
     bool behind; /* nobody waits for it */
@@ -284,7 +282,6 @@ static int run_words(struct repl *repl, const struct command *command, const cha
     if (why)
         return cli_fail(CLI_USAGE, "%s", why);
     order->words = words.at;
-    order->count = words.count;
     order->behind = words.behind;
     int code = command && command->alone && words.count
                    ? cli_fail(CLI_USAGE, "nothing follows %s, found '%s'; 'call %s' is the method",

@@ -26,11 +26,16 @@ static void turn(struct repl *repl, uint64_t until) {
         repl_work(repl);
 }
 
-void repl_await_request(struct repl *repl, uint64_t number) {
+/* When something that is awaited is late. */
+static uint64_t late_at(const struct repl *repl) {
     enum { AWAIT_MS = 30000 };
     uint64_t wanted = repl->session->options->timeout_ms;
     uint64_t ms = wanted ? wanted : AWAIT_MS;
-    uint64_t until = ms == CLI_NEVER ? DX_NEVER : cli_now() + ms;
+    return ms == CLI_NEVER ? DX_NEVER : cli_now() + ms;
+}
+
+void repl_await_request(struct repl *repl, uint64_t number) {
+    uint64_t until = late_at(repl);
     int before = cli_interrupts();
     while (repl->asks && number > repl->last_request && !repl->quits && !repl->lost &&
            cli_interrupts() == before && cli_now() < until)
@@ -48,6 +53,13 @@ static int do_line(struct input *input, uint64_t *ret_call) {
     return repl_line(input->repl, input->line.data, input->line.len - 1, ret_call);
 }
 
+/* The peer reads more slowly than lines come. */
+static bool is_behind(const struct repl *repl) {
+    enum { UNSENT_MAX = 1 << 20 };
+    const dx_link *link = repl_link(repl);
+    return link && dx_link_waiting(link) > UNSENT_MAX;
+}
+
 /* Does what the line says, and waits until it may be the next one's turn. */
 static void end_line(struct input *input) {
     struct repl *repl = input->repl;
@@ -61,6 +73,9 @@ static void end_line(struct input *input) {
     cli_voice.line = 0;
     while (!is_stopped(input) && ((number && repl_call_find(repl, number)) || repl_is_full(repl)))
         turn(repl, DX_NEVER);
+    uint64_t until = late_at(repl);
+    while (!is_stopped(input) && is_behind(repl) && cli_now() < until)
+        turn(repl, until);
     cli_voice.line = line;
 }
 

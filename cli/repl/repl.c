@@ -4,8 +4,6 @@
 #include "cli/say.h"
 #include "cli/wait.h"
 
-#include <stdlib.h>
-
 int repl_note(struct repl *repl, int code) {
     if (repl->code == CLI_OK)
         repl->code = code;

@@ -6,8 +6,6 @@
 #include "cli/say.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *repl_time_text(uint64_t us, char *room) {
     enum { ROOM = 24 };

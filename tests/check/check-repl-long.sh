@@ -42,6 +42,18 @@ hostile much 2 'duplex repl: line 1: a line has at most 16777216 bytes; @FILE ta
 timeout 20 "$BUILD/duplex" repl -- "$echo" line <longest >out 2>err || complain "the longest line: $? $(head -c 300 err)"
 sed 's/^echo //' longest | cmp -s - out || complain "the longest line: $(head -c 100 out)"
 
+# Who reads slowly is waited for: all of 200 MiB arrives, though only 128 could wait.
+"$python" -c 'print("\n".join(["notify x [\"" + "x" * (1 << 20) + "\"]"] * 200 + ["count"]))' >many
+cat >slow.py <<'END'
+import json, sys, time
+time.sleep(3)
+for count, line in enumerate(sys.stdin):
+    if line.startswith('{"jsonrpc":"2.0","id"'):
+        print(json.dumps({"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": count}), flush=True)
+END
+timeout 60 "$BUILD/duplex" repl -- "$python" slow.py "$tag" <many >out 2>err || complain "a slow reader: $? $(head -c 300 err)"
+[[ $(cat out) == 200 ]] || complain "a slow reader: $(head -c 300 out)"
+
 # 100 wait at a time, and 16 MiB.
 for count in 100 101; do
     echo "asks count:=$count" | timeout 20 "$BUILD/duplex" repl --ask -t 1s --json -- "${peer[@]}" >out 2>err

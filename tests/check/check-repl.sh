@@ -227,7 +227,7 @@ expect 3 '' 'duplex repl: *' repl -c "unix:$work/absent"
 "$python" "$plugin" line unix "$work/socket" "$tag" &
 server=$!
 for ((i = 0; i < 100; i++)); do [[ -S socket ]] || sleep 0.05; done
-talk 0 '[1]' '' 'echo [1]' -c "unix:$work/socket"
+talk 0 $'[1]\n[2]' '' $'echo [1]\nrestart\necho [2]' -c "unix:$work/socket"
 kill "$server"
 wait "$server" 2>/dev/null
 server=
@@ -244,8 +244,8 @@ talk 0 '{}' '' ping -p mcp -- "${mcp[@]}"
 talk 7 '{}' $'duplex repl: line 1: ping is a request: use call\nduplex repl: line 2: notifications/initialized is a notification: use notify\nduplex repl: line 3: none can\'t be sent: none is no message of mcp\nduplex repl: line 4: tools/call can\'t be sent: *' \
     $'notify ping\nnotifications/initialized\nnone\ntools/call name:=1\nping' -p mcp -- "${mcp[@]}"
 talk 2 '' "duplex repl: line 1: mcp has no message 'pong'; did you mean ping?" 'describe pong' -p mcp -- "${mcp[@]}"
-talk 0 '[1]' '*' 'echo [1]' -s -o trace.jsonl -- "$echo" line
-[[ $(grep -c -- '-> \|<- ' err) == 2 && $(grep -c '"echo"\|"result"' trace.jsonl) == 2 ]] || complain "$last: $(cat err trace.jsonl)"
+talk 0 $'[1]\n[2]' '*' $'echo [1]\nrestart\necho [2]' -s -o trace.jsonl -- "$echo" line
+[[ $(grep -c -- '-> \|<- ' err) == 4 && $(grep -c '"run":2,.*"echo"' trace.jsonl) == 1 && $(grep -c '"result"' trace.jsonl) == 2 ]] || complain "$last: $(cat err trace.jsonl)"
 talk 0 null $'one\\xff' "say err=$noise" --stderr inherit -- "${py[@]}"
 talk 0 null '' "say err=$noise" --stderr errors.txt -- "${py[@]}"
 printf 'one\xff\n' | cmp -s - errors.txt || complain "$last: $(cat errors.txt)"

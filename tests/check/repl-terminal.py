@@ -365,7 +365,12 @@ def case_requests():
     talk.enter("refuse 1 -7 not now")
     talk.enter("answer 3 true")
     talk.shows("1 asks", '"message": "not now"', '"x": "y z"')
+    talk.enter("asks count:=1")
+    talk.shows("request 4: question")
+    talk.line("jsonrpc> ")
     talk.quit()
+    if '"message": "nobody answered it"' not in talk.screen.text():
+        raise Wrong("the last request is not refused at the end")
     talk = peer("--auto")
     talk.line("jsonrpc> ")
     talk.enter("asks count:=1")

@@ -21,7 +21,7 @@ print("echo")
 for i in range(int(sys.argv[1])):
     sys.stdout.write("hold {\"count\":%s,\"pad\":\"" % sys.argv[1] + "x" * ((16 << 20) - 100) + "\"} &\n")' "$count" >many
     got=0
-    timeout 60 "$BUILD/duplex" repl -t 3s -- "${peer[@]}" <many >out 2>err || got=$?
+    timeout 60 "$BUILD/duplex" repl -t $((count == 5 ? 30 : 3))s -- "${peer[@]}" <many >out 2>err || got=$?
     [[ $got == $((count == 5 ? 0 : 5)) ]] || complain "$count calls of 16 MiB: $got $(head -c 500 out err)"
 done
 
@@ -56,7 +56,7 @@ timeout 60 "$BUILD/duplex" repl -- "$python" slow.py "$tag" <many >out 2>err || 
 
 # 100 wait at a time, and 16 MiB.
 for count in 100 101; do
-    echo "asks count:=$count" | timeout 20 "$BUILD/duplex" repl --ask -t 1s --json -- "${peer[@]}" >out 2>err
+    echo "asks count:=$count" | timeout 20 "$BUILD/duplex" repl --ask -t 3s --json -- "${peer[@]}" >out 2>err
     [[ $(grep -c '"event":"request","id"' out) == 100 && $(grep -c '"event":"request","method"' out) == $((count - 100)) ]] ||
         complain "$count requests: $(head -c 500 out err)"
 done

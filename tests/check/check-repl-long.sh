@@ -69,6 +69,6 @@ for bytes in 16777216 16777217; do
 done
 
 # At a terminal: 1000 calls, 500 offers of TAB, and schemas without an end.
-timeout 300 "$python" "$SOURCE/tests/check/repl-terminal.py" "$BUILD/duplex" "$SOURCE/tests/check/repl-peer.py" \
+timeout 300 "$python" -B "$SOURCE/tests/check/repl-terminal.py" "$BUILD/duplex" "$SOURCE/tests/check/repl-peer.py" \
     "$BUILD/examples/mcp-conformance" "$tag" long || failed=1
 finish

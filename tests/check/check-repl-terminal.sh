@@ -12,6 +12,6 @@ for line in sys.stdin:
     with open("heard", "a") as file:
         file.write(message["method"] + "\n")
 END
-timeout 300 "$python" "$SOURCE/tests/check/repl-terminal.py" "$BUILD/duplex" "$SOURCE/tests/check/repl-peer.py" \
+timeout 300 "$python" -B "$SOURCE/tests/check/repl-terminal.py" "$BUILD/duplex" "$SOURCE/tests/check/repl-peer.py" \
     "$BUILD/examples/mcp-conformance" "$tag" || failed=1
 finish

@@ -159,7 +159,7 @@ static bool see_to_interrupt(struct terminal *terminal) {
     terminal->interrupts = cli_interrupts();
     hide(terminal);
     terminal->at = terminal->len = 0;
-    if (cli_ends()) {
+    if (cli_is_told_to_end()) {
         repl->quits = true;
         repl_note(repl, CLI_INTERRUPTED);
     } else if (call) {
@@ -393,5 +393,5 @@ int repl_run_terminal(struct repl *repl, bool with_history) {
     if (terminal.edit)
         el_end(terminal.edit);
     free(terminal.history_path);
-    return cli_ends() ? CLI_INTERRUPTED : code;
+    return cli_is_told_to_end() ? CLI_INTERRUPTED : code;
 }

@@ -24,5 +24,6 @@ extern const cli_verb cli_restart;
 extern const cli_verb cli_run;
 extern const cli_verb cli_schema;
 extern const cli_verb cli_tap;
+extern const cli_verb cli_timeline;
 
 #endif

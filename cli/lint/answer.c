@@ -23,38 +23,6 @@ static bool ends_request(dx_fault fault) {
            fault == DX_FAULT_RESULT_MISSING;
 }
 
-static bool is_digits(dx_text text) {
-    for (size_t i = 0; i < text.len; i++)
-        if (text.at[i] < '0' || text.at[i] > '9')
-            return false;
-    return text.len > 0;
-}
-
-/* The request that an id answers which is not quite its own: "7", 7.0 or 7e0 for 7, or 7 for "7".
- * *ret_lenient is what would let that pass. */
-static cli_asked *find_alike(const cli_asking *asking, dx_side asker, dx_text key,
-                             unsigned *ret_lenient) {
-    char quoted[24] = "\"";
-    size_t digits = 0;
-    *ret_lenient = 0;
-    if (key.at[0] == '"') {
-        key = (dx_text){key.at + 1, key.len - 1};
-        *ret_lenient = DX_LENIENT_ID_STRING;
-        return is_digits(key) ? cli_asked_find(asking, asker, key) : NULL;
-    }
-    if (is_digits(key) && key.len < sizeof quoted) {
-        memcpy(quoted + 1, key.at, key.len);
-        return cli_asked_find(asking, asker, (dx_text){quoted, key.len + 1});
-    }
-    while (digits < key.len && key.at[digits] >= '0' && key.at[digits] <= '9')
-        digits++;
-    for (size_t i = digits; i < key.len; i++)
-        if (!memchr(".eE+-0", key.at[i], 6))
-            return NULL;
-    *ret_lenient = DX_LENIENT_ID_VALUE;
-    return digits ? cli_asked_find(asking, asker, (dx_text){key.at, digits}) : NULL;
-}
-
 static void tell_answer(const cli_entry *entry, cli_flaw flaw, const char *text) {
     cli_finding finding = cli_entry_begin(entry, flaw);
     cli_entry_say_what(&finding, entry);
@@ -88,7 +56,7 @@ static cli_asked *find_asked(const cli_entry *entry) {
         tell_answer(entry, CLI_FLAW_ID_ANSWERED, "it was answered already");
         return NULL;
     }
-    asked = find_alike(&books->asking, asker, key, &lenient);
+    asked = cli_asked_alike(&books->asking, asker, key, &lenient);
     if (!asked)
         tell_answer(entry, CLI_FLAW_ID_UNKNOWN, "no such request of the ");
     else if (!(books->facts->lenient & lenient))

@@ -103,6 +103,36 @@ cli_asked *cli_asked_find(const cli_asking *asking, dx_side from, dx_text key) {
     return NULL;
 }
 
+static bool is_digits(dx_text text) {
+    for (size_t i = 0; i < text.len; i++)
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return false;
+    return text.len > 0;
+}
+
+cli_asked *cli_asked_alike(const cli_asking *asking, dx_side asker, dx_text key,
+                           unsigned *ret_lenient) {
+    char quoted[24] = "\"";
+    size_t digits = 0;
+    *ret_lenient = 0;
+    if (key.at[0] == '"') {
+        key = (dx_text){key.at + 1, key.len - 1};
+        *ret_lenient = DX_LENIENT_ID_STRING;
+        return is_digits(key) ? cli_asked_find(asking, asker, key) : NULL;
+    }
+    if (is_digits(key) && key.len < sizeof quoted) {
+        memcpy(quoted + 1, key.at, key.len);
+        return cli_asked_find(asking, asker, (dx_text){quoted, key.len + 1});
+    }
+    while (digits < key.len && key.at[digits] >= '0' && key.at[digits] <= '9')
+        digits++;
+    for (size_t i = digits; i < key.len; i++)
+        if (!memchr(".eE+-0", key.at[i], 6))
+            return NULL;
+    *ret_lenient = DX_LENIENT_ID_VALUE;
+    return digits ? cli_asked_find(asking, asker, (dx_text){key.at, digits}) : NULL;
+}
+
 cli_asked *cli_asked_by_token(const cli_asking *asking, dx_side from, dx_text key) {
     cli_hook *hook = cli_keys_first(&asking->by_token, hash_of(asking, from, key));
     for (; hook; hook = cli_keys_next(hook)) {

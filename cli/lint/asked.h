@@ -69,6 +69,10 @@ dx_text cli_asked_method(const cli_asked *asked);
 
 /* The open request of that side; NULL: there is none. */
 cli_asked *cli_asked_find(const cli_asking *asking, dx_side from, dx_text key);
+/* The one that an id answers which is not quite its own: "7", 7.0 or 7e0 for 7, or 7 for "7".
+ * *ret_lenient is what would let that pass. */
+cli_asked *cli_asked_alike(const cli_asking *asking, dx_side asker, dx_text key,
+                           unsigned *ret_lenient);
 cli_asked *cli_asked_by_token(const cli_asking *asking, dx_side from, dx_text key);
 /* A new one. If it is one too many, the oldest are forgotten, or it is not taken (NULL): then
  * `forgot` is set. */

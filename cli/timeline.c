@@ -1,0 +1,324 @@
+/* duplex timeline: a recorded conversation as a picture. */
+#include "cli/cli.h"
+
+#include "cli/input.h"
+#include "cli/say.h"
+#include "cli/timeline/chrome.h"
+#include "cli/timeline/mermaid.h"
+#include "cli/timeline/page.h"
+#include "cli/timeline/story.h"
+#include "cli/traces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The defaults of --max, for a page and for a diagram; of --max-text and --max-page. */
+enum { PAGE_ITEMS = 2000000, DIAGRAM_ITEMS = 500, TEXT = 256 << 10, TEXTS = 256 << 20 };
+
+struct timeline_options {
+    const char *out;
+    const char *protocol;
+    bool mermaid;
+    bool chrome;
+    uint64_t from_ms; /* 0: not given, and so below */
+    uint64_t to_ms;
+    uint64_t max;
+    uint64_t max_text;
+    uint64_t max_page;
+};
+
+struct timeline {
+    const struct timeline_options *options;
+    char *const *files;
+    size_t count;
+    const char *out_name; /* NULL: the standard output */
+    FILE *out;
+    cli_story story;
+    cli_page *page;
+    cli_chrome chrome;
+    uint64_t records; /* of the file at hand, its header included */
+};
+
+/* The output. */
+
+static bool is_same_file(const struct stat *one, const struct stat *two) {
+    return one->st_dev == two->st_dev && one->st_ino == two->st_ino && S_ISREG(one->st_mode);
+}
+
+/* A trace that is written over can't be had again. */
+static int check_output(const struct timeline *timeline) {
+    struct stat out;
+    struct stat in;
+    bool is_there = timeline->out_name ? stat(timeline->out_name, &out) == 0 : fstat(1, &out) == 0;
+    for (size_t i = 0; is_there && i < timeline->count; i++) {
+        const char *file = timeline->files[i];
+        bool has = strcmp(file, "-") == 0 ? fstat(0, &in) == 0 : stat(file, &in) == 0;
+        if (has && is_same_file(&in, &out))
+            return cli_fail(CLI_USAGE, "%s is a trace that is read; it can't be the output", file);
+    }
+    return CLI_OK;
+}
+
+static int open_output(struct timeline *timeline) {
+    bool is_page = !timeline->options->mermaid && !timeline->options->chrome;
+    const char *name = timeline->options->out;
+    timeline->out_name = name && strcmp(name, "-") != 0 ? name : NULL;
+    if (!timeline->out_name && cli_voice.json)
+        return cli_fail(CLI_USAGE, "--json tells what was written, so -o FILE is needed");
+    if (!name && is_page && cli_voice.terminal)
+        return cli_fail(CLI_USAGE, "a page is nothing for a terminal; -o FILE writes it to a file");
+    int code = check_output(timeline);
+    if (code != CLI_OK)
+        return code;
+    timeline->out = timeline->out_name ? fopen(timeline->out_name, "we") : stdout;
+    if (!timeline->out)
+        return cli_fail(CLI_USAGE, "%s can't be written: %s", timeline->out_name, strerror(errno));
+    return CLI_OK;
+}
+
+/* Closes a file; one that is not whole is not left behind. */
+static int close_output(struct timeline *timeline, int code) {
+    struct stat about;
+    if (!timeline->out || !timeline->out_name)
+        return code;
+    bool is_file = fstat(fileno(timeline->out), &about) == 0 && S_ISREG(about.st_mode);
+    bool failed = ferror(timeline->out) != 0;
+    errno = 0;
+    failed |= fclose(timeline->out) != 0;
+    if (failed && code == CLI_OK)
+        code = cli_fail(CLI_USAGE, "%s can't be written: %s", timeline->out_name,
+                        strerror(errno ? errno : EIO));
+    if (code != CLI_OK && is_file)
+        unlink(timeline->out_name);
+    return code;
+}
+
+/* Sinks. */
+
+static uint64_t or_else(uint64_t given, uint64_t usual) {
+    return given ? given : usual;
+}
+
+static bool begin_sink(struct timeline *timeline) {
+    const struct timeline_options *options = timeline->options;
+    uint64_t text_max = or_else(options->max_text, TEXT);
+    cli_story *story = &timeline->story;
+    if (options->mermaid) {
+        cli_mermaid_begin(timeline->out);
+        story->sink = cli_mermaid_sink(timeline->out);
+        story->max = or_else(options->max, DIAGRAM_ITEMS);
+    } else if (options->chrome) {
+        timeline->chrome = (cli_chrome){.out = timeline->out, .text_max = text_max};
+        cli_chrome_begin(&timeline->chrome);
+        story->sink = cli_chrome_sink(&timeline->chrome);
+        story->max = or_else(options->max, UINT64_MAX);
+    } else {
+        cli_page_config config = {.out = timeline->out,
+                                  .text_max = text_max,
+                                  .texts_max = or_else(options->max_page, TEXTS)};
+        timeline->page = cli_page_new(&config);
+        if (!timeline->page)
+            return false;
+        story->sink = cli_page_sink(timeline->page);
+        story->max = or_else(options->max, PAGE_ITEMS);
+    }
+    return true;
+}
+
+static bool finish_sink(struct timeline *timeline) {
+    cli_story *story = &timeline->story;
+    cli_lanes_end(&story->lanes);
+    if (timeline->options->mermaid)
+        cli_mermaid_finish(timeline->out, story);
+    else if (timeline->options->chrome)
+        cli_chrome_finish(&timeline->chrome, story);
+    cli_page_facts facts = {story, timeline->files, timeline->count};
+    return !timeline->page || cli_page_finish(timeline->page, &facts);
+}
+
+static void summarize(const struct timeline *timeline) {
+    const cli_story *story = &timeline->story;
+    uint64_t left = story->left_by_time + story->left_by_max;
+    uint64_t cut = timeline->page ? cli_page_texts_cut(timeline->page) : 0;
+    uint64_t without = timeline->page ? cli_page_texts_left(timeline->page) : 0;
+    char more[160] = "";
+    if (cli_voice.json) {
+        printf("{\"summary\":{\"messages\":%llu,\"conversations\":%llu,\"items\":%llu,"
+               "\"left\":%llu,\"texts_cut\":%llu,\"texts_left\":%llu}}\n",
+               (unsigned long long)story->messages, (unsigned long long)story->lanes.opened,
+               (unsigned long long)story->shown, (unsigned long long)left, (unsigned long long)cut,
+               (unsigned long long)without);
+        return;
+    }
+    size_t len = 0;
+    if (left)
+        len += (size_t)snprintf(more, sizeof more, "; %llu left out", (unsigned long long)left);
+    if (cut || without)
+        snprintf(more + len, sizeof more - len, "; %llu text%s cut, %llu without text",
+                 (unsigned long long)cut, cut == 1 ? "" : "s", (unsigned long long)without);
+    if (timeline->out_name || more[0])
+        cli_note("%llu message%s of %llu conversation%s%s", (unsigned long long)story->messages,
+                 story->messages == 1 ? "" : "s", (unsigned long long)story->lanes.opened,
+                 story->lanes.opened == 1 ? "" : "s", more);
+}
+
+/* Reading. */
+
+static int read_file(struct timeline *timeline, const char *file) {
+    cli_trace *trace;
+    dx_trace_record record;
+    dx_error error;
+    cli_got got;
+    int code = cli_trace_open(file, &trace);
+    if (code != CLI_OK)
+        return code;
+    timeline->records = 0;
+    while ((got = cli_trace_next(trace, &record, &error)) < CLI_GOT_END && code == CLI_OK) {
+        timeline->records += got == CLI_GOT_RECORD;
+        if (got == CLI_GOT_WRONG)
+            cli_story_unread(&timeline->story, &error);
+        else if (!cli_story_take(&timeline->story, &record))
+            code = cli_fail(CLI_NO_START, "no memory");
+        if (ferror(timeline->out))
+            break; /* which is told when it is closed */
+    }
+    if (got == CLI_GOT_FAILED)
+        code = cli_trace_code(trace);
+    /* The last part may be there and have nothing in it yet. */
+    else if (code == CLI_OK && got == CLI_GOT_END && !timeline->records &&
+             (cli_trace_bytes(trace) || !timeline->story.part))
+        code = cli_fail(CLI_USAGE, "%s is no trace", cli_trace_name(trace));
+    cli_trace_close(trace);
+    return code;
+}
+
+static int read_all(struct timeline *timeline) {
+    int code = CLI_OK;
+    for (size_t i = 0; i < timeline->count && code == CLI_OK; i++)
+        code = read_file(timeline, timeline->files[i]);
+    if (code == CLI_OK && !finish_sink(timeline))
+        code = cli_fail(CLI_NO_START, "no memory");
+    return code;
+}
+
+static int set_span(struct timeline *timeline) {
+    const struct timeline_options *options = timeline->options;
+    const uint64_t max = INT64_MAX / 1000;
+    /* Of a time that may be 0 the parser makes 1, since 0 is none. */
+    timeline->story.from_us = options->from_ms > 1 ? INT64_C(1000) : INT64_MIN;
+    if (options->from_ms > 1)
+        timeline->story.from_us *= (int64_t)(options->from_ms < max ? options->from_ms : max);
+    if (options->to_ms && options->to_ms < max)
+        timeline->story.to_us = (int64_t)options->to_ms * 1000;
+    if (timeline->story.from_us > timeline->story.to_us)
+        return cli_fail(CLI_USAGE, "--from is behind --to");
+    return CLI_OK;
+}
+
+static int knows_protocol(struct timeline *timeline) {
+    const char *name = timeline->options->protocol;
+    dx_protocol *protocol = name ? cli_protocol(name) : NULL;
+    if (name && !protocol)
+        return CLI_USAGE;
+    if (protocol)
+        cli_story_knows(&timeline->story, protocol);
+    dx_protocol_free(protocol);
+    return CLI_OK;
+}
+
+static int work(struct timeline *timeline) {
+    int code = set_span(timeline);
+    if (code == CLI_OK)
+        code = knows_protocol(timeline);
+    if (code == CLI_OK)
+        code = open_output(timeline);
+    if (code != CLI_OK)
+        return code;
+    code = begin_sink(timeline) ? read_all(timeline) : cli_fail(CLI_NO_START, "no memory");
+    code = close_output(timeline, code);
+    if (code == CLI_OK)
+        summarize(timeline);
+    return code;
+}
+
+static int run(const cli_words *words, void *user) {
+    const struct timeline_options *options = user;
+    if (!words->count)
+        return cli_fail(CLI_USAGE, "a trace is missing; 'duplex timeline --help' says more");
+    if (words->command)
+        return cli_fail(CLI_USAGE, "nothing stands behind --");
+    if (options->mermaid && options->chrome)
+        return cli_fail(CLI_USAGE, "either --mermaid or --chrome");
+    struct timeline *timeline = calloc(1, sizeof *timeline);
+    if (!timeline)
+        return cli_fail(CLI_NO_START, "no memory");
+    timeline->options = options;
+    timeline->files = words->at;
+    timeline->count = words->count;
+    cli_story_init(&timeline->story);
+    int code = work(timeline);
+    cli_page_free(timeline->page);
+    cli_story_done(&timeline->story);
+    free(timeline);
+    return code;
+}
+
+#define AT(member) offsetof(struct timeline_options, member)
+
+static const cli_option options[] = {
+    {"output", 'o', CLI_FILE, "FILE", "write to this file (-: the standard output)", AT(out)},
+    {"mermaid", 0, CLI_FLAG, NULL, "a Mermaid sequence diagram instead of a page", AT(mermaid)},
+    {"chrome", 0, CLI_FLAG, NULL, "trace events for Perfetto or chrome://tracing instead",
+     AT(chrome)},
+    {"from", 0, CLI_TIME, "TIME", "leave out what was before that time of the trace", AT(from_ms)},
+    {"to", 0, CLI_TIME, "TIME", "leave out what was after it", AT(to_ms)},
+    {"max", 0, CLI_COUNT, "N",
+     "leave out what comes behind so many items (2000000; with --mermaid 500; with --chrome none)",
+     AT(max)},
+    {"max-text", 0, CLI_SIZE, "SIZE", "keep so much of a message's text (256k)", AT(max_text)},
+    {"max-page", 0, CLI_SIZE, "SIZE", "keep so much text in all; items have none then (256M)",
+     AT(max_page)},
+    {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE",
+     "a protocol of your own, to know what cancels a request", AT(protocol)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_group groups[] = {{"Options", options, 0}, {NULL, NULL, 0}};
+
+static const char *const examples[] = {
+    "A page that any browser opens:",
+    "duplex timeline talk.jsonl -o talk.html",
+    "A trace that was rotated, the oldest part first, and of it ten seconds:",
+    "duplex timeline --from 50s --to 60s talk.jsonl.1 talk.jsonl -o talk.html",
+    "A diagram for a document:",
+    "duplex timeline --mermaid --max 40 talk.jsonl",
+    "For Perfetto:",
+    "duplex timeline --chrome talk.jsonl -o talk.json",
+    NULL,
+};
+
+const cli_verb cli_timeline = {
+    .name = "timeline",
+    .words = "[OPTION...] FILE... [-o FILE]",
+    .summary = "a recorded trace as a picture",
+    .text =
+        "Reads traces (- is the standard input) and writes a page that stands alone: lanes with"
+        " requests as bars from question to answer, notifications, errors, what is stray or broken,"
+        " starts and ends; to be searched, filtered and zoomed, with every message as it was."
+        " It needs no network and no server, and what a message holds never becomes part of the"
+        " page. The parts of a trace that was rotated are given in their order; several traces are"
+        " put side by side by the clock.\n\n"
+        "An answer stands with its question, whatever --from, --to and --max leave out. The memory"
+        " it takes does not grow with the trace; at most 64 MiB are for requests that wait for"
+        " their answers.\n\n"
+        "With --json and -o FILE it says what was written: {\"summary\":{\"messages\":…,"
+        "\"conversations\":…,\"items\":…,\"left\":…,\"texts_cut\":…,\"texts_left\":…}}.",
+    .groups = groups,
+    .examples = examples,
+    .word = CLI_A_FILE,
+    .size = sizeof(struct timeline_options),
+    .run = run,
+};

@@ -225,7 +225,7 @@ class Picture {
         const { brush, data, mask } = this, wanted = faint ? 1 : 2;
         const top = y + (ROW - BAR) / 2;
         let lastX = -10, lastStyle = "";
-        brush.font = "10.5px system-ui, sans-serif";
+        brush.font = "11px system-ui, sans-serif";
         for (let i = lowerBound(reach, this.from); i < items.length; i++) {
             const item = items[i], fate = data.fate[item];
             if (data.time[item] > this.to) break;

@@ -1,6 +1,6 @@
 // Where things lie: each conversation has a head and two lanes, one a side; bars that overlap lie in rows.
 
-const HEAD = 26, ROW = 15, BAR = 12, STRIP = 15, PAD = 5, AXIS = 26, GUTTER = 172;
+const HEAD = 27, ROW = 17, BAR = 14, STRIP = 16, PAD = 5, AXIS = 26, GUTTER = 172;
 // Rows of a lane; what does not fit lies in the last one.
 const ROWS_MAX = 12;
 // How long a request without answer is drawn, in pixels: it has no end.

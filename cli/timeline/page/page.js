@@ -25,9 +25,10 @@ class Page {
     head() {
         const { data, summary } = this, { facts } = data, box = this.at("summary");
         const add = (word, value, style = "") => box.append(element("div", { className: style }, element("dt", { text: word }), element("dd", { text: value })));
-        const files = facts.files.map((file) => shown(file === "-" ? "standard input" : file)).join(", ");
+        const files = facts.files.map((file) => shown(file === "-" ? "standard input" : file.replace(/^.*\/(?=.)/, ""))).join(", ");
         const when = facts.unixMs ? new Date(facts.unixMs) : null;
         this.at("files").textContent = files + (when && !Number.isNaN(when.getTime()) ? " · " + when.toISOString().slice(0, 16).replace("T", " ") + " UTC" : "");
+        this.at("files").title = facts.files.map(shown).join(", ");
         document.title = files + " · Duplex timeline";
         add("messages", countWord(facts.messages));
         add(data.lanes.length === 1 ? "conversation" : "conversations", countWord(data.lanes.length));

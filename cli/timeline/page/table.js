@@ -5,7 +5,7 @@ const ROW_HEIGHT = 26;
 const ROOM_MAX = 4e6;
 const COLUMNS = [
     ["time", "Time", "number"], ["lane", "Conversation", ""], ["side", "From", ""], ["kind", "Kind", ""], ["name", "Method", "mono"],
-    ["id", "Id", "mono"], ["took", "Took", "number"], ["bytes", "Bytes", "number"], ["fate", "What became of it", ""],
+    ["id", "Id", "mono"], ["took", "Took", "number"], ["bytes", "Bytes", "number"], ["fate", "Outcome", ""],
 ];
 const SORTS = ["time", "name", "took", "bytes"];
 

@@ -40,6 +40,7 @@ struct timeline {
     cli_page *page;
     cli_chrome chrome;
     uint64_t records; /* of the file at hand, its header included */
+    int lost;         /* why the output can't be written: an errno, or 0 */
 };
 
 /* The output. */
@@ -82,11 +83,13 @@ static int open_output(struct timeline *timeline) {
 /* Closes a file; one that is not whole is not left behind. */
 static int close_output(struct timeline *timeline, int code) {
     struct stat about;
-    if (!timeline->out || !timeline->out_name)
+    if (!timeline->out_name && !cli_voice.lost)
+        cli_voice.lost = timeline->lost;
+    if (!timeline->out_name)
         return code;
     bool is_file = fstat(fileno(timeline->out), &about) == 0 && S_ISREG(about.st_mode);
     bool failed = ferror(timeline->out) != 0;
-    errno = 0;
+    errno = timeline->lost;
     failed |= fclose(timeline->out) != 0;
     if (failed && code == CLI_OK)
         code = cli_fail(CLI_USAGE, "%s can't be written: %s", timeline->out_name,
@@ -182,8 +185,10 @@ static int read_file(struct timeline *timeline, const char *file) {
             cli_story_unread(&timeline->story, &error);
         else if (!cli_story_take(&timeline->story, &record))
             code = cli_fail(CLI_NO_START, "no memory");
-        if (ferror(timeline->out))
-            break; /* which is told when it is closed */
+        if (ferror(timeline->out)) {
+            timeline->lost = errno; /* it is told when all is closed */
+            break;
+        }
     }
     if (got == CLI_GOT_FAILED)
         code = cli_trace_code(trace);

@@ -234,12 +234,14 @@ static bool take_text(cli_story *story, cli_asking *asking, const cli_item *blan
     dx_message message;
     dx_message element;
     uint32_t cursor = 0;
+    bool is_empty = true;
     cli_item item = *blank;
     dx_rpc_scan(blank->text, DEPTH_MAX, LENIENT, &message);
     if (message.kind != DX_KIND_BATCH || message.fault != DX_FAULT_NONE)
         return take_message(story, asking, &item, blank->text, &message);
     while (dx_rpc_element(blank->text, &message, DEPTH_MAX, LENIENT, &cursor, &element) == DX_OK) {
         uint64_t bytes = item.bytes;
+        is_empty = false;
         item = *blank;
         item.text = part_of(blank->text, element.body);
         item.bytes = bytes;
@@ -247,6 +249,8 @@ static bool take_text(cli_story *story, cli_asking *asking, const cli_item *blan
             return false;
         item.bytes = 0;
     }
+    if (is_empty)
+        put_if_kept(story, &item);
     return true;
 }
 

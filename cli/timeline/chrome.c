@@ -144,8 +144,8 @@ cli_sink cli_chrome_sink(cli_chrome *chrome) {
 }
 
 void cli_chrome_finish(cli_chrome *chrome, const cli_story *story) {
+    unsigned long long left = story->left_by_time + story->left_by_max;
     fprintf(chrome->out,
             "\n],\"displayTimeUnit\":\"ms\",\"otherData\":{\"messages\":%llu,\"left\":%llu}}\n",
-            (unsigned long long)story->messages,
-            (unsigned long long)(story->left_by_time + story->left_by_max));
+            (unsigned long long)story->messages, left);
 }

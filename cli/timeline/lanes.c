@@ -1,6 +1,6 @@
 #include "cli/timeline/lanes.h"
 
-#include "base/utf8.h"
+#include "cli/timeline/quote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,28 +55,16 @@ static cli_strand *find(const cli_lanes *lanes, uint64_t hash, const cli_lane *l
     return NULL;
 }
 
-/* As much of a name as is kept, in whole characters. */
-static size_t kept_of(dx_text peer) {
-    size_t len = 0;
-    while (len < peer.len) {
-        size_t one = dx__utf8(peer.at + len, peer.len - len);
-        if (len + (one ? one : 1) > PEER_MAX)
-            break;
-        len += one ? one : 1;
-    }
-    return len;
-}
-
 static cli_strand *make(cli_lanes *lanes, uint64_t hash, const cli_lane *lane) {
-    size_t kept = kept_of(lane->peer);
+    size_t kept = cli_cut(lane->peer, PEER_MAX).len;
     cli_strand *strand = malloc(sizeof *strand + kept + 1);
     if (!strand)
         return NULL;
     *strand = (cli_strand){.lane = *lane, .peer_len = lane->peer.len};
-    if (kept)
+    if (lane->peer.at) {
         memcpy(strand->name, lane->peer.at, kept);
-    if (lane->peer.at)
         strand->lane.peer = (dx_text){strand->name, kept};
+    }
     if (!cli_keys_add(&lanes->table, &strand->hook, hash)) {
         free(strand);
         return NULL;

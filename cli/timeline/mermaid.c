@@ -118,10 +118,23 @@ static void put_note(FILE *out, const cli_item *item, const char *what) {
     }
 }
 
+/* What is of no conversation. */
+static void put_outside(FILE *out, const cli_item *item) {
+    fputs("    Note over h: ", out);
+    if (item->kind == CLI_ITEM_DROPPED)
+        fprintf(out, "%llu records are missing here", (unsigned long long)item->count);
+    else
+        put_text(out, item->text);
+    putc('\n', out);
+}
+
 static void put(void *user, const cli_item *item) {
     FILE *out = user;
-    if (item->lane)
-        put_participant(out, item->lane);
+    if (!item->lane) {
+        put_outside(out, item);
+        return;
+    }
+    put_participant(out, item->lane);
     switch (item->kind) {
     case CLI_ITEM_REQUEST:
         put_arrow(out, item, "->>");
@@ -152,12 +165,7 @@ static void put(void *user, const cli_item *item) {
         put_note(out, item, "");
         break;
     case CLI_ITEM_DROPPED:
-        fprintf(out, "    Note over h: %llu records are missing here",
-                (unsigned long long)item->count);
-        break;
     case CLI_ITEM_UNREAD:
-        fputs("    Note over h: ", out);
-        put_text(out, item->text);
         break;
     }
     putc('\n', out);

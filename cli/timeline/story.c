@@ -1,6 +1,6 @@
 #include "cli/timeline/story.h"
 
-#include "base/utf8.h"
+#include "cli/timeline/quote.h"
 
 #include <duplex/rpc.h>
 
@@ -96,18 +96,6 @@ static void put_if_kept(cli_story *story, cli_item *item) {
         put(story, item);
 }
 
-/* Whole characters. */
-static dx_text beginning(dx_text text) {
-    size_t len = 0;
-    while (len < text.len) {
-        size_t one = dx__utf8(text.at + len, text.len - len);
-        if (len + (one ? one : 1) > NAME_MAX_KEPT)
-            return (dx_text){text.at, len};
-        len += one ? one : 1;
-    }
-    return text;
-}
-
 static dx_side other(dx_trace_from from) {
     return from == DX_TRACE_HOST ? DX_SIDE_PLUGIN : DX_SIDE_HOST;
 }
@@ -146,19 +134,17 @@ static void take_answer(cli_story *story, cli_asking *asking, cli_item *item) {
         put_if_kept(story, item);
         return;
     }
-    char name[NAME_MAX_KEPT];
-    dx_text method = cli_asked_method(asked);
-    memcpy(name, method.at, method.len);
-    item->name = (dx_text){name, method.len};
+    item->name = cli_asked_method(asked);
     item->has_about = true;
     item->about = asked->place.file;
     item->about_us = (int64_t)asked->place.time_us;
-    cli_asked_close(asking, asked);
+    bool by_time = item->about_us < story->from_us || item->about_us > story->to_us;
     if (item->about != LEFT_OUT)
         put(story, item);
     else
-        ++*(item->about_us < story->from_us || item->about_us > story->to_us ? &story->left_by_time
-                                                                             : &story->left_by_max);
+        ++*(by_time ? &story->left_by_time : &story->left_by_max);
+    item->name = (dx_text){NULL, 0};
+    cli_asked_close(asking, asked);
 }
 
 /* What a notification cancels; absent if it does not. */
@@ -210,7 +196,7 @@ static bool take_message(cli_story *story, cli_asking *asking, cli_item *item, d
     dx_text characters;
     if (room && item->name.at && dx_rpc_string(quoted, room, &characters) == DX_OK)
         item->name = characters;
-    item->name = beginning(item->name);
+    item->name = cli_cut(item->name, NAME_MAX_KEPT);
     item->id = part_of(whole, message->id);
     item->kind = message->kind == DX_KIND_REQUEST        ? CLI_ITEM_REQUEST
                  : message->kind == DX_KIND_NOTIFICATION ? CLI_ITEM_NOTIFICATION
@@ -316,7 +302,7 @@ bool cli_story_take(cli_story *story, const dx_trace_record *record) {
     cli_item item = {.kind = kind_of(record->kind),
                      .from = record->from,
                      .time_us = time_of(story, record->time_us),
-                     .name = beginning(record->event),
+                     .name = cli_cut(record->event, NAME_MAX_KEPT),
                      .text = record->text,
                      .bytes = record->bytes,
                      .count = record->count,

@@ -10,6 +10,7 @@
 #include "cli/traces.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,6 +64,15 @@ static int check_output(const struct timeline *timeline) {
     return CLI_OK;
 }
 
+/* It has what the trace has, so nobody else may read it, either. */
+static FILE *open_file(const char *name) {
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (fd >= 0 && !file)
+        close(fd);
+    return file;
+}
+
 static int open_output(struct timeline *timeline) {
     bool is_page = !timeline->options->mermaid && !timeline->options->chrome;
     const char *name = timeline->options->out;
@@ -74,7 +84,7 @@ static int open_output(struct timeline *timeline) {
     int code = check_output(timeline);
     if (code != CLI_OK)
         return code;
-    timeline->out = timeline->out_name ? fopen(timeline->out_name, "we") : stdout;
+    timeline->out = timeline->out_name ? open_file(timeline->out_name) : stdout;
     if (!timeline->out)
         return cli_fail(CLI_USAGE, "%s can't be written: %s", timeline->out_name, strerror(errno));
     return CLI_OK;
@@ -274,7 +284,8 @@ static int run(const cli_words *words, void *user) {
 #define AT(member) offsetof(struct timeline_options, member)
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_FILE, "FILE", "write to this file (-: the standard output)", AT(out)},
+    {"output", 'o', CLI_FILE, "FILE", "write to this file, mode 0600 (-: the standard output)",
+     AT(out)},
     {"mermaid", 0, CLI_FLAG, NULL, "a Mermaid sequence diagram instead of a page", AT(mermaid)},
     {"chrome", 0, CLI_FLAG, NULL, "trace events for Perfetto or chrome://tracing instead",
      AT(chrome)},
@@ -319,8 +330,8 @@ const cli_verb cli_timeline = {
         "An answer stands with its question, whatever --from, --to and --max leave out. The memory"
         " it takes does not grow with the trace; at most 64 MiB are for requests that wait for"
         " their answers.\n\n"
-        "With --json and -o FILE it says what was written: {\"summary\":{\"messages\":…,"
-        "\"conversations\":…,\"items\":…,\"left\":…,\"texts_cut\":…,\"texts_left\":…}}.",
+        "With --json, which needs -o FILE, it says what was written: {\"summary\":…} with messages,"
+        " conversations, items, left, texts_cut and texts_left.",
     .groups = groups,
     .examples = examples,
     .word = CLI_A_FILE,

@@ -38,6 +38,7 @@ python3 "$tools/make.py" talk 3200 >talk.jsonl
 expect 0 '' 'duplex timeline: ' talk.jsonl -o talk.html
 python3 "$tools/read.py" page talk.jsonl talk.html >said || complain "the page differs from the trace: $(cat said)"
 [[ $(cat said) =~ ^3[0-9][0-9][0-9]\ messages ]] || complain "too few messages: $(cat said)"
+[[ $(stat -c %a talk.html) == 600 ]] || complain "others can read the page: $(stat -c %a talk.html)"
 run talk.jsonl
 cmp -s out talk.html || complain "the standard output has another page"
 run -o - talk.jsonl

@@ -168,7 +168,7 @@ test("searching, filtering, zooming, choosing, by hand and by keys", async (t) =
 });
 
 test("pictures, in both colour schemes", async (t) => {
-    const { file } = await make(t, ["talk", "900"]);
+    const { file } = await make(t, ["talk", "1500", "2200"]);
     const browser = await openBrowser(t);
     const grounds = [];
     for (const scheme of ["light", "dark"]) {
@@ -177,7 +177,7 @@ test("pictures, in both colour schemes", async (t) => {
         const item = await find(page, "page.data.fate[i] === FAILED && page.data.end[i] - page.data.time[i] > 8000 && page.data.lane[i] === 0");
         await page.evaluate(`page.choose(${item})`);
         await drawn(page);
-        await page.evaluate(`page.picture.show(page.data.time[${item}] - 700000, page.data.time[${item}] + 500000)`);
+        await page.evaluate(`page.picture.show(page.data.time[${item}] - 330000, page.data.time[${item}] + 230000)`);
         await drawn(page);
         await page.screenshot({ path: join(pictures, `${scheme}.png`) });
         // What is on the canvas is not of one colour.

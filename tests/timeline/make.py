@@ -1,9 +1,9 @@
 """Makes traces for the tests of duplex timeline.
 
-    make.py talk COUNT     an editor and its three plugins, about COUNT messages
-    make.py hostile        everything that a page could stumble over
-    make.py open COUNT     so many requests that nobody answers
-    make.py ids COUNT      so many requests with one id
+    make.py talk COUNT [US]  an editor and its three plugins, about COUNT messages, one each US (6000) microseconds
+    make.py hostile          everything that a page could stumble over
+    make.py open COUNT       so many requests that nobody answers
+    make.py ids COUNT        so many requests with one id
 """
 import base64
 import json
@@ -98,10 +98,10 @@ def editor(dice, talk, start, end, count):
             talk.add(time, who="plugin", bytes=20, stray="warning: " + words(dice, 3) + "\n")
 
 
-def make_talk(count):
+def make_talk(count, step):
     dice = random.Random(7)
     count *= 1.35  # some are dropped
-    length = max(count * 6000, 8000000)
+    length = max(count * step, 3000000)
     clangd, bash = Talk("clangd"), Talk("bash-language-server")
     tools = Talk("almanac"), Talk("almanac", 2)
     editor(dice, clangd, 1000, length, count * 0.6)
@@ -113,7 +113,7 @@ def make_talk(count):
     clangd.add(length, event="exit", data={"code": 0})
     records = clangd.records + bash.records + tools[0].records + tools[1].records
     records.append({"t": int(length * 0.72), "dropped": 12})
-    records = [record for record in records if not length * 0.7 < record["t"] < length * 0.72]
+    records = [record for record in records if "dropped" in record or not length * 0.7 < record["t"] < length * 0.72]
     header()
     for record in sorted(records, key=lambda record: record["t"]):
         write(record)
@@ -170,7 +170,7 @@ if __name__ == "__main__":
     sys.stdout.reconfigure(encoding="utf-8", errors="surrogatepass")
     what = sys.argv[1]
     if what == "talk":
-        make_talk(int(sys.argv[2]))
+        make_talk(int(sys.argv[2]), int((sys.argv + [6000])[3]))
     elif what == "hostile":
         make_hostile()
     else:

@@ -258,8 +258,10 @@ class Picture {
         const { brush } = this, name = this.data.names[this.data.name[item]];
         if (!name) return;
         brush.fillStyle = fate === CANCELLED ? this.paint.ink : "#fff";
-        const left = Math.max(x, GUTTER);
-        const text = clipped(brush, shown(name), x + width - left - 10);
+        const left = Math.max(x, GUTTER), room = x + width - left - 10;
+        let text = clipped(brush, shown(name), room);
+        // The end of "textDocument/hover" says more than its beginning.
+        if (text.endsWith("…")) text = clipped(brush, shown(name.slice(name.lastIndexOf("/") + 1)), room);
         if (text.length > 2) brush.fillText(text, left + 5, top + BAR / 2 + 0.5);
     }
 

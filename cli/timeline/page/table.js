@@ -115,7 +115,7 @@ function nameOf(data, item) {
     const kind = data.code[item] & 15;
     if (data.name[item] >= 0) return shown(data.names[data.name[item]]);
     if (kind === DROPPED) return countWord(Number(textOf(data, item).text)) + " records are missing";
-    return kind >= BROKEN ? shown(textOf(data, item).text.slice(0, 120)) : "";
+    return kind >= BROKEN ? shown(textOf(data, item).text.slice(0, 120).trimEnd()) : "";
 }
 
 function fateOf(data, item) {

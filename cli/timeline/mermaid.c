@@ -111,7 +111,7 @@ static void put_answer(FILE *out, const cli_item *item) {
 static void put_note(FILE *out, const cli_item *item, const char *what) {
     fprintf(out, "    Note over p%llu: %s", (unsigned long long)item->lane->number, what);
     if (item->kind == CLI_ITEM_EVENT) {
-        put_text(out, item->name);
+        put_text(out, item->name.len ? item->name : dx_str("event"));
     } else {
         fputs("#58; ", out);
         put_text(out, item->text);

@@ -67,17 +67,17 @@ grep -oE '(src|href)=' talk.html | sort -u >said || true
 python3 "$tools/make.py" hostile >hostile.jsonl
 expect 0 '' '1 text cut, 0 without text' hostile.jsonl -o hostile.html
 facts hostile.html >said || complain "hostile: the page can't be read back: $(tail -n 1 said)"
-has said '"items":94,"messages":61,'
+has said '"items":109,"messages":70,'
 # shellcheck disable=SC2016
 has said '"{\"jsonrpc\":\"2.0\",\"method\":\"</script><script>alert(1)</script>\"}"'
 has said '"{\"jsonrpc\":\"2.0\",\"id\":\"\\ud800\",\"method\":\"\\ud800<b>\"}"'
 has said '"{\"jsonrpc\":\"2.0\",\"id\":18446744073709551617,\"result\":1e400}"'
 has said '"{ \"jsonrpc\" : \"2.0\",\t\"id\" : 13 , \"method\" : \"spaces\" }"'
-has said '"line 90: not JSON from byte 1 on"'
-has said '"line 94: the trace ends inside of it"'
+has said '"line 105: not JSON from byte 1 on"'
+has said '"line 109: the trace ends inside of it"'
 # Of two requests with one id the later one is answered; ids of any form have their answers.
-grep -qE '^29100 3 2 .* 71 None' said || complain "equal ids: $(grep -E '^29[123]00' said)"
-grep -qE '^29700 3 2 .* 65 None' said || complain "a large id: $(grep -E '^29700' said)"
+grep -qE '^29100 3 2 .* 86 None' said || complain "equal ids: $(grep -E '^29[123]00' said)"
+grep -qE '^29700 3 2 .* 80 None' said || complain "a large id: $(grep -E '^29700' said)"
 expect 0 '*' '' --chrome hostile.jsonl
 python3 -c 'import json, sys; json.load(open("out", encoding="utf-8"))' || complain "hostile: --chrome is no JSON"
 lacks out $'\033'

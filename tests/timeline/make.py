@@ -120,7 +120,8 @@ def make_talk(count, step):
 
 
 NASTY = ["</script><script>alert(1)</script>", "<!-- <script>", "]]>", "\u2028\u2029", "\u202egnp.exe", "\x1b[31mred\x07",
-         "<img src=x onerror=alert(2)>", "\\x3c \\\\x3c \\\\\\x3c", "{{7*7}} ${7*7}", "\x00\x7f\u0085", "𝄞 ﬂ°°60¶ß", "\ufeff"]
+         "<img src=x onerror=alert(2)>", "\\x3c \\\\x3c \\\\\\x3c", "{{7*7}} ${7*7}", "\x00\x7f\u0085", "𝄞 ﬂ°°60¶ß", "\ufeff",
+         " ", "end", "wrap:style:a#b;"]
 
 
 def make_hostile():

@@ -79,12 +79,12 @@ async function copyText(text, button) {
 function markAll(box, query) {
     const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT), nodes = [];
     while (walker.nextNode() && nodes.length < 5000) nodes.push(walker.currentNode);
-    const wanted = query.toLowerCase();
+    const wanted = new RegExp(escaped(query), "i");
     for (const node of nodes) {
-        const at = node.data.toLowerCase().indexOf(wanted);
-        if (at < 0 || !node.parentNode.closest("pre")) continue;
-        const found = node.splitText(at);
-        found.splitText(wanted.length);
+        const match = wanted.exec(node.data);
+        if (!match || !match[0] || !node.parentNode.closest("pre")) continue;
+        const found = node.splitText(match.index);
+        found.splitText(match[0].length);
         found.replaceWith(element("mark", { text: found.data }));
     }
 }

@@ -39,6 +39,7 @@ class Picture {
         this.mask = null; // what the filters leave: 0 nothing, 1 faint, 2 plain
         this.from = data.begin;
         this.to = data.finish;
+        this.hasFaint = this.isDrawn = false;
         this.chosen = this.over = -1;
         this.pending = false;
         this.fitAll();
@@ -103,13 +104,15 @@ class Picture {
         brush.beginPath();
         brush.rect(GUTTER, AXIS, this.width - GUTTER, this.height - AXIS);
         brush.clip();
-        for (const faint of [true, false]) talks.forEach((talk) => this.drawTalk(talk, faint));
+        if (this.hasFaint) talks.forEach((talk) => this.drawTalk(talk, true));
+        talks.forEach((talk) => this.drawTalk(talk, false));
         this.drawChosen();
         brush.restore();
         talks.forEach((talk) => this.drawNames(talk));
         this.drawAxis();
         this.drawMap();
-        performance.mark("drawn");
+        if (!this.isDrawn) performance.mark("drawn");
+        this.isDrawn = true;
     }
 
     drawGround(talk) {

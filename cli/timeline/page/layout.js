@@ -5,6 +5,8 @@ const HEAD = 27, ROW = 17, BAR = 14, STRIP = 16, PAD = 5, AXIS = 26, GUTTER = 17
 const ROWS_MAX = 12;
 // How long a request without answer is drawn, in pixels: it has no end.
 const TAIL = 64;
+// Conversations that have lanes; those beyond are in the table only.
+const LANES_MAX = 2000;
 const COLOURS = 7;
 
 // The first place in `numbers` whose value is not below `least`.
@@ -59,12 +61,13 @@ class Lane {
 
 // { talks: [{ lane, top, height, lanes, events }], gaps, row (of each bar), height }
 function makeLayout(data) {
-    const talks = data.lanes.map((lane) => ({ lane, lanes: [new Lane(HOST), new Lane(PLUGIN)], events: [] }));
+    const talks = data.lanes.slice(0, LANES_MAX).map((lane) => ({ lane, lanes: [new Lane(HOST), new Lane(PLUGIN)], events: [] }));
     const gaps = [], rowOf = new Uint8Array(data.count);
     let last = data.begin;
     for (const item of data.items) {
         const kind = data.code[item] & 15, side = (data.code[item] >> 4) & 3, talk = talks[data.lane[item]];
-        if (kind === DROPPED || kind === UNREAD || !talk) gaps.push({ item, from: last, to: data.time[item] });
+        if (data.lane[item] < 0) gaps.push({ item, from: last, to: data.time[item] });
+        else if (!talk) continue;
         else if (kind === EVENT || !side) talk.events.push(item);
         else if (kind === REQUEST) talk.lanes[side - 1].place(data, item, rowOf);
         else talk.lanes[side - 1].ticks.push(item);

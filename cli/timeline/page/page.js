@@ -51,6 +51,7 @@ class Page {
         if (facts.textsCut) notes.push(`Of ${countWord(facts.textsCut)} long texts only the beginning is here (--max-text).`);
         if (facts.textsLeft) notes.push(`${countWord(facts.textsLeft)} texts are left out: there were too many (--max-page).`);
         if (facts.forgot) notes.push("So many requests waited at once that some answers could not be matched.");
+        if (this.data.lanes.length > LANES_MAX) notes.push(`${countWord(this.data.lanes.length - LANES_MAX)} more conversations have no lanes; their items are in the table.`);
         if (this.summary.dropped) notes.push("Records are missing where the lanes are shaded: whoever wrote the trace did not keep up.");
         this.at("notices").hidden = !notes.length;
         this.at("notices").append(...notes.map((text) => element("p", { text })));
@@ -95,6 +96,7 @@ class Page {
         const hits = query ? new Uint8Array(data.count) : null;
         if (query) search(data, query, hits);
         for (const item of data.items) mask[item] = !this.passes(item, wanted) ? 0 : !hits || hits[item] ? 2 : 1;
+        this.picture.hasFaint = hits !== null;
         this.list = data.items.filter((item) => mask[item] === 2);
         const isAll = this.list.length === data.items.length;
         this.at("hits").value = isAll ? "" : countWord(this.list.length) + (this.list.length === 1 ? " item" : " items");

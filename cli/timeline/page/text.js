@@ -2,7 +2,7 @@
 
 // Blocks that were looked at last, cut into lines.
 const recent = new Map();
-const RECENT_MAX = 8;
+const RECENT_MAX = 40;
 
 function linesOf(block) {
     let lines = recent.get(block);
@@ -47,9 +47,20 @@ function* tokensOf(text) {
     for (let found; (found = token.exec(text)); ) yield found[1];
 }
 
-// The id as it stands in the message; "" if there is none. It looks no further than needed, nor for ever.
+// The id as it stands in the message; "" if there is none.
+const ids = new Map();
+
 function idOf(data, item) {
     if ((data.code[item] & 15) > ERROR) return "";
+    if (!ids.has(item)) {
+        if (ids.size > 20000) ids.clear();
+        ids.set(item, findId(data, item));
+    }
+    return ids.get(item);
+}
+
+// It looks no further than needed, nor for ever.
+function findId(data, item) {
     let depth = 0, state = 0, before = "", id = "", inside = 0, steps = 0;
     for (const token of tokensOf(textOf(data, item).text)) {
         if (++steps > 20000) return "…";

@@ -243,6 +243,35 @@ function quietBut(quiet, allowed) {
     }
 }
 
+test("a million messages can be looked at", async (t) => {
+    const { file } = await make(t, ["talk", "1000000"]);
+    const { page, quiet } = await openPage(await openBrowser(t), file);
+    assert.ok(await page.evaluate("page.data.count") > 1000000);
+    t.diagnostic(`drawn ${Math.round(await page.evaluate(() => performance.getEntriesByName("drawn")[0].startTime))} ms after the navigation began`);
+    await page.click("#tab-table");
+    await page.focus("#table");
+    await page.keyboard.press("End");
+    assert.equal(await page.evaluate("page.detail.item"), await page.evaluate("page.data.items.at(-1)"));
+    assert.equal(await page.$eval("#table .row[aria-selected=true]", (one) => Number(one.getAttribute("aria-rowindex"))), await page.evaluate("page.data.items.length"));
+    quiet();
+});
+
+test("so many conversations have lanes, and no more", async (t) => {
+    for (const [count, notice] of [[2000, ""], [2001, "1 more conversations have no lanes; their items are in the table."]]) {
+        const place = folder(t), trace = join(place, "many.jsonl"), file = join(place, "many.html");
+        const lines = Array.from({ length: count }, (_, i) => JSON.stringify({ t: i, from: "host", peer: `p${i}`, message: { jsonrpc: "2.0", id: 1, method: "m" } }));
+        writeFileSync(trace, ['{"duplex-trace":1,"time":"us","part":1}', ...lines, ""].join("\n"));
+        assert.equal((await run(["timeline", trace, "-o", file])).code, 0);
+        const { page, quiet } = await openPage(await openBrowser(t), file);
+        assert.equal(await page.evaluate("page.picture.layout.talks.length"), 2000);
+        const notices = await page.$$eval("#notices p", (all) => all.map((one) => one.textContent));
+        assert.deepEqual(notices.filter((one) => one.includes("lanes")), notice ? [notice] : []);
+        await page.evaluate(`page.choose(${count - 1})`);
+        assert.equal(await text(page, "#detail h2"), "m");
+        quiet();
+    }
+});
+
 test("a page that was cut off says so", async (t) => {
     const { file } = await make(t, ["talk", "900"]);
     const whole = readFileSync(file, "utf8"), script = whole.slice(whole.lastIndexOf("<script>"));

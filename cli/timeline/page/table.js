@@ -106,7 +106,7 @@ class Table {
         if (step === undefined || !this.list.length) return;
         event.preventDefault();
         const at = this.list.indexOf(this.chosen);
-        this.choose(this.list[Math.min(this.list.length - 1, Math.max(0, at < 0 ? 0 : at + step))]);
+        this.choose(this.list[Math.min(this.list.length - 1, Math.max(0, at + step))]);
     }
 }
 

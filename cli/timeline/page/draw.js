@@ -55,7 +55,7 @@ class Picture {
     readColours() {
         const style = getComputedStyle(document.documentElement);
         const colour = (name) => style.getPropertyValue("--" + name).trim();
-        this.paint = Object.fromEntries(["back", "card", "ink", "dim", "line", "soft", "accent", "error", "cancelled", "open", "mark", "gap", "lane-other"].map((name) => [name, colour(name)]));
+        this.paint = Object.fromEntries(["back", "card", "ink", "dim", "line", "soft", "accent", "error", "cancelled", "open", "mark", "gap", "label", "lane-other"].map((name) => [name, colour(name)]));
         this.methodPaint = Array.from({ length: COLOURS }, (_, i) => colour("c" + i));
         this.mapBase = null;
     }
@@ -260,7 +260,7 @@ class Picture {
     drawLabel(item, x, top, width, fate) {
         const { brush } = this, name = this.data.names[this.data.name[item]];
         if (!name) return;
-        brush.fillStyle = fate === CANCELLED ? this.paint.ink : "#fff";
+        brush.fillStyle = fate === CANCELLED ? this.paint.ink : this.paint.label;
         const left = Math.max(x, GUTTER), room = x + width - left - 10;
         let text = clipped(brush, shown(name), room);
         // The end of "textDocument/hover" says more than its beginning.

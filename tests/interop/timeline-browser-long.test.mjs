@@ -272,6 +272,22 @@ test("so many conversations have lanes, and no more", async (t) => {
     }
 });
 
+test("next to nothing can be shown, too", async (t) => {
+    const place = folder(t), trace = join(place, "few.jsonl"), file = join(place, "few.html"), browser = await openBrowser(t);
+    const lines = ['{"duplex-trace":1,"time":"us","part":1}', '{"t":1,"peer":"a","event":"start"}', '{"t":1,"from":"host","peer":"a","message":{"jsonrpc":"2.0","id":1,"method":"m"}}'];
+    for (let count = 1; count <= lines.length; count++) {
+        writeFileSync(trace, lines.slice(0, count).join("\n") + "\n");
+        assert.equal((await run(["timeline", trace, "-o", file])).code, 0);
+        const { page, quiet } = await openPage(browser, file);
+        assert.equal(await page.evaluate("page.data.count"), count - 1);
+        await page.evaluate(`for (const by of [1e-9, 1e12]) { page.picture.zoom(by); page.picture.draw(); }
+            for (const view of ["table", "methods", "lanes"]) { page.open(view); page.step(1); }`);
+        assert.ok(await page.evaluate("page.picture.to > page.picture.from"));
+        if (count === 3) assert.equal(await page.evaluate("textOf(page.data, 0).text + textOf(page.data, 1).text"), '{"jsonrpc":"2.0","id":1,"method":"m"}');
+        quiet();
+    }
+});
+
 test("a page that was cut off says so", async (t) => {
     const { file } = await make(t, ["talk", "900"]);
     const whole = readFileSync(file, "utf8"), script = whole.slice(whole.lastIndexOf("<script>"));

@@ -36,6 +36,10 @@ pid_t dx_finecode_runner_pid(const dx_finecode_runner *runner) {
     return runner->child ? dx_child_pid(runner->child) : 0;
 }
 
+const char *dx_finecode_runner_revision(const dx_finecode_runner *runner) {
+    return runner->is_real ? "real" : "seed";
+}
+
 void dx__finecode_runner_set_state(dx_finecode_runner *runner, dx_finecode_runner_state state) {
     runner->state = state;
     runner->untold = true;

@@ -64,6 +64,11 @@ expect 0 '' 'INFO    p/tcp: a.b: line two' -w talk --log-level INFO run say
 has trace 'finecodeRunner/updateLogging {"forward": true, "forwardLevel": "INFO"}'
 expect 0 '' '\x1b[2J    p/tcp: a.b: line' -w talk --log-level INFO run odd
 lacks err $'\x1b'
+# By pipes there are only lines of the standard error.
+project lines/p <<<'say h a stderr = "a line\u001b[2J of it"'
+expect 0 '' 'LOG     p/a: a line\x1b[2J of it' -w lines --log-level INFO run say
+expect 0 '' '' -w lines run say
+lacks err 'a line'
 expect 0 '' '' -w talk --json --log-level DEBUG run say
 events 'of("message")[0]["kind"] == "WARNING" and of("message")[0]["env"] == "tcp"'
 events 'of("log")[0] == {**of("log")[0], "level": "INFO", "group": "a.b", "text": "line one\nline two", "time": 1.5}'

@@ -233,6 +233,12 @@ command = ["sh", "-c", "echo '{\"list\": [1]}'; sleep 1.5"]
 source = "t.code"
 command = ["sh", "-c", "exit 4"]
 [[handler]]
+source = "t.broken"
+command = ["sh", "-c", "echo first >&2; printf 'last \\377\\033 words%0400d' 0 >&2; exit 4"]
+[[handler]]
+source = "t.warned"
+command = ["sh", "-c", "echo careful >&2; echo '{}'; exit 4"]
+[[handler]]
 source = "t.stop"
 command = ["sh", "-c", "echo '{\"stopped\": true}'; exit 9"]
 stop_code = 9
@@ -368,6 +374,9 @@ def part_commands():
     only("code")
     result, code = er.run("it")
     check(code == 4, result, code)
+    only("warned")
+    result, code = er.run("it")
+    check(code == 4, result, code)
     only("stop", "echo")
     answer = er.answer(er.ask_run("it"))["result"]
     check(answer["status"] == "stopped" and er.outcome({"result": answer})[0].get("stopped") is True, answer)
@@ -389,6 +398,7 @@ def part_commands():
                          ("mixed", "line 3 of its output is no JSON object"), ("noise", "no JSON object"),
                          ("oddfull", "has none of partial"), ("late", "took longer than 300 ms"),
                          ("much", "wrote more than 1999 bytes"), ("killed", "signal 11"),
+                         ("broken", "sh left with exit code 4 and no result: last ?? words0"),
                          ("absent", "cannot start no-such-program-here: No such file"),
                          ("nowhere", "cannot change to nowhere: No such file")):
         only(source)

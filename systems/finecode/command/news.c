@@ -111,6 +111,12 @@ static void on_log(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *l
     cli_event_put(event);
 }
 
+/* For one that can't forward what it logs. */
+static bool is_log(const struct work *work, const dx_finecode_runner *runner) {
+    return work->options->log_level && runner &&
+           strcmp(dx_finecode_runner_revision(runner), "seed") == 0;
+}
+
 static void on_errors(dx_finecode_wm *wm, dx_finecode_runner *runner, dx_text line, void *user) {
     struct work *work = user;
     char where[210];
@@ -118,6 +124,10 @@ static void on_errors(dx_finecode_wm *wm, dx_finecode_runner *runner, dx_text li
     (void)wm;
     while (line.len && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
         line.len--;
+    if (!cli_voice.json && is_log(work, runner)) {
+        put(work, runner, "LOG", CLI_DIM, NULL, line);
+        return;
+    }
     snprintf(where, sizeof where, "%s: ", runner ? news_name(runner, name) : "");
     cli_tail_keep(&work->tail, where, line);
     if (!cli_voice.json)

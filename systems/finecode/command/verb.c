@@ -43,7 +43,9 @@ static const cli_option runner_options[] = {
     {"wal", 0, CLI_FOLDER, "FOLDER", "write what happens to runs there; runners do so, too",
      AT(wal)},
     {"log-level", 0, CLI_CHOICE, "TRACE|DEBUG|INFO|WARNING|ERROR",
-     "show what runners log from there on (nothing)", AT(log_level)},
+     "show what runners log from there on; by pipes they log to their standard error, of which all"
+     " lines are shown (nothing)",
+     AT(log_level)},
     {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record the traffic", AT(record)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},

@@ -2,6 +2,7 @@
 #include "systems/finecode/command/er/external.h"
 
 #include "cli/say.h"
+#include "src/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,8 @@ static void log_errors(struct external *external, dx_text bytes) {
         if ((ends || line->len >= ERROR_LINE) && line->len) {
             dx_finecode_er_log(external->runner->er, "INFO", external->handler->source,
                                (dx_text){line->data, line->len});
+            external->last[0] = '\0';
+            dx__say(external->last, sizeof external->last, (dx_text){line->data, line->len});
             line->len = 0;
         }
     }
@@ -73,14 +76,27 @@ static void tell_result(struct external *external) {
         dx_finecode_job_done(job, json, code);
 }
 
+/* An exit code alone is a return code, but with a complaint and no result it is that of a command
+ * that broke down. */
+static void judge_silence(struct external *external) {
+    const struct cli_program *program = external->program;
+    bool said = external->result || external->parts || external->has_code || external->stop;
+    if (!external->why[0] && !said && program->status && external->last[0] &&
+        program->status != external->handler->stop_code)
+        snprintf(external->why, sizeof external->why, "%s left with exit code %d and no result: %s",
+                 external->plan.argv[0], program->status, external->last);
+}
+
 static void on_end(struct cli_program *program) {
     struct external *external = program->user;
     dx_finecode_job *job = external->job;
     log_errors(external, dx_str("\n"));
     if (program->end != CLI_PROGRAM_EXITED && !external->why[0])
         cli_program_why(program, &external->plan, external->why, sizeof external->why);
-    if (job && !external->cancelled)
+    if (job && !external->cancelled) {
         lines_end(external);
+        judge_silence(external);
+    }
     if (!job) {
         /* It has been ended already. */
     } else if (external->cancelled) {

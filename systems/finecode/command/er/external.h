@@ -28,7 +28,8 @@ struct external {
     bool has_code;
     int code;
 
-    dx_buf errors; /* the part of a line of its standard error */
+    dx_buf errors;  /* the part of a line of its standard error */
+    char last[200]; /* the last of these lines */
 };
 
 /* More of its output is there; on failure `why` is set and it is told to end. */

@@ -170,6 +170,8 @@ DX_API dx_finecode_runner_state dx_finecode_runner_get_state(const dx_finecode_r
 DX_API const char *dx_finecode_runner_why(const dx_finecode_runner *runner); /* it is not running */
 DX_API const char *dx_finecode_runner_log(const dx_finecode_runner *runner); /* a path, or "" */
 DX_API pid_t dx_finecode_runner_pid(const dx_finecode_runner *runner);       /* 0: none */
+/* "seed" or "real", from its start on. One of "seed" logs to its standard error only. */
+DX_API const char *dx_finecode_runner_revision(const dx_finecode_runner *runner);
 /* Starts all of a project (NULL: of all projects) that are not running. */
 DX_API void dx_finecode_wm_start_runners(dx_finecode_wm *wm, const dx_finecode_project *project);
 /* shutdown, exit, and a new one. */

@@ -3,7 +3,8 @@
 
 usage: tutorial.py FILE.md
 
-A fenced block "```LANGUAGE FILE" is a file that the reader writes; a block "```console" has commands
+A fenced block "```LANGUAGE FILE" is a file that the reader writes, who does not see its name there: so the text
+above it has `FILE`. A block "```console" has commands
 behind "$ " (a line that ends with a backslash goes on), each followed by what it prints, on either
 stream. In that, "…" stands for any text within a line, and a line that is only "…" for any lines.
 All commands of a page are given to one shell.
@@ -49,17 +50,21 @@ def fits(wanted, found):
 
 
 def blocks(text):
-    """(language, file or None, lines, line number) of each fenced block."""
+    """(language, file or None, lines, line number, the text above it) of each fenced block."""
     fence = None
+    above = ""
     for number, line in enumerate(text.splitlines(), 1):
         mark = re.match(r"^```(\w*)(?: (\S+))?\s*$", line)
         if fence is None and mark:
-            fence = (mark[1], mark[2], [], number)
+            fence = (mark[1], mark[2], [], number, above)
         elif fence is not None and line.startswith("```"):
             yield fence
             fence = None
+            above = ""
         elif fence is not None:
             fence[2].append(line)
+        else:
+            above += line + "\n"
 
 
 def steps(lines):
@@ -83,13 +88,14 @@ def main():
     count = {"commands": 0, "files": 0}
     with tempfile.TemporaryDirectory() as folder:
         shell = Shell(folder)
-        for language, name, lines, number in blocks(page.read_text(encoding="utf-8")):
+        for language, name, lines, number, above in blocks(page.read_text(encoding="utf-8")):
+            if name and f"`{name}`" not in above:
+                print(f"{page.name}:{number}: nothing tells the reader to call it {name}")
+                return 1
             if name:
                 path = pathlib.Path(folder, name)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-                if lines[0].startswith("#!"):
-                    path.chmod(0o755)
                 count["files"] += 1
             elif language == "console":
                 for command, wanted in steps(lines):

@@ -16,6 +16,7 @@ extern const cli_verb cli_lint;
 extern const cli_verb cli_list_verb; /* cli_list is a type */
 extern const cli_verb cli_logs;
 extern const cli_verb cli_mcp; /* as cli_hermes */
+extern const cli_verb cli_mock;
 extern const cli_verb cli_notify;
 extern const cli_verb cli_ps;
 extern const cli_verb cli_reginald; /* as cli_hermes */

@@ -51,7 +51,7 @@ static void set_reading(cli_stdio *stdio) {
     bool wanted = !stdio->paused && !stdio->ended;
     if (stdio->reading)
         (void)dx_watch_set(stdio->reading, wanted ? DX_WATCH_READ : 0);
-    else
+    else if (stdio->turn)
         dx_timer_set(stdio->turn, wanted ? 0 : DX_NEVER);
 }
 
@@ -88,6 +88,15 @@ static void on_turn(dx_timer *timer, void *user) {
 void cli_stdio_pause(cli_stdio *stdio, bool paused) {
     stdio->paused = paused;
     set_reading(stdio);
+}
+
+void cli_stdio_deafen(cli_stdio *stdio) {
+    stdio->reading = dx_watch_free(stdio->reading);
+    stdio->turn = dx_timer_free(stdio->turn);
+    stdio->ended = true;
+    if (stdio->in >= 0)
+        close(stdio->in);
+    stdio->in = -1;
 }
 
 /* Writing. */
@@ -145,7 +154,7 @@ bool cli_stdio_write(cli_stdio *stdio, dx_text bytes) {
     if (dx_buf_append(&stdio->waiting, bytes.at, bytes.len) != DX_OK)
         return false;
     if (stdio->writing)
-        return dx_watch_set(stdio->writing, bytes.len ? DX_WATCH_WRITE : 0) == DX_OK;
+        return dx_watch_set(stdio->writing, cli_stdio_waiting(stdio) ? DX_WATCH_WRITE : 0) == DX_OK;
     while (stdio->written < stdio->waiting.len && !stdio->gone)
         stdio->gone = !write_some(stdio);
     stdio->waiting.len = stdio->written = 0;

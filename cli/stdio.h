@@ -13,7 +13,7 @@ typedef struct cli_stdio_config {
     dx_loop *loop;
     void (*on_bytes)(dx_text bytes, void *user);
     void (*on_end)(void *user);  /* of the input */
-    void (*on_room)(void *user); /* all that waited is out */
+    void (*on_room)(void *user); /* all that waited is out; a file never lets wait */
     void (*on_gone)(void *user); /* nobody takes what is written */
     void *user;
 } cli_stdio_config;
@@ -28,6 +28,8 @@ bool cli_stdio_write(cli_stdio *stdio, dx_text bytes);
 size_t cli_stdio_waiting(const cli_stdio *stdio);
 /* Closes the output, behind what waits. */
 void cli_stdio_finish(cli_stdio *stdio);
+/* Closes the input; nothing comes from there any more. */
+void cli_stdio_deafen(cli_stdio *stdio);
 void cli_stdio_pause(cli_stdio *stdio, bool paused);
 
 #endif

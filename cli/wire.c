@@ -222,6 +222,13 @@ void cli_wire_pause(cli_wire *wire, bool paused) {
         cli_stdio_pause(wire->stdio, paused);
 }
 
+void cli_wire_deafen(cli_wire *wire) {
+    if (wire->program)
+        dx_program_pause(wire->program, 1);
+    else
+        cli_stdio_deafen(wire->stdio);
+}
+
 /* Whoever speaks in the other framing is answered in it. */
 dx_framing cli_wire_framing(const cli_wire *wire) {
     return wire->in.framing;

@@ -36,7 +36,7 @@ typedef struct cli_wire_config {
     void (*on_frame)(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void *user);
     /* Of the program's standard error. */
     void (*on_errors)(cli_wire *wire, dx_text bytes, void *user);
-    /* All that was written is out. */
+    /* All that waited is out; it does not come for what was taken at once: cli_wire_waiting(). */
     void (*on_room)(cli_wire *wire, void *user);
     /* Nothing more will come from there: its output was closed. */
     void (*on_closed)(cli_wire *wire, void *user);
@@ -61,6 +61,9 @@ size_t cli_wire_waiting(const cli_wire *wire);
 void cli_wire_finish(cli_wire *wire);
 /* Nothing is read until this is called with false. */
 void cli_wire_pause(cli_wire *wire, bool paused);
+
+/* Closes our input: who writes into it is told so. A program's output is only not read any more. */
+void cli_wire_deafen(cli_wire *wire);
 
 /* The framing at hand. */
 dx_framing cli_wire_framing(const cli_wire *wire);

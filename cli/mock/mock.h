@@ -1,0 +1,199 @@
+/* mock.h: a peer that does what it is told, right or wrong. */
+#ifndef CLI_MOCK_MOCK_H
+#define CLI_MOCK_MOCK_H
+
+#include "cli/mock/fault.h"
+#include "cli/mock/message.h"
+#include "cli/mock/outlet.h"
+#include "cli/mock/script.h"
+#include "cli/mock/trace.h"
+#include "cli/options.h"
+#include "cli/tail.h"
+#include "cli/wire.h"
+
+#include <duplex/protocol.h>
+
+struct mock_options {
+    const char *protocol;
+    const char *framing;
+    const char *trace;
+    const char *peer;
+    const char *timing;
+    cli_list faults;
+    bool from_start;
+    bool list_faults;
+    bool stay;
+    uint64_t late_ms;
+    uint64_t timeout_ms;
+    uint64_t seed;
+    bool show;
+    const char *record;
+    cli_list env;
+    bool inherit_env;
+    const char *cwd;
+};
+
+/* What a request of ours is for. */
+typedef enum mock_asking {
+    MOCK_ASKED,  /* by an action, or a fault */
+    MOCK_STEP,   /* of the handshake */
+    MOCK_PROBE,  /* that carries a fault: it may well have no answer */
+    MOCK_GOODBYE /* before we leave */
+} mock_asking;
+
+/* A request of ours that has no answer yet. */
+struct mock_call {
+    struct mock_call *next;
+    struct mock *mock;
+    mock_asking asking;
+    char *id;     /* JSON */
+    char *method; /* may be NULL: a message as it is */
+    mock_message *about;
+    yyjson_val *then; /* may be NULL */
+    yyjson_val *otherwise;
+    dx_timer *timer;
+};
+
+/* How far it is. */
+typedef enum mock_phase {
+    MOCK_RUNNING,
+    MOCK_ENDING, /* the script's "end" */
+    MOCK_LEAVING /* a host asks its plugin to leave; a plugin writes what waits */
+} mock_phase;
+
+struct mock_task;
+
+struct mock {
+    const struct mock_options *options;
+    char *const *command; /* NULL: we are a plugin */
+    dx_side side;
+    dx_loop *loop;
+    dx_recorder *recorder;
+    dx_protocol *protocol;
+    bool has_protocol; /* somebody named it */
+    mock_script *script;
+    mock_trace *trace;
+    mock_otherwise otherwise;
+    cli_wire *wire;
+    mock_outlet outlet;
+    dx_framing framing;        /* that we write in; 0: that of what comes */
+    dx_framing needed_framing; /* by a fault; 0: any */
+    cli_tail tail;
+
+    unsigned state;      /* of the protocol's lifecycle */
+    const dx_step *step; /* of the handshake, at hand; NULL: there is none, or it was done */
+    bool met;            /* the first step was done */
+    bool greeted;        /* the handshake is over */
+
+    struct mock_task *tasks;
+    size_t task_count;
+    size_t task_bytes; /* of the messages that they hold */
+    struct mock_call *calls;
+    size_t call_count;
+    uint64_t last_id;
+    uint64_t random; /* the state of what makes garbage */
+
+    bool fault[MOCK_FAULT_COUNT]; /* of --fault */
+    struct mock_fault_use *uses;  /* … with where they are used */
+    size_t use_count;
+    bool fault_done[MOCK_FAULT_COUNT]; /* those that happen once */
+    uint64_t answers;                  /* after the handshake */
+    unsigned forms;                    /* of lengths that were written */
+    char *held;                        /* an answer that is stuck */
+    size_t held_len;
+
+    struct mock_later *later; /* what a fault says later */
+    size_t later_count;
+    bool reads_later; /* as soon as all is written */
+
+    mock_phase phase;
+    bool input_ended;
+    bool input_closed; /* by ourselves */
+    bool closed_early; /* the plugin closed its output before we were done */
+    bool gone;         /* the program has ended, or nobody reads */
+    bool deaf_to_end;  /* neither the end of the input nor a goodbye counts … */
+    bool deaf_to_term; /* … nor does SIGTERM */
+    bool dying;        /* as soon as all is written */
+    int die_of;        /* a signal, or 0: with `code` */
+    dx_timer *timer;   /* of a host that leaves */
+    int rung;          /* of the ladder */
+    bool over;
+    int code;
+};
+
+/* Ends it: the code, and why (may be NULL), which is told. The first one counts. */
+void mock_fail(struct mock *mock, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* As soon as what waits was written. */
+void mock_die(struct mock *mock, int code, int signal);
+/* Looks whether there is nothing more to do; called when something ended. */
+void mock_look(struct mock *mock);
+/* Runs it to its end. An exit code. */
+int mock_run(struct mock *mock);
+
+/* Saying. */
+
+dx_framing mock_framing(const struct mock *mock);
+/* Frames a message for the task's "together" and so on, or else for the wire. task may be NULL. */
+void mock_say(struct mock *mock, struct mock_task *task, dx_text message);
+/* Bytes as they are, to the same place. */
+void mock_put(struct mock *mock, struct mock_task *task, dx_text bytes);
+/* So many bytes of anything; a message with a text that is so long, an answer if there is something
+ * to answer. */
+void mock_put_garbage(struct mock *mock, struct mock_task *task, uint64_t count);
+void mock_put_huge(struct mock *mock, struct mock_task *task, const mock_message *about,
+                   uint64_t count);
+/* An answer to nothing. */
+void mock_note_lost(struct mock *mock, const char *action);
+/* A message of ours, with the faults that are in use. is_answer: to `about`. */
+void mock_deliver(struct mock *mock, struct mock_task *task, mock_message *about, dx_text message,
+                  bool is_answer);
+/* Answers; result or error is JSON. */
+void mock_result(struct mock *mock, struct mock_task *task, mock_message *about, dx_text result);
+void mock_error(struct mock *mock, struct mock_task *task, mock_message *about, dx_text error);
+void mock_refuse(struct mock *mock, struct mock_task *task, mock_message *about, int64_t code,
+                 const char *text);
+/* The answer that nobody's script has. */
+void mock_answer_otherwise(struct mock *mock, struct mock_task *task, mock_message *about);
+/* The result that the protocol's document has for it, or what came; false: there is none. */
+bool mock_example_result(struct mock *mock, const mock_message *about, dx_buf *json);
+/* A notification; params is JSON, or absent. */
+void mock_notify(struct mock *mock, struct mock_task *task, dx_text method, dx_text params);
+
+/* A request; id is JSON, or absent: one of our own. then and otherwise may be NULL. NULL: it failed
+ * and that was told. */
+struct mock_ask {
+    mock_asking asking;
+    dx_text method;
+    dx_text params;
+    dx_text id;
+    yyjson_val *then;
+    yyjson_val *otherwise;
+    uint64_t timeout_ms;
+    mock_message *about;
+};
+struct mock_call *mock_call(struct mock *mock, struct mock_task *task, const struct mock_ask *ask);
+/* Takes it off the books, without a word. */
+void mock_call_free(struct mock_call *call);
+/* The one with that id (JSON); NULL. */
+struct mock_call *mock_call_find(struct mock *mock, dx_text id);
+
+/* What our side may send by itself, as the protocol has it; the params are appended to `params`,
+ * nothing if there are none. Never NULL. */
+const char *mock_own_method(struct mock *mock, bool notification, dx_buf *params);
+
+/* Hearing. */
+
+void mock_hear(struct mock *mock, dx_text text);
+/* A message of ours has crossed: the lifecycle moves. */
+void mock_moved(struct mock *mock, const char *method, dx_side from, dx_move move);
+/* A host begins: the handshake, then the script. */
+void mock_begin(struct mock *mock);
+/* The next step of its handshake. */
+void mock_take_step(struct mock *mock);
+/* A host's ladder, one rung after the other. */
+void mock_leave(struct mock *mock);
+/* The handshake is over: what a fault has to say by itself. */
+void mock_greeted(struct mock *mock);
+
+#endif

@@ -1,0 +1,264 @@
+/* A mock from its beginning to its end. */
+#include "cli/mock/mock.h"
+#include "cli/mock/task.h"
+#include "cli/record.h"
+#include "cli/say.h"
+#include "cli/wait.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* How long what waits may still be written once we were told to end. */
+enum { DRAIN_MS = 1000 };
+
+void mock_fail(struct mock *mock, int code, const char *format, ...) {
+    char message[600];
+    va_list args;
+    if (mock->over)
+        return;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    mock->over = true;
+    mock->code = code;
+    cli_tail_fail(&mock->tail, NULL, code, message, NULL, NULL);
+}
+
+void mock_die(struct mock *mock, int code, int number) {
+    if (mock->dying)
+        return;
+    mock->dying = true;
+    mock->code = code;
+    mock->die_of = number;
+}
+
+/* Without a core: it is no accident. */
+static void die_of(int number) {
+    struct rlimit none = {0, 0};
+    sigset_t set;
+    setrlimit(RLIMIT_CORE, &none);
+    signal(number, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    kill(getpid(), number);
+}
+
+/* The wire. */
+
+static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void *user) {
+    struct mock *mock = user;
+    (void)wire;
+    (void)bytes;
+    if (frame->kind == DX_FRAME_MESSAGE && !mock->over && !mock->dying)
+        mock_hear(mock, frame->text);
+}
+
+static void on_errors(cli_wire *wire, dx_text bytes, void *user) {
+    struct mock *mock = user;
+    (void)wire;
+    while (bytes.len) {
+        const char *end = memchr(bytes.at, '\n', bytes.len);
+        size_t len = end ? (size_t)(end - bytes.at) + 1 : bytes.len;
+        cli_tail_keep(&mock->tail, "", (dx_text){bytes.at, len});
+        bytes.at += len;
+        bytes.len -= len;
+    }
+}
+
+static void on_room(cli_wire *wire, void *user) {
+    struct mock *mock = user;
+    (void)wire;
+    mock_outlet_pump(&mock->outlet);
+}
+
+static void on_closed(cli_wire *wire, void *user) {
+    struct mock *mock = user;
+    (void)wire;
+    mock->input_ended = true;
+    if (mock->deaf_to_end)
+        return;
+    mock_tasks_hurry(mock);
+    mock_later_free(mock);
+    if (mock->side == DX_SIDE_HOST && mock->phase != MOCK_LEAVING) {
+        mock->closed_early = true;
+        mock->rung = 1;
+        mock_leave(mock);
+    }
+}
+
+static void on_gone(cli_wire *wire, const dx_gone *gone, void *user) {
+    struct mock *mock = user;
+    (void)wire;
+    mock->gone = true;
+    mock_outlet_drop(&mock->outlet);
+    if (!gone || mock->deaf_to_end)
+        return; /* nobody reads: the end of the input follows */
+    if (mock->phase == MOCK_LEAVING && !mock->closed_early) {
+        mock->over = true;
+        return;
+    }
+    mock_fail(mock, CLI_ENDED, "the plugin ended: %s",
+              gone->error.fault ? gone->error.phrase : "it left with code 0");
+}
+
+/* The end. */
+
+/* Is there anything left to do, for a host? */
+static bool is_idle(const struct mock *mock) {
+    return mock->greeted && !mock->tasks && !mock->calls && !mock->later && !mock->held &&
+           mock_outlet_empty(&mock->outlet);
+}
+
+static void end_script(struct mock *mock) {
+    mock->phase = MOCK_ENDING;
+    if (mock->script && mock->script->end)
+        mock_do(mock, mock->script->end, NULL, NULL, 0);
+}
+
+static void look_as_plugin(struct mock *mock) {
+    if (!mock->input_ended || mock->deaf_to_end)
+        return;
+    if (mock->phase == MOCK_RUNNING && !mock->tasks)
+        end_script(mock);
+    if (mock->phase == MOCK_ENDING && !mock->tasks && mock_outlet_empty(&mock->outlet))
+        mock->over = true;
+}
+
+static void look_as_host(struct mock *mock) {
+    if (mock->deaf_to_end && mock->gone)
+        return;
+    if (mock->phase == MOCK_RUNNING && is_idle(mock) && !mock->options->stay && !mock->deaf_to_end)
+        end_script(mock);
+    if (mock->phase == MOCK_ENDING && is_idle(mock))
+        mock_leave(mock);
+}
+
+void mock_look(struct mock *mock) {
+    mock_outlet_pump(&mock->outlet);
+    mock_tasks_go_on(mock);
+    bool empty = mock_outlet_empty(&mock->outlet);
+    if (mock->over)
+        return;
+    if (mock->reads_later && empty) {
+        mock->reads_later = false;
+        cli_wire_pause(mock->wire, false);
+    }
+    if (mock->dying) {
+        if (empty && mock->die_of)
+            die_of(mock->die_of);
+        mock->over |= empty;
+    } else if (mock->side == DX_SIDE_PLUGIN) {
+        look_as_plugin(mock);
+    } else {
+        look_as_host(mock);
+    }
+}
+
+/* Somebody wants us to end. */
+static void end_by_signal(struct mock *mock) {
+    if (mock->side == DX_SIDE_HOST) {
+        mock_fail(mock, CLI_INTERRUPTED, "interrupted");
+        return;
+    }
+    uint64_t until = cli_now() + DRAIN_MS;
+    int before = cli_interrupts();
+    mock_tasks_free(mock);
+    mock_later_free(mock);
+    mock->input_ended = true;
+    mock->deaf_to_end = false;
+    while (!mock->over && cli_now() < until && cli_interrupts() == before) {
+        mock_look(mock);
+        if (!mock->over)
+            cli_wait(mock->loop, until);
+    }
+    mock->over = true;
+}
+
+static int open_wire(struct mock *mock) {
+    const dx_protocol_facts *facts = dx_protocol_facts_of(mock->protocol);
+    const struct mock_options *options = mock->options;
+    const char *framing = options->framing ? options->framing
+                          : mock->script   ? mock->script->framing
+                                           : NULL;
+    dx_error error = {.fault = DX_FAULT_NONE};
+    cli_wire_config config = {.loop = mock->loop,
+                              .command = mock->command,
+                              .cwd = options->cwd,
+                              .env = options->env,
+                              .inherit_env = options->inherit_env,
+                              .framing = framing ? dx_framing_named(framing) : facts->framing,
+                              .either = !framing,
+                              .lenient = facts->lenient,
+                              .fields = facts->fields,
+                              .content_type = facts->content_type,
+                              .message_max = facts->message_max,
+                              .recorder = mock->recorder,
+                              .name = mock->command ? mock->command[0] : "mock",
+                              .show = options->show,
+                              .user = mock,
+                              .on_frame = on_frame,
+                              .on_errors = on_errors,
+                              .on_room = on_room,
+                              .on_closed = on_closed,
+                              .on_gone = on_gone};
+    if (mock->needed_framing)
+        config.framing = mock->needed_framing;
+    int code = cli_wire_open(&config, &mock->wire, &error);
+    return code == CLI_OK ? CLI_OK : cli_fail(code, "%s", error.phrase);
+}
+
+static int begin(struct mock *mock) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    int code = cli_record_open(mock->options->record, &mock->recorder);
+    if (code != CLI_OK)
+        return code;
+    if (dx_loop_new(NULL, &mock->loop, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "%s", error.phrase);
+    if (!mock_outlet_init(&mock->outlet, mock))
+        return cli_fail(CLI_NO_START, "no memory");
+    cli_catch_signals();
+    return open_wire(mock);
+}
+
+static void finish(struct mock *mock) {
+    mock->over = true;
+    mock_tasks_free(mock);
+    mock_later_free(mock);
+    while (mock->calls) {
+        if (mock->calls->about)
+            mock->calls->about->answered = true;
+        mock_call_free(mock->calls);
+    }
+    mock_outlet_done(&mock->outlet);
+    dx_timer_free(mock->timer);
+    cli_wire_close(mock->wire);
+    dx_loop_free(mock->loop);
+    cli_record_close(mock->recorder);
+    free(mock->held);
+}
+
+int mock_run(struct mock *mock) {
+    int code = begin(mock);
+    if (code == CLI_OK) {
+        int before = cli_interrupts();
+        mock->step =
+            mock->has_protocol && !mock->trace ? dx_protocol_facts_of(mock->protocol)->start : NULL;
+        mock->greeted = mock->side == DX_SIDE_PLUGIN && (!mock->step || !mock->step->method);
+        mock_begin(mock);
+        mock_look(mock);
+        while (!mock->over) {
+            cli_wait(mock->loop, DX_NEVER);
+            if (cli_interrupts() != before && !mock->over)
+                end_by_signal(mock);
+            mock_look(mock);
+        }
+        code = mock->code;
+    }
+    finish(mock);
+    return code;
+}

@@ -15,7 +15,6 @@ static const mock_fault_row rows[] = {CLI_FAULTS(ROW)};
 mock_fault_class mock_fault_class_of(mock_fault fault) {
     switch (fault) {
     case MOCK_FAULT_LENGTH_IN_BODY:
-    case MOCK_FAULT_RAW_NEWLINE:
     case MOCK_FAULT_DEEP:
     case MOCK_FAULT_UTF8_INVALID:
     case MOCK_FAULT_UTF8_OVERLONG:

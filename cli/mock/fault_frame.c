@@ -195,10 +195,34 @@ static void write_framed(struct mock *mock, mock_fault fault, dx_framing framing
     dx_buf_done(&framed);
 }
 
+static void write_note(struct mock *mock) {
+    dx_buf note;
+    dx_buf_init(&note, 1 << 20, NULL);
+    if (make_note(mock, &note))
+        write_framed(mock, MOCK_FAULT_FRAMING_SWITCH, mock_framing(mock),
+                     (dx_text){note.data, note.len});
+    dx_buf_done(&note);
+}
+
+/* The usual way of writing a message would not let it pass. */
+static void write_newline(struct mock *mock, dx_text message) {
+    dx_buf text;
+    dx_buf_init(&text, SIZE_MAX / 2, NULL);
+    if (!mock_fault_text(mock, MOCK_FAULT_RAW_NEWLINE, message, &text))
+        mock_fail(mock, CLI_NO_START, "no memory");
+    else if (mock_framing(mock) == DX_FRAMING_HEADER)
+        write_length(mock, text.len, (dx_text){text.data, text.len});
+    else {
+        put(mock, (dx_text){text.data, text.len});
+        put_str(mock, "\n");
+    }
+    dx_buf_done(&text);
+}
+
 /* More than anybody takes in a line. */
 enum { ENDLESS = 80 << 20 };
 
-static void write_line(struct mock *mock, mock_fault fault, dx_text message) {
+static void write_otherwise(struct mock *mock, mock_fault fault, dx_text message) {
     dx_framing framing = mock_framing(mock);
     switch (fault) {
     case MOCK_FAULT_LINE_ENDLESS:
@@ -225,6 +249,12 @@ static void write_line(struct mock *mock, mock_fault fault, dx_text message) {
         write_framed(mock, fault, framing, message);
         break;
     case MOCK_FAULT_FRAMING_SWITCH:
+        write_note(mock);
+        write_framed(mock, fault, other_of(framing), message);
+        break;
+    case MOCK_FAULT_RAW_NEWLINE:
+        write_newline(mock, message);
+        break;
     case MOCK_FAULT_OTHER_FRAMING:
         write_framed(mock, fault, other_of(framing), message);
         break;
@@ -276,6 +306,6 @@ void mock_fault_frame(struct mock *mock, mock_fault fault, dx_text message) {
         write_two(mock, fault, message);
         break;
     default:
-        write_line(mock, fault, message);
+        write_otherwise(mock, fault, message);
     }
 }

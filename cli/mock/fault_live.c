@@ -67,7 +67,7 @@ void mock_later_free(struct mock *mock) {
 
 /* When the other side will have given up. */
 static uint64_t late_ms(const struct mock *mock, const mock_message *about) {
-    dx_side from = mock->side == DX_SIDE_HOST ? DX_SIDE_PLUGIN : DX_SIDE_HOST;
+    dx_side from = mock_other_side(mock);
     const dx_method *method =
         about ? dx_protocol_find(mock->protocol, dx_str(about->method)) : NULL;
     uint64_t ms =

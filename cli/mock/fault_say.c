@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FLOOD = 100000, FIRST_BYTES = 2 << 20, ERRORS = 8 << 20 };
+enum { FLOOD = 100000, FIRST_BYTES = 2 << 20, ERRORS = 8 << 20, ANSWER_MS = 2000 };
 
 static void ask(struct mock *mock, const char *method, const char *id) {
     dx_buf params;
@@ -20,7 +20,8 @@ static void ask(struct mock *mock, const char *method, const char *id) {
                              .method = dx_str(method ? method : own),
                              .params = {params.len && !method ? params.data : NULL, params.len},
                              .id = dx_str(id),
-                             .timeout_ms = 2000};
+                             .timeout_ms =
+                                 mock->options->timeout_ms ? mock->options->timeout_ms : ANSWER_MS};
     (void)mock_call(mock, NULL, &asked);
     dx_buf_done(&params);
 }

@@ -130,7 +130,7 @@ static bool put_other_form(dx_text id, dx_buf *buf) {
 /* A result that the schema does not let pass; a number where anything goes. */
 static const char *misfit(struct mock *mock, const mock_message *about) {
     static const char *const tries[] = {"42", "\"a text\"", "[]", "{}", "null"};
-    dx_side from = mock->side == DX_SIDE_HOST ? DX_SIDE_PLUGIN : DX_SIDE_HOST;
+    dx_side from = mock_other_side(mock);
     const dx_method *method =
         about ? dx_protocol_find(mock->protocol, dx_str(about->method)) : NULL;
     for (size_t i = 0; method && i < sizeof tries / sizeof tries[0]; i++) {

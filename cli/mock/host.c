@@ -21,7 +21,8 @@ static void start_script(struct mock *mock) {
 static void probe(struct mock *mock) {
     dx_buf params;
     dx_buf_init(&params, 1 << 20, NULL);
-    struct mock_ask ask = {.asking = MOCK_PROBE, .timeout_ms = PROBE_MS};
+    uint64_t timeout_ms = mock->options->timeout_ms ? mock->options->timeout_ms : PROBE_MS;
+    struct mock_ask ask = {.asking = MOCK_PROBE, .timeout_ms = timeout_ms};
     ask.method = dx_str(mock_own_method(mock, false, &params));
     ask.params = (dx_text){params.len ? params.data : NULL, params.len};
     (void)mock_call(mock, NULL, &ask);

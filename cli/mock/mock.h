@@ -187,6 +187,9 @@ const char *mock_own_method(struct mock *mock, bool notification, dx_buf *params
 void mock_hear(struct mock *mock, dx_text text);
 /* A message of ours has crossed: the lifecycle moves. */
 void mock_moved(struct mock *mock, const char *method, dx_side from, dx_move move);
+/* So does the handshake, as a plugin sees it. */
+void mock_greet_by(struct mock *mock, const char *method, bool is_notification);
+dx_side mock_other_side(const struct mock *mock);
 /* A host begins: the handshake, then the script. */
 void mock_begin(struct mock *mock);
 /* The next step of its handshake. */

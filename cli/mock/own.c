@@ -95,7 +95,7 @@ static bool put_null(dx_buf *json) {
 }
 
 bool mock_example_result(struct mock *mock, const mock_message *about, dx_buf *json) {
-    dx_side from = mock->side == DX_SIDE_HOST ? DX_SIDE_PLUGIN : DX_SIDE_HOST;
+    dx_side from = mock_other_side(mock);
     const dx_method *method =
         dx_protocol_find(mock->protocol, (dx_text){about->method, about->method_len});
     if (!method)

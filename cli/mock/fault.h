@@ -63,6 +63,8 @@ void mock_fault_say(struct mock *mock, mock_fault fault, const mock_message *abo
 /* What the program does instead of sending a message; false: it is sent all the same. */
 bool mock_fault_live(struct mock *mock, struct mock_task *task, mock_fault fault,
                      mock_message *about, dx_text message);
+/* Is something to be said later, not only again and again? */
+bool mock_later_waits(const struct mock *mock);
 /* What was to be said later is not. */
 void mock_later_free(struct mock *mock);
 /* A process that holds our output for so long. */

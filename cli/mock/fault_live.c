@@ -60,6 +60,13 @@ static void say_later(struct mock *mock, dx_text text, uint64_t ms, uint64_t eve
     dx_timer_set(later->timer, ms);
 }
 
+bool mock_later_waits(const struct mock *mock) {
+    const struct mock_later *later = mock->later;
+    while (later && later->every_ms)
+        later = later->next;
+    return later;
+}
+
 void mock_later_free(struct mock *mock) {
     while (mock->later)
         forget(mock->later);

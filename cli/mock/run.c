@@ -85,7 +85,7 @@ static void on_closed(cli_wire *wire, void *user) {
     mock_tasks_hurry(mock);
     mock_later_free(mock);
     if (mock->side == DX_SIDE_HOST && mock->phase != MOCK_LEAVING) {
-        mock->closed_early = true;
+        mock->closed_early = !mock->outlet.closed; /* else it had to */
         mock->rung = 1;
         mock_leave(mock);
     }
@@ -110,8 +110,8 @@ static void on_gone(cli_wire *wire, const dx_gone *gone, void *user) {
 
 /* Is there anything left to do, for a host? */
 static bool is_idle(const struct mock *mock) {
-    return mock->greeted && !mock->tasks && !mock->calls && !mock->later && !mock->held &&
-           mock_outlet_empty(&mock->outlet);
+    return mock->greeted && !mock->tasks && !mock->calls && !mock_later_waits(mock) &&
+           !mock->held && mock_outlet_empty(&mock->outlet);
 }
 
 static void end_script(struct mock *mock) {
@@ -138,6 +138,19 @@ static void look_as_host(struct mock *mock) {
         mock_leave(mock);
 }
 
+/* All was written. A plugin gets to see where its input ends, and time to leave. */
+static void die(struct mock *mock) {
+    if (mock->die_of)
+        die_of(mock->die_of);
+    if (mock->side == DX_SIDE_PLUGIN || mock->die_of || mock->gone) {
+        mock->over = true;
+    } else if (mock->phase != MOCK_LEAVING) {
+        mock->met = false; /* without a goodbye */
+        mock->rung = 1;
+        mock_leave(mock);
+    }
+}
+
 void mock_look(struct mock *mock) {
     mock_outlet_pump(&mock->outlet);
     mock_tasks_go_on(mock);
@@ -149,9 +162,8 @@ void mock_look(struct mock *mock) {
         cli_wire_pause(mock->wire, false);
     }
     if (mock->dying) {
-        if (empty && mock->die_of)
-            die_of(mock->die_of);
-        mock->over |= empty;
+        if (empty)
+            die(mock);
     } else if (mock->side == DX_SIDE_PLUGIN) {
         look_as_plugin(mock);
     } else {

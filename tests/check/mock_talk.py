@@ -183,6 +183,6 @@ def run_all(workers=6):
                 job.result()
             except Exception:  # noqa: BLE001  (whatever it is, it is told)
                 failed += 1
-                print("%s:\n%s" % (name, traceback.format_exc(limit=-3)))
+                print("%s: %s" % (name, traceback.format_exc(limit=-2)))
     print("%d cases, %d failed" % (len(jobs), failed))
     return 1 if failed or not jobs else 0

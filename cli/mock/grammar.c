@@ -220,6 +220,8 @@ static bool check_name(struct walk *walk, const char *member, yyjson_val *value)
             return fail(walk, what);
         }
     }
+    if (strcmp(member, "base64") == 0 && yyjson_get_len(value) % 4)
+        return fail(walk, "no base64: its length is no multiple of 4");
     if (strcmp(member, "fault") == 0 && mock_fault_named(dx_str(name)) == MOCK_FAULT_COUNT) {
         snprintf(what, sizeof what,
                  "there is no fault '%.60s'; 'duplex mock --list-faults' has them all", name);

@@ -419,7 +419,7 @@ def with_mcp():
     same(mcp("answers-unknown", SHAKE + request(2, "no/such")), INIT + answer(2, {}))
     assert b'"code":-32602,"message":"Invalid params: /name' in mcp(None, SHAKE + request(2, "tools/call", {"name": 5})), mcp(None, SHAKE + request(2, "tools/call", {"name": 5}))
     assert b'"result":{' in mcp("params-taken", SHAKE + request(2, "tools/call", {"name": 5})).splitlines()[1]
-    same(mcp("answers-notice", SHAKE + notice("notifications/roots/list_changed")), INIT + line('{"jsonrpc":"2.0","id":null,"result":null}'))
+    same(mcp("answers-notice", SHAKE + notice("notifications/roots/list_changed")), INIT + line('{"jsonrpc":"2.0","id":null,"result":null}') * 2)
     same(mcp("result-fit", SHAKE + ping), INIT + answer(2, 42))
     # What it sends by itself is what the protocol has.
     same(mcp("id-large", SHAKE + ping), INIT + request(18446744073709551615, "ping") + answer(2, {}))

@@ -149,6 +149,7 @@ def sending():
     check([{"message": {"jsonrpc": "1.9", "id": "${id}", "odd": True}}], line('{"jsonrpc":"1.9","id":7,"odd":true}'))
     check([{"raw": "log ${method} ${params}\n"}, {"result": 1}], b'log m {"a":"x"}\n' + answer(7, 1))
     check([{"base64": "AP8="}, {"base64": ""}, {"base64": "AAEC"}, {"base64": "/w=="}], b"\x00\xff\x00\x01\x02\xff")
+    assert ask(send=request(7, "m"), script=script(on({"base64": "QUJD" * 500000})))[0] == b"ABC" * 500000
     check([{"stderr": "oh ${method}\n"}, {"result": 1}], answer(7, 1), errors="oh m\n")
     garbage = [ask("--seed", seed, send=request(7, "m"), script=script(on({"garbage": 5000})))[0] for seed in ("1", "1", "2")]
     assert len(garbage[0]) == 5000 and garbage[0] == garbage[1] != garbage[2]

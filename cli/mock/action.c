@@ -102,14 +102,6 @@ static mock_after do_notify(struct mock_task *task, yyjson_val *value, yyjson_va
     return good ? after_writing(task) : no_memory(task);
 }
 
-static uint64_t timeout_of(const struct mock *mock, yyjson_val *action) {
-    uint64_t usual = mock->options->timeout_ms                  ? mock->options->timeout_ms
-                     : mock->script && mock->script->timeout_ms ? mock->script->timeout_ms
-                     : mock->side == DX_SIDE_HOST               ? 30000
-                                                                : DX_NEVER;
-    return time_of(yyjson_obj_get(action, "timeout"), usual);
-}
-
 static mock_after do_request(struct mock_task *task, yyjson_val *value, yyjson_val *action) {
     struct message message;
     bool good = make_message(task, value, action, &message);
@@ -122,7 +114,7 @@ static mock_after do_request(struct mock_task *task, yyjson_val *value, yyjson_v
         .id = text_of(&message.id),
         .then = then,
         .otherwise = otherwise,
-        .timeout_ms = timeout_of(task->mock, action),
+        .timeout_ms = time_of(yyjson_obj_get(action, "timeout"), mock_patience(task->mock)),
         .about = then || otherwise ? task->about : NULL};
     if (good)
         (void)mock_call(task->mock, task, &ask);

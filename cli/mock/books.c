@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS_MAX = 10000 };
+enum { CALLS_MAX = 10000, PATIENCE_MS = 30000 };
 
 static bool put(dx_buf *buf, dx_text text) {
     return dx_buf_append(buf, text.at, text.len) == DX_OK;
@@ -151,9 +151,8 @@ static void on_late(dx_timer *timer, void *user) {
         mock_leave(mock);
 }
 
-static bool write_call(struct mock *mock, const struct mock_ask *ask, dx_text id, dx_buf *text) {
-    (void)mock;
-    bool good = put(text, dx_str("{\"jsonrpc\":\"2.0\",\"id\":")) && put(text, id) &&
+static bool write_call(const struct mock_ask *ask, dx_buf *text) {
+    bool good = put(text, dx_str("{\"jsonrpc\":\"2.0\",\"id\":")) && put(text, ask->id) &&
                 put(text, dx_str(",\"method\":")) &&
                 dx_json_write_string(text, ask->method) == DX_OK;
     if (good && ask->params.at)
@@ -161,46 +160,57 @@ static bool write_call(struct mock *mock, const struct mock_ask *ask, dx_text id
     return good && put(text, dx_str("}"));
 }
 
-struct mock_call *mock_call(struct mock *mock, struct mock_task *task, const struct mock_ask *ask) {
-    char number[24];
+struct mock_call *mock_expect(struct mock *mock, const struct mock_ask *ask) {
     if (mock->over)
         return NULL;
     if (mock->call_count >= CALLS_MAX) {
         mock_fail(mock, CLI_LATE, "more than %d requests have no answer", CALLS_MAX);
         return NULL;
     }
-    snprintf(number, sizeof number, "%llu", (unsigned long long)++mock->last_id);
-    dx_text id = ask->id.at ? ask->id : dx_str(number);
-    dx_buf text;
-    dx_buf_init(&text, SIZE_MAX / 2, NULL);
     struct mock_call *call = calloc(1, sizeof *call);
-    bool good = call && write_call(mock, ask, id, &text);
-    if (call) {
-        *call = (struct mock_call){.next = mock->calls,
-                                   .mock = mock,
-                                   .asking = ask->asking,
-                                   .id = strndup(id.at, id.len),
-                                   .method = strndup(ask->method.at, ask->method.len),
-                                   .about = mock_message_ref(ask->about),
-                                   .then = ask->then,
-                                   .otherwise = ask->otherwise};
-        mock->calls = call;
-        mock->call_count++;
-        good = good && call->id && call->method &&
-               dx_timer_new(mock->loop, on_late, call, &call->timer) == DX_OK;
-    }
-    if (!good) {
+    if (!call) {
         mock_fail(mock, CLI_NO_START, "no memory");
-        if (call)
-            mock_call_free(call);
-        dx_buf_done(&text);
+        return NULL;
+    }
+    *call = (struct mock_call){.next = mock->calls,
+                               .mock = mock,
+                               .asking = ask->asking,
+                               .id = strndup(ask->id.at, ask->id.len),
+                               .method = strndup(ask->method.at, ask->method.len),
+                               .about = mock_message_ref(ask->about),
+                               .then = ask->then,
+                               .otherwise = ask->otherwise};
+    mock->calls = call;
+    mock->call_count++;
+    if (!call->id || !call->method ||
+        dx_timer_new(mock->loop, on_late, call, &call->timer) != DX_OK) {
+        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_call_free(call);
         return NULL;
     }
     dx_timer_set(call->timer, ask->timeout_ms);
     mock_moved(mock, call->method, mock->side, DX_MOVE_SENT);
-    mock_deliver(mock, task, NULL, (dx_text){text.data, text.len}, false);
-    dx_buf_done(&text);
     return call;
+}
+
+bool mock_call(struct mock *mock, struct mock_task *task, const struct mock_ask *ask) {
+    char number[24];
+    struct mock_ask asked = *ask;
+    dx_buf text;
+    if (!asked.id.at) {
+        snprintf(number, sizeof number, "%llu", (unsigned long long)++mock->last_id);
+        asked.id = dx_str(number);
+    }
+    if (!mock_expect(mock, &asked))
+        return false;
+    dx_buf_init(&text, SIZE_MAX / 2, NULL);
+    bool good = write_call(&asked, &text);
+    if (good)
+        mock_deliver(mock, task, NULL, (dx_text){text.data, text.len}, false);
+    else
+        mock_fail(mock, CLI_NO_START, "no memory");
+    dx_buf_done(&text);
+    return good;
 }
 
 void mock_notify(struct mock *mock, struct mock_task *task, dx_text method, dx_text params) {
@@ -220,4 +230,12 @@ void mock_notify(struct mock *mock, struct mock_task *task, dx_text method, dx_t
     }
     free(name);
     dx_buf_done(&text);
+}
+
+uint64_t mock_patience(const struct mock *mock) {
+    if (mock->options->timeout_ms)
+        return mock->options->timeout_ms;
+    if (mock->script && mock->script->timeout_ms)
+        return mock->script->timeout_ms;
+    return mock->side == DX_SIDE_HOST ? PATIENCE_MS : DX_NEVER;
 }

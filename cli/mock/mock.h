@@ -107,6 +107,7 @@ struct mock {
     bool reads_later; /* as soon as all is written */
 
     mock_phase phase;
+    uint64_t heard_ms; /* when something came */
     bool input_ended;
     bool input_closed; /* by ourselves */
     bool closed_early; /* the plugin closed its output before we were done */
@@ -160,8 +161,7 @@ bool mock_example_result(struct mock *mock, const mock_message *about, dx_buf *j
 /* A notification; params is JSON, or absent. */
 void mock_notify(struct mock *mock, struct mock_task *task, dx_text method, dx_text params);
 
-/* A request; id is JSON, or absent: one of our own. then and otherwise may be NULL. NULL: it failed
- * and that was told. */
+/* A request; id is JSON, or absent: one of our own. then and otherwise may be NULL. */
 struct mock_ask {
     mock_asking asking;
     dx_text method;
@@ -172,7 +172,12 @@ struct mock_ask {
     uint64_t timeout_ms;
     mock_message *about;
 };
-struct mock_call *mock_call(struct mock *mock, struct mock_task *task, const struct mock_ask *ask);
+/* False: it failed, and that was told. */
+bool mock_call(struct mock *mock, struct mock_task *task, const struct mock_ask *ask);
+/* Only puts it on the books, with the id that it has; NULL: the same. */
+struct mock_call *mock_expect(struct mock *mock, const struct mock_ask *ask);
+/* How long an answer may take, where nothing else is said. */
+uint64_t mock_patience(const struct mock *mock);
 /* Takes it off the books, without a word. */
 void mock_call_free(struct mock_call *call);
 /* The one with that id (JSON); NULL. */

@@ -12,8 +12,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* How long what waits may still be written once we were told to end. */
-enum { DRAIN_MS = 1000 };
+/* How long what waits may still be written once we were told to end; how long a host waits for what
+ * its plugin said in the trace. */
+enum { DRAIN_MS = 1000, QUIET_MS = 2000 };
 
 void mock_fail(struct mock *mock, int code, const char *format, ...) {
     char message[600];
@@ -54,6 +55,7 @@ static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void
     struct mock *mock = user;
     (void)wire;
     (void)bytes;
+    mock->heard_ms = cli_now();
     if (frame->kind == DX_FRAME_MESSAGE && !mock->over && !mock->dying)
         mock_hear(mock, frame->text);
 }
@@ -108,6 +110,13 @@ static void on_gone(cli_wire *wire, const dx_gone *gone, void *user) {
 
 /* The end. */
 
+/* Until when something of the trace may still come. */
+static uint64_t quiet_at(const struct mock *mock) {
+    bool waits = mock->side == DX_SIDE_HOST && mock->trace && mock->phase == MOCK_RUNNING &&
+                 !mock->tasks && !mock->calls && mock_trace_waits(mock->trace);
+    return waits ? mock->heard_ms + QUIET_MS : DX_NEVER;
+}
+
 /* Is there anything left to do, for a host? */
 static bool is_idle(const struct mock *mock) {
     return mock->greeted && !mock->tasks && !mock->calls && !mock_later_waits(mock) &&
@@ -132,7 +141,9 @@ static void look_as_plugin(struct mock *mock) {
 static void look_as_host(struct mock *mock) {
     if (mock->deaf_to_end && mock->gone)
         return;
-    if (mock->phase == MOCK_RUNNING && is_idle(mock) && !mock->options->stay && !mock->deaf_to_end)
+    uint64_t quiet = quiet_at(mock);
+    if (mock->phase == MOCK_RUNNING && is_idle(mock) && !mock->options->stay &&
+        !mock->deaf_to_end && (quiet == DX_NEVER || quiet <= cli_now()))
         end_script(mock);
     if (mock->phase == MOCK_ENDING && is_idle(mock))
         mock_leave(mock);
@@ -261,10 +272,12 @@ int mock_run(struct mock *mock) {
         mock->step =
             mock->has_protocol && !mock->trace ? dx_protocol_facts_of(mock->protocol)->start : NULL;
         mock->greeted = mock->side == DX_SIDE_PLUGIN && (!mock->step || !mock->step->method);
+        mock->heard_ms = cli_now();
         mock_begin(mock);
         mock_look(mock);
         while (!mock->over) {
-            cli_wait(mock->loop, DX_NEVER);
+            uint64_t quiet = quiet_at(mock);
+            cli_wait(mock->loop, quiet > cli_now() ? quiet : DX_NEVER);
             if (cli_interrupts() != before && !mock->over)
                 end_by_signal(mock);
             mock_look(mock);

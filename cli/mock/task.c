@@ -138,6 +138,17 @@ static void play_answer(struct mock_task *task, const mock_line *line) {
         mock_result(task->mock, task, task->about, body);
 }
 
+/* A host does not leave before it has it. */
+static void expect_answer(const struct mock_task *task, const mock_line *line) {
+    dx_slice id = line->parts.id;
+    dx_slice method = line->parts.method;
+    struct mock_ask ask = {.asking = MOCK_ASKED,
+                           .id = {line->text + id.at, id.len},
+                           .method = {line->text + method.at + 1, method.len - 2},
+                           .timeout_ms = mock_patience(task->mock)};
+    (void)mock_expect(task->mock, &ask);
+}
+
 static void play_line(struct mock_task *task, const mock_line *line) {
     dx_text text = {line->text, line->len};
     switch (line->kind) {
@@ -148,6 +159,8 @@ static void play_line(struct mock_task *task, const mock_line *line) {
         mock_write_errors(text);
         break;
     default:
+        if (line->parts.kind == DX_KIND_REQUEST && !line->parts.fault)
+            expect_answer(task, line);
         if (line->is_answer)
             play_answer(task, line);
         else

@@ -184,6 +184,13 @@ mock_trace *mock_trace_free(mock_trace *trace) {
     return NULL;
 }
 
+bool mock_trace_waits(const mock_trace *trace) {
+    for (size_t i = 0; i < trace->count; i++)
+        if (!trace->entries[i].used && trace->entries[i].count)
+            return true;
+    return false;
+}
+
 /* Finding. */
 
 static bool is_kind(const mock_entry *entry, const mock_message *message) {

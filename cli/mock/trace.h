@@ -36,6 +36,8 @@ typedef struct mock_trace {
 /* What `side` said. peer NULL: the first that the trace has. CLI_OK, or an exit code; what is wrong
  * was told. */
 int mock_trace_read(const char *file, const char *peer, dx_side side, mock_trace **ret_trace);
+/* Did something not come yet that had something to be said? */
+bool mock_trace_waits(const mock_trace *trace);
 /* NULL is fine. Returns NULL. */
 mock_trace *mock_trace_free(mock_trace *trace);
 /* The entry for a message: that with the same method and params, or else the next with that method;

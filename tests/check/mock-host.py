@@ -1,0 +1,276 @@
+"""duplex mock as a host, from a trace, and as others see it: duplex call, duplex mcp."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from mock_talk import *  # noqa: E402,F403
+
+BUILD = os.environ["BUILD"]
+ECHO = os.path.join(BUILD, "examples", "echo")
+ADDER = os.path.join(BUILD, "examples", "mcp-adder")
+
+
+def run(*words, stdin=b"", limit=LIMIT):
+    got = subprocess.run(words, input=stdin, capture_output=True, timeout=limit)
+    return got.returncode, got.stdout.decode(), got.stderr.decode()
+
+
+def host(script, *command, options=()):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "s.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(dict({"duplex-mock": 1}, **script), file)
+        return run(DUPLEX, "mock", path, *options, "--", *command)
+
+
+def shown(text):
+    """What --show has: which way, and what."""
+    return [tuple(row.split(None, 2)[1:]) for row in text.splitlines()]
+
+
+@case
+def with_echo():
+    for framing in ("line", "header"):
+        script = {"framing": framing,
+                  "start": [{"request": "echo", "params": {"n": 1}, "then": [{"request": "echo", "params": ["${result.n}"], "then": {"notify": "done", "params": ["${result}"]}}]},
+                            {"request": "nothing", "else": {"notify": "no", "params": ["${error.code}"]}}],
+                  "end": [{"notify": "bye"}]}
+        code, out, said = host(script, ECHO, framing, options=["--show"])
+        same((code, out), (0, ""), said)
+        sent = [json.loads(text) for way, text in shown(said) if way == "->"]
+        same(sent, [{"jsonrpc": "2.0", "id": 1, "method": "echo", "params": {"n": 1}}, {"jsonrpc": "2.0", "id": 2, "method": "nothing"},
+                    {"jsonrpc": "2.0", "id": 3, "method": "echo", "params": [1]}, {"jsonrpc": "2.0", "method": "no", "params": [-32601]},
+                    {"jsonrpc": "2.0", "method": "done", "params": [[1]]}, {"jsonrpc": "2.0", "method": "bye"}])
+    # The other framing is found out.
+    code, out, said = host({"start": [{"request": "echo", "params": [5], "timeout": "5s"}]}, DUPLEX, "mock", "-p", "jsonrpc", options=["-f", "header"])
+    same((code, out, said), (0, "", ""))
+
+
+@case
+def exit_codes():
+    same(host({}, "./absent")[0], 3)
+    same(host({"start": [{"request": "x", "timeout": "100ms"}]}, "cat", options=[])[0] in (0, 5), True)
+    code, _, said = host({"start": [{"request": "x", "timeout": "100ms"}]}, "sleep", "60")
+    same((code, said), (5, "duplex mock: x: no answer in time\n"))
+    code, _, said = host({"timeout": "100ms", "start": [{"request": "x"}]}, "sleep", "60")
+    same(code, 5)
+    code, _, said = host({"start": [{"request": "x"}]}, "sleep", "60", options=["--timeout", "100ms"])
+    same(code, 5)
+    code, _, said = host({"start": [{"request": "x"}]}, "sh", "-c", "read a; echo oh dear >&2; exit 7")
+    same((code, said), (4, "duplex mock: the plugin ended: the program exited with code 7\n  oh dear\n"))
+    code, _, said = host({"start": [{"request": "x"}]}, "sh", "-c", "read a; kill -9 $$")
+    same((code, said), (4, "duplex mock: the plugin ended: signal 9 ended the program\n"))
+    code, _, said = host({"start": [{"request": "x"}]}, "sh", "-c", "exec >&-; sleep 0.3; exit 0")
+    same((code, said), (4, "duplex mock: the plugin ended: it left with code 0\n"))
+    same(host({"start": [{"exit": 9}]}, "cat")[0], 9)
+    same(host({"start": [{"signal": "KILL"}]}, "sleep", "60")[0], -9)
+    # A handshake that is refused, and one that is not answered.
+    refuse = '{"duplex-mock":1,"otherwise":"refuse"}'
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        file.write(refuse)
+        file.flush()
+        code, _, said = run(DUPLEX, "mock", "-p", "mcp", "--", DUPLEX, "mock", file.name)
+    same((code, said), (1, 'duplex mock: the plugin refused initialize: {"code":-32601,"message":"Method not found"}\n'))
+    code, _, said = run(DUPLEX, "mock", "-p", "mcp", "-t", "100ms", "--", "sleep", "60")
+    same((code, said), (5, "duplex mock: initialize: no answer in time\n"))
+    code, out, said = run(DUPLEX, "mock", "-p", "mcp", "--json", "--", "false")
+    same((code, said), (4, ""))
+    same(json.loads(out)["error"]["kind"], "ended")
+
+
+@case
+def leaving():
+    # LSP: a request, a notification, the end of the input.
+    code, _, said = run(DUPLEX, "mock", "-p", "lsp", "--show", "--", DUPLEX, "mock", "-p", "lsp")
+    same(code, 0)
+    same([json.loads(text).get("method") for way, text in shown(said) if way == "->"], ["initialize", "initialized", "shutdown", "exit"])
+    # One that does not leave is made to.
+    began = time.monotonic()
+    same(run(DUPLEX, "mock", "-p", "jsonrpc", "--", "sh", "-c", "trap '' TERM; while :; do sleep 0.2; done")[0], 0)
+    assert 3.5 < time.monotonic() - began < 10
+    # --stay: until the plugin leaves, or somebody says so.
+    process = subprocess.Popen([DUPLEX, "mock", "-p", "jsonrpc", "--stay", "--", "sleep", "60"], stderr=subprocess.PIPE)
+    time.sleep(0.4)
+    same(process.poll(), None)
+    process.send_signal(signal.SIGTERM)
+    same((process.wait(5), process.stderr.read()), (130, b"duplex mock: interrupted\n"))
+    same(run(DUPLEX, "mock", "-p", "jsonrpc", "--stay", "--", "sleep", "0.3")[0], 4)
+
+
+@case
+def environment():
+    script = {"start": [{"delay": "100ms"}]}
+    code, _, said = host(script, "sh", "-c", 'echo "$A$B" >&2; pwd >&2; exit 3', options=["--env", "A=1", "--cwd", "/usr"])
+    same((code, said.splitlines()[1:]), (4, ["  1", "  /usr"]))
+    os.environ["B"] = "2"
+    code, _, said = host(script, "sh", "-c", 'echo "$A$B" >&2; exit 3', options=["--inherit-env"])
+    same(said.splitlines()[1:], ["  2"])
+
+
+# Traces.
+
+HEADER = '{"duplex-trace":1,"time":"us","part":1}\n'
+
+
+def record(*rows):
+    text = HEADER
+    for at, (side, kind, value) in enumerate(rows):
+        text += '{"t":%d,"from":"%s","peer":"p","run":1,"%s":%s}\n' % (at * 100000, side, kind, value if isinstance(value, str) else json.dumps(value, separators=(",", ":")))
+    file = tempfile.NamedTemporaryFile("w", suffix=".jsonl", delete=False)
+    file.write(text)
+    file.close()
+    return file.name
+
+
+def q(number, method, params=None):
+    return json.loads(request(number, method, params))
+
+
+def a(number, result):
+    return json.loads(answer(number, result))
+
+
+def play(path, send, *options):
+    seen, code, said = ask("--trace", path, *options, send=send)
+    same((code, said), (0, ""))
+    return seen
+
+
+@case
+def recorded():
+    path = record(("plugin", "message", q(0, "x") | {"id": "early"}),
+                  ("host", "message", q(1, "get", {"k": "a", "z": [1, 2]})), ("plugin", "message", json.loads(notice("note", [1]))),
+                  ("plugin", "stray", '"oops\\n"'), ("plugin", "message", '{"jsonrpc": "2.0","id":1,"result":{"${id}":1.50}}'), ("plugin", "message", json.loads(notice("note", [2]))),
+                  ("host", "message", q(2, "get", {"k": "b"})), ("host", "message", q(3, "get", {"k": "c"})),
+                  ("plugin", "message", a(3, "c")), ("plugin", "message", '{"jsonrpc":"2.0","id":2,"error":{"code":5,"message":"b"}}'),
+                  ("host", "message", json.loads(notice("tell"))), ("plugin", "message", json.loads(notice("told"))), ("plugin", "stderr", '"log\\n"'))
+    early = line('{"jsonrpc":"2.0","id":"early","method":"x"}')
+    first = notice("note", [1]) + b"oops\n" + line('{"jsonrpc":"2.0","id":70,"result":{"${id}":1.50}}') + notice("note", [2])
+    # By method and params, whatever their order; the id is the one that came.
+    same(play(path, request(70, "get", {"z": [1, 2], "k": "a"})), early + first)
+    same(play(path, request("s", "get", {"k": "c"}) + request(5, "get", {"k": "b"})), early + answer('"s"', "c") + line('{"jsonrpc":"2.0","id":5,"error":{"code":5,"message":"b"}}'))
+    # By method in order, when no params are the same; and the last one again when all were used.
+    same(play(path, request(70, "get") + request(71, "get") + request(72, "get") + request(73, "get")),
+         early + first + line('{"jsonrpc":"2.0","id":71,"error":{"code":5,"message":"b"}}') + answer(72, "c") + answer(73, "c"))
+    same(play(path, request(1, "other")), early + line('{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}'))
+    seen, code, said = ask("--trace", path, send=notice("tell"))
+    same((seen, code, said), (early + notice("told"), 0, "log\n"))
+    # In real time.
+    mock = Mock("--trace", path, "--timing", "real")
+    mock.read(len(early))
+    began = time.monotonic()
+    mock.write(request(70, "get", {"z": [1, 2], "k": "a"}))
+    same(mock.read(len(early) + len(first)), early + first)
+    assert 0.38 < time.monotonic() - began < 3, time.monotonic() - began
+    same(mock.finish(), 0)
+    os.unlink(path)
+
+
+@case
+def recorded_host():
+    path = record(("host", "message", q(1, "echo", [1])), ("plugin", "message", a(1, [1])), ("host", "message", json.loads(notice("n"))),
+                  ("host", "message", q(2, "echo", [2])), ("plugin", "message", a(2, [2])), ("host", "message", q(3, "echo", [3])), ("plugin", "message", a(3, [3])))
+    code, out, said = run(DUPLEX, "mock", "--trace", path, "--show", "--", ECHO, "line")
+    same((code, out), (0, ""))
+    same([json.loads(text).get("params") for way, text in shown(said) if way == "->"], [[1], None, [2], [3]])
+    os.unlink(path)
+    # What the plugin says by itself is waited for, but not for ever.
+    path = record(("plugin", "message", q(9, "up")), ("host", "message", a(9, "down")), ("plugin", "message", json.loads(notice("never"))), ("host", "message", json.loads(notice("n"))))
+    up = "sleep 0.3; echo '%s'; read a; [ \"$a\" = '%s' ] || echo \"$a\" >&2; read b" % (request("x", "up").decode().strip(), answer('"x"', "down").decode().strip())
+    began = time.monotonic()
+    same(run(DUPLEX, "mock", "--trace", path, "--", "sh", "-c", up), (0, "", ""))
+    assert 2 < time.monotonic() - began < 8
+    os.unlink(path)
+
+
+@case
+def wrong_traces():
+    def fails(text, wanted, *more):
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.write(text)
+            file.flush()
+            code, out, said = run(DUPLEX, "mock", "--trace", file.name, *more)
+            same((code, out, said), (2, "", "duplex mock: " + wanted.replace("FILE", file.name) + "\n"))
+    fails("", "FILE has no messages")
+    fails(HEADER, "FILE has no messages")
+    fails("hello\n", "FILE: line 1: not JSON from byte 0 on")
+    fails(HEADER + '{"t":1,"from":"host","peer":"p","message":{}}\n', "FILE has nothing of 'q'", "--peer", "q")
+
+
+@case
+def with_mcp():
+    """A real server is recorded, and then is not needed any more."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "t.jsonl")
+        words = ["tools/list", "--then", "tools/call", '{"name":"add","arguments":{"a":2,"b":40}}']
+        real = run(DUPLEX, "call", "-p", "mcp", "-o", path, *words, "--", ADDER)
+        same(real[0], 0, real)
+        assert "42" in real[1], real
+        same(run(DUPLEX, "call", "-p", "mcp", *words, "--", DUPLEX, "mock", "--trace", path), real)
+        other = run(DUPLEX, "call", "-p", "mcp", "tools/call", '{"name":"add","arguments":{"a":1,"b":1}}', "--", DUPLEX, "mock", "--trace", path)
+        same((other[0], other[1]), (0, real[1].splitlines(True)[1]))
+        if os.access(os.path.join(BUILD, "duplex-mcp"), os.X_OK):
+            tools = run(DUPLEX, "mcp", "tools", "list", "--", ADDER)
+            mocked = run(DUPLEX, "mcp", "tools", "list", "--", DUPLEX, "mock", "--trace", path)
+            same(mocked, tools)
+        # It keeps the protocol, by the books.
+        trace = os.path.join(folder, "u.jsonl")
+        run(DUPLEX, "call", "-p", "mcp", "-o", trace, *words, "--", DUPLEX, "mock", "--trace", path)
+        same(run(DUPLEX, "lint", "-p", "mcp", trace)[0], 0)
+
+
+@case
+def by_the_books():
+    """A mock that was told nothing else keeps its protocol."""
+    for name in ("mcp", "lsp", "hermes", "reginald", "finecode"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.jsonl")
+            code, _, said = run(DUPLEX, "mock", "-p", name, "-o", path, "--", DUPLEX, "mock", "-p", name)
+            same((code, said), (0, ""), name)
+            code, out, said = run(DUPLEX, "lint", "-p", name, path)
+            same((code, out), (0, ""), name)
+
+
+@case
+def cancelling():
+    rows = {"duplex-mock": 1, "protocol": "lsp", "on": [{"method": "slow", "do": [{"delay": "1h"}, {"result": 1}]}, {"method": "asks", "do": {"request": "up", "then": {"result": 1}}}]}
+    shake = request(1, "initialize", {"capabilities": {}, "processId": None, "rootUri": None}, "header") + notice("initialized", {}, "header")
+    for method in ("slow", "asks"):
+        mock = Mock(script=rows)
+        mock.write(shake + request("x", method, None, "header") + notice("$/cancelRequest", {"id": "x"}, "header") + notice("$/cancelRequest", {"id": "y"}, "header"))
+        wanted = header('{"jsonrpc":"2.0","id":"x","error":{"code":-32800,"message":"cancelled"}}')
+        same(mock.finish(), 0)
+        assert mock.seen.endswith(wanted) and mock.seen.count(b'"x"') == 1, mock.seen
+    rows = {"duplex-mock": 1, "protocol": "mcp", "on": [{"method": "tools/call", "do": [{"delay": "300ms"}, {"result": {"content": []}}]}]}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    mock = Mock(script=rows)
+    mock.write(request(1, "initialize", hello) + notice("notifications/initialized") + request(2, "tools/call", {"name": "x"}) + request(3, "tools/call", {"name": "x"}) +
+               notice("notifications/cancelled", {"requestId": 2}))
+    same(mock.finish(), 0)
+    same([json.loads(text)["id"] for text in mock.seen.splitlines()], [1, 3])
+
+
+# What a user sees, with duplex call. (All of them: the long check.)
+
+SEEN = {"split": 0, "crlf": 0, "nul": 0, "answer-twice": 0, "stray": 0, "result-and-error": 6, "error-shape": 1, "other-framing": 6, "id-equal": 0, "flood": 0, "surrogate": 6,
+        "exit": 4, "signal": 4, "cut-body": 4, "utf8-invalid": 5}
+
+
+def called(name, code):
+    def check():
+        words = [DUPLEX, "call", "-p", "mcp", "-t", "500ms", "--start-timeout", "2s", "tools/list", "--", DUPLEX, "mock", "-p", "mcp", "--fault", name]
+        got = run(*words)
+        same(got[0], 5 if name == "error-shape" and got[0] == 5 else code, got)
+        assert code or got[1].startswith("{"), got
+    return check
+
+
+for name, code in SEEN.items():
+    CASES.append(("call " + name, called(name, code)))
+
+
+sys.exit(run_all(8))

@@ -74,6 +74,7 @@ struct cli_session {
     struct contact *other; /* … and in the other one */
     uint64_t other_at;     /* when that was answered */
     bool tried;
+    bool changed;        /* the framing, once */
     struct asked *asked; /* the call at hand, or one that nobody waits for any more */
 };
 

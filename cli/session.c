@@ -131,6 +131,12 @@ int session_change_framing(cli_session *session) {
             CLI_VIOLATION,
             "the peer does not speak %s framing (%s), but %s framing: pass --framing %s",
             dx_framing_name(wrong), saw, dx_framing_name(right), dx_framing_name(right));
+    if (session->changed)
+        return cli_fail(CLI_VIOLATION,
+                        "the peer answers in %s framing when it is spoken to in %s framing, and the"
+                        " other way round",
+                        dx_framing_name(right), dx_framing_name(wrong));
+    session->changed = true;
     cli_note("the peer speaks %s framing (--framing %s saves finding that out)",
              dx_framing_name(right), dx_framing_name(right));
     contact_free(session->main);

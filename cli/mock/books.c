@@ -197,10 +197,9 @@ bool mock_call(struct mock *mock, struct mock_task *task, const struct mock_ask 
     char number[24];
     struct mock_ask asked = *ask;
     dx_buf text;
-    if (!asked.id.at) {
-        snprintf(number, sizeof number, "%llu", (unsigned long long)++mock->last_id);
+    snprintf(number, sizeof number, "%llu", (unsigned long long)++mock->last_id);
+    if (!asked.id.at)
         asked.id = dx_str(number);
-    }
     if (!mock_expect(mock, &asked))
         return false;
     dx_buf_init(&text, SIZE_MAX / 2, NULL);

@@ -73,12 +73,14 @@ static void answer_by_document(struct mock *mock, struct mock_task *task, mock_m
                  (mock_other_side(mock) == DX_SIDE_HOST ? method->from_host : method->from_plugin);
     dx_misfit why = {.phrase = "can't be read"};
     char text[600];
-    if (!sends && !mock_fault_now(mock, MOCK_FAULT_ANSWERS_UNKNOWN, about->method)) {
-        mock_refuse(mock, task, about, DX_CODE_METHOD, "Method not found");
+    bool early = about->refusal && about->refusal != DX_CODE_METHOD;
+    if (early && !mock_fault_now(mock, MOCK_FAULT_SERVES_EARLY, about->method)) {
+        mock_refuse(mock, task, about, about->refusal, about->refusal_text);
         return;
     }
-    if (sends && about->refusal && !mock_fault_now(mock, MOCK_FAULT_SERVES_EARLY, about->method)) {
-        mock_refuse(mock, task, about, about->refusal, about->refusal_text);
+    if ((!sends || (about->refusal && !early)) &&
+        !mock_fault_now(mock, MOCK_FAULT_ANSWERS_UNKNOWN, about->method)) {
+        mock_refuse(mock, task, about, DX_CODE_METHOD, "Method not found");
         return;
     }
     if (sends && !mock_fault_now(mock, MOCK_FAULT_PARAMS_TAKEN, about->method) &&

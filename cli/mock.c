@@ -34,6 +34,10 @@ static int check_words(const cli_words *words, const struct mock_options *option
         return cli_fail(CLI_USAGE, "one SCRIPT is enough, found '%s'", words->at[1]);
     if (words->count && options->trace)
         return cli_fail(CLI_USAGE, "SCRIPT and --trace exclude each other");
+    const char *file = options->trace ? options->trace : words->count ? words->at[0] : "";
+    if (!words->command && strcmp(file, "-") == 0)
+        return cli_fail(CLI_USAGE, "the standard input is the wire: it can't be %s, too",
+                        options->trace ? "the trace" : "the script");
     if (words->command && !words->command[0])
         return cli_fail(CLI_USAGE, "the command is missing behind --");
     if (!words->count && !options->trace && !options->faults.count && !options->protocol)
@@ -80,12 +84,15 @@ static int check_framing(struct mock *mock) {
         const mock_fault_row *row = mock_fault_row_of(mock->uses[i].fault);
         if (!row->framing)
             continue;
-        if (framing && row->framing != framing)
-            return cli_fail(CLI_USAGE, "%s needs the %s framing, which is not that of %s%s",
+        if (framing && row->framing != framing && mock->has_protocol && !asked)
+            return cli_fail(CLI_USAGE,
+                            "%s needs the %s framing, which the protocol does not have:"
+                            " pass --framing %s",
                             row->name, dx_framing_name(row->framing),
-                            mock->has_protocol && !asked ? "the protocol: pass --framing "
-                                                         : "the others",
-                            mock->has_protocol && !asked ? dx_framing_name(row->framing) : "");
+                            dx_framing_name(row->framing));
+        if (framing && row->framing != framing)
+            return cli_fail(CLI_USAGE, "%s needs the %s framing, not %s", row->name,
+                            dx_framing_name(row->framing), dx_framing_name(framing));
         framing = mock->needed_framing = row->framing;
     }
     return CLI_OK;

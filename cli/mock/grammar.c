@@ -185,17 +185,24 @@ static const struct verb *verb_of(struct walk *walk, yyjson_val *action) {
     return found;
 }
 
+/* Is it one of " these words "? */
+static bool is_among(const char *words, const char *word) {
+    size_t len = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at++)
+        if (at > words && at[-1] == ' ' && at[len] == ' ')
+            return true;
+    return false;
+}
+
 static bool check_others(struct walk *walk, const struct verb *verb, yyjson_val *action) {
     size_t at;
     size_t max;
     yyjson_val *key;
     yyjson_val *part;
     char what[200];
-    char word[32];
     yyjson_obj_foreach(action, at, max, key, part) {
         const char *name = yyjson_get_str(key);
-        snprintf(word, sizeof word, " %s ", name);
-        if (strcmp(name, verb->name) == 0 || strstr(verb->others, word))
+        if (strcmp(name, verb->name) == 0 || is_among(verb->others, name))
             continue;
         snprintf(what, sizeof what, "\"%s\" does not go with \"%s\"", name, verb->name);
         return fail(walk, what);
@@ -232,11 +239,9 @@ static bool check_name(struct walk *walk, const char *member, yyjson_val *value)
 
 static bool check_member(struct walk *walk, const char *name, yyjson_val *value) {
     static const char values[] = " result error params message raw stderr id notify request ";
-    char word[32];
-    snprintf(word, sizeof word, " %s ", name);
-    if (strstr(values, word))
+    if (is_among(values, name))
         return check_value(walk, value);
-    if (strstr(" do then else together ", word))
+    if (is_among(" do then else together ", name))
         return check_do(walk, value);
     return check_name(walk, name, value);
 }

@@ -78,8 +78,11 @@ struct mock_level *mock_push(struct mock_task *task, mock_doing doing, yyjson_va
 }
 
 mock_after mock_pause(struct mock_task *task, uint64_t ms) {
-    if (task->mock->input_ended && ms > HURRY_MS)
+    if (task->mock->input_ended && ms > HURRY_MS) {
+        if (task->about)
+            task->about->answered = true; /* nobody waits for it */
         return MOCK_DONE;
+    }
     task->wake_ms = cli_now() + ms;
     dx_timer_set(task->timer, ms);
     return MOCK_WAIT;

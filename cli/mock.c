@@ -227,7 +227,7 @@ const cli_verb cli_mock = {
         " a host it ends when there is nothing left to do.",
     .groups = groups,
     .examples = examples,
-    .codes = "1345",
+    .codes = "13456",
     .word = CLI_A_FILE,
     .has_command = true,
     .size = sizeof(struct mock_options),

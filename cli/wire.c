@@ -4,8 +4,10 @@
 #include "cli/say.h"
 #include "cli/stdio.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct cli_wire {
     cli_wire_config config;
@@ -140,14 +142,18 @@ static void stdio_gone(void *user) {
     take_gone(user, NULL);
 }
 
-static int take_stdio(cli_wire *wire) {
+static int take_stdio(cli_wire *wire, dx_error *reterr) {
     cli_stdio_config config = {.loop = wire->config.loop,
                                .on_bytes = stdio_bytes,
                                .on_end = stdio_end,
                                .on_room = stdio_room,
                                .on_gone = stdio_gone,
                                .user = wire};
+    errno = 0;
     wire->stdio = cli_stdio_open(&config);
+    if (!wire->stdio && errno)
+        snprintf(reterr->phrase, sizeof reterr->phrase,
+                 "the standard input and output can't be used: %s", strerror(errno));
     return wire->stdio ? CLI_OK : CLI_NO_START;
 }
 
@@ -166,7 +172,7 @@ int cli_wire_open(const cli_wire_config *config, cli_wire **ret_wire, dx_error *
     good = cli_lane_init(&wire->out, &wire->config, us) && good;
     int code = !good             ? CLI_NO_START
                : config->command ? start_program(wire, reterr)
-                                 : take_stdio(wire);
+                                 : take_stdio(wire, reterr);
     if (code == CLI_OK)
         *ret_wire = wire;
     else

@@ -253,12 +253,10 @@ static mock_after do_ignore(struct mock_task *task, yyjson_val *value, yyjson_va
 static mock_after do_close(struct mock_task *task, yyjson_val *value, yyjson_val *action) {
     (void)action;
     settle(task);
-    if (strcmp(yyjson_get_str(value), "output") == 0) {
+    if (strcmp(yyjson_get_str(value), "output") == 0)
         mock_outlet_close(&task->mock->outlet);
-    } else {
+    else
         cli_wire_deafen(task->mock->wire);
-        task->mock->input_closed = true;
-    }
     return MOCK_NEXT;
 }
 

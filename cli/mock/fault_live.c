@@ -68,8 +68,11 @@ bool mock_later_waits(const struct mock *mock) {
 }
 
 void mock_later_free(struct mock *mock) {
-    while (mock->later)
-        forget(mock->later);
+    struct mock_later *next;
+    for (struct mock_later *later = mock->later; later; later = next) {
+        next = later->next;
+        forget(later);
+    }
 }
 
 /* When the other side will have given up. */
@@ -173,10 +176,8 @@ static void hold_back(struct mock *mock, dx_text message) {
 
 static void be_stubborn(struct mock *mock, bool ignores_term) {
     mock->deaf_to_end = true;
-    if (!ignores_term)
-        return;
-    mock->deaf_to_term = true;
-    signal(SIGTERM, SIG_IGN);
+    if (ignores_term)
+        signal(SIGTERM, SIG_IGN);
 }
 
 bool mock_fault_live(struct mock *mock, struct mock_task *task, mock_fault fault,

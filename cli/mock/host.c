@@ -72,7 +72,8 @@ void mock_greeted(struct mock *mock) {
         if (!mock->dying)
             probe(mock);
     }
-    start_script(mock);
+    if (!mock->dying)
+        start_script(mock);
 }
 
 void mock_take_step(struct mock *mock) {

@@ -66,59 +66,56 @@ struct mock_task;
 struct mock {
     const struct mock_options *options;
     char *const *command; /* NULL: we are a plugin */
-    dx_side side;
     dx_loop *loop;
     dx_recorder *recorder;
     dx_protocol *protocol;
-    bool has_protocol; /* somebody named it */
     mock_script *script;
     mock_trace *trace;
-    mock_otherwise otherwise;
     cli_wire *wire;
-    mock_outlet outlet;
+    dx_side side;
+    mock_otherwise otherwise;
     dx_framing framing;        /* that we write in; 0: that of what comes */
     dx_framing needed_framing; /* by a fault; 0: any */
+    mock_outlet outlet;
     cli_tail tail;
 
-    unsigned state;      /* of the protocol's lifecycle */
     const dx_step *step; /* of the handshake, at hand; NULL: there is none, or it was done */
+    unsigned state;      /* of the protocol's lifecycle */
+    bool has_protocol;   /* somebody named it */
     bool met;            /* the first step was done */
     bool greeted;        /* the handshake is over */
 
+    bool over;
     struct mock_task *tasks;
     size_t task_count;
     size_t task_bytes; /* of the messages that they hold */
     struct mock_call *calls;
     size_t call_count;
     uint64_t last_id;
-    uint64_t random; /* the state of what makes garbage */
+    uint64_t random;   /* the state of what makes garbage */
+    uint64_t heard_ms; /* when something came */
 
-    bool fault[MOCK_FAULT_COUNT]; /* of --fault */
-    struct mock_fault_use *uses;  /* … with where they are used */
+    struct mock_fault_use *uses; /* of --fault */
     size_t use_count;
-    bool fault_done[MOCK_FAULT_COUNT]; /* those that happen once */
-    uint64_t answers;                  /* after the handshake */
-    unsigned forms;                    /* of lengths that were written */
-    char *held;                        /* an answer that is stuck */
+    uint64_t answers; /* after the handshake */
+    char *held;       /* an answer that is stuck */
     size_t held_len;
-
     struct mock_later *later; /* what a fault says later */
     size_t later_count;
-    bool reads_later; /* as soon as all is written */
+    unsigned forms;                    /* of lengths that were written */
+    bool fault[MOCK_FAULT_COUNT];      /* those in use … */
+    bool fault_done[MOCK_FAULT_COUNT]; /* … and those of them that happen once, and did */
 
-    mock_phase phase;
-    uint64_t heard_ms; /* when something came */
+    bool reads_later; /* as soon as all is written */
     bool input_ended;
-    bool input_closed; /* by ourselves */
     bool closed_early; /* the plugin closed its output before we were done */
     bool gone;         /* the program has ended, or nobody reads */
-    bool deaf_to_end;  /* neither the end of the input nor a goodbye counts … */
-    bool deaf_to_term; /* … nor does SIGTERM */
+    bool deaf_to_end;  /* neither the end of the input nor a goodbye counts */
     bool dying;        /* as soon as all is written */
-    int die_of;        /* a signal, or 0: with `code` */
-    dx_timer *timer;   /* of a host that leaves */
-    int rung;          /* of the ladder */
-    bool over;
+    mock_phase phase;
+    int die_of;      /* a signal, or 0: with `code` */
+    int rung;        /* of the ladder, by which a host leaves … */
+    dx_timer *timer; /* … and its time */
     int code;
 };
 
@@ -126,7 +123,7 @@ struct mock {
 void mock_fail(struct mock *mock, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* As soon as what waits was written. */
-void mock_die(struct mock *mock, int code, int signal);
+void mock_die(struct mock *mock, int code, int number);
 /* Looks whether there is nothing more to do; called when something ended. */
 void mock_look(struct mock *mock);
 /* Runs it to its end. An exit code. */

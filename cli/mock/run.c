@@ -17,16 +17,18 @@
 enum { DRAIN_MS = 1000, QUIET_MS = 2000 };
 
 void mock_fail(struct mock *mock, int code, const char *format, ...) {
-    char message[600];
-    va_list args;
+    char *message = NULL;
+    va_list list;
     if (mock->over)
         return;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
     mock->over = true;
     mock->code = code;
-    cli_tail_fail(&mock->tail, NULL, code, message, NULL, NULL);
+    va_start(list, format);
+    int len = vasprintf(&message, format, list);
+    va_end(list);
+    cli_tail_fail(&mock->tail, NULL, code, len < 0 ? NULL : message, NULL, NULL);
+    if (len >= 0)
+        free(message);
 }
 
 void mock_die(struct mock *mock, int code, int number) {
@@ -51,11 +53,22 @@ static void die_of(int number) {
 
 /* The wire. */
 
+/* What comes can't be framed any more. A plugin waits for the end of it. */
+static void hear_no_more(struct mock *mock, dx_fault fault) {
+    if (mock->side == DX_SIDE_HOST && mock->phase != MOCK_LEAVING && !mock->dying)
+        mock_fail(mock, CLI_VIOLATION, "the plugin can't be understood any more: %s",
+                  dx_fault_name(fault));
+    else if (fault != DX_FAULT_TRUNCATED)
+        cli_note("nothing more can be read of what comes: %s", dx_fault_name(fault));
+}
+
 static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void *user) {
     struct mock *mock = user;
     (void)wire;
     (void)bytes;
     mock->heard_ms = cli_now();
+    if (frame->kind == DX_FRAME_FAULT && frame->fatal)
+        hear_no_more(mock, frame->fault);
     if (frame->kind == DX_FRAME_MESSAGE && !mock->over && !mock->dying)
         mock_hear(mock, frame->text);
 }
@@ -269,8 +282,8 @@ int mock_run(struct mock *mock) {
     int code = begin(mock);
     if (code == CLI_OK) {
         int before = cli_interrupts();
-        mock->step =
-            mock->has_protocol && !mock->trace ? dx_protocol_facts_of(mock->protocol)->start : NULL;
+        bool greets = mock->has_protocol && (!mock->trace || mock->side == DX_SIDE_PLUGIN);
+        mock->step = greets ? dx_protocol_facts_of(mock->protocol)->start : NULL;
         mock->greeted = mock->side == DX_SIDE_PLUGIN && (!mock->step || !mock->step->method);
         mock->heard_ms = cli_now();
         mock_begin(mock);

@@ -276,9 +276,11 @@ void mock_tasks_hurry(struct mock *mock) {
 }
 
 void mock_tasks_free(struct mock *mock) {
-    while (mock->tasks) {
-        if (mock->tasks->about)
-            mock->tasks->about->answered = true;
-        free_task(mock->tasks);
+    struct mock_task *next;
+    for (struct mock_task *task = mock->tasks; task; task = next) {
+        next = task->next;
+        if (task->about)
+            task->about->answered = true;
+        free_task(task);
     }
 }

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of a trace is held. */
-enum { RECORDS_MAX = 1000000, BYTES_MAX = 256 << 20 };
+/* How much of a trace is held; up to what length the params of it are kept as a tree. */
+enum { RECORDS_MAX = 1000000, BYTES_MAX = 256 << 20, KEPT_MAX = 4096 };
 
 struct reading {
     mock_trace *trace;
@@ -148,8 +148,10 @@ int mock_trace_read(const char *file, const char *peer, dx_side side, mock_trace
     if (code != CLI_OK)
         return code;
     reading.trace = calloc(1, sizeof *reading.trace);
-    if (!reading.trace)
-        code = cli_fail(CLI_NO_START, "no memory");
+    if (!reading.trace) {
+        cli_trace_close(trace);
+        return cli_fail(CLI_NO_START, "no memory");
+    }
     while (code == CLI_OK && (got = cli_trace_next(trace, &record, &error)) < CLI_GOT_END)
         if (got == CLI_GOT_WRONG)
             code = cli_fail(CLI_USAGE, "%s: %s", cli_trace_name(trace), error.phrase);
@@ -208,7 +210,13 @@ static bool is_same(mock_message *known, mock_message *message) {
         return !known->body.at && !message->body.at;
     yyjson_val *one = mock_message_body(known);
     yyjson_val *two = mock_message_body(message);
-    return one && two && mock_matches(NULL, one, two);
+    bool same = one && two && mock_matches(NULL, one, two);
+    if (known->body.len > KEPT_MAX) { /* the text is there to read it again */
+        yyjson_doc_free(known->doc);
+        known->doc = NULL;
+        known->tried = false;
+    }
+    return same;
 }
 
 /* The best is one that was not used and is the same; the last resort is one that was used. */

@@ -468,4 +468,4 @@ def wrong_words():
     fails("absent can't be read: No such file or directory", "--trace", "absent")
 
 
-sys.exit(run_all(8))
+sys.exit(run_all(12))

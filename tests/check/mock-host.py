@@ -66,6 +66,8 @@ def exit_codes():
     same((code, said), (4, "duplex mock: the plugin ended: signal 9 ended the program\n"))
     code, _, said = host({"start": [{"request": "x"}]}, "sh", "-c", "exec >&-; sleep 0.3; exit 0")
     same((code, said), (4, "duplex mock: the plugin ended: it left with code 0\n"))
+    code, _, said = host({"framing": "header", "start": [{"request": "x"}]}, "sh", "-c", "printf 'Content-Length: 99999999999\\r\\n\\r\\n'; sleep 9")
+    same((code, said), (6, "duplex mock: the plugin can't be understood any more: message-limit\n"))
     same(host({"start": [{"exit": 9}]}, "cat")[0], 9)
     same(host({"start": [{"signal": "KILL"}]}, "sleep", "60")[0], -9)
     # A handshake that is refused, and one that is not answered.
@@ -217,6 +219,9 @@ def with_mcp():
             tools = run(DUPLEX, "mcp", "tools", "list", "--", ADDER)
             mocked = run(DUPLEX, "mcp", "tools", "list", "--", DUPLEX, "mock", "--trace", path)
             same(mocked, tools)
+        # A fault comes after the handshake here, too.
+        faulty = run(DUPLEX, "call", "-p", "mcp", "-t", "1s", "tools/list", "--", DUPLEX, "mock", "-p", "mcp", "--trace", path, "--fault", "result-and-error")
+        same((faulty[0], faulty[2]), (6, 'duplex call: tools/list: a response with both "result" and "error"\n'))
         # It keeps the protocol, by the books.
         trace = os.path.join(folder, "u.jsonl")
         run(DUPLEX, "call", "-p", "mcp", "-o", trace, *words, "--", DUPLEX, "mock", "--trace", path)
@@ -273,4 +278,4 @@ for name, code in SEEN.items():
     CASES.append(("call " + name, called(name, code)))
 
 
-sys.exit(run_all(8))
+sys.exit(run_all(12))

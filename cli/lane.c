@@ -81,8 +81,6 @@ static bool take_frame(cli_lane *lane, const dx_frame *frame) {
     return !lane->closed && !(frame->kind == DX_FRAME_FAULT && frame->fatal);
 }
 
-static bool feed_framer(cli_lane *lane, dx_text bytes);
-
 /* What came is of the other framing after all: it gets all that was not told. */
 static bool change(cli_lane *lane) {
     dx_buf first = lane->first;
@@ -92,7 +90,7 @@ static bool change(cli_lane *lane) {
     lane->framer = new_framer(lane);
     lane->told = 0;
     dx_buf_init(&lane->first, FIRST_MAX, NULL);
-    bool good = lane->framer && feed_framer(lane, (dx_text){first.data, first.len});
+    bool good = lane->framer && cli_lane_feed(lane, (dx_text){first.data, first.len});
     dx_buf_done(&first);
     return good;
 }
@@ -112,9 +110,11 @@ static bool take_frames(cli_lane *lane) {
     return true;
 }
 
-static bool feed_framer(cli_lane *lane, dx_text bytes) {
+bool cli_lane_feed(cli_lane *lane, dx_text bytes) {
     while (bytes.len && lane->framer) {
         size_t len = bytes.len < PORTION ? bytes.len : PORTION;
+        if (lane->either && dx_buf_append(&lane->first, bytes.at, len) != DX_OK)
+            lane->either = false;
         if (dx_framer_feed(lane->framer, bytes.at, len) != DX_OK || !take_frames(lane)) {
             lane->framer = dx_framer_free(lane->framer);
             return false;
@@ -125,12 +125,6 @@ static bool feed_framer(cli_lane *lane, dx_text bytes) {
     if (bytes.len && !lane->closed)
         record(lane, DX_TRACE_STRAY, bytes, bytes.len);
     return true;
-}
-
-bool cli_lane_feed(cli_lane *lane, dx_text bytes) {
-    if (lane->either && dx_buf_append(&lane->first, bytes.at, bytes.len) != DX_OK)
-        lane->either = false;
-    return feed_framer(lane, bytes);
 }
 
 void cli_lane_finish(cli_lane *lane) {

@@ -195,12 +195,13 @@ cli_stdio *cli_stdio_open(const cli_stdio_config *config) {
     stdio->in = fcntl(0, F_DUPFD_CLOEXEC, 3);
     stdio->out = fcntl(1, F_DUPFD_CLOEXEC, 3);
     dx_buf_init(&stdio->waiting, WAITING, NULL);
-    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     bool good = stdio->in >= 0 && stdio->out >= 0 && nothing >= 0 && watch_both(stdio);
     if (good) {
         signal(SIGPIPE, SIG_IGN);
         dup2(nothing, 0);
-        dup2(2, 1);
+        if (dup2(2, 1) < 0)
+            dup2(nothing, 1);
     } else {
         release(stdio);
         stdio = NULL;

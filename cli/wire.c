@@ -48,8 +48,11 @@ static void take_bytes(cli_wire *wire, dx_text bytes) {
     enter(wire);
     if (wire->config.on_bytes)
         wire->config.on_bytes(wire, bytes, wire->config.user);
-    if (!wire->closed)
-        (void)cli_lane_feed(&wire->in, bytes);
+    bool good = wire->closed || cli_lane_feed(&wire->in, bytes);
+    if (!good && !wire->closed) {
+        dx_frame lost = {.kind = DX_FRAME_FAULT, .fault = DX_FAULT_SYSTEM, .fatal = 1};
+        tell_frame(&wire->in, &lost, 0);
+    }
     leave(wire);
 }
 

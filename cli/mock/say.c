@@ -20,10 +20,15 @@ static struct mock_level *keeper(struct mock_task *task) {
 
 void mock_put(struct mock *mock, struct mock_task *task, dx_text bytes) {
     struct mock_level *level = keeper(task);
-    if (!level)
+    if (!level) {
         mock_outlet_put(&mock->outlet, bytes);
-    else if (bytes.len && dx_buf_append(&level->kept, bytes.at, bytes.len) != DX_OK)
-        mock_fail(mock, CLI_NO_START, "no memory, or more than 64 MiB are to be written together");
+        return;
+    }
+    dx_status status = bytes.len ? dx_buf_append(&level->kept, bytes.at, bytes.len) : DX_OK;
+    if (status == DX_ERR_LIMIT)
+        mock_fail(mock, CLI_LATE, "more than 64 MiB are to be written together");
+    else if (status != DX_OK)
+        mock_fail(mock, CLI_NO_START, "no memory");
 }
 
 void mock_put_garbage(struct mock *mock, struct mock_task *task, uint64_t count) {

@@ -3,6 +3,7 @@ that says why."""
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -35,5 +36,18 @@ def called(name, framing):
 for row in TABLE:
     for kind in [row["framing"]] if row["framing"] != "any" else ["line", "header"]:
         CASES.append(("call %s %s" % (row["name"], kind), called(row["name"], kind)))
+
+
+@case
+def long_traces():
+    for count, code in ((1000000, 0), (1000001, 2)):
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.write('{"duplex-trace":1,"time":"us","part":1}\n')
+            file.write('{"t":1,"from":"host","peer":"p","message":{"jsonrpc":"2.0","method":"n"}}\n' * count)
+            file.flush()
+            seen, got, said = ask("--trace", file.name, send=request(1, "m"))
+        same(got, code, said)
+        assert code or seen.startswith(b'{"jsonrpc":"2.0","id":1,"error"'), seen
+
 
 sys.exit(run_all(8))

@@ -485,6 +485,39 @@ def recording():
 
 
 @case
+def recorded_whole():
+    # Whichever framing it is after all, each message is recorded once, however much was written at once.
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "t.jsonl")
+        many = {"flood": 60, "do": {"notify": "n", "params": ["y" * 5000]}}
+        seen, code, _ = ask("-o", path, script=script(start=[{"framing": "header"}, {"split": 1048576, "do": many}]), send=b"")
+        same((seen, code), (notice("n", ["y" * 5000], "header") * 60, 0))
+        with open(path, encoding="utf-8") as file:
+            records = [json.loads(text) for text in file][1:]
+        same([(r["from"], "message" in r, r.get("bytes")) for r in records], [("plugin", True, len(seen) // 60)] * 60)
+
+
+@case
+def without_errors():
+    # A standard error that is closed is not taken for the wire.
+    got = subprocess.run(["sh", "-c", '"$0" mock -p jsonrpc --show 2>&-', DUPLEX], input=request(1, "m"), stdout=subprocess.PIPE, timeout=20)
+    same((got.returncode, got.stdout), (0, answer(1, None)))
+
+
+@case
+def more_limits():
+    for count, code in ((10000, 0), (10001, 2)):
+        same(ask(send=b"", script=script(*[on([])] * count))[1], code)
+        same(ask(send=b"", script=script(start=[{"garbage": 0}] * count))[1], code)
+    for size, code in ((64, 0), (65, 5)):
+        seen, got, said = ask(send=b"", script=script(start=[{"together": [{"garbage": "%dM" % size}]}]))
+        same((len(seen), got), (size << 20 if not code else 0, code), said)
+    for count, code in ((10000, 0), (10001, 5)):
+        seen, got, said = ask("--fault", "late", send=b"".join(request(i, "m") for i in range(count)))
+        same((seen, got), (b"", code), said)
+
+
+@case
 def little_memory():
     # However little there is, it ends and says so, or it works.
     for size in (12, 16, 24, 40, 64):

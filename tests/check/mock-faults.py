@@ -237,7 +237,10 @@ def host(name, framing):
             words = [DUPLEX, "mock", "-f", framing, "--fault", name, "--timeout", "100ms", "--", "sh", "-c", 'cat >"$0"; exit 0', path]
             process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             if name in ("eof-ignored", "term-ignored"):  # they stay
-                time.sleep(0.5)
+                until = time.monotonic() + 10
+                while not (os.path.exists(path) and os.path.getsize(path)) and time.monotonic() < until:
+                    time.sleep(0.02)
+                time.sleep(0.3)
                 same(process.poll(), None)
                 process.send_signal(signal.SIGINT)
             out, errors = process.communicate(timeout=LIMIT)
@@ -311,13 +314,15 @@ def writes_first():
 
 @case
 def deaf():
-    mock = Mock("-f", "line", "--fault", "deaf")
+    mock = Mock("-p", "mcp", "--fault", "deaf")
+    mock.write(SHAKE)
+    same(mock.read(len(INIT)), INIT)
     fcntl.fcntl(mock.process.stdin, fcntl.F_SETFL, os.O_NONBLOCK)
     sent = 0
-    until = time.monotonic() + 1
+    until = time.monotonic() + 0.7
     while time.monotonic() < until and sent < 4 << 20:
         sent += mock.process.stdin.write(b"x" * 4096) or 0
-    assert sent <= 1 << 20, sent
+    assert 1 << 15 < sent < 1 << 20, sent
     mock.process.terminate()
     same(mock.process.wait(5), 0)
     same(mock.process.stdout.read(), b"")

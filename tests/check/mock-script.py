@@ -195,9 +195,8 @@ def in_time():
     began = time.monotonic()
     mock.write(request(1, "slow") + request(2, "fast"))
     same(mock.read(10), answer(2, "fast"))
-    fast = time.monotonic() - began
     same(mock.read(len(answer(2, "fast")) + 1), answer(2, "fast") + answer(1, "slow"))
-    assert time.monotonic() - began > 0.29 > fast
+    assert time.monotonic() - began > 0.29
     # At the end of the input a short delay is waited for, a long one is not.
     mock.write(request(3, "slow"))
     same(mock.finish(), 0)
@@ -272,13 +271,13 @@ def ending():
     same(mock.process.poll(), None)
     same(mock.finish(), 0)
     # A delay that is under way does not hold SIGTERM up, nor does a reader that does not read.
-    mock = Mock(script=script(on([{"delay": "1h"}])))
-    mock.write(request(1, "m")).read_for(0.1)
+    mock = Mock(script=script(on([{"notify": "n"}, {"delay": "1h"}])))
+    mock.write(request(1, "m")).read(5)
     mock.process.terminate()
     same(mock.process.wait(5), 0)
     mock.kill()
     mock = Mock(script=script(start=[{"huge": "50M"}]))
-    mock.read_for(0.1)
+    mock.read(1)
     began = time.monotonic()
     mock.process.terminate()
     same(mock.process.wait(5), 0)
@@ -309,7 +308,7 @@ def ends_of_the_wire():
     same(mock.process.wait(5), 0)
     mock.kill()
     # Not read for a while: what fits into the pipe, and no more.
-    mock = Mock(script=script(on([{"stop-reading": True}, {"notify": "stopped"}, {"delay": "400ms"}, {"stop-reading": False}, {"result": 1}]),
+    mock = Mock(script=script(on([{"stop-reading": True}, {"notify": "stopped"}, {"delay": "900ms"}, {"stop-reading": False}, {"result": 1}]),
                               on({"result": 2}, "n")))
     mock.write(request(7, "m"))
     mock.read(5)
@@ -318,14 +317,14 @@ def ends_of_the_wire():
     same(mock.finish(), 0)
     same(mock.seen, notice("stopped") + answer(7, 1) + answer(8, 2))
     # A process that holds the output.
-    mock = Mock(script=script(on([{"grandchild": "1s"}, {"result": 1}, {"exit": 0}])))
+    mock = Mock(script=script(on([{"grandchild": "2s"}, {"result": 1}, {"exit": 0}])))
     began = time.monotonic()
     mock.write(request(7, "m"))
     same(mock.process.wait(5), 0)
-    assert time.monotonic() - began < 0.8
+    assert time.monotonic() - began < 1.8
     while mock._read([mock.process.stdout], 5):
         pass
-    assert time.monotonic() - began > 0.9
+    assert time.monotonic() - began > 1.9
     same(mock.seen, answer(7, 1))
     mock.kill()
 

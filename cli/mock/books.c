@@ -22,6 +22,8 @@ static void answer(struct mock *mock, struct mock_task *task, mock_message *abou
     about->answered = true;
     if (!good)
         mock_fail(mock, CLI_NO_START, "no memory");
+    else if (about->batch)
+        mock_batch_add(about->batch, (dx_text){text.data, text.len});
     else
         mock_deliver(mock, task, about, (dx_text){text.data, text.len}, true);
     dx_buf_done(&text);

@@ -81,6 +81,7 @@ mock_message *mock_message_unref(mock_message *message) {
     }
     if (--message->refs)
         return NULL;
+    mock_batch_leave(message->batch);
     yyjson_doc_free(message->doc);
     free(message->method);
     free(message->text);

@@ -22,6 +22,7 @@ typedef struct mock_message {
     int64_t refusal; /* the code of the error that it gets in this state of its protocol; 0: none */
     const char *refusal_text;
     struct mock *mock;
+    struct mock_batch *batch; /* that it came in; NULL: none */
 } mock_message;
 
 /* NULL: no memory. `method` is for an answer. */

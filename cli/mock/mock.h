@@ -86,6 +86,7 @@ struct mock {
     bool greeted;        /* the handshake is over */
 
     bool over;
+    struct mock_batch *batch; /* that is being heard */
     struct mock_task *tasks;
     size_t task_count;
     size_t task_bytes; /* of the messages that they hold */
@@ -183,6 +184,14 @@ struct mock_call *mock_call_find(struct mock *mock, dx_text id);
 /* What our side may send by itself, as the protocol has it; the params are appended to `params`,
  * nothing if there are none. Never NULL. */
 const char *mock_own_method(struct mock *mock, bool notification, dx_buf *params);
+
+/* The answers to a batch, which go out together when the last of its messages was dealt with.
+ * NULL: no memory, which was told. */
+struct mock_batch *mock_batch_new(struct mock *mock);
+struct mock_batch *mock_batch_join(struct mock_batch *batch);
+/* NULL is fine. */
+void mock_batch_leave(struct mock_batch *batch);
+void mock_batch_add(struct mock_batch *batch, dx_text answer);
 
 /* Hearing. */
 

@@ -139,6 +139,7 @@ static void hear_message(struct mock *mock, dx_text text, const dx_message *part
         return;
     }
     dx_text method = {message->method, message->method_len};
+    message->batch = mock_batch_join(mock->batch);
     if (mock->has_protocol && message->kind == MOCK_REQUEST &&
         dx_protocol_may(mock->protocol, mock->state, method, mock_other_side(mock),
                         &message->refusal, &message->refusal_text) != DX_LEAVE_NO)
@@ -162,11 +163,18 @@ static void hear_message(struct mock *mock, dx_text text, const dx_message *part
     mock_message_unref(message);
 }
 
+static void say_wrong(struct mock *mock, dx_text text) {
+    if (mock->batch)
+        mock_batch_add(mock->batch, text);
+    else
+        mock_say(mock, NULL, text);
+}
+
 /* What is no message is answered as the specification asks; a host stays silent where the text is
  * no JSON at all. */
 static void hear_wrong(struct mock *mock, dx_text text, const dx_message *parts) {
     bool is_json = parts->kind != DX_KIND_NONE || parts->fault == DX_FAULT_NOT_A_MESSAGE;
-    bool asks = parts->method.len || parts->kind == DX_KIND_REQUEST || !is_json;
+    bool asks = parts->method.len || parts->kind == DX_KIND_REQUEST || !is_json || mock->batch;
     char error[160];
     dx_text id = {parts->id.len ? text.at + parts->id.at : "null",
                   parts->id.len ? parts->id.len : 4};
@@ -182,7 +190,7 @@ static void hear_wrong(struct mock *mock, dx_text text, const dx_message *parts)
     if (dx_buf_append(&answer_text, "{\"jsonrpc\":\"2.0\",\"id\":", 22) == DX_OK &&
         dx_buf_append(&answer_text, id.at, id.len) == DX_OK &&
         dx_buf_append(&answer_text, error, strlen(error)) == DX_OK)
-        mock_say(mock, NULL, (dx_text){answer_text.data, answer_text.len});
+        say_wrong(mock, (dx_text){answer_text.data, answer_text.len});
     dx_buf_done(&answer_text);
 }
 
@@ -216,7 +224,12 @@ void mock_hear(struct mock *mock, dx_text text) {
         hear_wrong(mock, text, &parts);
         return;
     }
+    /* A fault is in one answer, not in many. */
+    mock->batch = mock->use_count ? NULL : mock_batch_new(mock);
     while (!mock->over &&
            dx_rpc_element(text, &parts, DX_DEPTH_MAX, facts->lenient, &cursor, &element) == DX_OK)
         hear_one(mock, text, &element);
+    struct mock_batch *batch = mock->batch;
+    mock->batch = NULL;
+    mock_batch_leave(batch);
 }

@@ -377,7 +377,10 @@ def wrong_messages():
                          (b'{"jsonrpc":"2.0","id":1,"method":5}\n', error(-32600, "Invalid Request", "method-type", 1)),
                          (b'{"jsonrpc":"2.0","id":{},"method":"m"}\n', error(-32600, "Invalid Request", "id-type")),
                          (b'{"x":1}\n', b""),
-                         (b'[{"jsonrpc":"2.0","id":1,"method":"m"},{"jsonrpc":"2.0","id":2,"method":"n","params":[2]}]\n', answer(1, None) + answer(2, [2])),
+                         (b'[{"jsonrpc":"2.0","id":1,"method":"m"},{"jsonrpc":"2.0","id":2,"method":"n","params":[2]},{"jsonrpc":"2.0","method":"x"},5]\n',
+                          b"[" + answer(1, None)[:-1] + b"," + answer(2, [2])[:-1] + b"," + error(-32600, "Invalid Request", "not-a-message")[:-1] + b"]\n"),
+                         (b'[{"jsonrpc":"2.0","method":"x"}]\n', b""),
+                         (b'[{"jsonrpc":"2.0","id":1,"method":5}]\n', b"[" + error(-32600, "Invalid Request", "method-type", 1)[:-1] + b"]\n"),
                          (b"[" * 5000 + b"\n", error(-32700, "Parse error", "json-depth")),
                          (b"\xff\xfe\n", error(-32700, "Parse error", "json-utf8"))):
         same(ask("-p", "jsonrpc", send=sent)[:2], (wanted, 0), sent[:50])
@@ -389,6 +392,17 @@ def wrong_messages():
 
 
 # The wire itself: our end of it may be anything.
+
+@case
+def batches():
+    """Its answers are one message, when the last of them is there."""
+    mock = Mock(script=script(on([{"delay": "200ms"}, {"result": "slow"}], "slow"), on({"silence": True}, "never")))
+    mock.write(line(b"[" + b",".join(request(i, name)[:-1] for i, name in enumerate(("slow", "a", "never", "slow"))) + b"]") + request(9, "b"))
+    same(mock.finish(), 0)
+    same(mock.seen, answer(9, None) + line(b"[" + b",".join(text[:-1] for text in (answer(1, None), answer(0, "slow"), answer(3, "slow"))) + b"]"))
+    seen, _, _ = ask("-p", "jsonrpc", "--fault", "id-form", send=line(b"[" + request(1, "a")[:-1] + b"," + request(2, "a")[:-1] + b"]"))
+    same(seen, answer('"1"', None) + answer('"2"', None))
+
 
 @case
 def plain_files():

@@ -1,0 +1,49 @@
+/* A batch that came: its answers are one message. */
+#include "cli/mock/mock.h"
+#include "cli/say.h"
+
+#include <stdlib.h>
+
+struct mock_batch {
+    struct mock *mock;
+    size_t open; /* messages that were not dealt with, and who hears it */
+    dx_buf text;
+};
+
+struct mock_batch *mock_batch_new(struct mock *mock) {
+    struct mock_batch *batch = malloc(sizeof *batch);
+    if (!batch) {
+        mock_fail(mock, CLI_NO_START, "no memory");
+        return NULL;
+    }
+    *batch = (struct mock_batch){.mock = mock, .open = 1};
+    dx_buf_init(&batch->text, SIZE_MAX / 2, NULL);
+    return batch;
+}
+
+struct mock_batch *mock_batch_join(struct mock_batch *batch) {
+    if (batch)
+        batch->open++;
+    return batch;
+}
+
+void mock_batch_add(struct mock_batch *batch, dx_text answer) {
+    const char *before = batch->text.len ? "," : "[";
+    if (dx_buf_append(&batch->text, before, 1) != DX_OK ||
+        dx_buf_append(&batch->text, answer.at, answer.len) != DX_OK)
+        mock_fail(batch->mock, CLI_NO_START, "no memory");
+}
+
+void mock_batch_leave(struct mock_batch *batch) {
+    if (!batch || --batch->open)
+        return;
+    struct mock *mock = batch->mock;
+    if (batch->text.len && !mock->over && !mock->dying) {
+        if (dx_buf_append(&batch->text, "]", 1) == DX_OK)
+            mock_say(mock, NULL, (dx_text){batch->text.data, batch->text.len});
+        else
+            mock_fail(mock, CLI_NO_START, "no memory");
+    }
+    dx_buf_done(&batch->text);
+    free(batch);
+}

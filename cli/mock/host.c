@@ -46,7 +46,8 @@ static void do_faults(struct mock *mock) {
     static const char nothing[] = "{\"jsonrpc\":\"2.0\",\"id\":4711,\"result\":{}}";
     for (mock_fault fault = 0; fault < MOCK_FAULT_COUNT && !mock->over; fault++) {
         mock_fault_class class = mock_fault_class_of(fault);
-        if (!mock->fault[fault] || mock->fault_done[fault])
+        bool in_message = class == MOCK_IN_FRAME || class == MOCK_IN_TEXT;
+        if (!mock->fault[fault] || mock->fault_done[fault] || in_message)
             continue;
         if (class == MOCK_BY_ITSELF)
             mock_fault_say(mock, fault, NULL);

@@ -223,3 +223,24 @@ dx_protocol *cli_protocol(const char *name) {
              status == DX_ERR_NOMEM ? "no memory" : why.phrase);
     return NULL;
 }
+
+int cli_check_form(const char *file, yyjson_val *value, dx_text schema, int code) {
+    yyjson_doc *doc = yyjson_read(schema.at, schema.len, 0);
+    dx_schemas *schemas = NULL;
+    dx_schema *compiled = NULL;
+    dx_check *check = NULL;
+    dx_misfit why = {.phrase = "no memory"};
+    dx_status status = doc ? dx_schemas_new(NULL, &schemas) : DX_ERR_NOMEM;
+    if (status == DX_OK)
+        status = dx_schemas_add(schemas, dx_str(""), yyjson_doc_get_root(doc), &why);
+    if (status == DX_OK)
+        status = dx_schemas_compile(schemas, dx_str(""), &compiled, &why);
+    if (status == DX_OK)
+        status = dx_check_new(NULL, &check);
+    if (status == DX_OK)
+        status = dx_schema_check(compiled, value, 0, check, &why);
+    dx_check_free(check);
+    dx_schemas_free(schemas);
+    yyjson_doc_free(doc);
+    return status == DX_OK ? CLI_OK : cli_fail(code, "%s: %s", file, why.phrase);
+}

@@ -15,6 +15,10 @@ char *cli_read_file(const char *path, size_t *ret_len);
  * if it is none. *ret_code is which. */
 yyjson_doc *cli_read_json(const char *path, int code, int *ret_code);
 
+/* Does what a file holds fit a schema, which is JSON? CLI_OK; or `code`, and "FILE: /place: …" was
+ * told. */
+int cli_check_form(const char *file, yyjson_val *value, dx_text schema, int code);
+
 /* PARAMS as words: nothing; one JSON text, @FILE or -; or key=text and key:=json words. The text of
  * the params, to be freed, NULL in *ret_text for none. False if that was told. */
 bool cli_params(char *const *words, char **ret_text);

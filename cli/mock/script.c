@@ -17,30 +17,6 @@ uint64_t mock_number(yyjson_val *value) {
     return yyjson_is_raw(value) ? strtoull(yyjson_get_raw(value), NULL, 10) : 0;
 }
 
-/* Does it fit the schema? False: told. */
-static bool check_schema(const char *file, yyjson_val *root) {
-    dx_schemas *schemas = NULL;
-    dx_check *check = NULL;
-    dx_schema *schema = NULL;
-    dx_misfit why = {.phrase = "no memory"};
-    yyjson_doc *doc = yyjson_read(mock_schema, mock_schema_len, 0);
-    dx_status status = doc ? dx_schemas_new(NULL, &schemas) : DX_ERR_NOMEM;
-    if (status == DX_OK)
-        status = dx_schemas_add(schemas, dx_str(""), yyjson_doc_get_root(doc), &why);
-    if (status == DX_OK)
-        status = dx_schemas_compile(schemas, dx_str(""), &schema, &why);
-    if (status == DX_OK)
-        status = dx_check_new(NULL, &check);
-    if (status == DX_OK)
-        status = dx_schema_check(schema, root, 0, check, &why);
-    dx_check_free(check);
-    dx_schemas_free(schemas);
-    yyjson_doc_free(doc);
-    if (status != DX_OK)
-        cli_fail(CLI_USAGE, "%s: %s", file, why.phrase);
-    return status == DX_OK;
-}
-
 /* Regular expressions: each is a schema with a pattern. */
 
 struct regexes {
@@ -178,7 +154,8 @@ static bool read_script(const char *file, mock_script *script) {
         yyjson_doc_free(doc);
         return false;
     }
-    bool good = check_schema(file, yyjson_doc_get_root(doc));
+    dx_text schema = {mock_schema, mock_schema_len};
+    bool good = cli_check_form(file, yyjson_doc_get_root(doc), schema, CLI_USAGE) == CLI_OK;
     yyjson_doc_free(doc);
     if (good) {
         script->doc = yyjson_read_opts(text, len, YYJSON_READ_NUMBER_AS_RAW, NULL, NULL);

@@ -40,28 +40,6 @@ static int tell(const char *path, const char *what) {
     return cli_fail(CLI_MISFIT, "%s: %s", path, what);
 }
 
-/* Does it have the right form? */
-static int check_form(const char *path, yyjson_val *root) {
-    yyjson_doc *doc = yyjson_read(spec_schema, sizeof spec_schema - 1, 0);
-    dx_schemas *schemas = NULL;
-    dx_schema *schema = NULL;
-    dx_check *check = NULL;
-    dx_misfit why = {0};
-    dx_status status = doc ? dx_schemas_new(NULL, &schemas) : DX_ERR_NOMEM;
-    if (status == DX_OK)
-        status = dx_schemas_add(schemas, dx_str(""), yyjson_doc_get_root(doc), &why);
-    if (status == DX_OK)
-        status = dx_schemas_compile(schemas, dx_str(""), &schema, &why);
-    if (status == DX_OK)
-        status = dx_check_new(NULL, &check);
-    if (status == DX_OK)
-        status = dx_schema_check(schema, root, 0, check, &why);
-    dx_check_free(check);
-    dx_schemas_free(schemas);
-    yyjson_doc_free(doc);
-    return status == DX_OK ? CLI_OK : tell(path, why.phrase[0] ? why.phrase : "no memory");
-}
-
 /* Where in the file something is, and whose arguments may be named there. */
 struct place {
     const char *path;
@@ -225,7 +203,7 @@ int spec_read(struct spec *spec, const char *path) {
         return tell(path, "no memory");
     yyjson_val *root = yyjson_doc_get_root(spec->doc);
     yyjson_val *tools = yyjson_obj_get(root, "tools");
-    code = check_form(path, root);
+    code = cli_check_form(path, root, dx_str(spec_schema), CLI_MISFIT);
     if (code != CLI_OK)
         return code;
     spec->tools = calloc(yyjson_arr_size(tools) + 1, sizeof *spec->tools);

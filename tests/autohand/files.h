@@ -140,7 +140,8 @@ static void end_job(dx_autohand_job *job, int how, dx_text text) {
     assert_int_equal(job->ended, 0);
     assert_non_null(text.at);
     job->ended = how;
-    job->output = strndup(text.at, text.len);
+    job->output = calloc(1, text.len + 1);
+    memcpy(job->output, text.at, text.len);
     dx_loop_stop(job->agent->loop);
 }
 

@@ -21,6 +21,7 @@ extern const cli_verb cli_notify;
 extern const cli_verb cli_ps;
 extern const cli_verb cli_reginald; /* as cli_hermes */
 extern const cli_verb cli_repl;     /* in cli/repl, as is its program */
+extern const cli_verb cli_replay;
 extern const cli_verb cli_restart;
 extern const cli_verb cli_run;
 extern const cli_verb cli_schema;

@@ -62,7 +62,7 @@ struct finding {
 /* False if it is not shown. */
 static bool begin(replay_report *report, struct finding *finding) {
     const char *file = report->files[finding->place->file];
-    if (report->told[finding->is_note] >= report->max) {
+    if (report->quiet || report->told[finding->is_note] >= report->max) {
         report->hidden++;
         return false;
     }

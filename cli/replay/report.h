@@ -11,6 +11,7 @@ typedef struct replay_report {
     uint64_t max;     /* so many are told, and as many notes */
     uint64_t told[2]; /* differences, notes */
     uint64_t hidden;
+    bool quiet;    /* nothing is told any more, only counted */
     uint64_t sent; /* messages of ours; … */
     uint64_t unsent;
     uint64_t expected; /* … of the other side: recorded, … */

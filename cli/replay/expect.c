@@ -87,6 +87,15 @@ static void judge(struct replay *replay, const replay_item *was, const replay_it
     replay_diff_done(&diff);
 }
 
+/* If one comes early, all that it was recorded behind come late: that is told once. */
+static void tell_order(struct replay *replay, const replay_item *was, const replay_item *is) {
+    replay->report.reordered++;
+    if (replay->told_order == is->newest)
+        return;
+    replay->told_order = is->newest;
+    replay_tell_order(&replay->report, was, !replay->options->strict);
+}
+
 /* It came: `is` belongs to the caller. */
 static void resolve(struct replay *replay, replay_item *was, const replay_item *is) {
     char room[REPLAY_METHOD_MAX];
@@ -95,9 +104,9 @@ static void resolve(struct replay *replay, replay_item *was, const replay_item *
     if (!replay->zero_us)
         replay->zero_us = replay->moved_us;
     judge(replay, was, is);
-    if (index < replay->newest)
-        replay_tell_order(&replay->report, was, !replay->options->strict);
-    else
+    if (index < is->newest)
+        tell_order(replay, was, is);
+    else if (index >= replay->newest)
         replay->newest = index + 1;
     if (was->kind == REPLAY_REQUEST && !replay_ids_learn(&replay->ids, was, is))
         replay_fail(replay, CLI_NO_START, "no memory");
@@ -301,6 +310,7 @@ void replay_hear(struct replay *replay, dx_trace_kind kind, dx_text text) {
     }
     item.came_ms = cli_now();
     item.sent = replay->report.sent;
+    item.newest = replay->newest;
     if (replay->expected.count < REPLAY_AHEAD / 2)
         replay_fill(replay);
     replay_item *was = counts(replay, &item) ? find_expected(replay, &item) : NULL;

@@ -38,7 +38,8 @@ typedef struct replay_item {
     replay_place place;
     uint64_t came_ms; /* one that came: when, and how much we had sent by then */
     uint64_t sent;
-    bool asked; /* an answer: the request was sent */
+    uint64_t newest; /* … and the highest place of what had come */
+    bool asked;      /* an answer: the request was sent */
     bool done;
     char method[REPLAY_METHOD_MAX]; /* an answer: of what was asked; "" if that is not known */
 } replay_item;

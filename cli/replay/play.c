@@ -13,7 +13,7 @@
 /* How much may wait for the other side to take it; how many messages are sent in one go; how long a
  * program may take to leave, and to die once its output is closed; how long what came in the
  * recording after our last word may take longer than there. */
-enum { OUT_MAX = 256 << 10, GO_MAX = 256, LEAVE_MS = 2000, DIE_MS = 500, LINGER_MS = 1000 };
+enum { OUT_MAX = 256 << 10, GO_MAX = 256, LEAVE_MS = 2000, DIE_MS = 500, LINGER_MS = 500 };
 
 void replay_fail(struct replay *replay, int code, const char *format, ...) {
     char message[600];
@@ -198,6 +198,7 @@ static uint64_t after(uint64_t from_ms, uint64_t ms) {
 static bool wait_for(struct replay *replay, uint64_t index, bool all, uint64_t *until) {
     uint64_t now = cli_now();
     sooner(until, replay_settle(replay, index, now));
+    replay_fill(replay);
     if (replay->over || !replay_waits(replay, index, all))
         return false;
     uint64_t late = after(replay->moved_us / 1000, replay->timeout_ms);
@@ -293,7 +294,8 @@ static void linger(struct replay *replay, uint64_t *until) {
     uint64_t gap = first->place.time_us > replay->last.time_us
                        ? (first->place.time_us - replay->last.time_us) / 1000
                        : 0;
-    uint64_t at = replay->moved_us / 1000 + gap + LINGER_MS;
+    uint64_t most = replay->timeout_ms / 2;
+    uint64_t at = replay->moved_us / 1000 + (gap + LINGER_MS < most ? gap + LINGER_MS : most);
     for (size_t i = 0; i < replay->expected.count; i++)
         if (replay_items_at(&replay->expected, i)->asked)
             return;
@@ -304,11 +306,13 @@ static void linger(struct replay *replay, uint64_t *until) {
 }
 
 static void leave_as_host(struct replay *replay, uint64_t *until) {
-    if (replay_waits(replay, UINT64_MAX, true)) {
-        if (wait_for(replay, UINT64_MAX, true, until) && !replay->over && replay->expected.count)
+    if (replay_waits(replay, UINT64_MAX, true) && wait_for(replay, UINT64_MAX, true, until)) {
+        if (!replay->over && replay->expected.count)
             linger(replay, until);
         return;
     }
+    if (replay->over)
+        return;
     if (!replay->leave_ms) {
         finish_output(replay);
         replay->leave_ms = cli_now() + stop_ms(replay);
@@ -323,10 +327,8 @@ static void leave_as_host(struct replay *replay, uint64_t *until) {
 }
 
 static void leave_as_plugin(struct replay *replay, uint64_t *until) {
-    if (replay_waits(replay, UINT64_MAX, true)) {
-        wait_for(replay, UINT64_MAX, true, until);
+    if (replay_waits(replay, UINT64_MAX, true) && wait_for(replay, UINT64_MAX, true, until))
         return;
-    }
     replay->over |= (replay->closed || replay->told_to_leave) &&
                     (replay->gone || !cli_wire_waiting(replay->wire));
 }

@@ -66,7 +66,8 @@ struct replay {
     bool ahead_ended;
     replay_items expected;
     replay_items arrived;
-    uint64_t newest; /* the highest place of what came, and one */
+    uint64_t newest;     /* the highest place of what came, and one */
+    uint64_t told_order; /* the one for which another order was told last */
     replay_open *open;
     size_t open_first;
     size_t open_count;

@@ -237,7 +237,6 @@ void replay_tell_unexpected(replay_report *report, const replay_item *is,
 void replay_tell_order(replay_report *report, const replay_item *was, bool is_note) {
     struct finding finding = {
         .kind = "order", .is_note = is_note, .place = &was->place, .item = was};
-    report->reordered++;
     report->different += !is_note;
     make_message(&finding, " came later than what was recorded behind it");
     if (begin(report, &finding))

@@ -1,0 +1,393 @@
+"""replay.py DUPLEX ECHO: duplex replay against plugins and hosts that say what each case wants them to say.
+
+As `replay.py plugin FILE` it is such a plugin: FILE has a list of lists of lines; the first is written at the
+start, the next behind the first message that comes, and so on, the last at the end of the input. $ID in a line is
+the id of the message that came. What came is kept in FILE.log. Lines that are numbers are waited for, in ms, and
+"exit N" is the end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+HEADER = '{"duplex-trace":1,"time":"us","part":1}'
+
+
+def plugin(path):
+    with open(path, encoding="utf-8") as file:
+        steps = json.load(file)
+    out = sys.stdout.buffer
+    log = open(path + ".log", "wb", buffering=0)
+
+    def do(step, message=b""):
+        for line in step:
+            if isinstance(line, (int, float)):
+                out.flush()
+                time.sleep(line / 1000)
+            elif line.startswith("exit "):
+                out.flush()
+                os._exit(int(line[5:]))
+            else:
+                if "$ID" in line:
+                    line = line.replace("$ID", json.dumps(json.loads(message)["id"]))
+                out.write(line.encode("utf-8", "surrogateescape") + b"\n")
+        out.flush()
+
+    do(steps[0])
+    rest = steps[1:-1]
+    for line in sys.stdin.buffer:
+        log.write(line)
+        do(rest.pop(0) if rest else [], line)
+    if len(steps) > 1:
+        do(steps[-1])
+
+
+if sys.argv[1] == "plugin":
+    plugin(sys.argv[2])
+    sys.exit(0)
+
+duplex = sys.argv[1]
+failed = 0
+count = 0
+
+
+def complain(name, text):
+    global failed
+    failed = 1
+    print(f"{name}: {text}")
+
+
+def host(text, **more):
+    return record("host", text, **more)
+
+
+def them(text, **more):
+    return record("plugin", text, **more)
+
+
+def record(side, text, t=None, kind="message", peer="p", run=1, **more):
+    value = text if kind == "message" else json.dumps(text)
+    parts = [f'"from":"{side}"']
+    parts += [f'"peer":"{peer}"'] if peer else []
+    parts += [f'"run":{run}'] if run else []
+    parts += [f'"{key}":{json.dumps(item)}' for key, item in more.items()]
+    return (t, ",".join(parts) + f',"{kind}":{value}')
+
+
+def write_trace(records, path="t", header=HEADER):
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        if header:
+            file.write(header + "\n")
+        for at, one in enumerate(records):
+            if isinstance(one, str):
+                file.write(one + "\n")
+            else:
+                t = 1000 * at if one[0] is None else one[0]
+                file.write(f'{{"t":{t},{one[1]}}}\n')
+
+
+def request(ident, method, params=None):
+    more = f',"params":{params}' if params is not None else ""
+    return f'{{"jsonrpc":"2.0","id":{ident},"method":"{method}"{more}}}'
+
+
+def notice(method, params=None):
+    more = f',"params":{params}' if params is not None else ""
+    return f'{{"jsonrpc":"2.0","method":"{method}"{more}}}'
+
+
+def answer(ident, result):
+    return f'{{"jsonrpc":"2.0","id":{ident},"result":{result}}}'
+
+
+def refusal(ident, code, message="no"):
+    return f'{{"jsonrpc":"2.0","id":{ident},"error":{{"code":{code},"message":"{message}"}}}}'
+
+
+def run(words, steps=None, command=None, stdin=b"", timeout=30, wait=True):
+    if steps is not None:
+        with open("steps", "w", encoding="utf-8") as file:
+            json.dump(steps, file)
+    if command is None and steps is not None:
+        command = ["--", sys.executable, "-IS", os.path.abspath(__file__), "plugin", "steps"]
+    full = [duplex, "replay", *words, *(command or [])]
+    if not wait:
+        return subprocess.Popen(full, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.run(full, input=stdin, capture_output=True, timeout=timeout)
+
+
+def log():
+    with open("steps.log", "rb") as file:
+        return file.read().decode("utf-8", "surrogateescape").splitlines()
+
+
+def case(name, records, steps, code, out, err="", words=("t",), header=HEADER, command=None):
+    """out is compared as a whole, err by a part of it; None: anything."""
+    global count
+    count += 1
+    if records is not None:
+        write_trace(records, header=header)
+    done = run(words, steps, command)
+    stdout = done.stdout.decode("utf-8", "replace").rstrip("\n")
+    stderr = done.stderr.decode("utf-8", "replace")
+    if done.returncode != code or (out is not None and stdout != out) or err not in stderr:
+        complain(name, f"code {done.returncode}, expected {code}\n-- stdout\n{stdout}\n-- expected\n{out}\n-- stderr\n{stderr}")
+    return stdout, stderr
+
+
+# --- Equal, and every kind of difference. ---------------------------------------------------------
+A, B = request(1, "a", '{"n":1}'), request(2, "b")
+TALK = [host(A), them(answer(1, '{"x":1,"y":[1,2,3]}')), host(B), them(notice("n", '{"k":1}')), them(answer(2, '"ok"'))]
+RX, N, OK = '{"x":1,"y":[1,2,3]}', notice("n", '{"k":1}'), answer(2, '"ok"')
+
+
+def told(first, second, early=(), late=()):
+    return [list(early), first, second, list(late)]
+
+
+case("equal", TALK, told([answer(1, RX)], [N, OK]), 0, "", "equal: 2 sent; of 3 expected 3 came the same, 0 differ, 0 are missing; 0 unexpected;")
+case("equal by value", TALK, told([answer("1", '{"y":[1.0,20e-1,0.3E1],"x":1}')], [N, OK]), 0, "", "equal")
+case("another result", TALK, told([answer(1, '{"x":2,"y":[1,2,3]}')], [N, OK]), 7,
+     "t:3: result: plugin: answer to a with id 1: another result\n  /result/x\n  - 1\n  + 2", "of 3 expected 2 came the same, 1 differ, 0 are missing; 0 unexpected")
+case("members and elements", TALK, told([answer(1, '{"y":[1,3],"z":{"/~":null}}')], [N, OK]), 7,
+     "t:3: result: plugin: answer to a with id 1: another result\n  /result/x\n  - 1\n  /result/y/1\n  - 2\n  /result/z\n  + {\"/~\":null}")
+case("one element more", TALK, told([answer(1, '{"x":1,"y":[0,1,2,3]}')], [N, OK]), 7,
+     "t:3: result: plugin: answer to a with id 1: another result\n  /result/y/0\n  + 0")
+case("a repeated member", TALK, told([answer(1, '{"x":1,"x":1,"y":[1,2,3]}')], [N, OK]), 7,
+     "t:3: result: plugin: answer to a with id 1: another result\n  /result/x\n  + 1")
+case("an error for a result", TALK, told([refusal(1, -5)], [N, OK]), 7,
+     't:3: error: plugin: answer to a with id 1: an error in place of the result\n  /error\n  + {"code":-5,"message":"no"}\n  /result\n  - ' + RX)
+case("another code", [host(A), them(refusal(1, -1))], [[], [refusal(1, -2)], []], 7,
+     "t:3: error: plugin: answer to a with id 1: another error\n  /error/code\n  - -1\n  + -2")
+case("other params", TALK, told([answer(1, RX)], [notice("n", '{"k":2}'), OK]), 7,
+     "t:5: params: plugin: notification n: other params\n  /params/k\n  - 1\n  + 2")
+unexpected = 't:{}: unexpected: plugin: notification {} was not recorded\n  + {}'
+case("one more, of another name", TALK, told([answer(1, RX), notice("m")], [N, OK]), 7, unexpected.format(2, "m", notice("m")), "1 unexpected")
+more = notice("n", '{"k":9}')
+for where, steps in {"before": told([answer(1, RX)], [more, N, OK]), "behind": told([answer(1, RX)], [N, more, OK]),
+                     "early": told([more, answer(1, RX)], [N, OK])}.items():
+    case("one more, " + where, TALK, steps, 7, unexpected.format(2 if where == "early" else 4, "n", more).replace("t:2", "t:4"),
+         "3 came the same, 0 differ, 0 are missing; 1 unexpected")
+case("a missing answer", TALK, told([], [N, OK]), 7, f"t:3: missing: plugin: answer to a with id 1 did not come\n  - {answer(1, RX)}", "1 are missing", ("t", "--timeout", "200ms"))
+case("a missing notification", TALK, told([answer(1, RX)], [OK]), 7, f"t:5: missing: plugin: notification n did not come\n  - {N}", "1 are missing", ("t", "--timeout", "200ms"))
+case("another order", TALK, told([answer(1, RX)], [OK, N]), 0, "t:5: note: order: plugin: notification n came later than what was recorded behind it", "equal")
+case("an answer nobody recorded", TALK, told([answer(1, RX), answer(77, 1)], [N, OK]), 7,
+     f"t:2: unexpected: plugin: answer with id 77 was not recorded\n  + {answer(77, 1)}")
+case("a log line", TALK, told(["a log", answer(1, RX)], [N, OK]), 0, "", "equal")
+case("what comes at the end of the input", TALK + [them(notice("bye"))], told([answer(1, RX)], [N, OK], late=[notice("bye")]), 0, "", "equal")
+
+# --- Strict. --------------------------------------------------------------------------------------
+strict = ("t", "--strict")
+case("strict, equal", TALK, told([answer(1, RX)], [N, OK]), 0, "", "equal", strict)
+spaced = answer(1, '{"x": 1,"y":[1,2,3]}')
+case("strict, another form", TALK, told([spaced], [N, OK]), 7,
+     f"t:3: form: plugin: answer to a with id 1: the same, in another form\n  - {answer(1, RX)}\n  + {spaced}", "1 differ", strict)
+case("strict, another order", TALK, told([answer(1, RX)], [OK, N]), 7,
+     "t:5: order: plugin: notification n came later than what was recorded behind it", "", strict)
+case("strict, a log line", TALK, told(["a log", answer(1, RX)], [N, OK]), 7, "t:2: unexpected: plugin: text that is no JSON was not recorded\n  + a log", "", strict)
+case("strict, a recorded log line", [host(A), them("a log\n", kind="stray"), them(answer(1, RX))], [[], ["a log", answer(1, RX)], []], 0, "", "equal", strict)
+case("strict, late", TALK, told([], [N, OK]), 5, f"t:3: missing: plugin: answer to a with id 1 did not come\n  - {answer(1, RX)}",
+     "what was recorded did not come in 200 ms (--timeout)", strict + ("--timeout", "200ms"))
+
+# --- What may differ. -----------------------------------------------------------------------------
+TIMES = [host(A), them(answer(1, '{"time":1,"list":[{"v":1,"w":2},{"v":1}],"v":0}'))]
+changed = [[], [answer(1, '{"time":2,"list":[{"v":3,"w":2},{"v":4}],"v":0}')], []]
+case("a name may differ", TIMES, changed, 0, "", "equal", ("t", "-i", "time", "-i", "v"))
+case("a pointer may differ", TIMES, changed, 0, "", "equal", ("t", "-i", "/result/time", "-i", "/result/list/*/v"))
+case("the whole may differ", TIMES, changed, 0, "", "equal", ("t", "-i", "/result"))
+case("not that pointer", TIMES, changed, 7, "t:3: result: plugin: answer to a with id 1: another result\n  /result/list/1/v\n  - 1\n  + 4", "",
+     ("t", "-i", "/result/time", "-i", "/result/list/0/v", "-i", "/result/*/v", "-i", "list/1/v"))
+case("a member that is gone may differ", TIMES, [[], [answer(1, '{"list":[{"v":1,"w":2},{"v":1}],"v":0}')], []], 0, "", "equal", ("t", "-i", "time"))
+case("what was redacted", [host(A), them(answer(1, '{"token":"***","x":1}'))], [[], [answer(1, '{"token":"abc","x":1}')], []], 0, "", "equal")
+NUMBERS = "[18446744073709551615,-0,1e400,0.10,12300,1E+2,5e-1]"
+case("numbers by value", [host(A), them(answer(1, NUMBERS))], [[], [answer(1, "[18446744073709551615.0,0,10e399,1e-1,1.23e4,100,0.5]")], []], 0, "", "equal")
+case("numbers that are close", [host(A), them(answer(1, "[9007199254740993,1.5,-1,1,10]"))], [[], [answer(1, "[9007199254740992,1.50000000000000000001,1,1e1,1]")], []], 7,
+     "t:3: result: plugin: answer to a with id 1: another result\n" + "\n".join(
+         f"  /result/{i}\n  - {a}\n  + {b}" for i, (a, b) in enumerate([("9007199254740993", "9007199254740992"), ("1.5", "1.50000000000000000001"), ("-1", "1"), ("1", "1e1"), ("10", "1")])))
+
+# --- Ids of the other side. -----------------------------------------------------------------------
+ASKED = [host(A), them(request(1, "ask", '{"_meta":{"progressToken":"t1"}}')), host(notice("notifications/progress", '{"progressToken":"t1","progress":1}')),
+         host(answer(1, '"yes"')), them(answer(1, RX)), them(request('"r2"', "ask2")), them(notice("notifications/cancelled", '{"requestId":"r2"}')), host(notice("z"))]
+now = [[], [request('"x"', "ask", '{"_meta":{"progressToken":7}}')], [], [answer(1, RX), request(99, "ask2"), notice("notifications/cancelled", '{"requestId":99}')], [], []]
+case("ids of requests", ASKED, now, 0, "", "equal", ("t", "-p", "mcp"))
+if log() != [A, notice("notifications/progress", '{"progressToken":7,"progress":1}'), answer('"x"', '"yes"'), notice("z")]:
+    complain("ids of requests", f"sent was {log()}")
+case("another id is cancelled", ASKED, now[:3] + [[answer(1, RX), request(99, "ask2"), notice("notifications/cancelled", '{"requestId":98}')], [], []], 7,
+     "t:8: params: plugin: notification notifications/cancelled: other params\n  /params/requestId\n  - 99\n  + 98", "", ("t", "-p", "mcp"))
+ASK = request(1, "ask", '{"_meta":{"progressToken":"t1"}}')
+case("a request that does not come", ASKED[:1] + ASKED[1:2] + ASKED[3:5], [[], [answer(1, RX)], []], 7,
+     f"t:3: missing: plugin: request ask did not come\n  - {ASK}\n"
+     "t:4: note: unsent: plugin: the recorded answer with id 1 was not sent: its request did not come", "", ("t", "--timeout", "200ms"))
+WHAT = request('"u"', "what")
+case("a request nobody recorded", TALK, [[], [request('"u"', "what")], [answer(1, RX)], [N, OK], []], 7,
+     f"t:2: unexpected: plugin: request what was not recorded\n  + {WHAT}")
+if json.loads(log()[1]) != {"jsonrpc": "2.0", "id": "u", "error": {"code": -32601, "message": "Method not found", "data": "not in the recording"}}:
+    complain("a request nobody recorded", f"answered was {log()}")
+
+# --- Recordings of what went wrong, and bad recordings. -------------------------------------------
+case("faults are sent again", [host("{broken", kind="broken"), host("stray text\n", kind="stray"), host("42"), host(A), them(answer(1, RX))],
+     [[], [], [], [], [answer(1, RX)], []], 0, "", "equal: 4 sent")
+if log() != ["{broken", "stray text", "42", A]:
+    complain("faults are sent again", f"sent was {log()}")
+case("an answer before its question", [them(answer(1, RX)), host(A)], [[], [answer(1, RX)], []], 0, "", "equal")
+case("an answer to nothing", [host(answer(5, 1)), host(A), them(answer(1, RX))], [[], [], [answer(1, RX)], []], 0, "", "equal: 2 sent")
+case("never answered", [host(A), host(B), them(OK)], [[], [], [OK], []], 0, "", "equal")
+case("never answered, now it is", [host(A), host(B), them(OK)], [[], [answer(1, 0)], [OK], []], 7,
+     f"t:3: unexpected: plugin: answer with id 1 was not recorded\n  + {answer(1, 0)}")
+case("answered twice", [host(A), them(answer(1, 1)), them(answer(1, 2))], [[], [answer(1, 1), answer(1, 2)], []], 0, "", "equal")
+batch = f"[{request(1, 'a')},{request(2, 'b')}]"
+case("batches", [host(batch), them(f"[{answer(1, 1)},{answer(2, 2)}]"), them(f"[{request(5, 'c')}]"), host(f"[{answer(5, 5)}]")],
+     [[], [f"[{answer(1, 1)},{answer(2, 3)}]", f"[{request(50, 'c')}]"], [], []], 7,
+     "t:3: text: plugin: batch: other content\n  /1/result\n  - 2\n  + 3")
+case("no header", TALK, told([answer(1, RX)], [N, OK]), 0, "", "t:1: ", header=None)
+case("dropped, cut and wrong lines", TALK[:2] + ['{"t":5,"dropped":3}', "nonsense"] + TALK[2:] + ['{"t":9,"from'], told([answer(1, RX)], [N, OK]), 0, "", "t:4: 3 records are missing here")
+with open("t", "rb+") as file:
+    file.seek(-1, os.SEEK_END)
+    file.truncate()
+case("the last line is cut", None, told([answer(1, RX)], [N, OK]), 0, "", "t:9: ")
+case("remarks end", TALK + ['{"t":9,"dropped":1}'] * 20, told([answer(1, RX)], [N, OK]), 0, "", "t:26: 1 record is missing here\nduplex replay: equal")
+case("too many remarks", TALK + ['{"t":9,"dropped":1}'] * 22, told([answer(1, RX)], [N, OK]), 0, "", "t:26: 1 record is missing here\nduplex replay: more is wrong with the recording; 'duplex lint' tells all of it\nduplex replay: equal")
+
+two = TALK + [host(A, peer="q", run=2), them(answer(1, "0"), peer="q", run=2), host(A, peer="q", run=3), them(answer(1, "3"), peer="q", run=3)]
+case("several conversations", two, told([], []), 2, "", "3 conversations are recorded, choose with --peer and --run: p, run 1 (5 messages); q, run 2 (2 messages); q, run 3 (2 messages)")
+case("one of several", two, told([answer(1, RX)], [N, OK]), 0, "", "equal: 2 sent", ("t", "--peer", "p"))
+case("one run of several", two, [[], [answer(1, 3)], []], 0, "", "equal: 1 sent", ("t", "--peer", "q", "--run", "3"))
+case("none of several", two, [[], []], 2, "", "nothing is recorded of that peer or run", ("t", "--peer", "r"))
+case("as many as are told apart", [host(A, peer=f"p{i}") for i in range(64)], [[], []], 2, "", "replay: 64 conversations are recorded")
+case("more than are told apart", [host(A, peer=f"p{i}") for i in range(65)], [[], []], 2, "", "replay: more than 64 conversations are recorded")
+write_trace(TALK[:2], "t.1", '{"duplex-trace":1,"time":"us","part":1,"unix-ms":5}')
+write_trace(TALK[2:], "t.0", '{"duplex-trace":1,"time":"us","part":2,"unix-ms":5}')
+case("parts", None, told([answer(1, RX)], [N, OK]), 0, "", "equal: 2 sent; of 3", ("t.1", "t.0"))
+case("a part is missing", None, [[], [N, OK], []], 0, "", "t.0:1: parts of the trace are missing before this one", ("t.0",))
+case("parts the wrong way round", None, [[], []], 2, "", "t.1:1: another trace begins here; one is replayed at a time", ("t.0", "t.1"))
+
+# --- Limits, on both sides. -----------------------------------------------------------------------
+for ahead, code in ((1024, 0), (1025, 7)):
+    notes = [notice("m", f"[{i}]") for i in range(ahead - 1)] + [notice("last")]
+    late = "t:3: note: order: plugin: notification m came later than what was recorded behind it"
+    unknown = unexpected.format(2, "last", notes[-1]) + f"\nt:{ahead + 2}: missing: plugin: notification last did not come\n  - {notes[-1]}"
+    case(f"{ahead} ahead", [host(A), *[them(text) for text in notes], host(B)], [[], [notes[-1], *notes[:-1]], [], []], code,
+         unknown if code else late, "", ("t", "--timeout", "400ms"))
+for changes, rest in ((20, ""), (21, "\n  … and more")):
+    big = answer(1, "[" + ",".join("1" * changes) + "]")
+    case(f"{changes} changes", [host(A), them(answer(1, "[" + ",".join("0" * changes) + "]"))], [[], [big], []], 7,
+         "t:3: result: plugin: answer to a with id 1: another result" + "".join(f"\n  /result/{i}\n  - 0\n  + 1" for i in range(20)) + rest)
+case("--max", [host(A), them(notice("x")), them(notice("y"))], [[], [], []], 7, f"t:3: missing: plugin: notification x did not come\n  - {notice('x')}",
+     "2 are missing; 0 unexpected; 1 not shown", ("t", "--timeout", "200ms", "--max", "1"))
+deep = 990
+case("as deep as is looked into", [host(A), them(answer(1, "[" * deep + "1" + "]" * deep))], [[], [answer(1, "[" * deep + "2" + "]" * deep)], []], 7, None, "1 differ")
+deep = 1500
+case("deeper", [host(A), them(answer(1, "[" * deep + "1" + "]" * deep))], [[], [answer(1, "[" * deep + "1 " + "]" * deep)], []], 7, None, "1 differ")
+
+# --- Secrets. -------------------------------------------------------------------------------------
+SECRET = [host(request(1, "a", '{"token":"***","***":["***"],"x":"a***"}')), them(answer(1, 1))]
+said = [[], [answer(1, 1)], []]
+case("redacted", SECRET, said, 0, "", "2 values of the host's side were redacted, and sent as \"***\"")
+case("--redacted", SECRET, said, 0, "", "equal", ("t", "--redacted", 'a"b'))
+if json.loads(log()[0])["params"] != {"token": 'a"b', "***": ['a"b'], "x": "a***"}:
+    complain("--redacted", log()[0])
+out, err = case("--set", SECRET, said, 0, "", "1 value of the host's side was redacted", ("t", "--set", '/params/token={"a":1.50}', "--set", "/params/none=1"))
+if log()[0] != request(1, "a", '{"token":{"a":1.50},"***":["***"],"x":"a***"}'):
+    complain("--set", log()[0])
+if "redacted" in case("all of it is set", SECRET, said, 0, "", "", ("t", "--set", "/params/token=1", "--redacted", "x"))[1]:
+    complain("all of it is set", "told that something is redacted")
+
+# --- Words, and how it ends. ----------------------------------------------------------------------
+write_trace(TALK)
+open("empty", "w", encoding="utf-8").close()
+for words, command, err in (
+        ((), ["--", "true"], "a trace is missing"), (("t",), [], "the command is missing"), (("t",), ["--"], "the command is missing"),
+        (("t", "--as-plugin"), ["--", "true"], "--as-plugin takes no command"), (("-", "--as-plugin"), [], "the standard input can't be replayed"),
+        (("absent", "--as-plugin"), [], "absent can't be read: No such file"), ((".", "--as-plugin"), [], ". can't be read: Is a directory"),
+        (("/dev/null", "--as-plugin"), [], "/dev/null is no plain file"), (("empty", "--as-plugin"), [], "empty is no trace"),
+        (("t", "--speed", "2"), ["--", "true"], "--speed needs --timing real"), (("t", "--timing", "real", "--speed", "0"), ["--", "true"], "--speed: expected a number from 0.001 to 1000, found '0'"),
+        (("t", "--timing", "real", "--speed", "1001"), ["--", "true"], "--speed: expected"), (("t", "--timing", "real", "--speed", "2x"), ["--", "true"], "--speed: expected"),
+        (("t", "--set", "x=1"), ["--", "true"], "--set: expected POINTER=JSON, found 'x=1'"), (("t", "--set", "/x"), ["--", "true"], "--set: expected POINTER=JSON"),
+        (("t", "--set", "/x={"), ["--", "true"], "--set /x: '{' is no JSON"), (("t", "-i", ""), ["--", "true"], "--ignore: expected"),
+        (("t", "--env", "x"), ["--", "true"], "--env: expected NAME=VALUE"), (("t", "-p", "nonesuch"), ["--", "true"], 'there is no protocol "nonesuch"'),
+        (("t", "--redacted", b"\xff"), ["--", "true"], "--redacted: expected UTF-8"), (("t", "--record", "absent/x"), ["--", "true"], "absent/x")):
+    case(f"words {words}", None, None, 2, "", err, words, command=command)
+case("a program that is not there", TALK, None, 3, "", "absent-program", command=["--", "./absent-program"])
+case("it ends early", TALK, told([answer(1, RX)], ["exit 3"]), 4, None, "the plugin ended: the program exited with code 3")
+case("it ends at once", TALK, [["exit 0"], []], 4, f"t:3: missing: plugin: answer to a with id 1 did not come\n  - {answer(1, RX)}", "the plugin ended: it left with code 0")
+case("the end of the recording", TALK, told([answer(1, RX)], [N, OK, "exit 3"]), 0, "", "equal")
+lines = [json.loads(line) for line in case("--json", TALK, told([answer(1, '{"x":2,"y":[1,2,3]}'), notice("m")], [N, OK]), 7, None, "", ("t", "--json"))[0].splitlines()]
+shape = [{"event": "difference", "kind": "result", "file": "t", "line": 3, "time": 1000, "from": "plugin", "method": "a", "id": 1, "message": "answer to a with id 1: another result",
+          "changes": [{"pointer": "/result/x", "was": 1, "is": 2}], "more": False},
+         {"event": "difference", "kind": "unexpected", "file": "t", "line": 2, "time": 0, "from": "plugin", "method": "m", "message": "notification m was not recorded", "is": json.loads(notice("m"))},
+         {"event": "summary", "equal": False, "sent": 2, "unsent": 0, "expected": 3, "matched": 2, "different": 1, "missing": 0, "unexpected": 1, "reordered": 0, "hidden": 0, "then_us": 4000}]
+lines[-1].pop("now_us", None)
+if lines != shape:
+    complain("--json", json.dumps(lines))
+ended = [json.loads(line) for line in case("--json, ended", TALK, [["exit 0"], []], 4, None, "", ("t", "--json"))[0].splitlines()]
+if [one.get("event", "error") for one in ended] != ["difference", "error", "summary"] or ended[1]["error"]["exit"] != 4:
+    complain("--json, ended", json.dumps(ended))
+evil = notice("m\\u001b[1m\u202e", '["\\u001b]0;x\\u0007","\u009b"]')
+for words in (("t",), ("t", "--json"), ("t", "--color", "always")):
+    out, err = case(f"evil {words}", TALK, told([answer(1, RX), evil], [N, OK]), 7, None, "", words)
+    bad = [char for char in out + err if char in "\u202e\u009b\x07"]
+    if bad or ("\x1b" in out) != ("always" in words) or "\x1b]" in out or "\x1b[1m\x1b" in out:
+        complain(f"evil {words}", repr(out))
+case("colours", TALK, told([answer(1, '{"x":2,"y":[1,2,3]}')], [N, OK]), 7,
+     "t:3: \x1b[31mresult\x1b[0m: plugin: answer to a with id 1: another result\n  \x1b[36m/result/x\x1b[0m\n  \x1b[31m- 1\x1b[0m\n  \x1b[32m+ 2\x1b[0m", "", ("t", "--color", "always"))
+write_trace(TALK)
+started = run(("t",), [[10000], []], wait=False)
+time.sleep(0.4)
+started.send_signal(signal.SIGINT)
+out, err = started.communicate(timeout=10)
+if started.returncode != 130 or b"interrupted" not in err:
+    complain("SIGINT", f"{started.returncode} {err}")
+
+# --- Large, and slow. -----------------------------------------------------------------------------
+large = "x" * (10 << 20)
+case("10 MB", [host(request(1, "a", f'["{large}"]')), them(answer(1, f'"{large}"'))], [[], [answer(1, f'"{large}"')], []], 0, "", "equal")
+case("10 MB, another one", None, [[], [answer(1, f'"{large}y"')], []], 7, None, "1 differ")
+SLOW = [host(request(1, "echo", "[1]"), t=1000000), them(answer(1, "[1]"), t=1001000), host(request(2, "echo", "[2]"), t=1301000),
+        them(answer(2, "[2]"), t=1302000), host(notice("c"), t=1602000)]
+for words, wanted in (((), None), (("--timing", "real"), 0.602), (("--timing", "real", "--speed", "2"), 0.301)):
+    count += 1
+    write_trace(SLOW)
+    done = run(("t", "--json", *words), command=["--", sys.argv[2], "line"])
+    summary = json.loads(done.stdout.decode().splitlines()[-1])
+    took = summary["now_us"] / 1e6
+    if done.returncode or (wanted and not 0.98 * wanted <= took <= 1.2 * wanted) or (not wanted and took > 0.2) or summary["then_us"] != 602000:
+        complain(f"timing {words}", f"{took} s, expected {wanted}; {done}")
+
+
+# --- As a plugin. ---------------------------------------------------------------------------------
+def as_plugin(name, records, lines, code, wanted, err, words=("t",), close=True):
+    """Sends each line once the answers to those before it came; wanted is all that it says."""
+    global count
+    count += 1
+    write_trace(records)
+    started = run((*words, "--as-plugin"), None, wait=False)
+    got = []
+    for line, answers in lines:
+        started.stdin.write(line.encode() + b"\n")
+        started.stdin.flush()
+        got += [started.stdout.readline().decode().rstrip("\n") for _ in range(answers)]
+    if close:
+        started.stdin.close()
+    rest = started.stdout.read().decode()
+    errors = started.stderr.read().decode()
+    started.wait(timeout=10)
+    got += rest.splitlines()
+    if started.returncode != code or got != wanted or err not in errors:
+        complain(name, f"code {started.returncode}, expected {code}\nsaid {got}\n{errors}")
+
+
+MINE = [answer(1, RX), N, OK]
+as_plugin("as a plugin", TALK, [(A, 1), (B, 2)], 0, MINE, "equal: 3 sent; of 2 expected 2 came the same")
+as_plugin("as a plugin, other ids", TALK, [(request('"u"', "a", '{"n":1}'), 1), (request(99, "b"), 2)], 0, [answer('"u"', RX), N, answer(99, '"ok"')], "equal")
+as_plugin("as a plugin, other params", TALK, [(request(1, "a", '{"n":2}'), 1), (B, 2)], 7, MINE, "t:2: params: host: request a: other params\n  /params/n\n  - 1\n  + 2\n")
+as_plugin("as a plugin, left early", TALK, [(A, 1)], 7, [answer(1, RX), N], f"t:4: missing: host: request b did not come\n  - {B}\nt:6: note: unsent: host: the recorded answer with id 2 was not sent")
+as_plugin("as a plugin, something else", TALK, [(A, 1), (request(7, "x"), 1), (B, 2)], 7, [answer(1, RX), '{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found","data":"not in the recording"}}', N, OK],
+          f"t:3: unexpected: host: request x was not recorded\n  + {request(7, 'x')}")
+as_plugin("as a plugin, late", TALK, [(A, 1)], 7, [answer(1, RX), N], "t:4: missing: host: request b did not come", ("t", "--timeout", "200ms"), close=True)
+LEAVING = [host(request(1, "shutdown")), them(answer(1, "null")), host(notice("exit"))]
+as_plugin("as a plugin, told to leave", LEAVING, [(request(1, "shutdown"), 1), (notice("exit"), 0)], 0, [answer(1, "null")], "equal", ("t", "-p", "lsp", "-f", "line"), close=False)
+
+print(f"{count} cases")
+sys.exit(failed)

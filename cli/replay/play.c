@@ -296,9 +296,11 @@ static void linger(struct replay *replay, uint64_t *until) {
                        : 0;
     uint64_t most = replay->timeout_ms / 2;
     uint64_t at = replay->moved_us / 1000 + (gap + LINGER_MS < most ? gap + LINGER_MS : most);
-    for (size_t i = 0; i < replay->expected.count; i++)
-        if (replay_items_at(&replay->expected, i)->asked)
+    for (size_t i = 0; i < replay->expected.count; i++) {
+        const replay_item *item = replay_items_at(&replay->expected, i);
+        if (item->asked && !item->done)
             return;
+    }
     if (cli_now() >= at)
         finish_output(replay);
     else

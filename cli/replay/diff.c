@@ -326,15 +326,14 @@ static bool same_scalar(yyjson_val *was, yyjson_val *is) {
 }
 
 static void look(struct walk *walk, yyjson_val *was, yyjson_val *is, unsigned depth) {
-    if (depth > DEPTH_MAX)
-        tell(walk, was, is);
-    else if (yyjson_is_obj(was) && yyjson_is_obj(is))
+    bool too_deep = depth > DEPTH_MAX;
+    if (yyjson_is_obj(was) && yyjson_is_obj(is) && !too_deep)
         look_at_objects(walk, was, is, depth);
-    else if (yyjson_is_arr(was) && yyjson_is_arr(is))
+    else if (yyjson_is_arr(was) && yyjson_is_arr(is) && !too_deep)
         look_at_arrays(walk, was, is, depth);
     else if (yyjson_equals_str(was, "***") && !yyjson_equals_str(is, "***"))
         walk->diff->passed_over = true;
-    else if (!same_scalar(was, is))
+    else if (yyjson_is_ctn(was) || !same_scalar(was, is))
         tell(walk, was, is);
 }
 

@@ -146,6 +146,14 @@ void replay_asked(struct replay *replay, dx_text text, const dx_message *parts) 
              method.at);
 }
 
+/* Did we send a request whose answer with that name is not in sight? */
+static bool is_open(const struct replay *replay, uint64_t name) {
+    for (size_t i = 0; i < replay->open_count; i++)
+        if (replay->open[(replay->open_first + i) % REPLAY_OPEN_MAX].name == name)
+            return true;
+    return false;
+}
+
 /* Was it asked for already? */
 static void find_question(struct replay *replay, replay_item *answer) {
     for (size_t i = 0; i < replay->open_count; i++) {
@@ -229,6 +237,17 @@ bool replay_waits(const struct replay *replay, uint64_t index, bool all) {
     return !replay->ahead_ended && replay->ahead.index <= index;
 }
 
+bool replay_is_passed(const struct replay *replay, uint64_t index) {
+    for (size_t i = 0; i < replay->expected.count; i++) {
+        const replay_item *item = replay_items_at(&replay->expected, i);
+        if (item->place.index >= index)
+            break;
+        if (!item->done && (item->kind > REPLAY_NOTICE || item->place.index >= replay->newest))
+            return false;
+    }
+    return true;
+}
+
 void replay_give_up(struct replay *replay, uint64_t index, bool all) {
     for (size_t i = 0; i < replay->expected.count;) {
         replay_item *item = replay_items_at(&replay->expected, i);
@@ -271,7 +290,7 @@ static replay_item *find_expected(struct replay *replay, const replay_item *is) 
     return NULL;
 }
 
-/* May it still be found? */
+/* May it still be found? An answer was asked for when it came. */
 static bool may_be_found(const struct replay *replay, const replay_item *is) {
     if (is->kind == REPLAY_ANSWER)
         return !replay->ahead_ended;
@@ -317,7 +336,8 @@ void replay_hear(struct replay *replay, dx_trace_kind kind, dx_text text) {
     if (was) {
         resolve(replay, was, &item);
     } else if (counts(replay, &item)) {
-        if (replay->arrived.count < REPLAY_ITEMS_MAX && may_be_found(replay, &item)) {
+        bool asked = item.kind != REPLAY_ANSWER || is_open(replay, item.name);
+        if (replay->arrived.count < REPLAY_ITEMS_MAX && asked && may_be_found(replay, &item)) {
             replay_items_add(&replay->arrived, &item);
             replay_look_at_room(replay);
             return;
@@ -327,12 +347,24 @@ void replay_hear(struct replay *replay, dx_trace_kind kind, dx_text text) {
     replay_item_free(&item);
 }
 
+static bool is_full(const struct replay *replay) {
+    return replay->arrived.count >= REPLAY_AHEAD || replay->arrived.bytes >= REPLAY_AHEAD_BYTES;
+}
+
 void replay_look_at_room(struct replay *replay) {
-    bool full =
-        replay->arrived.count >= REPLAY_AHEAD || replay->arrived.bytes >= REPLAY_AHEAD_BYTES;
-    if (full != replay->paused && !replay->over)
-        cli_wire_pause(replay->wire, full);
-    replay->paused = full;
+    for (size_t i = 0; is_full(replay) && i < replay->arrived.count;) {
+        replay_item *item = replay_items_at(&replay->arrived, i);
+        if (item->done || item->kind == REPLAY_ANSWER) {
+            i++;
+            continue;
+        }
+        tell_unexpected(replay, item);
+        replay_items_close(&replay->arrived, item);
+        i = 0; /* what is done in front is gone */
+    }
+    if (is_full(replay) != replay->paused && !replay->over)
+        cli_wire_pause(replay->wire, is_full(replay));
+    replay->paused = is_full(replay);
 }
 
 /* Has a later one of the same name come as it was recorded? Then this one comes no more. */
@@ -361,18 +393,17 @@ uint64_t replay_settle(struct replay *replay, uint64_t index, uint64_t now_ms) {
     size_t i = 0;
     while (replay->arrived.count && i < replay->expected.count) {
         replay_item *was = replay_items_at(&replay->expected, i);
-        if (was->place.index >= index)
-            break;
-        replay_item *is = was->done ? NULL : find_candidate(replay, was);
-        uint64_t due = is ? is->came_ms + SETTLE_MS : 0;
-        if (is && (now_ms >= due || replay->closed || is_passed(replay, was))) {
+        bool is_due = was->place.index < index || was->kind == REPLAY_REQUEST;
+        replay_item *is = was->done || !is_due ? NULL : find_candidate(replay, was);
+        uint64_t at = is ? is->came_ms + SETTLE_MS : 0;
+        if (is && (now_ms >= at || replay->closed || is_passed(replay, was))) {
             resolve(replay, was, is);
             replay_items_close(&replay->arrived, is);
             i = 0; /* what is done in front is gone */
             continue;
         }
-        if (is && due < next)
-            next = due;
+        if (is && at < next)
+            next = at;
         i++;
     }
     return next;

@@ -12,8 +12,10 @@
 
 /* How much may wait for the other side to take it; how many messages are sent in one go; how long a
  * program may take to leave, and to die once its output is closed; how long what came in the
- * recording after our last word may take longer than there. */
+ * recording after our last word may take longer than there; how long a host may take for what it
+ * said before something that has come already. */
 enum { OUT_MAX = 256 << 10, GO_MAX = 256, LEAVE_MS = 2000, DIE_MS = 500, LINGER_MS = 500 };
+enum { PASSED_MS = 1000 };
 
 void replay_fail(struct replay *replay, int code, const char *format, ...) {
     char message[600];
@@ -62,6 +64,8 @@ static void on_closed(cli_wire *wire, void *user) {
     (void)wire;
     replay->closed = true;
     replay->closed_ms = cli_now();
+    if (!replay->command)
+        replay->speed = 0; /* who has no more to say does not wait either */
 }
 
 static void on_gone(cli_wire *wire, const dx_gone *gone, void *user) {
@@ -123,6 +127,18 @@ static void read_next(struct replay *replay) {
     }
 }
 
+static void note_requests(struct replay *replay, dx_text text, const dx_message *parts) {
+    dx_message one;
+    uint32_t cursor = 0;
+    if (parts->kind == DX_KIND_REQUEST && parts->id.len)
+        replay_asked(replay, text, parts);
+    while (parts->kind == DX_KIND_BATCH && !parts->fault &&
+           dx_rpc_element(text, parts, DX_DEPTH_MAX, DX_LENIENT_NO_VERSION | DX_LENIENT_ID_ANY,
+                          &cursor, &one) == DX_OK)
+        if (one.kind == DX_KIND_REQUEST && one.id.len)
+            replay_asked(replay, text, &one);
+}
+
 /* False: it could not be sent. */
 static bool say_message(struct replay *replay) {
     dx_text text = replay->next.text;
@@ -140,8 +156,8 @@ static bool say_message(struct replay *replay) {
         good = replay_edits_apply(&replay->edits, said, &rooms[1], &said) &&
                cli_wire_say(replay->wire, said);
         replay->report.sent += good;
-        if (good && parts.kind == DX_KIND_REQUEST && parts.id.len)
-            replay_asked(replay, text, &parts);
+        if (good)
+            note_requests(replay, text, &parts);
     }
     dx_buf_done(&rooms[0]);
     dx_buf_done(&rooms[1]);
@@ -170,16 +186,21 @@ static void say_next(struct replay *replay) {
                     replay->next.text.len);
 }
 
+/* A time of the recording, here; one that nobody would wait for is cut off. */
+static uint64_t scaled(const struct replay *replay, uint64_t from_us, uint64_t to_us) {
+    const double most = 1e15;
+    double us = to_us > from_us ? (double)(to_us - from_us) / replay->speed : 0;
+    return (uint64_t)(us < most ? us : most);
+}
+
 /* When it may be sent: as long after what was before it as in the recording, and not earlier than
  * there. */
 static uint64_t due_us(const struct replay *replay) {
     uint64_t time = replay->place.time_us;
     if (replay->speed == 0 || !replay->zero_us)
         return 0;
-    uint64_t since_first = time > replay->talk->first_us ? time - replay->talk->first_us : 0;
-    uint64_t since_last = time > replay->before_us ? time - replay->before_us : 0;
-    uint64_t one = replay->zero_us + (uint64_t)((double)since_first / replay->speed);
-    uint64_t two = replay->moved_us + (uint64_t)((double)since_last / replay->speed);
+    uint64_t one = replay->zero_us + scaled(replay, replay->talk->first_us, time);
+    uint64_t two = replay->moved_us + scaled(replay, replay->before_us, time);
     return one > two ? one : two;
 }
 
@@ -194,6 +215,19 @@ static uint64_t after(uint64_t from_ms, uint64_t ms) {
     return ms == DX_NEVER ? DX_NEVER : from_ms + ms;
 }
 
+/* The rest of the recording: nobody is there for it. */
+static void drop_rest(struct replay *replay);
+
+static void give_up(struct replay *replay, uint64_t index, bool all) {
+    replay_give_up(replay, index, all);
+    if (replay->paused)
+        replay_sweep(replay, true);
+    replay->moved_us = dx_recorder_now_us();
+    if (replay->options->strict)
+        replay_fail(replay, CLI_LATE, "what was recorded did not come in %llu ms (--timeout)",
+                    (unsigned long long)replay->timeout_ms);
+}
+
 /* Something has to come before that place. False: nothing is waited for any more. */
 static bool wait_for(struct replay *replay, uint64_t index, bool all, uint64_t *until) {
     uint64_t now = cli_now();
@@ -201,19 +235,36 @@ static bool wait_for(struct replay *replay, uint64_t index, bool all, uint64_t *
     replay_fill(replay);
     if (replay->over || !replay_waits(replay, index, all))
         return false;
-    uint64_t late = after(replay->moved_us / 1000, replay->timeout_ms);
-    bool gone = replay->closed && !replay->command;
-    if (now < late && !gone) {
-        sooner(until, late);
-        return true;
+    if (replay->closed && !replay->command) {
+        drop_rest(replay);
+        return false;
     }
-    replay_give_up(replay, index, all);
-    replay->moved_us = dx_recorder_now_us();
-    if (replay->options->strict && !gone)
-        replay_fail(replay, CLI_LATE, "what was recorded did not come in %llu ms (--timeout)",
-                    (unsigned long long)replay->timeout_ms);
+    uint64_t moved_ms = replay->moved_us / 1000;
+    uint64_t late = after(moved_ms, replay->timeout_ms);
+    if (!replay->command && replay_is_passed(replay, index))
+        sooner(&late, moved_ms + PASSED_MS);
+    sooner(until, late);
+    if (now < late)
+        return true;
+    give_up(replay, index, all);
     sooner(until, now); /* more may be read ahead now */
     return true;
+}
+
+/* Is there room for more? */
+static bool has_room(struct replay *replay, size_t most, uint64_t *until) {
+    size_t waiting = cli_wire_waiting(replay->wire);
+    uint64_t now = cli_now();
+    if (waiting < replay->waiting || waiting <= most)
+        replay->taken_ms = now;
+    replay->waiting = waiting;
+    uint64_t late = after(replay->taken_ms, replay->timeout_ms);
+    if (waiting > most)
+        sooner(until, late);
+    if (now >= late)
+        replay_fail(replay, CLI_LATE, "the %s does not read: %zu bytes wait for it (--timeout)",
+                    replay->report.from, waiting);
+    return waiting <= most;
 }
 
 /* Says what may be said now. */
@@ -235,7 +286,7 @@ static void say_all(struct replay *replay, uint64_t *until) {
             sooner(until, due / 1000 + 1);
             return;
         }
-        if (cli_wire_waiting(replay->wire) > OUT_MAX)
+        if (!has_room(replay, OUT_MAX, until))
             return;
         say_next(replay);
     }
@@ -243,7 +294,6 @@ static void say_all(struct replay *replay, uint64_t *until) {
 
 /* The end. */
 
-/* The rest of the recording: nobody is there for it. */
 static void drop_rest(struct replay *replay) {
     replay_settle(replay, UINT64_MAX, cli_now());
     if (replay->has_next) {
@@ -313,7 +363,7 @@ static void leave_as_host(struct replay *replay, uint64_t *until) {
             linger(replay, until);
         return;
     }
-    if (replay->over)
+    if (replay->over || !has_room(replay, 0, until))
         return;
     if (!replay->leave_ms) {
         finish_output(replay);
@@ -405,6 +455,7 @@ int replay_play(struct replay *replay) {
         uint64_t began = dx_recorder_now_us();
         int before = cli_interrupts();
         replay->moved_us = began;
+        replay->taken_ms = cli_now();
         replay->place.time_us = replay->talk->first_us;
         uint64_t until = look(replay);
         while (!replay->over) {
@@ -415,7 +466,8 @@ int replay_play(struct replay *replay) {
         }
         uint64_t now = dx_recorder_now_us();
         replay_sweep(replay, true);
-        replay->report.then_us = replay->talk->last_us - replay->talk->first_us;
+        if (replay->talk->last_us > replay->talk->first_us)
+            replay->report.then_us = replay->talk->last_us - replay->talk->first_us;
         replay_summarize(&replay->report, now - (replay->zero_us ? replay->zero_us : began));
         code = replay->code ? replay->code : replay_is_equal(&replay->report) ? CLI_OK : CLI_MISFIT;
     }

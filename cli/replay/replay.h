@@ -45,7 +45,6 @@ typedef struct replay_open {
 struct replay {
     const struct replay_options *options;
     char **command;
-    dx_side side; /* ours */
     dx_protocol *protocol;
     const dx_protocol_facts *facts;
     const replay_talk *talk;
@@ -56,14 +55,12 @@ struct replay {
     dx_loop *loop;
     dx_recorder *recorder;
     cli_wire *wire;
-    cli_tail tail;
     replay_ids ids;
     replay_report report;
 
     /* Of the other side: what is recorded, as far as it was read ahead, and what came that nothing
      * was found for. */
     replay_tape ahead;
-    bool ahead_ended;
     replay_items expected;
     replay_items arrived;
     uint64_t newest;     /* the highest place of what came, and one */
@@ -71,44 +68,55 @@ struct replay {
     replay_open *open;
     size_t open_first;
     size_t open_count;
-    bool paused; /* nothing is read, since too much has arrived */
 
     /* Ours: the next record. */
     replay_tape tape;
     dx_trace_record next;
     replay_place place; /* its own, … */
     replay_place last;  /* … and of the last that was sent */
-    bool has_next;
-    bool tape_ended;
     uint64_t before_us; /* when what is recorded before it was */
 
     uint64_t zero_us;  /* when the play began; 0: it did not yet */
     uint64_t moved_us; /* when something was last sent or came as recorded */
-    bool finished;     /* our output is closed */
-    bool closed;       /* nothing more will come */
+    uint64_t taken_ms; /* when something was last taken of what waits to be */
+    size_t waiting;    /* how much did then */
     uint64_t closed_ms;
-    bool gone;
+    uint64_t leave_ms;
+
+    dx_side side; /* ours */
+    int code;
+    bool over;
+    bool ahead_ended;
+    bool paused; /* nothing is read, since too much has arrived */
+    bool has_next;
+    bool tape_ended;
+    bool finished;      /* our output is closed */
+    bool closed;        /* nothing more will come */
+    bool gone;          /* nothing is taken any more */
     bool told_to_leave; /* by the protocol's own word */
     bool stopping;
-    uint64_t leave_ms;
     char how[220]; /* it went */
-    bool over;
-    int code;
+    cli_tail tail;
 };
 
 /* Reads ahead, and finds what came too early. */
 void replay_fill(struct replay *replay);
 /* Something came. */
 void replay_hear(struct replay *replay, dx_trace_kind kind, dx_text text);
-/* Nothing is read while too much has come that nothing was found for. */
+/* Too much has come that nothing was found for: it is not what was recorded, and where answers are
+ * too many, no more is read. */
 void replay_look_at_room(struct replay *replay);
 /* We sent a request: its answer may come. */
 void replay_asked(struct replay *replay, dx_text text, const dx_message *parts);
 /* Must something come first that is recorded before that place? all: also what nobody asked for. */
 bool replay_waits(const struct replay *replay, uint64_t index, bool all);
-/* Takes what came with other params for what has to come before that place, once it is clear that
- * nothing better comes. When to look again, DX_NEVER if there is no need. */
+/* Takes what came with other params for what has to come before that place (a request, which waits
+ * for its answer, at any place), once it is clear that nothing better comes. When to look again,
+ * DX_NEVER if there is no need. */
 uint64_t replay_settle(struct replay *replay, uint64_t index, uint64_t now_ms);
+/* Are they only requests and notifications, and something that was recorded behind them has come?
+ * Whoever sends those does it in their order. */
+bool replay_is_passed(const struct replay *replay, uint64_t index);
 /* What has to come before that place did not; `all` as above. */
 void replay_give_up(struct replay *replay, uint64_t index, bool all);
 /* What came and will not be found any more. `all`: none of it will. */

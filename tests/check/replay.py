@@ -340,6 +340,15 @@ out, err = started.communicate(timeout=10)
 if started.returncode != 130 or b"interrupted" not in err:
     complain("SIGINT", f"{started.returncode} {err}")
 
+# Who reads nothing is not waited for for ever; who reads late is.
+flood = [host(notice("n", f'["{"x" * 100000}"]')) for _ in range(10)]
+case("it does not read", flood, [[5000], []], 5, "", "the plugin does not read: ", ("t", "--timeout", "300ms"))
+case("it reads late", flood, [[600], []], 0, "", "equal: 10 sent")
+# A flood of what nothing was recorded for is told, and what comes behind it is still seen.
+for kind, flood in (("notifications", [notice("n", f'{{"k":{i + 5}}}') for i in range(3000)]), ("answers", [answer(i + 5, 0) for i in range(3000)])):
+    long = [host(A), them(answer(1, RX)), *[one for i in range(1500) for one in (host(notice("x")), them(notice("y")))], host(B), them(N), them(OK)]
+    case("a flood of " + kind, long, [[], [*flood, answer(1, RX)], *[[notice("y")]] * 1500, [N, OK], []], 7, None, "of 1503 expected 1503 came the same, 0 differ, 0 are missing; 3000 unexpected", ("t", "--timeout", "2s"))
+
 # --- Large, and slow. -----------------------------------------------------------------------------
 large = "x" * (10 << 20)
 case("10 MB", [host(request(1, "a", f'["{large}"]')), them(answer(1, f'"{large}"'))], [[], [answer(1, f'"{large}"')], []], 0, "", "equal")
@@ -382,10 +391,13 @@ MINE = [answer(1, RX), N, OK]
 as_plugin("as a plugin", TALK, [(A, 1), (B, 2)], 0, MINE, "equal: 3 sent; of 2 expected 2 came the same")
 as_plugin("as a plugin, other ids", TALK, [(request('"u"', "a", '{"n":1}'), 1), (request(99, "b"), 2)], 0, [answer('"u"', RX), N, answer(99, '"ok"')], "equal")
 as_plugin("as a plugin, other params", TALK, [(request(1, "a", '{"n":2}'), 1), (B, 2)], 7, MINE, "t:2: params: host: request a: other params\n  /params/n\n  - 1\n  + 2\n")
-as_plugin("as a plugin, left early", TALK, [(A, 1)], 7, [answer(1, RX), N], f"t:4: missing: host: request b did not come\n  - {B}\nt:6: note: unsent: host: the recorded answer with id 2 was not sent")
+as_plugin("as a plugin, left early", TALK, [(A, 1)], 7, [answer(1, RX)], f"t:4: missing: host: request b did not come\n  - {B}\nduplex replay: different: 1 sent; of 2 expected 1 came the same, 0 differ, 1 are missing")
+skipped = f"t:2: missing: host: request a did not come\n  - {A}\nt:3: note: unsent: host: the recorded answer with id 1 was not sent"
+as_plugin("as a plugin, a step left out", TALK, [(request(5, "b"), 2)], 7, [N, answer(5, '"ok"')], skipped)
+as_plugin("as a plugin, a step left out, the other with other params", TALK, [(request(5, "b", "[1]"), 2)], 7, [N, answer(5, '"ok"')], skipped)
 as_plugin("as a plugin, something else", TALK, [(A, 1), (request(7, "x"), 1), (B, 2)], 7, [answer(1, RX), '{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found","data":"not in the recording"}}', N, OK],
           f"t:3: unexpected: host: request x was not recorded\n  + {request(7, 'x')}")
-as_plugin("as a plugin, late", TALK, [(A, 1)], 7, [answer(1, RX), N], "t:4: missing: host: request b did not come", ("t", "--timeout", "200ms"), close=True)
+as_plugin("as a plugin, late", TALK, [(A, 2)], 7, [answer(1, RX), N], "t:4: missing: host: request b did not come", ("t", "--timeout", "200ms"))
 LEAVING = [host(request(1, "shutdown")), them(answer(1, "null")), host(notice("exit"))]
 as_plugin("as a plugin, told to leave", LEAVING, [(request(1, "shutdown"), 1), (notice("exit"), 0)], 0, [answer(1, "null")], "equal", ("t", "-p", "lsp", "-f", "line"), close=False)
 

@@ -338,8 +338,7 @@ static void look(struct walk *walk, yyjson_val *was, yyjson_val *is, unsigned de
 }
 
 static yyjson_doc *read_text(dx_text text) {
-    return yyjson_read_opts((char *)(uintptr_t)text.at, text.len,
-                            YYJSON_READ_NUMBER_AS_RAW | YYJSON_READ_ALLOW_INVALID_UNICODE, NULL,
+    return yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NUMBER_AS_RAW, NULL,
                             NULL);
 }
 

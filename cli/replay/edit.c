@@ -86,8 +86,7 @@ size_t replay_redacted(dx_text text) {
 }
 
 static bool set_values(const replay_edits *edits, dx_text text, dx_buf *room, bool *ret_changed) {
-    yyjson_doc *doc = yyjson_read(text.at, text.len,
-                                  YYJSON_READ_NUMBER_AS_RAW | YYJSON_READ_ALLOW_INVALID_UNICODE);
+    yyjson_doc *doc = yyjson_read(text.at, text.len, YYJSON_READ_NUMBER_AS_RAW);
     yyjson_mut_doc *copy = doc ? yyjson_doc_mut_copy(doc, NULL) : NULL;
     bool good = copy;
     bool changed = false;
@@ -100,8 +99,7 @@ static bool set_values(const replay_edits *edits, dx_text text, dx_buf *room, bo
         changed = true;
     }
     size_t len = 0;
-    char *written =
-        good && changed ? yyjson_mut_write(copy, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len) : NULL;
+    char *written = good && changed ? yyjson_mut_write(copy, 0, &len) : NULL;
     good = good && (!changed || (written && dx_buf_append(room, written, len) == DX_OK));
     *ret_changed = changed;
     free(written);

@@ -131,9 +131,7 @@ static void put_change(yyjson_mut_doc *doc, yyjson_mut_val *list, const replay_c
     }
     for (int i = 0; i < 2; i++) {
         dx_text text = {NULL, 0};
-        char *written =
-            values[i] ? yyjson_val_write(values[i], YYJSON_WRITE_ALLOW_INVALID_UNICODE, &text.len)
-                      : NULL;
+        char *written = values[i] ? yyjson_val_write(values[i], 0, &text.len) : NULL;
         text.at = written;
         if (written && cli_voice.json)
             add_value(doc, object, names[i], text);

@@ -276,10 +276,50 @@ for changes, rest in ((20, ""), (21, "\n  … and more")):
          "t:3: result: plugin: answer to a with id 1: another result" + "".join(f"\n  /result/{i}\n  - 0\n  + 1" for i in range(20)) + rest)
 case("--max", [host(A), them(notice("x")), them(notice("y"))], [[], [], []], 7, f"t:3: missing: plugin: notification x did not come\n  - {notice('x')}",
      "2 are missing; 0 unexpected; 1 not shown", ("t", "--timeout", "200ms", "--max", "1"))
+for pairs, first in ((4096, 10000), (4097, 0)):
+    case(f"{pairs} ids", [host(A), *[them(request(i, "q", f"[{i}]")) for i in range(pairs)], host(answer(0, 0))],
+         [[], [request(i + 10000, "q", f"[{i}]") for i in range(pairs)], [], []], 0, "", "equal: 2 sent")
+    if log() != [A, answer(first, 0)]:
+        complain(f"{pairs} ids", f"sent was {log()}")
+for length, dots in ((198, ""), (199, "…")):
+    shown = ('"' + "x" * length + '"')[:200]
+    case(f"a text of {length}", [host(A), them(answer(1, 1))], [[], [answer(1, '"' + "x" * length + '"')], []], 7,
+         f"t:3: result: plugin: answer to a with id 1: another result\n  /result\n  - 1\n  + {shown}{dots}")
+for length, whole in ((65534, "x" * 65534), (65535, '"' + "x" * 65535)):
+    out, err = case(f"a text of {length}", [host(A), them(answer(1, 1))], [[], [answer(1, '"' + "x" * length + '"')], []], 7, None, "", ("t", "--json"))
+    if json.loads(out.splitlines()[0])["changes"] != [{"pointer": "/result", "was": 1, "is": whole}]:
+        complain(f"a text of {length}", out[:300])
+for size, code in ((7 << 20, 0), (9 << 20, 7)):
+    # So large that nothing behind it is in sight.
+    block = notice("block", '"' + "x" * size + '"').replace('"params":"', '"params":["').replace('"}', '"]}')
+    case(f"{size} bytes ahead", [host(A), them(block), them(N), host(B), them(OK)], [[], [N, 50, block], [OK], []], code, None, "", ("t", "--timeout", "700ms"))
+keys = [f'"k{i}":{i}' for i in range(50000)]
+began = time.monotonic()
+case("many members in another order", [host(A), them(answer(1, "{" + ",".join(keys) + "}"))], [[], [answer(1, "{" + ",".join(reversed(keys)) + "}")], []], 0, "", "equal")
+if time.monotonic() - began > 5:
+    complain("many members in another order", f"took {time.monotonic() - began} s")
 deep = 990
 case("as deep as is looked into", [host(A), them(answer(1, "[" * deep + "1" + "]" * deep))], [[], [answer(1, "[" * deep + "2" + "]" * deep)], []], 7, None, "1 differ")
 deep = 1500
 case("deeper", [host(A), them(answer(1, "[" * deep + "1" + "]" * deep))], [[], [answer(1, "[" * deep + "1 " + "]" * deep)], []], 7, None, "1 differ")
+
+# --- What else there is. ---------------------------------------------------------------------------
+case("without a name", [host(A, peer=None, run=None), them(answer(1, RX), peer=None, run=None)], [[], [answer(1, RX)], []], 0, "", "equal: 1 sent")
+case("half a character", [host(A), them(answer(1, '"\\ud800"'))], [[], [answer(1, '"\\ud800"')], []], 0, "", "equal")
+out, err = case("half a character, another", [host(A), them(answer(1, '"\\ud800"'))], [[], [answer(1, '"\\ud801"')], []], 7, None, "", ("t", "--json"))
+if json.loads(out.splitlines()[0])["is"]["result"] != "\ud801":
+    complain("half a character, another", out)
+for body, code in (("{x}", 0), ("{y}", 7)):
+    case(f"a body that is no JSON, {body}", [them("{x}", kind="broken")], None, code, "" if code == 0 else "t:2: text: plugin: text that is no JSON: other content\n  - {x}\n  + {y}", "",
+         ("t", "-f", "header"), command=["--", "sh", "-c", f"printf 'Content-Length: 3\\r\\n\\r\\n{body}'; cat >/dev/null"])
+os.makedirs("folder", exist_ok=True)
+surroundings = ["--", "sh", "-c", """printf '{"jsonrpc":"2.0","method":"%s-%s-%s"}\\n' "${PWD##*/}" "$MINE" "$SECRET"; cat >/dev/null"""]
+os.environ["SECRET"] = "s"
+case("--cwd and --env", [them(notice("folder-m-"))], None, 0, "", "equal", ("t", "--cwd", "folder", "-e", "MINE=m"), command=surroundings)
+case("--inherit-env", [them(notice("folder--s"))], None, 0, "", "equal", ("t", "--cwd", "folder", "--inherit-env"), command=surroundings)
+out, err = case("--show", TALK, told([answer(1, RX)], [N, OK]), 0, "", f"-> {A}\n", ("t", "--show"))
+if f"<- {OK}\n" not in err:
+    complain("--show", err)
 
 # --- Secrets. -------------------------------------------------------------------------------------
 SECRET = [host(request(1, "a", '{"token":"***","***":["***"],"x":"a***"}')), them(answer(1, 1))]

@@ -64,9 +64,9 @@ static bool has_same_form(const struct replay *replay, const replay_item *was,
     dx_message parts = was->parts;
     if (same && is_request)
         dx_rpc_scan(text, DX_DEPTH_MAX, DX_LENIENT_NO_VERSION | DX_LENIENT_ID_ANY, &parts);
-    same =
-        same && replay_hash_without(0, text, is_request ? parts.id : none) ==
-                    replay_hash_without(0, replay_item_text(is), is_request ? is->parts.id : none);
+    same = same && replay_hash_without(replay->seed, text, is_request ? parts.id : none) ==
+                       replay_hash_without(replay->seed, replay_item_text(is),
+                                           is_request ? is->parts.id : none);
     dx_buf_done(&room);
     return same;
 }

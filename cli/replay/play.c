@@ -174,16 +174,17 @@ static void say_next(struct replay *replay) {
                    : cli_wire_write(replay->wire, replay->next.text);
         replay->report.sent += good;
     }
+    if (!good && !replay->gone)
+        replay_fail(replay, CLI_NO_START,
+                    "a message of %zu bytes could not be sent: no memory, or it is too long",
+                    replay->next.text.len);
+    if (!good)
+        return;
     replay->has_next = false;
     replay->last = replay->place;
     replay->moved_us = dx_recorder_now_us();
     if (!replay->zero_us)
         replay->zero_us = replay->moved_us;
-    if (!good && !replay->gone && !replay->closed)
-        replay_fail(replay, CLI_NO_START,
-                    "a message of %zu bytes could not be sent: no memory, or"
-                    " it is too long",
-                    replay->next.text.len);
 }
 
 /* A time of the recording, here; one that nobody would wait for is cut off. */
@@ -224,8 +225,7 @@ static void give_up(struct replay *replay, uint64_t index, bool all) {
         replay_sweep(replay, true);
     replay->moved_us = dx_recorder_now_us();
     if (replay->options->strict)
-        replay_fail(replay, CLI_LATE, "what was recorded did not come in %llu ms (--timeout)",
-                    (unsigned long long)replay->timeout_ms);
+        replay_fail(replay, CLI_LATE, "what was recorded did not come in time (--timeout)");
 }
 
 /* Something has to come before that place. False: nothing is waited for any more. */
@@ -272,14 +272,14 @@ static void say_all(struct replay *replay, uint64_t *until) {
     for (unsigned i = 0; !replay->over; i++) {
         replay_fill(replay);
         read_next(replay);
-        if (!replay->has_next || replay->over)
+        if (!replay->has_next || replay->over || replay->gone)
             return;
         if (i == GO_MAX) {
             sooner(until, 0);
             return;
         }
         if (replay_waits(replay, replay->place.index, false) &&
-            wait_for(replay, replay->place.index, false, until))
+            (wait_for(replay, replay->place.index, false, until) || !replay->has_next))
             return;
         uint64_t due = due_us(replay);
         if (due > dx_recorder_now_us()) {
@@ -329,6 +329,7 @@ static void look_at_end(struct replay *replay, uint64_t *until) {
         sooner(until, replay->closed_ms + DIE_MS);
         return;
     }
+    replay_fill(replay);
     bool early =
         !replay->finished && (replay->has_next || replay->expected.count || !replay->ahead_ended);
     drop_rest(replay);
@@ -381,8 +382,11 @@ static void leave_as_host(struct replay *replay, uint64_t *until) {
 static void leave_as_plugin(struct replay *replay, uint64_t *until) {
     if (replay_waits(replay, UINT64_MAX, true) && wait_for(replay, UINT64_MAX, true, until))
         return;
-    replay->over |= (replay->closed || replay->told_to_leave) &&
-                    (replay->gone || !cli_wire_waiting(replay->wire));
+    if (replay->over || !(replay->closed || replay->told_to_leave))
+        return;
+    bool empty = has_room(replay, 0, until);
+    sooner(until, replay->taken_ms + LEAVE_MS);
+    replay->over |= empty || replay->gone || cli_now() >= replay->taken_ms + LEAVE_MS;
 }
 
 /* Nobody takes what we write. */
@@ -457,6 +461,7 @@ int replay_play(struct replay *replay) {
         replay->moved_us = began;
         replay->taken_ms = cli_now();
         replay->place.time_us = replay->talk->first_us;
+        replay->last.line = 1;
         uint64_t until = look(replay);
         while (!replay->over) {
             cli_wait(replay->loop, until);

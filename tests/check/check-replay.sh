@@ -79,6 +79,15 @@ cp out reginald.out
 run reginald -p plugins plugins
 has out 'commands: sleep; tasks: echo'
 
+# A program that is not ours.
+if command -v clangd >/dev/null; then
+    expect 0 '[]' '' call -p lsp workspace/symbol query=nothing -- "$duplex" tap -o lsp.jsonl -- clangd
+    same lsp lsp clangd
+    expect 0 '[]' '' call -p lsp workspace/symbol query=nothing -- "$duplex" replay lsp.jsonl -p lsp --as-plugin
+else
+    echo "skipped: clangd is not installed"
+fi
+
 # An agent that follows a script; it says its last word when its input has ended.
 mkdir workspace
 echo '{"match": "hello", "text": "Good morning.", "pieces": 2}' >script.jsonl

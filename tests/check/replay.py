@@ -176,6 +176,7 @@ case("another order", TALK, told([answer(1, RX)], [OK, N]), 0, "t:5: note: order
 case("an answer nobody recorded", TALK, told([answer(1, RX), answer(77, 1)], [N, OK]), 7,
      f"t:2: unexpected: plugin: answer with id 77 was not recorded\n  + {answer(77, 1)}")
 case("a log line", TALK, told(["a log", answer(1, RX)], [N, OK]), 0, "", "equal")
+case("a word too early", TALK, told([answer(1, RX)], [N, OK], early=[notice("m"), 50]), 7, None, "1 unexpected")
 case("what comes at the end of the input", TALK + [them(notice("bye"))], told([answer(1, RX)], [N, OK], late=[notice("bye")]), 0, "", "equal")
 
 # --- Strict. --------------------------------------------------------------------------------------
@@ -189,7 +190,7 @@ case("strict, another order", TALK, told([answer(1, RX)], [OK, N]), 7,
 case("strict, a log line", TALK, told(["a log", answer(1, RX)], [N, OK]), 7, "t:2: unexpected: plugin: text that is no JSON was not recorded\n  + a log", "", strict)
 case("strict, a recorded log line", [host(A), them("a log\n", kind="stray"), them(answer(1, RX))], [[], ["a log", answer(1, RX)], []], 0, "", "equal", strict)
 case("strict, late", TALK, told([], [N, OK]), 5, f"t:3: missing: plugin: answer to a with id 1 did not come\n  - {answer(1, RX)}",
-     "what was recorded did not come in 200 ms (--timeout)", strict + ("--timeout", "200ms"))
+     "what was recorded did not come in time (--timeout)", strict + ("--timeout", "200ms"))
 
 # --- What may differ. -----------------------------------------------------------------------------
 TIMES = [host(A), them(answer(1, '{"time":1,"list":[{"v":1,"w":2},{"v":1}],"v":0}'))]
@@ -438,6 +439,21 @@ as_plugin("as a plugin, a step left out, the other with other params", TALK, [(r
 as_plugin("as a plugin, something else", TALK, [(A, 1), (request(7, "x"), 1), (B, 2)], 7, [answer(1, RX), '{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found","data":"not in the recording"}}', N, OK],
           f"t:3: unexpected: host: request x was not recorded\n  + {request(7, 'x')}")
 as_plugin("as a plugin, late", TALK, [(A, 2)], 7, [answer(1, RX), N], "t:4: missing: host: request b did not come", ("t", "--timeout", "200ms"))
+# A host that has left does not get what was recorded behind what it did not say; one that does not read ends it.
+as_plugin("as a plugin, nothing is said", [host(A), *[them(notice("n", f"[{i}]")) for i in range(50)], host(B), them(OK)], [], 7, [], f"t:2: missing: host: request a did not come\n  - {A}\nduplex replay: different: 0 sent; of 2 expected 0 came the same, 0 differ, 2 are missing; 0 unexpected; 1 not shown")
+count += 1
+write_trace([host(A), *[them(notice("n", '["' + "x" * 100000 + '"]')) for i in range(20)]])
+reader, writer = os.pipe()
+deaf = subprocess.Popen([duplex, "replay", "t", "--as-plugin"], stdin=subprocess.PIPE, stdout=writer, stderr=subprocess.PIPE)
+os.close(writer)
+deaf.stdin.write(A.encode() + b"\n")
+deaf.stdin.flush()
+time.sleep(0.2)
+os.close(reader)
+deaf.stdin.close()
+error = deaf.stderr.read().decode()
+if deaf.wait(timeout=10) != 4 or "the host does not read any more" not in error:
+    complain("as a plugin, nobody reads", f"code {deaf.returncode}: {error}")
 LEAVING = [host(request(1, "shutdown")), them(answer(1, "null")), host(notice("exit"))]
 as_plugin("as a plugin, told to leave", LEAVING, [(request(1, "shutdown"), 1), (notice("exit"), 0)], 0, [answer(1, "null")], "equal", ("t", "-p", "lsp", "-f", "line"), close=False)
 

@@ -367,18 +367,6 @@ void replay_look_at_room(struct replay *replay) {
     replay->paused = is_full(replay);
 }
 
-/* Has a later one of the same name come as it was recorded? Then this one comes no more. */
-static bool is_passed(const struct replay *replay, const replay_item *was) {
-    for (size_t i = replay->expected.count; i; i--) {
-        const replay_item *item = replay_items_at(&replay->expected, i - 1);
-        if (item == was)
-            return false;
-        if (item->done && item->name == was->name)
-            return true;
-    }
-    return false;
-}
-
 static replay_item *find_candidate(const struct replay *replay, const replay_item *was) {
     for (size_t i = 0; i < replay->arrived.count; i++) {
         replay_item *item = replay_items_at(&replay->arrived, i);
@@ -396,7 +384,7 @@ uint64_t replay_settle(struct replay *replay, uint64_t index, uint64_t now_ms) {
         bool is_due = was->place.index < index || was->kind == REPLAY_REQUEST;
         replay_item *is = was->done || !is_due ? NULL : find_candidate(replay, was);
         uint64_t at = is ? is->came_ms + SETTLE_MS : 0;
-        if (is && (now_ms >= at || replay->closed || is_passed(replay, was))) {
+        if (is && (now_ms >= at || replay->closed)) {
             resolve(replay, was, is);
             replay_items_close(&replay->arrived, is);
             i = 0; /* what is done in front is gone */

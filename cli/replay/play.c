@@ -42,6 +42,8 @@ static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void
         replay_hear(replay, DX_TRACE_MESSAGE, frame->text);
     else if (frame->kind == DX_FRAME_STRAY)
         replay_hear(replay, DX_TRACE_STRAY, frame->text);
+    else if (frame->kind == DX_FRAME_FAULT && frame->fault == DX_FAULT_SYSTEM)
+        replay_fail(replay, CLI_NO_START, "no memory");
     else if (frame->kind == DX_FRAME_FAULT && frame->fatal)
         replay_fail(replay, CLI_VIOLATION, "what the %s writes can't be cut into messages: %s",
                     replay->report.from, dx_fault_name(frame->fault));
@@ -473,6 +475,7 @@ int replay_play(struct replay *replay) {
         replay_sweep(replay, true);
         if (replay->talk->last_us > replay->talk->first_us)
             replay->report.then_us = replay->talk->last_us - replay->talk->first_us;
+        replay->report.cut = replay->code;
         replay_summarize(&replay->report, now - (replay->zero_us ? replay->zero_us : began));
         code = replay->code ? replay->code : replay_is_equal(&replay->report) ? CLI_OK : CLI_MISFIT;
     }

@@ -252,7 +252,7 @@ void replay_tell_unsent(replay_report *report, const replay_place *place, dx_tex
 }
 
 bool replay_is_equal(const replay_report *report) {
-    return !report->different && !report->missing && !report->unexpected;
+    return !report->cut && !report->different && !report->missing && !report->unexpected;
 }
 
 void replay_summarize(const replay_report *report, uint64_t now_us) {
@@ -278,9 +278,11 @@ void replay_summarize(const replay_report *report, uint64_t now_us) {
         snprintf(hidden, sizeof hidden, "; %llu not shown", (unsigned long long)report->hidden);
     cli_note("%s: %llu sent; of %llu expected %llu came the same, %llu differ, %llu are missing;"
              " %llu unexpected%s; %.3f s then, %.3f s now",
-             replay_is_equal(report) ? "equal" : "different", (unsigned long long)report->sent,
-             (unsigned long long)report->expected, (unsigned long long)report->matched,
-             (unsigned long long)report->different, (unsigned long long)report->missing,
-             (unsigned long long)report->unexpected, hidden, (double)report->then_us / 1e6,
-             (double)now_us / 1e6);
+             report->cut               ? "cut short"
+             : replay_is_equal(report) ? "equal"
+                                       : "different",
+             (unsigned long long)report->sent, (unsigned long long)report->expected,
+             (unsigned long long)report->matched, (unsigned long long)report->different,
+             (unsigned long long)report->missing, (unsigned long long)report->unexpected, hidden,
+             (double)report->then_us / 1e6, (double)now_us / 1e6);
 }

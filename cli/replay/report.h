@@ -12,6 +12,7 @@ typedef struct replay_report {
     uint64_t told[2]; /* differences, notes */
     uint64_t hidden;
     bool quiet;    /* nothing is told any more, only counted */
+    bool cut;      /* it did not come to its end */
     uint64_t sent; /* messages of ours; … */
     uint64_t unsent;
     uint64_t expected; /* … of the other side: recorded, … */

@@ -304,6 +304,15 @@ case("as deep as is looked into", [host(A), them(answer(1, "[" * deep + "1" + "]
 deep = 1500
 case("deeper", [host(A), them(answer(1, "[" * deep + "1" + "]" * deep))], [[], [answer(1, "[" * deep + "1 " + "]" * deep)], []], 7, None, "1 differ")
 
+# What has no place is told once 32 messages were sent, not at the end.
+for sent, early in ((31, False), (40, True)):
+    rounds = [(notice("x"), notice("n", f"[{i}]")) for i in range(sent)]
+    extra = notice("n", '"extra"').replace('"params":"extra"', '"params":["extra"]')
+    out, err = case(f"{sent} messages later", [host(A), them(answer(1, RX)), *[one for ours, theirs in rounds for one in (host(ours), them(theirs))], host(B), them(OK), host(notice("z")), them(notice("n", '["last"]'))],
+                    [[], [extra, answer(1, RX)], *[[theirs] for ours, theirs in rounds], [answer(2, '"ko"')], [notice("n", '["last"]')], []], 7, None, "1 differ, 0 are missing; 1 unexpected")
+    if early != (out.find("unexpected") < out.find("another result")):
+        complain(f"{sent} messages later", out)
+
 # --- What else there is. ---------------------------------------------------------------------------
 case("without a name", [host(A, peer=None, run=None), them(answer(1, RX), peer=None, run=None)], [[], [answer(1, RX)], []], 0, "", "equal: 1 sent")
 case("half a character", [host(A), them(answer(1, '"\\ud800"'))], [[], [answer(1, '"\\ud800"')], []], 0, "", "equal")
@@ -351,7 +360,7 @@ for words, command, err in (
         (("t", "--redacted", b"\xff"), ["--", "true"], "--redacted: expected UTF-8"), (("t", "--record", "absent/x"), ["--", "true"], "absent/x")):
     case(f"words {words}", None, None, 2, "", err, words, command=command)
 case("a program that is not there", TALK, None, 3, "", "absent-program", command=["--", "./absent-program"])
-case("it ends early", TALK, told([answer(1, RX)], ["exit 3"]), 4, None, "the plugin ended: the program exited with code 3")
+case("it ends early", TALK, told([answer(1, RX)], ["exit 3"]), 4, None, "the plugin ended: the program exited with code 3\nduplex replay: cut short: 2 sent; of 3 expected 1 came the same, 0 differ, 2 are missing")
 case("it ends at once", TALK, [["exit 0"], []], 4, f"t:3: missing: plugin: answer to a with id 1 did not come\n  - {answer(1, RX)}", "the plugin ended: it left with code 0")
 case("the end of the recording", TALK, told([answer(1, RX)], [N, OK, "exit 3"]), 0, "", "equal")
 lines = [json.loads(line) for line in case("--json", TALK, told([answer(1, '{"x":2,"y":[1,2,3]}'), notice("m")], [N, OK]), 7, None, "", ("t", "--json"))[0].splitlines()]
@@ -378,7 +387,7 @@ started = run(("t",), [[10000], []], wait=False)
 time.sleep(0.4)
 started.send_signal(signal.SIGINT)
 out, err = started.communicate(timeout=10)
-if started.returncode != 130 or b"interrupted" not in err:
+if started.returncode != 130 or b"interrupted\nduplex replay: cut short: 1 sent" not in err:
     complain("SIGINT", f"{started.returncode} {err}")
 
 # Who reads nothing is not waited for for ever; who reads late is.
@@ -456,6 +465,10 @@ if deaf.wait(timeout=10) != 4 or "the host does not read any more" not in error:
     complain("as a plugin, nobody reads", f"code {deaf.returncode}: {error}")
 LEAVING = [host(request(1, "shutdown")), them(answer(1, "null")), host(notice("exit"))]
 as_plugin("as a plugin, told to leave", LEAVING, [(request(1, "shutdown"), 1), (notice("exit"), 0)], 0, [answer(1, "null")], "equal", ("t", "-p", "lsp", "-f", "line"), close=False)
+
+# What can't be cut into messages.
+case("an impossible header", [host(A), them(answer(1, RX))], None, 6, "", "what the plugin writes can't be cut into messages: length-conflict\nduplex replay: cut short", ("t", "-f", "header"),
+     command=["--", "sh", "-c", "printf 'Content-Length: 1\\r\\nContent-Length: 2\\r\\n\\r\\n'; cat >/dev/null"])
 
 print(f"{count} cases")
 sys.exit(failed)

@@ -22,6 +22,11 @@ run() {
 # shellcheck source=/dev/null
 . "$SOURCE/tests/check/expect.bash"
 
+# Mostly waiting, so it runs beside the rest.
+mkdir cases
+(cd cases && exec timeout 120 python3 "$SOURCE/tests/check/replay.py" "$duplex" "$examples/echo" >../cases.out 2>&1) &
+cases=$!
+
 # same NAME PROTOCOL COMMAND...: the recording NAME.jsonl against the command that it is of, twice, the second time what
 # the first recorded.
 same() {
@@ -98,5 +103,6 @@ expect 0 'Good morning.' '' autohand prompt -q hello -- "$duplex" replay autohan
 echo '{"match": "hello", "text": "Good evening.", "pieces": 1}' >script.jsonl
 expect 7 'notification autohand.messageUpdate did not come' '1 are missing' replay autohand.jsonl -p autohand --timeout 500ms -- "${agent[@]}"
 
-timeout 120 python3 "$SOURCE/tests/check/replay.py" "$duplex" "$examples/echo" || failed=1
+wait "$cases" || failed=1
+cat cases.out
 exit "$failed"

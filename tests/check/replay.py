@@ -395,9 +395,11 @@ flood = [host(notice("n", f'["{"x" * 100000}"]')) for _ in range(10)]
 case("it does not read", flood, [[5000], []], 5, "", "the plugin does not read: ", ("t", "--timeout", "300ms"))
 case("it reads late", flood, [[600], []], 0, "", "equal: 10 sent")
 # A flood of what nothing was recorded for is told, and what comes behind it is still seen.
-for kind, flood in (("notifications", [notice("n", f'{{"k":{i + 5}}}') for i in range(3000)]), ("answers", [answer(i + 5, 0) for i in range(3000)])):
-    long = [host(A), them(answer(1, RX)), *[one for i in range(1500) for one in (host(notice("x")), them(notice("y")))], host(B), them(N), them(OK)]
-    case("a flood of " + kind, long, [[], [*flood, answer(1, RX)], *[[notice("y")]] * 1500, [N, OK], []], 7, None, "of 1503 expected 1503 came the same, 0 differ, 0 are missing; 3000 unexpected", ("t", "--timeout", "2s"))
+for kind, rounds, flood in (("notifications", 300, [notice("n", f'{{"k":{i + 5}}}') for i in range(3000)]), ("other notifications", 1500, [notice("n", f'{{"k":{i + 5}}}') for i in range(3000)]),
+                            ("answers", 1500, [answer(i + 5, 0) for i in range(3000)])):
+    long = [host(A), them(answer(1, RX)), *[one for i in range(rounds) for one in (host(notice("x")), them(notice("y")))], host(B), them(N), them(OK)]
+    case("a flood of " + kind, long, [[], [*flood, answer(1, RX)], *[[notice("y")]] * rounds, [N, OK], []], 7, None,
+         f"of {rounds + 3} expected {rounds + 3} came the same, 0 differ, 0 are missing; 3000 unexpected", ("t", "--timeout", "2s"))
 
 # --- Large, and slow. -----------------------------------------------------------------------------
 large = "x" * (10 << 20)
@@ -405,13 +407,21 @@ case("10 MB", [host(request(1, "a", f'["{large}"]')), them(answer(1, f'"{large}"
 case("10 MB, another one", None, [[], [answer(1, f'"{large}y"')], []], 7, None, "1 differ")
 SLOW = [host(request(1, "echo", "[1]"), t=1000000), them(answer(1, "[1]"), t=1001000), host(request(2, "echo", "[2]"), t=1301000),
         them(answer(2, "[2]"), t=1302000), host(notice("c"), t=1602000)]
+# A machine that has other things to do may be late, so the best of three counts.
 for words, wanted in (((), None), (("--timing", "real"), 0.602), (("--timing", "real", "--speed", "2"), 0.301)):
     count += 1
     write_trace(SLOW)
-    done = run(("t", "--json", *words), command=["--", sys.argv[2], "line"])
-    summary = json.loads(done.stdout.decode().splitlines()[-1])
-    took = summary["now_us"] / 1e6
-    if done.returncode or (wanted and not 0.98 * wanted <= took <= 1.2 * wanted) or (not wanted and took > 0.2) or summary["then_us"] != 602000:
+    for tries in range(3):
+        done = run(("t", "--json", *words), command=["--", sys.argv[2], "line"])
+        summary = json.loads(done.stdout.decode().splitlines()[-1])
+        took = summary["now_us"] / 1e6
+        if done.returncode or (wanted and took < 0.98 * wanted) or summary["then_us"] != 602000:
+            break
+        if took <= (1.2 * wanted if wanted else 0.2):
+            break
+    else:
+        complain(f"timing {words}", f"late: {took} s, expected {wanted}")
+    if done.returncode or (wanted and took < 0.98 * wanted) or summary["then_us"] != 602000:
         complain(f"timing {words}", f"{took} s, expected {wanted}; {done}")
 
 

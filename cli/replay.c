@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The default of --max; how long something may take if a host is waiting for it. */
 enum { SHOWN_MAX = 100, TIMEOUT_MS = 30000 };
@@ -26,6 +27,14 @@ static int read_speed(const struct replay_options *options, double *ret_speed) {
     return CLI_OK;
 }
 
+/* A recording is begun anew before the trace is read again. */
+static bool is_same_file(const char *one, const char *two) {
+    struct stat a;
+    struct stat b;
+    return one && stat(one, &a) == 0 && stat(two, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 static int check_words(const cli_words *words, const struct replay_options *options) {
     if (!words->count)
         return cli_fail(CLI_USAGE, "a trace is missing; 'duplex replay --help' says more");
@@ -37,6 +46,9 @@ static int check_words(const cli_words *words, const struct replay_options *opti
     for (size_t i = 0; i < options->ignore.count; i++)
         if (!options->ignore.at[i][0])
             return cli_fail(CLI_USAGE, "--ignore: expected a JSON Pointer or a name");
+    for (size_t i = 0; i < words->count; i++)
+        if (is_same_file(options->record, words->at[i]))
+            return cli_fail(CLI_USAGE, "--record: %s is what is replayed", options->record);
     return cli_check_env(&options->env);
 }
 
@@ -139,6 +151,10 @@ static const cli_option send_options[] = {
     {"set", 0, CLI_TEXTS, "POINTER=JSON",
      "send this where a recorded message has something at that place; may be repeated", AT(set)},
     {"redacted", 0, CLI_TEXT, "TEXT", "send this for what was redacted (\"***\")", AT(redacted)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_option command_options[] = {
     {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated", AT(env)},
     {"inherit-env", 0, CLI_FLAG, NULL,
      "hand on the whole environment, not only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*",
@@ -151,6 +167,7 @@ static const cli_group groups[] = {
     {"Options", options, 0},
     {"Comparing", compare_options, 0},
     {"Sending", send_options, 0},
+    {"The command", command_options, 0},
     {NULL, NULL, 0},
 };
 

@@ -357,7 +357,8 @@ for words, command, err in (
         (("t", "--set", "x=1"), ["--", "true"], "--set: expected POINTER=JSON, found 'x=1'"), (("t", "--set", "/x"), ["--", "true"], "--set: expected POINTER=JSON"),
         (("t", "--set", "/x={"), ["--", "true"], "--set /x: '{' is no JSON"), (("t", "-i", ""), ["--", "true"], "--ignore: expected"),
         (("t", "--env", "x"), ["--", "true"], "--env: expected NAME=VALUE"), (("t", "-p", "nonesuch"), ["--", "true"], 'there is no protocol "nonesuch"'),
-        (("t", "--redacted", b"\xff"), ["--", "true"], "--redacted: expected UTF-8"), (("t", "--record", "absent/x"), ["--", "true"], "absent/x")):
+        (("t", "--redacted", b"\xff"), ["--", "true"], "--redacted: expected UTF-8"), (("t", "--record", "absent/x"), ["--", "true"], "absent/x"),
+        (("t", "--record", "./t"), ["--", "true"], "--record: ./t is what is replayed")):
     case(f"words {words}", None, None, 2, "", err, words, command=command)
 case("a program that is not there", TALK, None, 3, "", "absent-program", command=["--", "./absent-program"])
 case("it ends early", TALK, told([answer(1, RX)], ["exit 3"]), 4, None, "the plugin ended: the program exited with code 3\nduplex replay: cut short: 2 sent; of 3 expected 1 came the same, 0 differ, 2 are missing")

@@ -426,6 +426,14 @@ for words, wanted in (((), None), (("--timing", "real"), 0.602), (("--timing", "
         complain(f"timing {words}", f"{took} s, expected {wanted}; {done}")
 
 
+# What is sent keeps its distance to what came before it, however late that was.
+write_trace([host(A, t=0), them(answer(1, RX), t=1000), host(B, t=201000), them(OK, t=202000)])
+done = run(("t", "--json", "--timing", "real"), [[], [300, answer(1, RX)], [OK], []])
+count += 1
+if done.returncode or json.loads(done.stdout.decode().splitlines()[-1])["now_us"] < 500000:
+    complain("distance", f"{done}")
+
+
 # --- As a plugin. ---------------------------------------------------------------------------------
 def as_plugin(name, records, lines, code, wanted, err, words=("t",), close=True):
     """Sends each line once the answers to those before it came; wanted is all that it says."""
@@ -459,6 +467,8 @@ as_plugin("as a plugin, a step left out, the other with other params", TALK, [(r
 as_plugin("as a plugin, something else", TALK, [(A, 1), (request(7, "x"), 1), (B, 2)], 7, [answer(1, RX), '{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found","data":"not in the recording"}}', N, OK],
           f"t:3: unexpected: host: request x was not recorded\n  + {request(7, 'x')}")
 as_plugin("as a plugin, late", TALK, [(A, 2)], 7, [answer(1, RX), N], "t:4: missing: host: request b did not come", ("t", "--timeout", "200ms"))
+as_plugin("as a plugin, something else first", TALK, [(request(7, "x"), 1), (A, 1), (B, 2)], 7,
+          ['{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found","data":"not in the recording"}}', *MINE], "t:1: unexpected: host: request x was not recorded")
 # A host that has left does not get what was recorded behind what it did not say; one that does not read ends it.
 as_plugin("as a plugin, nothing is said", [host(A), *[them(notice("n", f"[{i}]")) for i in range(50)], host(B), them(OK)], [], 7, [], f"t:2: missing: host: request a did not come\n  - {A}\nduplex replay: different: 0 sent; of 2 expected 0 came the same, 0 differ, 2 are missing; 0 unexpected; 1 not shown")
 count += 1

@@ -215,6 +215,10 @@ now = [[], [request('"x"', "ask", '{"_meta":{"progressToken":7}}')], [], [answer
 case("ids of requests", ASKED, now, 0, "", "equal", ("t", "-p", "mcp"))
 if log() != [A, notice("notifications/progress", '{"progressToken":7,"progress":1}'), answer('"x"', '"yes"'), notice("z")]:
     complain("ids of requests", f"sent was {log()}")
+cancel = [notice("notifications/cancelled", f'{{"requestId":{i}}}') for i in (1, 2, 50, 51)]
+case("who is cancelled", [host(A), them(request(1, "ask")), them(request(2, "ask2")), host(cancel[0]), host(cancel[1])], [[], [request(50, "ask"), request(51, "ask2")], [], [], []], 0, "", "equal", ("t", "-p", "mcp"))
+if log() != [A, cancel[0], cancel[3]]:
+    complain("who is cancelled", f"sent was {log()}")
 case("another id is cancelled", ASKED, now[:3] + [[answer(1, RX), request(99, "ask2"), notice("notifications/cancelled", '{"requestId":98}')], [], []], 7,
      "t:8: params: plugin: notification notifications/cancelled: other params\n  /params/requestId\n  - 99\n  + 98", "", ("t", "-p", "mcp"))
 ASK = request(1, "ask", '{"_meta":{"progressToken":"t1"}}')

@@ -108,7 +108,7 @@ static void resolve(struct replay *replay, replay_item *was, const replay_item *
         tell_order(replay, was, is);
     else if (index >= replay->newest)
         replay->newest = index + 1;
-    if (was->kind == REPLAY_REQUEST && !replay_ids_learn(&replay->ids, was, is))
+    if (!replay_ids_learn(&replay->ids, was, is))
         replay_fail(replay, CLI_NO_START, "no memory");
     if (was->kind == REPLAY_NOTICE && replay->facts->stop_notify)
         replay->told_to_leave |= dx_text_is(replay_method(replay_item_text(was), &was->parts, room),
@@ -258,7 +258,7 @@ void replay_give_up(struct replay *replay, uint64_t index, bool all) {
             continue;
         }
         replay_tell_missing(&replay->report, item);
-        if (item->kind == REPLAY_REQUEST && !replay_ids_learn(&replay->ids, item, NULL))
+        if (!replay_ids_learn(&replay->ids, item, NULL))
             replay_fail(replay, CLI_NO_START, "no memory");
         replay_items_close(&replay->expected, item);
         i = 0; /* what is done in front is gone */

@@ -62,7 +62,31 @@ static dx_text value_at(dx_text object, const char *pointer) {
     return object;
 }
 
+/* The requests of a batch, by their places. */
+static bool learn_batch(replay_ids *ids, const replay_item *was, const replay_item *is) {
+    dx_text texts[2] = {replay_item_text(was), is ? replay_item_text(is) : (dx_text){NULL, 0}};
+    uint32_t cursors[2] = {0, 0};
+    dx_message one;
+    dx_message two = {.kind = DX_KIND_NONE};
+    bool good = true;
+    bool goes_on = is;
+    while (good && dx_rpc_element(texts[0], &was->parts, DX_DEPTH_MAX, LENIENT, &cursors[0],
+                                  &one) == DX_OK) {
+        goes_on = goes_on && dx_rpc_element(texts[1], &is->parts, DX_DEPTH_MAX, LENIENT,
+                                            &cursors[1], &two) == DX_OK;
+        bool has = goes_on && two.kind == DX_KIND_REQUEST;
+        if (one.kind == DX_KIND_REQUEST && one.id.len)
+            good = add_pair(ids, false, replay_part(texts[0], one.id),
+                            has ? replay_part(texts[1], two.id) : (dx_text){NULL, 0});
+    }
+    return good;
+}
+
 bool replay_ids_learn(replay_ids *ids, const replay_item *was, const replay_item *is) {
+    if (was->kind == REPLAY_BATCH)
+        return was->parts.fault || (is && is->parts.fault) || learn_batch(ids, was, is);
+    if (was->kind != REPLAY_REQUEST)
+        return true;
     dx_text recorded = replay_item_text(was);
     dx_text params = replay_part(recorded, was->parts.params);
     dx_text none = {NULL, 0};

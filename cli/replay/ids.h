@@ -29,8 +29,8 @@ typedef struct replay_ids {
 bool replay_ids_init(replay_ids *ids, const dx_protocol_facts *facts, uint64_t seed);
 void replay_ids_done(replay_ids *ids);
 
-/* A request of the other side was recorded as `was` and came as `is`; NULL: it did not come. False:
- * no memory. */
+/* Something of the other side, which may be a request or have some in it, was recorded as `was` and
+ * came as `is`; NULL: it did not come. False: no memory. */
 bool replay_ids_learn(replay_ids *ids, const replay_item *was, const replay_item *is);
 /* We sent a request with this id. */
 void replay_ids_sent(replay_ids *ids, dx_text id);

@@ -246,6 +246,8 @@ batch = f"[{request(1, 'a')},{request(2, 'b')}]"
 case("batches", [host(batch), them(f"[{answer(1, 1)},{answer(2, 2)}]"), them(f"[{request(5, 'c')}]"), host(f"[{answer(5, 5)}]")],
      [[], [f"[{answer(1, 1)},{answer(2, 3)}]", f"[{request(50, 'c')}]"], [], []], 7,
      "t:3: text: plugin: batch: other content\n  /1/result\n  - 2\n  + 3")
+if log() != [batch, f"[{answer(50, 5)}]"]:
+    complain("batches", f"sent was {log()}")
 case("no header", TALK, told([answer(1, RX)], [N, OK]), 0, "", "t:1: ", header=None)
 case("dropped, cut and wrong lines", TALK[:2] + ['{"t":5,"dropped":3}', "nonsense"] + TALK[2:] + ['{"t":9,"from'], told([answer(1, RX)], [N, OK]), 0, "", "t:4: 3 records are missing here")
 with open("t", "rb+") as file:
@@ -319,6 +321,9 @@ for sent, early in ((31, False), (40, True)):
 
 # --- What else there is. ---------------------------------------------------------------------------
 case("without a name", [host(A, peer=None, run=None), them(answer(1, RX), peer=None, run=None)], [[], [answer(1, RX)], []], 0, "", "equal: 1 sent")
+start = '{"t":0,"peer":"%s","run":1,"event":"start","data":{"framing":"%s"}}'
+case("one that only started", [start % ("q", "line"), *TALK], told([answer(1, RX)], [N, OK]), 0, "", "equal")
+case("how it was framed", [start % ("p", "header"), host(request(1, "echo", "[1]")), them(answer(1, "[1]"))], None, 0, "", "equal", command=["--", sys.argv[2], "header"])
 case("half a character", [host(A), them(answer(1, '"\\ud800"'))], [[], [answer(1, '"\\ud800"')], []], 0, "", "equal")
 out, err = case("half a character, another", [host(A), them(answer(1, '"\\ud800"'))], [[], [answer(1, '"\\ud801"')], []], 7, None, "", ("t", "--json"))
 if json.loads(out.splitlines()[0])["is"]["result"] != "\ud801":

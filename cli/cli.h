@@ -7,6 +7,7 @@
 extern const cli_verb cli_autohand;   /* as cli_hermes */
 extern const cli_verb cli_bench_verb; /* cli_bench is a type */
 extern const cli_verb cli_call;
+extern const cli_verb cli_check;
 extern const cli_verb cli_demo;
 extern const cli_verb cli_describe;
 extern const cli_verb cli_down;

@@ -1,0 +1,215 @@
+/* duplex check: does a program keep its protocol? */
+#include "cli/cli.h"
+
+#include "cli/check/scene.h"
+#include "cli/input.h"
+#include "cli/say.h"
+#include "cli/wait.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMEOUT_MS = 5000, START_MS = 20000, JOBS_MAX = 4 };
+
+static const char *format_of(const struct check_options *options) {
+    return options->tap ? "tap" : options->junit ? "junit" : cli_voice.json ? "json" : "text";
+}
+
+static int check_words(const cli_words *words, const struct check_options *options) {
+    if (words->count)
+        return cli_fail(CLI_USAGE, "what is '%s'? The command stands behind --", words->at[0]);
+    if (words->command && !words->command[0])
+        return cli_fail(CLI_USAGE, "the command is missing behind --");
+    if (!options->protocol)
+        return cli_fail(CLI_USAGE, "--protocol is missing; 'duplex check --help' says more");
+    if (!words->command && !options->as_plugin)
+        return cli_fail(CLI_USAGE, "the command is missing; 'duplex check --help' says more");
+    if (options->tap + options->junit + cli_voice.json > 1)
+        return cli_fail(CLI_USAGE, "--json, --tap and --junit exclude each other");
+    if (options->jobs > JOBS_MAX)
+        return cli_fail(CLI_USAGE, "--jobs: at most %d", JOBS_MAX);
+    if (!words->command && (options->env.count || options->cwd || options->inherit_env))
+        return cli_fail(CLI_USAGE, "--env, --inherit-env and --cwd are for a command behind --");
+    return cli_check_env(&options->env);
+}
+
+/* Where the results go: a file, or the standard output, which may be the wire by now. */
+static int show(check_plan *plan, const char *subject) {
+    const struct check_options *options = plan->options;
+    FILE *file = options->output ? fopen(options->output, "we") : NULL;
+    if (options->output && !file)
+        return cli_fail(CLI_USAGE, "%s can't be written: %s", options->output, strerror(errno));
+    plan->report->out = file ? file : stdout;
+    check_show(plan->report, format_of(options), subject);
+    if (file && (fflush(file) != 0 || ferror(file))) {
+        int number = errno;
+        fclose(file);
+        return cli_fail(CLI_USAGE, "%s can't be written: %s", options->output, strerror(number));
+    }
+    if (file)
+        fclose(file);
+    return CLI_OK;
+}
+
+/* A host may end us at any time: what is known is written before. */
+static void tell(check_plan *plan) {
+    if (plan->options->output)
+        (void)show(plan, plan->options->protocol);
+}
+
+static int finish(check_plan *plan, char **command) {
+    dx_buf subject;
+    dx_buf_init(&subject, 4000, NULL);
+    for (char **word = command; word && *word; word++) {
+        (void)dx_buf_append(&subject, " ", word != command);
+        (void)dx_buf_append(&subject, *word, strlen(*word));
+    }
+    (void)dx_buf_append(&subject, "", 1);
+    int code = show(plan, command && subject.len ? subject.data : plan->options->protocol);
+    dx_buf_done(&subject);
+    return code != CLI_OK ? code : check_count(plan->report, CHECK_FAIL) ? CLI_MISFIT : CLI_OK;
+}
+
+static int run_plan(check_plan *plan, char **command) {
+    const struct check_options *options = plan->options;
+    bool is_host = options->as_plugin && command;
+    cli_catch_signals();
+    int code = is_host              ? check_run_host(plan, command)
+               : options->as_plugin ? check_run_inside(plan, tell)
+                                    : check_run_scenes(plan);
+    return code == CLI_OK ? finish(plan, command) : code;
+}
+
+static int run(const cli_words *words, void *user) {
+    struct check_options *options = user;
+    if (options->list) {
+        check_list();
+        return CLI_OK;
+    }
+    int code = check_words(words, options);
+    if (code != CLI_OK)
+        return code;
+    dx_protocol *protocol = cli_protocol(options->protocol);
+    if (!protocol)
+        return CLI_USAGE;
+    check_report *report = calloc(1, sizeof *report);
+    check_plan plan = {
+        .options = options,
+        .command = options->as_plugin ? NULL : words->command,
+        .report = report,
+        .framing = options->framing ? dx_framing_named(options->framing)
+                                    : dx_protocol_facts_of(protocol)->framing,
+        .timeout_ms = options->timeout_ms ? options->timeout_ms : (uint64_t)TIMEOUT_MS,
+        .start_ms = options->start_ms ? options->start_ms : (uint64_t)START_MS,
+    };
+    code = report ? check_report_init(report, &options->only, &options->skip)
+                  : cli_fail(CLI_NO_START, "no memory");
+    if (code == CLI_OK) {
+        report->framing = plan.framing;
+        code =
+            check_find_calls(&plan, protocol, options->as_plugin ? DX_SIDE_PLUGIN : DX_SIDE_HOST);
+    }
+    dx_protocol_free(protocol);
+    if (code == CLI_OK)
+        code = run_plan(&plan, words->command);
+    check_free_calls(&plan);
+    free(report);
+    return code;
+}
+
+#define AT(member) offsetof(struct check_options, member)
+
+static const cli_option options[] = {
+    {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE",
+     "what is spoken: a built-in protocol or an OpenRPC document", AT(protocol)},
+    {"framing", 'f', CLI_CHOICE, "header|line",
+     "Content-Length headers, or one JSON text a line (the protocol's)", AT(framing)},
+    {"as-plugin", 0, CLI_FLAG, NULL, "the program under test is the host, and we are its plugin",
+     AT(as_plugin)},
+    {"call", 0, CLI_TEXTS, "METHOD[=PARAMS]", "also send this request; may be repeated", AT(calls)},
+    {"no-calls", 0, CLI_FLAG, NULL,
+     "of the protocol's requests send only the handshake and the goodbye", AT(no_calls)},
+    {"only", 0, CLI_TEXTS, "GLOB", "tell only these checks; may be repeated", AT(only)},
+    {"skip", 0, CLI_TEXTS, "GLOB", "don't tell these checks; may be repeated", AT(skip)},
+    {"list", 0, CLI_FLAG, NULL, "list the checks", AT(list)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_option output_options[] = {
+    {"tap", 0, CLI_FLAG, NULL, "print TAP 14", AT(tap)},
+    {"junit", 0, CLI_FLAG, NULL, "print JUnit's XML", AT(junit)},
+    {"output", 'o', CLI_FILE, "FILE", "write the results there, not to the standard output",
+     AT(output)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_option time_options[] = {
+    {"timeout", 't', CLI_TIME, "TIME", "for an answer (5s)", AT(timeout_ms)},
+    {"start-timeout", 0, CLI_TIME, "TIME", "for each answer of the handshake (20s)", AT(start_ms)},
+    {"stop-timeout", 0, CLI_TIME, "TIME", "for its end (the protocol's, or 2s)", AT(stop_ms)},
+    {"jobs", 'j', CLI_COUNT, "N", "start so many at the same time (4, which is the most)",
+     AT(jobs)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_option program_options[] = {
+    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated", AT(env)},
+    {"inherit-env", 0, CLI_FLAG, NULL,
+     "hand on the whole environment, not only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*",
+     AT(inherit_env)},
+    {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_group groups[] = {
+    {"Options", options, 0},
+    {"Output", output_options, 0},
+    {"Times", time_options, 0},
+    {"The program", program_options, 0},
+    {NULL, NULL, 0},
+};
+
+static const char *const examples[] = {
+    "Does a server speak MCP as it should?",
+    "duplex check -p mcp -- ./server",
+    "The same for a language server, with a request that takes its time:",
+    "duplex check -p lsp --call 'workspace/symbol={\"query\":\"\"}' -- clangd",
+    "In CI:",
+    "duplex check -p mcp --junit -o report.xml -- ./server",
+    "A host: {} stands for a program that it is to start as its plugin.",
+    "duplex check -p mcp --as-plugin -- duplex call -p mcp tools/list -- {}",
+    NULL,
+};
+
+#define CHECK(name, id, note, need, text) "\n  " id ": " text
+
+const cli_verb cli_check = {
+    .name = "check",
+    .words = "[OPTION...] --protocol NAME -- COMMAND [ARG...]\n"
+             "[OPTION...] --protocol NAME --as-plugin [-- COMMAND [ARG...] {}]\n"
+             "--list",
+    .summary = "test whether a program keeps its protocol",
+    .text =
+        "Starts COMMAND several times, talks to it as its host, right and wrong, and tells what it"
+        " does that its protocol does not allow, with the bytes that prove it. Nothing is asked of"
+        " it that could change something: only the handshake, the goodbye, requests that do not"
+        " exist, those of the protocol that only read by their names (ping, list, get, read, "
+        "status,"
+        " version), and those of --call.\n\n"
+        "Each check ends as pass, fail, skip (it could not be tried, and why) or note (worth"
+        " knowing, but no failure). The exit code is 7 if any failed.\n\n"
+        "With --as-plugin the host is tested: COMMAND is a host, {} in its words is replaced with"
+        " the path of a program that it has to start as its plugin, and that is us. Without a"
+        " command we are that plugin: our standard input and output are the wire, and the results"
+        " go to the standard error or to the file of --output.\n\n"
+        "With --json each check is an object with check, outcome and, unless it passed, message,"
+        " count, scene, sent, came and offset; the last line is {\"summary\":…}.\n\n"
+        "The checks, of which docs/check.md says more:\n" CHECKS(CHECK),
+    .groups = groups,
+    .examples = examples,
+    .codes = "3457",
+    .has_command = true,
+    .size = sizeof(struct check_options),
+    .run = run,
+};

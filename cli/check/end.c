@@ -1,0 +1,276 @@
+/* How the program ends, what it leaves behind, and why it is silent. */
+#include "cli/check/talk.h"
+
+#include "cli/wait.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long a process may outlive the first one of its session; in between it is looked at. */
+enum { LEFT_MS = 100, LOOK_MS = 5 };
+
+/* Exits. */
+
+/* Is it a living process of that session, and not its first one? Then its name. */
+static bool is_left(const char *entry, pid_t session, char name[32]) {
+    char path[64];
+    char text[512];
+    int state_pid;
+    int group;
+    int of;
+    char state;
+    if (entry[0] < '1' || entry[0] > '9' || strlen(entry) > 10 || atoi(entry) == session)
+        return false;
+    snprintf(path, sizeof path, "/proc/%s/stat", entry);
+    FILE *file = fopen(path, "re");
+    size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[len] = '\0';
+    const char *open = strchr(text, '(');
+    const char *close = strrchr(text, ')'); /* a name may have anything in it */
+    if (!open || !close || close < open ||
+        sscanf(close + 1, " %c %d %d %d", &state, &state_pid, &group, &of) != 4)
+        return false;
+    snprintf(name, 32, "%.*s", (int)(close - open - 1), open + 1);
+    return of == session && state != 'Z' && state != 'X';
+}
+
+static unsigned count_left(pid_t session, char name[32]) {
+    unsigned count = 0;
+    char other[32];
+    DIR *folder = opendir("/proc");
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (is_left(entry->d_name, session, other) && !count++)
+            memcpy(name, other, sizeof other);
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+void check_look_for_exit(check_talk *talk) {
+    struct timespec pause = {0, LOOK_MS * 1000000L};
+    siginfo_t info = {.si_pid = 0};
+    pid_t pid = cli_wire_pid(talk->wire);
+    char name[32] = "";
+    unsigned count;
+    if (!pid || talk->exit_seen || talk->gone ||
+        waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid)
+        return;
+    talk->exit_seen = true;
+    check_id id = talk->killed ? CHECK_END_KILLED : CHECK_END_PROCESSES;
+    uint64_t until = cli_now() + LEFT_MS;
+    while ((count = count_left(pid, name)) && cli_now() < until)
+        nanosleep(&pause, NULL);
+    check_try(talk->report, id);
+    if (!count)
+        return;
+    check_proof proof = check_proof_here(talk);
+    check_fail(talk->report, id, &proof, "%u process%s of it live%s on, the first is '%s'", count,
+               count == 1 ? "" : "es", count == 1 ? "s" : "", name);
+}
+
+static void say_end(const check_talk *talk, char *room, size_t len) {
+    if (talk->gone_signal)
+        snprintf(room, len, "signal %d ended it", talk->gone_signal);
+    else if (talk->gone_known)
+        snprintf(room, len, "it left with exit code %d", talk->gone_code);
+    else
+        snprintf(room, len, "it is gone");
+}
+
+/* The last line of its standard error. */
+static dx_text last_error(const check_talk *talk) {
+    size_t end = talk->errors_len;
+    while (end && (talk->errors[end - 1] == '\n' || talk->errors[end - 1] == '\r'))
+        end--;
+    size_t from = end;
+    while (from && talk->errors[from - 1] != '\n')
+        from--;
+    return (dx_text){talk->errors + from, end - from};
+}
+
+void check_tell_gone(check_talk *talk, const dx_gone *gone) {
+    char how[64];
+    dx_text line = last_error(talk);
+    check_proof proof = check_proof_here(talk);
+    talk->gone_known = gone->known;
+    talk->gone_code = gone->code;
+    talk->gone_signal = gone->signal;
+    say_end(talk, how, sizeof how);
+    if (gone->escaped && !talk->killed)
+        check_fail(talk->report, CHECK_END_PROCESSES, &proof,
+                   "somebody outside of its session holds its output after its end");
+    if (!talk->leaving && line.len)
+        check_fail(talk->report, CHECK_LIFE_STAYS, &proof, "%s; the end of its errors: %.*s", how,
+                   (int)line.len, line.at);
+    else if (!talk->leaving)
+        check_fail(talk->report, CHECK_LIFE_STAYS, &proof, "%s", how);
+}
+
+/* Silence. */
+
+/* The beginning of a message that has no end. */
+static dx_text unfinished(const check_talk *talk) {
+    uint64_t from = talk->framed > talk->raw_at ? talk->framed : talk->raw_at;
+    dx_text rest = {talk->raw.data + (from - talk->raw_at),
+                    talk->raw.len - (size_t)(from - talk->raw_at)};
+    while (rest.len && memchr(" \t\r\n", rest.at[0], 4)) {
+        rest.at++;
+        rest.len--;
+    }
+    return rest;
+}
+
+static bool reads(check_talk *talk) {
+    enum { SIZE = 48 << 10, PIECES = 8 };
+    char *params = malloc(SIZE + 16);
+    if (!params)
+        return true;
+    memset(params, 'x', SIZE + 16);
+    memcpy(params, "{\"text\":\"", 9);
+    memcpy(params + SIZE, "\"}", 3);
+    check_bytes last = talk->last;
+    for (int i = 0; i < PIECES; i++)
+        check_notify(talk, CHECK_NO_METHOD, params);
+    talk->last = last;
+    free(params);
+    uint64_t until = cli_now() + talk->plan->timeout_ms / 2;
+    while (cli_wire_waiting(talk->wire) && cli_now() < until && !talk->gone && !cli_interrupts())
+        check_wait_until(talk, until);
+    return !cli_wire_waiting(talk->wire);
+}
+
+void check_tell_silence(check_talk *talk, size_t asked) {
+    check_report *report = talk->report;
+    uint64_t half = talk->plan->timeout_ms / 2 + 1;
+    dx_text rest = unfinished(talk);
+    check_proof proof = check_proof_of(talk, asked);
+    talk->down = true;
+    if (talk->gone || talk->fatal || cli_interrupts())
+        return;
+    if (talk->closed) {
+        check_fail(report, CHECK_LIFE_OUTPUT, &proof, "it closed its output and lives on");
+        return;
+    }
+    if (rest.len) {
+        proof.came = rest;
+        proof.offset = talk->received - rest.len;
+        check_fail(report, CHECK_FRAMING_WHOLE, &proof,
+                   "a message began, and its rest did not come in %llu ms",
+                   (unsigned long long)talk->plan->timeout_ms);
+        return;
+    }
+    if (check_await_quietly(talk, asked, half, false)) {
+        proof = check_proof_of(talk, asked);
+        check_fail(
+            report, CHECK_ANSWER_IN_TIME, &proof, "the answer took %llu ms",
+            (unsigned long long)(talk->asked[asked].answered_ms - talk->asked[asked].asked_ms));
+        return;
+    }
+    (void)check_ask(talk, NULL, CHECK_NO_METHOD, NULL);
+    if (check_await_quietly(talk, asked, half, false)) {
+        proof = check_proof_of(talk, asked);
+        check_fail(report, CHECK_ANSWER_FLUSHED, &proof,
+                   "the answer came only when something else was asked");
+    } else if (!talk->gone && !reads(talk)) {
+        check_fail(report, CHECK_INPUT_READ, &proof, "it does not read its standard input");
+    } else if (!talk->gone) {
+        check_fail(report, CHECK_ANSWER_GIVEN, &proof, "no answer in %llu ms",
+                   (unsigned long long)(talk->plan->timeout_ms + 2 * half));
+    }
+}
+
+/* The beginning and the end of a conversation. */
+
+static bool take_step(check_talk *talk, const dx_step *step) {
+    check_report *report = talk->report;
+    size_t asked = check_ask(talk, NULL, step->method, step->params);
+    bool answered = check_await_quietly(talk, asked, talk->plan->start_ms, false);
+    check_proof proof = check_proof_of(talk, asked);
+    if (answered && talk->asked[asked].is_result)
+        return true;
+    talk->down = true;
+    if (answered) {
+        check_fail(report, talk->greeting, &proof, "%s was refused with code %lld", step->method,
+                   (long long)talk->asked[asked].code);
+        return false;
+    }
+    dx_text rest = unfinished(talk);
+    if (rest.len && !talk->fatal) {
+        proof.came = rest;
+        proof.offset = talk->received - rest.len;
+    } else if (!proof.came.at && talk->received) {
+        proof.came = (dx_text){talk->raw.data, talk->raw.len};
+        proof.offset = talk->raw_at;
+    }
+    check_fail(report, talk->greeting, &proof,
+               talk->gone     ? "it ended before it had answered %s"
+               : talk->fatal  ? "what came in place of the answer to %s can't be read"
+               : talk->closed ? "it closed its output before it had answered %s"
+                              : "%s was not answered in time",
+               step->method);
+    return false;
+}
+
+bool check_greet(check_talk *talk) {
+    check_try(talk->report, talk->greeting);
+    check_try(talk->report, CHECK_LIFE_STAYS);
+    for (const dx_step *step = talk->facts->start; step && step->method; step++) {
+        if (step->notification)
+            check_notify(talk, step->method, step->params);
+        else if (!take_step(talk, step))
+            return false;
+    }
+    return check_is_up(talk);
+}
+
+static uint64_t time_or(uint64_t ms, uint64_t usual) {
+    return ms && ms != DX_NEVER ? ms : usual;
+}
+
+void check_bid_farewell(check_talk *talk) {
+    const dx_protocol_facts *facts = talk->facts;
+    check_report *report = talk->report;
+    uint64_t own = talk->plan->options->stop_ms;
+    uint64_t call_ms = own ? own : time_or(facts->stop_call_ms, 2000);
+    uint64_t close_ms = own ? own : time_or(facts->stop_close_ms, 2000);
+    if (!check_is_up(talk))
+        return;
+    if (facts->stop_call) {
+        talk->leaving = true; /* some leave when they have answered that */
+        size_t asked = check_ask(talk, NULL, facts->stop_call, facts->stop_params);
+        check_try(report, CHECK_END_STOP_ANSWERED);
+        if (!check_await_quietly(talk, asked, call_ms, false)) {
+            check_proof proof = check_proof_of(talk, asked);
+            check_fail(report, CHECK_END_STOP_ANSWERED, &proof, "%s was not answered in %llu ms",
+                       facts->stop_call, (unsigned long long)call_ms);
+        }
+    } else {
+        check_skip(report, CHECK_END_STOP_ANSWERED, "the protocol has no request to leave");
+    }
+    talk->leaving = true;
+    if (facts->stop_notify)
+        check_notify(talk, facts->stop_notify, NULL);
+    if (!talk->gone)
+        cli_wire_finish(talk->wire);
+    check_try(report, CHECK_END_STOP);
+    check_proof proof = check_proof_here(talk);
+    if (!check_wait_gone(talk, close_ms)) {
+        check_fail(report, CHECK_END_STOP, &proof,
+                   "it lives on %llu ms after it was asked to leave", (unsigned long long)close_ms);
+        return;
+    }
+    check_try(report, CHECK_END_CODE);
+    if (talk->gone_known && (talk->gone_code || talk->gone_signal)) {
+        char how[64];
+        say_end(talk, how, sizeof how);
+        check_fail(report, CHECK_END_CODE, &proof, "%s", how);
+    }
+}

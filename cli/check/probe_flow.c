@@ -1,0 +1,313 @@
+/* How bytes come and go: in what pieces, how written, how many, how fast. */
+#include "cli/check/probe.h"
+
+#include "cli/wait.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a burst; of answers that wait, each with an id that is so long. */
+enum { BURST = 50, WAITING = 400, ID_LEN = 200, SLOW_MS = 150, LARGE = 1 << 20 };
+
+/* How soon a request that was cancelled has to be over; how long that is watched. */
+enum { HEED_MS = 400, WATCH_MS = 1300 };
+
+void check_probe_many(check_talk *talk) {
+    size_t from = talk->asked_count;
+    check_try(talk->report, CHECK_MANY_ANSWERED);
+    for (size_t i = 0; i < BURST; i++)
+        (void)check_ask_any(talk, NULL, i);
+    size_t missing = check_await_all(talk, from, talk->plan->timeout_ms);
+    if (!missing || talk->fatal || cli_interrupts())
+        return;
+    size_t first = from;
+    while (first < talk->asked_count && talk->asked[first].answers)
+        first++;
+    check_proof proof = check_proof_of(talk, first);
+    check_fail(talk->report, CHECK_MANY_ANSWERED, &proof, "%zu of %d requests were not answered",
+               missing, BURST);
+    talk->down = true;
+}
+
+void check_probe_slow(check_talk *talk) {
+    size_t from = talk->asked_count;
+    char id[ID_LEN + 1];
+    check_try(talk->report, CHECK_OUTPUT_SLOW);
+    cli_wire_pause(talk->wire, true);
+    for (size_t i = 0; i < WAITING; i++) {
+        memset(id, 'x', sizeof id - 1);
+        id[sizeof id - 1] = '\0';
+        id[0] = id[ID_LEN - 1] = '"';
+        char number[16];
+        int len = snprintf(number, sizeof number, "%zu", i);
+        memcpy(id + 1, number, (size_t)len);
+        (void)check_ask(talk, id, CHECK_NO_METHOD, NULL);
+    }
+    uint64_t until = cli_now() + SLOW_MS;
+    while (cli_now() < until && !talk->gone && !cli_interrupts())
+        check_wait_until(talk, until);
+    cli_wire_pause(talk->wire, false);
+    size_t missing = check_await_all(talk, from, talk->plan->timeout_ms);
+    if (!missing || talk->fatal || cli_interrupts())
+        return;
+    check_proof proof = check_proof_here(talk);
+    check_fail(talk->report, CHECK_OUTPUT_SLOW, &proof, "%zu of %d answers are missing", missing,
+               WAITING);
+    talk->down = true;
+}
+
+void check_probe_large(check_talk *talk) {
+    char *params = malloc(LARGE + 16);
+    check_report *report = talk->report;
+    if (!params) {
+        check_skip(report, CHECK_INPUT_LARGE, "no memory");
+        return;
+    }
+    memset(params, 'x', LARGE + 16);
+    memcpy(params, "{\"text\":\"", 9);
+    memcpy(params + LARGE, "\"}", 3);
+    check_try(report, CHECK_INPUT_LARGE);
+    talk->bear |= CHECK_BEAR_NULL;
+    talk->leaving = true;
+    size_t asked = check_ask(talk, NULL, CHECK_NO_METHOD, params);
+    check_bytes sent = talk->last;
+    free(params);
+    if (!check_await_quietly(talk, asked, talk->plan->timeout_ms, true))
+        check_survived(talk, CHECK_INPUT_LARGE, check_text_of(&sent));
+    talk->bear = 0;
+    talk->leaving = false;
+}
+
+/* Spellings. */
+
+static dx_framing framing_of(const check_talk *talk) {
+    return cli_wire_framing(talk->wire);
+}
+
+static void fail_silence(check_talk *talk, check_id id, dx_text bytes) {
+    check_proof proof = {.scene = talk->scene, .sent = bytes};
+    if (!talk->fatal && !cli_interrupts())
+        check_fail(talk->report, id, &proof,
+                   talk->gone ? "it ended after that" : "a request in it was not answered");
+    talk->down = true;
+}
+
+void check_probe_together(check_talk *talk) {
+    size_t from = talk->asked_count;
+    dx_buf all;
+    dx_buf_init(&all, 1 << 20, NULL);
+    check_try(talk->report, CHECK_INPUT_TOGETHER);
+    for (int i = 0; i < 4; i++) {
+        dx_buf text;
+        dx_buf_init(&text, 1 << 20, NULL);
+        if (check_prepare(talk, NULL, CHECK_NO_METHOD, NULL, &text) != CHECK_NOTHING) {
+            check_enter(talk, (dx_text){text.data, text.len});
+            (void)dx_frame_write(&all, framing_of(talk), talk->facts->content_type,
+                                 (dx_text){text.data, text.len});
+        }
+        dx_buf_done(&text);
+    }
+    check_put(talk, (dx_text){all.data, all.len});
+    if (check_await_all(talk, from, talk->plan->timeout_ms))
+        fail_silence(talk, CHECK_INPUT_TOGETHER, (dx_text){all.data, all.len});
+    dx_buf_done(&all);
+}
+
+/* A request, framed by hand: `head` has %zu for its length. */
+static size_t put_by_hand(check_talk *talk, const char *head, const char *tail, dx_buf *all) {
+    char header[200];
+    dx_buf text;
+    dx_buf_init(&text, 1 << 20, NULL);
+    size_t asked = check_prepare(talk, NULL, CHECK_NO_METHOD, NULL, &text);
+    if (asked != CHECK_NOTHING) {
+        const char *mark = strchr(head, '#');
+        if (mark)
+            snprintf(header, sizeof header, "%.*s%zu%s", (int)(mark - head), head, text.len,
+                     mark + 1);
+        else
+            snprintf(header, sizeof header, "%s", head);
+        check_enter(talk, (dx_text){text.data, text.len});
+        (void)dx_buf_append(all, header, strlen(header));
+        (void)dx_buf_append(all, text.data, text.len);
+        (void)dx_buf_append(all, tail, strlen(tail));
+    }
+    dx_buf_done(&text);
+    return asked;
+}
+
+static void try_by_hand(check_talk *talk, check_id id, const char *head, const char *tail) {
+    dx_buf all;
+    dx_buf_init(&all, 1 << 20, NULL);
+    check_try(talk->report, id);
+    talk->bear |= CHECK_BEAR_NULL;
+    talk->leaving = true;
+    size_t asked = put_by_hand(talk, head, tail, &all);
+    check_put(talk, (dx_text){all.data, all.len});
+    if (!check_await_quietly(talk, asked, talk->plan->timeout_ms, false))
+        fail_silence(talk, id, (dx_text){all.data, all.len});
+    talk->leaving = false;
+    talk->bear = 0;
+    dx_buf_done(&all);
+}
+
+void check_probe_pieces(check_talk *talk) {
+    bool is_line = framing_of(talk) == DX_FRAMING_LINE;
+    dx_buf all;
+    dx_buf_init(&all, 1 << 20, NULL);
+    check_try(talk->report, CHECK_INPUT_PIECES);
+    size_t asked =
+        put_by_hand(talk, is_line ? "" : "Content-Length: #\r\n\r\n", is_line ? "\n" : "", &all);
+    for (size_t i = 0; i < all.len && check_is_up(talk); i++) {
+        check_put(talk, (dx_text){all.data + i, 1});
+        check_wait_until(talk, cli_now() + 1);
+    }
+    if (!check_await_quietly(talk, asked, talk->plan->timeout_ms, false))
+        fail_silence(talk, CHECK_INPUT_PIECES, (dx_text){all.data, all.len});
+    dx_buf_done(&all);
+}
+
+/* In the header framing only. */
+static bool has_headers(check_talk *talk, check_id id) {
+    if (framing_of(talk) == DX_FRAMING_HEADER)
+        return true;
+    check_skip(talk->report, id, "there are no headers in the line framing");
+    return false;
+}
+
+void check_probe_header_case(check_talk *talk) {
+    if (!has_headers(talk, CHECK_INPUT_HEADER_CASE))
+        return;
+    try_by_hand(talk, CHECK_INPUT_HEADER_CASE, "content-length: #\r\n\r\n", "");
+    if (check_is_up(talk))
+        try_by_hand(talk, CHECK_INPUT_HEADER_CASE, "CONTENT-LENGTH: #\r\n\r\n", "");
+}
+
+void check_probe_header_blanks(check_talk *talk) {
+    if (!has_headers(talk, CHECK_INPUT_HEADER_BLANKS))
+        return;
+    try_by_hand(talk, CHECK_INPUT_HEADER_BLANKS, "Content-Length:#\r\n\r\n", "");
+    if (check_is_up(talk))
+        try_by_hand(talk, CHECK_INPUT_HEADER_BLANKS, "Content-Length:   #  \r\n\r\n", "");
+}
+
+void check_probe_header_extra(check_talk *talk) {
+    if (!has_headers(talk, CHECK_INPUT_HEADER_EXTRA))
+        return;
+    try_by_hand(talk, CHECK_INPUT_HEADER_EXTRA,
+                "Content-Length: #\r\nContent-Type: application/vscode-jsonrpc; "
+                "charset=utf-8\r\n\r\n",
+                "");
+    if (check_is_up(talk))
+        try_by_hand(talk, CHECK_INPUT_HEADER_EXTRA,
+                    "Content-Type: application/vscode-jsonrpc; charset=utf8\r\n"
+                    "Content-Length: #\r\n\r\n",
+                    "");
+    if (check_is_up(talk) && talk->facts->fields == DX_FIELDS_HTTP)
+        try_by_hand(talk, CHECK_INPUT_HEADER_EXTRA, "X-Duplex: check\r\nContent-Length: #\r\n\r\n",
+                    "");
+}
+
+void check_probe_line_ends(check_talk *talk) {
+    if (framing_of(talk) != DX_FRAMING_LINE) {
+        check_skip(talk->report, CHECK_INPUT_LINE_ENDS, "there are no lines in the header framing");
+        return;
+    }
+    try_by_hand(talk, CHECK_INPUT_LINE_ENDS, "", "\r\n");
+    if (check_is_up(talk))
+        try_by_hand(talk, CHECK_INPUT_LINE_ENDS, "\n\r\n", "\n");
+}
+
+void check_probe_space(check_talk *talk) {
+    char text[400];
+    char id[32];
+    snprintf(id, sizeof id, "%llu", (unsigned long long)++talk->last_id);
+    snprintf(
+        text, sizeof text,
+        " { \"params\" : { \"text\" : \"\\u00e4 \xc3\xa4 \\ud83d\\ude00 \xf0\x9f\x98\x80 "
+        "\\\"Content-Length: 5\\\\\" } ,\t\"id\" :%s , \"method\" : \"duplex\\/no-such-method\" "
+        ", \"jsonrpc\" : \"2.0\" } ",
+        id);
+    check_try(talk->report, CHECK_INPUT_SPACE);
+    size_t asked = check_expect(talk, id, dx_str(text));
+    check_say(talk, dx_str(text));
+    if (!check_await_quietly(talk, asked, talk->plan->timeout_ms, false))
+        fail_silence(talk, CHECK_INPUT_SPACE, dx_str(text));
+}
+
+/* Cancelling. */
+
+static void cancel(check_talk *talk, const char *id) {
+    char params[200];
+    snprintf(params, sizeof params, "{\"%s\":%s}", talk->facts->cancel_id, id);
+    check_notify(talk, talk->facts->cancel_method, params);
+}
+
+static bool can_cancel(check_talk *talk) {
+    static const check_id ids[] = {CHECK_CANCEL_HEEDED, CHECK_CANCEL_ANSWERED,
+                                   CHECK_CANCEL_UNKNOWN};
+    const char *method = talk->facts->cancel_method;
+    const dx_method *rule = method ? dx_protocol_find(talk->protocol, dx_str(method)) : NULL;
+    if (method && (!rule || (talk->us == DX_SIDE_HOST ? rule->from_host : rule->from_plugin)))
+        return true;
+    for (int i = 0; i < 3; i++)
+        check_skip(talk->report, ids[i], "the protocol has no way to cancel a request");
+    return false;
+}
+
+/* What somebody asked for is what may take long. */
+static size_t ask_long(check_talk *talk) {
+    for (size_t i = 0; i < talk->plan->call_count; i++)
+        if (talk->plan->calls[i].given)
+            return check_ask(talk, NULL, talk->plan->calls[i].method, talk->plan->calls[i].params);
+    return check_ask_any(talk, NULL, 0);
+}
+
+void check_probe_cancel(check_talk *talk) {
+    check_report *report = talk->report;
+    if (!can_cancel(talk))
+        return;
+    check_try(report, CHECK_CANCEL_HEEDED);
+    size_t asked = ask_long(talk);
+    if (asked == CHECK_NOTHING)
+        return;
+    uint64_t since = cli_now();
+    cancel(talk, talk->asked[asked].id);
+    uint64_t watch =
+        talk->facts->cancel_answered ? WATCH_MS + talk->plan->timeout_ms : (uint64_t)WATCH_MS;
+    bool answered = check_await_quietly(talk, asked, watch, false);
+    check_proof proof = check_proof_of(talk, asked);
+    if (talk->facts->cancel_answered)
+        check_try(report, CHECK_CANCEL_ANSWERED);
+    else
+        check_skip(report, CHECK_CANCEL_ANSWERED, "in this protocol it needs no answer");
+    if (!answered && talk->facts->cancel_answered && check_is_up(talk)) {
+        check_fail(report, CHECK_CANCEL_ANSWERED, &proof, "no answer in %llu ms",
+                   (unsigned long long)watch);
+        talk->down = true;
+    }
+    uint64_t took = answered ? talk->asked[asked].answered_ms - since : 0;
+    if (took > HEED_MS && !check_refused(talk, asked, talk->facts->cancel_code))
+        check_fail(report, CHECK_CANCEL_HEEDED, &proof,
+                   "it was answered %llu ms after it was cancelled", (unsigned long long)took);
+}
+
+void check_probe_cancel_unknown(check_talk *talk) {
+    if (!can_cancel(talk))
+        return;
+    uint64_t before = talk->strange + talk->nulls;
+    check_try(talk->report, CHECK_CANCEL_UNKNOWN);
+    talk->bear |= CHECK_BEAR_NULL | CHECK_BEAR_UNKNOWN;
+    talk->leaving = true;
+    cancel(talk, "\"duplex-never-asked\"");
+    check_bytes sent = talk->last;
+    bool survived = check_survived(talk, CHECK_CANCEL_UNKNOWN, check_text_of(&sent));
+    talk->bear = 0;
+    talk->leaving = false;
+    if (survived && talk->strange + talk->nulls > before) {
+        check_proof proof = {.scene = talk->scene,
+                             .sent = check_text_of(&sent),
+                             .came = check_text_of(&talk->odd),
+                             .offset = talk->odd_at};
+        check_fail(talk->report, CHECK_CANCEL_UNKNOWN, &proof, "it was answered");
+    }
+}

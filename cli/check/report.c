@@ -1,0 +1,150 @@
+#include "cli/check/report.h"
+
+#include "cli/say.h"
+
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <string.h>
+
+static bool fits(const cli_list *globs, const char *name) {
+    for (size_t i = 0; i < globs->count; i++)
+        if (fnmatch(globs->at[i], name, 0) == 0)
+            return true;
+    return false;
+}
+
+static int look_at_globs(const char *option, const cli_list *globs) {
+    for (size_t i = 0; i < globs->count; i++) {
+        const cli_list one = {globs->at + i, 1};
+        int id = 0;
+        while (id < CHECK__COUNT && !fits(&one, check_name((check_id)id)))
+            id++;
+        if (id == CHECK__COUNT)
+            return cli_fail(CLI_USAGE,
+                            "%s: no check is called '%s'; 'duplex check --list' has them all",
+                            option, globs->at[i]);
+    }
+    return CLI_OK;
+}
+
+int check_report_init(check_report *report, const cli_list *only, const cli_list *skip) {
+    int code = look_at_globs("--only", only);
+    if (code == CLI_OK)
+        code = look_at_globs("--skip", skip);
+    if (code != CLI_OK)
+        return code;
+    *report = (check_report){.out = stdout};
+    pthread_mutex_init(&report->lock, NULL);
+    for (int id = 0; id < CHECK__COUNT; id++) {
+        const char *name = check_name((check_id)id);
+        report->results[id].chosen = (!only->count || fits(only, name)) && !fits(skip, name);
+    }
+    return CLI_OK;
+}
+
+static void keep(check_bytes *bytes, dx_text text) {
+    *bytes = (check_bytes){.is_there = text.at, .whole = text.len};
+    bytes->len = text.len < sizeof bytes->at ? text.len : sizeof bytes->at;
+    if (bytes->len)
+        memcpy(bytes->at, text.at, bytes->len);
+}
+
+void check_try(check_report *report, check_id id) {
+    pthread_mutex_lock(&report->lock);
+    report->results[id].tried = true;
+    pthread_mutex_unlock(&report->lock);
+}
+
+void check_fail(check_report *report, check_id id, const check_proof *proof, const char *format,
+                ...) {
+    check_result *result = &report->results[id];
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&report->lock);
+    if (!result->failures++) {
+        vsnprintf(result->message, sizeof result->message, format, args);
+        if (proof) {
+            snprintf(result->scene, sizeof result->scene, "%s", proof->scene ? proof->scene : "");
+            keep(&result->sent, proof->sent);
+            keep(&result->came, proof->came);
+            result->offset = proof->offset;
+        }
+    }
+    pthread_mutex_unlock(&report->lock);
+    va_end(args);
+}
+
+static void skip_one(check_result *result, const char *why) {
+    if (!result->tried && !result->failures && !result->message[0])
+        snprintf(result->message, sizeof result->message, "%s", why);
+}
+
+void check_skip(check_report *report, check_id id, const char *format, ...) {
+    char why[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    pthread_mutex_lock(&report->lock);
+    skip_one(&report->results[id], why);
+    pthread_mutex_unlock(&report->lock);
+}
+
+void check_skip_rest(check_report *report, const char *why) {
+    pthread_mutex_lock(&report->lock);
+    for (int id = 0; id < CHECK__COUNT; id++)
+        if (check_need_of((check_id)id) == CHECK_TRIED)
+            skip_one(&report->results[id], why);
+    pthread_mutex_unlock(&report->lock);
+}
+
+void check_heard(check_report *report, check_need what) {
+    pthread_mutex_lock(&report->lock);
+    report->heard[what] = true;
+    report->messages += what == CHECK_MESSAGES;
+    pthread_mutex_unlock(&report->lock);
+}
+
+/* Was there anything that could have been wrong? */
+static bool was_seen(const check_report *report, check_id id) {
+    const check_result *result = &report->results[id];
+    check_need need = check_need_of(id);
+    if (result->tried || need == CHECK_TRIED)
+        return result->tried;
+    if (need == CHECK_HEADERS || need == CHECK_LINES)
+        return report->heard[CHECK_ANYTHING] &&
+               (report->framing == DX_FRAMING_HEADER) == (need == CHECK_HEADERS);
+    return report->heard[need];
+}
+
+check_outcome check_outcome_of(const check_report *report, check_id id) {
+    if (report->results[id].failures)
+        return check_is_note(id) ? CHECK_NOTE : CHECK_FAIL;
+    return was_seen(report, id) ? CHECK_PASS : CHECK_SKIP;
+}
+
+const char *check_message(const check_report *report, check_id id) {
+    static const char *const reasons[] = {"it was not tried",
+                                          "nothing came from it",
+                                          "there are no headers in the line framing",
+                                          "there are no lines in the header framing",
+                                          "no message came from it",
+                                          "no answer came from it",
+                                          "it asked nothing",
+                                          "it said nothing by itself"};
+    const check_result *result = &report->results[id];
+    bool is_skip = check_outcome_of(report, id) == CHECK_SKIP;
+    return is_skip && !result->message[0] ? reasons[check_need_of(id)] : result->message;
+}
+
+const char *check_outcome_name(check_outcome outcome) {
+    static const char *const names[] = {"pass", "fail", "skip", "note"};
+    return names[outcome];
+}
+
+uint64_t check_count(const check_report *report, check_outcome outcome) {
+    uint64_t count = 0;
+    for (int id = 0; id < CHECK__COUNT; id++)
+        count += report->results[id].chosen && check_outcome_of(report, (check_id)id) == outcome;
+    return count;
+}

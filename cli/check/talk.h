@@ -1,0 +1,194 @@
+/* talk.h: one conversation with the program under test: what is said goes out byte for byte, and of
+ * all that comes, what is wrong is told to the report. Whoever talks waits: each conversation has a
+ * loop of its own, so that several can be had at the same time, each in its thread. */
+#ifndef CLI_CHECK_TALK_H
+#define CLI_CHECK_TALK_H
+
+#include "cli/check/report.h"
+#include "cli/lint/books.h"
+#include "cli/wire.h"
+
+/* The name of a method that nobody has. */
+#define CHECK_NO_METHOD "duplex/no-such-method"
+/* Nothing was asked. */
+#define CHECK_NOTHING SIZE_MAX
+
+/* A request that does no harm. */
+typedef struct check_call {
+    const char *method;
+    char *params; /* JSON, or NULL */
+    bool given;   /* by --call */
+} check_call;
+
+struct check_options {
+    const char *protocol;
+    const char *framing;
+    cli_list only;
+    cli_list skip;
+    cli_list calls;
+    bool no_calls;
+    bool as_plugin;
+    bool list;
+    bool tap;
+    bool junit;
+    const char *output;
+    uint64_t timeout_ms;
+    uint64_t start_ms;
+    uint64_t stop_ms;
+    uint64_t jobs;
+    cli_list env;
+    bool inherit_env;
+    const char *cwd;
+};
+
+/* What all conversations share. Only the report changes. */
+typedef struct check_plan {
+    const struct check_options *options;
+    char **command; /* NULL: we are the plugin of whoever started us */
+    check_report *report;
+    dx_framing framing;
+    uint64_t timeout_ms; /* for an answer … */
+    uint64_t start_ms;   /* … of the handshake */
+    check_call *calls;
+    size_t call_count;
+    bool lists_methods; /* the protocol says which methods there are */
+} check_plan;
+
+/* A request of ours. */
+typedef struct check_asked {
+    char *id; /* JSON */
+    uint64_t asked_ms;
+    uint64_t answered_ms;
+    unsigned answers;
+    bool is_result;
+    int64_t code; /* of an error */
+    check_bytes sent;
+    check_bytes came;
+    uint64_t offset;
+} check_asked;
+
+/* What is not wrong while something is tried that it follows from. */
+enum { CHECK_BEAR_NULL = 1 << 0, CHECK_BEAR_UNKNOWN = 1 << 1, CHECK_BEAR_BATCH = 1 << 2 };
+
+typedef struct check_held check_held;
+
+typedef struct check_talk {
+    const check_plan *plan;
+    check_report *report;
+    const char *scene;
+    dx_loop *loop;
+    dx_protocol *protocol;
+    const dx_protocol_facts *facts;
+    dx_side us;
+    dx_side them;
+    cli_wire *wire;
+    cli_books *books;
+    cli_room room;
+    unsigned state;      /* of the protocol's lifecycle */
+    const dx_step *step; /* the next of the handshake, as a plugin sees it */
+
+    check_asked *asked;
+    size_t asked_count;
+    uint64_t last_id;
+    unsigned bear;
+    uint64_t strange;  /* answers that answer nothing of ours … */
+    uint64_t nulls;    /* … those with id null … */
+    int64_t null_code; /* … and the code of the last one */
+    check_bytes odd;   /* the last of both … */
+    uint64_t odd_at;   /* … and where it stood */
+    char **their_ids;  /* of their requests, as keys */
+    size_t their_count;
+    bool holds; /* requests wait to be answered */
+    check_held *held;
+
+    dx_buf raw;         /* the last of what came … */
+    uint64_t raw_at;    /* … from there on */
+    uint64_t received;  /* bytes */
+    uint64_t framed;    /* up to there it was whole */
+    check_bytes last;   /* that we said */
+    dx_text at_hand;    /* the message that is looked at … */
+    uint64_t at_offset; /* … and where it stands */
+
+    bool fatal;   /* nothing can be framed any more */
+    bool down;    /* nothing more is to be had from it */
+    bool leaving; /* it may end */
+    bool killed;
+    check_id greeting; /* what a handshake that fails is a failure of */
+    bool closed;       /* it closed its output … */
+    uint64_t closed_ms;
+    bool gone; /* … or has ended */
+    bool gone_known;
+    int gone_code;
+    int gone_signal;
+    bool exit_seen;
+    char errors[300]; /* the last of its standard error */
+    size_t errors_len;
+} check_talk;
+
+/* Starts the program, or takes our own input and output. NULL: it can't be started; the exit code
+ * and why. */
+check_talk *check_talk_open(const check_plan *plan, const char *scene, dx_framing framing,
+                            int *ret_code, dx_error *reterr);
+/* At once. NULL is fine. Returns NULL. */
+check_talk *check_talk_close(check_talk *talk);
+
+/* Can it still be talked to? */
+bool check_is_up(const check_talk *talk);
+/* Until `until` (cli_now()), or somebody interrupts. */
+void check_wait_until(check_talk *talk, uint64_t until);
+/* Until it is gone; false: it was not, at that time. */
+bool check_wait_gone(check_talk *talk, uint64_t ms);
+
+/* Bytes as they are, which the books do not see unless they are told the message in them. */
+void check_put(check_talk *talk, dx_text bytes);
+void check_enter(check_talk *talk, dx_text message);
+/* A message; a notification. */
+void check_say(check_talk *talk, dx_text message);
+void check_notify(check_talk *talk, const char *method, const char *params);
+/* The text of a request, its place in `asked`; id NULL: one of our own. Nothing is sent. */
+size_t check_prepare(check_talk *talk, const char *id, const char *method, const char *params,
+                     dx_buf *text);
+/* A request; params is JSON or NULL. */
+size_t check_ask(check_talk *talk, const char *id, const char *method, const char *params);
+/* The n-th of those that do no harm, or one that does not exist. */
+size_t check_ask_any(check_talk *talk, const char *id, size_t n);
+/* A request in a message that was said as it is: from now on its answer is waited for. */
+size_t check_expect(check_talk *talk, const char *id, dx_text message);
+
+/* Waits for an answer; false: none came, and that was told. */
+bool check_await(check_talk *talk, size_t asked);
+/* The same without a word, for so long; also until something strange comes, if `strange`. */
+bool check_await_quietly(check_talk *talk, size_t asked, uint64_t ms, bool strange);
+/* For all from there on. How many have none. */
+size_t check_await_all(check_talk *talk, size_t from, uint64_t ms);
+
+/* What proves that something is wrong with an answer, or that there is none. */
+check_proof check_proof_of(const check_talk *talk, size_t asked);
+/* … with what was said last, or with the message at hand. */
+check_proof check_proof_here(const check_talk *talk);
+/* An error of the peer with that code? */
+bool check_refused(const check_talk *talk, size_t asked, int64_t code);
+
+/* The handshake, as a host. False: it failed, and that was told. */
+bool check_greet(check_talk *talk);
+/* It is asked to leave as the protocol wants it. */
+void check_bid_farewell(check_talk *talk);
+/* Requests that were held back are answered, and held back no more. */
+void check_release(check_talk *talk);
+
+/* What talk.c needs of judge.c: a frame that came; the books. */
+void check_take_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void *user);
+void check_take_finding(void *user, const cli_finding *finding);
+/* … and of answer.c: a request of the peer. */
+void check_take_request(check_talk *talk, dx_text text, const dx_message *message, dx_text method);
+void check_drop_held(check_talk *talk);
+/* … and of end.c: has it exited, and left something behind? */
+void check_look_for_exit(check_talk *talk);
+void check_tell_gone(check_talk *talk, const dx_gone *gone);
+void check_tell_silence(check_talk *talk, size_t asked);
+
+void check_move(check_talk *talk, dx_text method, dx_side from, dx_move move);
+void check_keep(check_bytes *bytes, dx_text text);
+dx_text check_text_of(const check_bytes *bytes);
+
+#endif

@@ -1,6 +1,8 @@
 /* What the peer asks is answered as its protocol wants it, with as little as will do. */
 #include "cli/check/talk.h"
 
+#include "cli/wait.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +117,7 @@ void check_take_request(check_talk *talk, dx_text text, const dx_message *messag
     dx_text own = {text.at + message->body.at, message->body.len};
     size_t count = 0;
     check_held **place = &talk->held;
-    if (talk->us == DX_SIDE_HOST || is_step(talk, method) || !talk->holds) {
+    if (talk->us == DX_SIDE_PLUGIN && is_step(talk, method)) {
         answer(talk, own);
         return;
     }
@@ -126,13 +128,14 @@ void check_take_request(check_talk *talk, dx_text text, const dx_message *messag
         answer(talk, own);
         return;
     }
+    if (!talk->held)
+        talk->held_ms = cli_now();
     *held = (check_held){.len = own.len};
     memcpy(held->text, own.at, own.len);
     *place = held;
 }
 
 void check_release(check_talk *talk) {
-    talk->holds = false;
     while (talk->held) {
         check_held *held = talk->held;
         talk->held = held->next;

@@ -77,13 +77,19 @@ static void keep_odd(check_talk *talk) {
     talk->odd_at = talk->at_offset;
 }
 
-static void take_answer(check_talk *talk, dx_text id, bool is_result, dx_text error) {
+static void take_answer(check_talk *talk, dx_text id, bool is_result, dx_text error,
+                        bool is_broken) {
     char room[CLI_ID_MAX];
     char other[CLI_ID_MAX];
     dx_text key;
     dx_text theirs;
     dx_text code = dx_rpc_member(error, dx_str("code"));
     int64_t number = code.at ? strtoll(code.at, NULL, 10) : 0; /* JSON ends it */
+    is_broken = is_broken || (error.at && !code.at);
+    if (!id.at && is_broken) {
+        talk->spoiled++;
+        return;
+    }
     if (!id.at || id.at[0] == 'n') {
         talk->nulls++;
         talk->null_code = number;
@@ -102,6 +108,7 @@ static void take_answer(check_talk *talk, dx_text id, bool is_result, dx_text er
             return;
         asked->answered_ms = cli_now();
         asked->is_result = is_result;
+        asked->is_broken = is_broken;
         asked->code = number;
         asked->offset = talk->at_offset;
         check_keep(&asked->came, talk->at_hand);
@@ -111,7 +118,8 @@ static void take_answer(check_talk *talk, dx_text id, bool is_result, dx_text er
                        is_result ? DX_MOVE_RESULT : DX_MOVE_ERROR);
         return;
     }
-    talk->strange++;
+    talk->strange += !is_broken;
+    talk->spoiled += is_broken;
     keep_odd(talk);
 }
 
@@ -135,11 +143,13 @@ static void take_one(check_talk *talk, dx_text text, const dx_message *message) 
     if (message->kind == DX_KIND_RESPONSE) {
         check_heard(talk->report, CHECK_ANSWERS);
         take_answer(talk, part(text, message->id), message->result.len != 0,
-                    part(text, message->error));
+                    part(text, message->error), message->fault != DX_FAULT_NONE);
         return;
     }
-    if (message->kind != DX_KIND_REQUEST && message->kind != DX_KIND_NOTIFICATION)
+    if (message->kind != DX_KIND_REQUEST && message->kind != DX_KIND_NOTIFICATION) {
+        talk->spoiled++;
         return;
+    }
     check_heard(talk->report, CHECK_SPEECH);
     check_move(talk, method, talk->them, DX_MOVE_SENT);
     if (message->kind == DX_KIND_REQUEST && message->fault == DX_FAULT_NONE)
@@ -188,6 +198,7 @@ static void judge_broken(check_talk *talk, dx_framing framing, dx_text text, dx_
     static const char next[] = "Content-Length:";
     check_id id = check_of_fault(fault);
     char why[160];
+    talk->spoiled++;
     bool is_header = framing == DX_FRAMING_HEADER;
     dx_text rest = {text.at + at, text.len - at};
     size_t common = rest.len < sizeof next - 1 ? rest.len : sizeof next - 1;
@@ -226,6 +237,7 @@ static void judge_fault(check_talk *talk, const dx_frame *frame) {
     char why[160];
     talk->at_hand = frame->text.at ? frame->text : raw_from(talk, frame->offset);
     talk->at_offset = frame->offset;
+    talk->spoiled++;
     if (!talk->at_hand.at)
         talk->at_hand = (dx_text){talk->raw.data, talk->raw.len};
     snprintf(why, sizeof why, "%s", dx_fault_name(frame->fault));

@@ -229,13 +229,11 @@ static int play_first(const check_plan *plan, const char **ret_why) {
         *ret_why = "the handshake failed";
     if (greeted) {
         check_probe_unknown(talk);
-        size_t answered = 0;
-        for (size_t i = 0; i < talk->asked_count; i++)
-            answered += talk->asked[i].answers && i + 1 == talk->asked_count;
         /* Without an answer to the simplest request, nothing else says anything. */
-        if (!answered && talk->down)
-            *ret_why = "the first request was not answered";
-        talk = run_probes(plan, &rest, talk);
+        if (!check_is_up(talk))
+            *ret_why = "the first request was not answered as it should be";
+        if (check_is_up(talk))
+            talk = run_probes(plan, &rest, talk);
         if (talk)
             check_bid_farewell(talk);
     }

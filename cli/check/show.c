@@ -165,7 +165,6 @@ static void sum_json(const check_report *report) {
 /* TAP 14: a note is a test that went well, with something to read. What stands between --- and ...
  * is YAML, of which JSON is a part. */
 static void show_tap(const check_report *report, check_id id, unsigned number) {
-    const check_result *result = &report->results[id];
     check_outcome outcome = check_outcome_of(report, id);
     FILE *out = report->out;
     fprintf(out, "%sok %u - %s: %s", outcome == CHECK_FAIL ? "not " : "", number, check_name(id),

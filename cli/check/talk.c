@@ -12,6 +12,9 @@
 enum { RAW_MAX = 64 << 10, ASKED_MAX = 4096, SLICE_MS = 100, OPEN_MAX = 10000, ROOM = 32 << 20 };
 /* How long the right answer is waited for when a wrong one came. */
 enum { ODD_MS = 300 };
+/* How long a request of the peer waits for its answer: so that two with one id are seen. While
+ * bytes come, an answer is waited for up to so many times longer. */
+enum { HOLD_MS = 20, PATIENCE = 4 };
 
 void check_keep(check_bytes *bytes, dx_text text) {
     *bytes = (check_bytes){.is_there = true, .whole = text.len};
@@ -39,11 +42,12 @@ static void on_bytes(cli_wire *wire, dx_text bytes, void *user) {
     (void)wire;
     talk->received += bytes.len;
     check_heard(talk->report, CHECK_ANYTHING);
-    if (bytes.len > RAW_MAX / 2)
-        bytes = (dx_text){bytes.at + (bytes.len - RAW_MAX / 2), RAW_MAX / 2};
+    if (bytes.len > RAW_MAX) {
+        bytes = (dx_text){bytes.at + (bytes.len - RAW_MAX), RAW_MAX};
+        talk->raw.len = 0;
+    }
     if (talk->raw.len + bytes.len > RAW_MAX) {
         size_t dropped = talk->raw.len + bytes.len - RAW_MAX;
-        dropped = dropped < talk->raw.len ? dropped : talk->raw.len;
         memmove(talk->raw.data, talk->raw.data + dropped, talk->raw.len - dropped);
         talk->raw.len -= dropped;
     }
@@ -88,10 +92,14 @@ void check_wait_until(check_talk *talk, uint64_t until) {
         if (now >= until || talk->gone || cli_interrupts())
             return;
         uint64_t slice = until - now > SLICE_MS ? now + SLICE_MS : until;
+        if (talk->held && !talk->holds && slice > talk->held_ms + HOLD_MS)
+            slice = talk->held_ms + HOLD_MS;
         int got = cli_poll(talk->loop, &own, 1, slice);
         /* Whatever it has started is killed by the dispatch that sees its exit. */
         check_look_for_exit(talk);
         dx_loop_dispatch(talk->loop);
+        if (talk->held && !talk->holds && cli_now() >= talk->held_ms + HOLD_MS)
+            check_release(talk);
         if (got > 0)
             return;
     }
@@ -277,18 +285,28 @@ size_t check_ask_any(check_talk *talk, const char *id, size_t n) {
 
 /* Waiting. */
 
+static uint64_t odd(const check_talk *talk) {
+    return talk->strange + talk->nulls + talk->spoiled;
+}
+
 bool check_await_quietly(check_talk *talk, size_t asked, uint64_t ms, bool strange) {
     uint64_t until = cli_now() + ms;
-    uint64_t before = talk->strange + talk->nulls;
+    uint64_t limit = until + (PATIENCE - 1) * ms;
+    uint64_t before = odd(talk);
+    uint64_t received = talk->received;
     if (asked == CHECK_NOTHING)
         return false;
     while (!talk->asked[asked].answers && !talk->gone && !talk->fatal && cli_now() < until &&
-           !cli_interrupts() && !(strange && talk->strange + talk->nulls > before)) {
+           !cli_interrupts() && !(strange && odd(talk) > before)) {
         /* One that closed its output answers no more; its end is worth a moment. */
         if (talk->closed && cli_now() > talk->closed_ms + 300)
             break;
         check_wait_until(talk, talk->closed && talk->closed_ms + 301 < until ? talk->closed_ms + 301
                                                                              : until);
+        if (talk->received > received) {
+            received = talk->received;
+            until = cli_now() + ms < limit ? cli_now() + ms : limit;
+        }
     }
     return talk->asked[asked].answers > 0;
 }
@@ -300,15 +318,16 @@ bool check_await(check_talk *talk, size_t asked) {
         return false;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         check_try(talk->report, ids[i]);
-    uint64_t before = talk->strange;
-    uint64_t odd = talk->strange + talk->nulls;
+    uint64_t before = talk->strange + talk->spoiled;
+    uint64_t all = odd(talk);
     if (check_await_quietly(talk, asked, talk->plan->timeout_ms, true) ||
         /* What answers nothing came: that was told, and the right one may still come. */
-        (talk->strange + talk->nulls > odd &&
-         check_await_quietly(talk, asked, talk->strange > before ? ODD_MS : talk->plan->timeout_ms,
-                             false)))
+        (odd(talk) > all &&
+         check_await_quietly(
+             talk, asked, talk->strange + talk->spoiled > before ? ODD_MS : talk->plan->timeout_ms,
+             false)))
         return true;
-    if (talk->strange > before)
+    if (talk->strange + talk->spoiled > before)
         talk->down = true;
     else
         check_tell_silence(talk, asked);
@@ -316,12 +335,9 @@ bool check_await(check_talk *talk, size_t asked) {
 }
 
 size_t check_await_all(check_talk *talk, size_t from, uint64_t ms) {
-    uint64_t until = cli_now() + ms;
     size_t missing = 0;
-    for (size_t i = from; i < talk->asked_count; i++) {
-        uint64_t now = cli_now();
-        missing += !check_await_quietly(talk, i, until > now ? until - now : 0, false);
-    }
+    for (size_t i = from; i < talk->asked_count; i++)
+        missing += !check_await_quietly(talk, i, missing ? 1 : ms, false);
     return missing;
 }
 

@@ -61,7 +61,8 @@ typedef struct check_asked {
     uint64_t answered_ms;
     unsigned answers;
     bool is_result;
-    int64_t code; /* of an error */
+    bool is_broken; /* more is wrong with it than what it says */
+    int64_t code;   /* of an error */
     check_bytes sent;
     check_bytes came;
     uint64_t offset;
@@ -94,12 +95,14 @@ typedef struct check_talk {
     uint64_t strange;  /* answers that answer nothing of ours … */
     uint64_t nulls;    /* … those with id null … */
     int64_t null_code; /* … and the code of the last one */
+    uint64_t spoiled;  /* messages that can't be taken for what they were to be */
     check_bytes odd;   /* the last of both … */
     uint64_t odd_at;   /* … and where it stood */
     char **their_ids;  /* of their requests, as keys */
     size_t their_count;
     bool holds; /* requests wait to be answered */
     check_held *held;
+    uint64_t held_ms; /* since when */
 
     dx_buf raw;         /* the last of what came … */
     uint64_t raw_at;    /* … from there on */
@@ -173,7 +176,7 @@ bool check_refused(const check_talk *talk, size_t asked, int64_t code);
 bool check_greet(check_talk *talk);
 /* It is asked to leave as the protocol wants it. */
 void check_bid_farewell(check_talk *talk);
-/* Requests that were held back are answered, and held back no more. */
+/* Requests that wait are answered. */
 void check_release(check_talk *talk);
 
 /* What talk.c needs of judge.c: a frame that came; the books. */

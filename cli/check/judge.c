@@ -221,6 +221,11 @@ static void judge_header(check_talk *talk, const dx_frame *frame, uint64_t bytes
     dx_text head = raw_from(talk, frame->offset - len);
     if (bytes < frame->text.len || !head.at || head.len < len)
         return;
+    /* What ends a line that was no header is none of it. */
+    while (len && (head.at[0] == '\r' || head.at[0] == '\n')) {
+        head.at++;
+        len--;
+    }
     for (size_t i = 0; i < len; i++)
         if (head.at[i] == '\n' && (!i || head.at[i - 1] != '\r')) {
             check_proof proof = {.scene = talk->scene,

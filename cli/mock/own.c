@@ -35,13 +35,15 @@ static bool example_fits(struct mock *mock, const dx_method *method, dx_side fro
 static const dx_method *find_own(struct mock *mock, bool notification, bool bare, dx_buf *params) {
     const dx_protocol_facts *facts = dx_protocol_facts_of(mock->protocol);
     const dx_method *method;
+    /* Who speaks too early says what may not be said yet. */
+    dx_leave wanted = mock->fault[MOCK_FAULT_EARLY] && !mock->greeted ? DX_LEAVE_NO : DX_LEAVE_YES;
     for (size_t i = 0; (method = dx_protocol_method(mock->protocol, i)); i++) {
         bool sends = mock->side == DX_SIDE_HOST ? method->from_host : method->from_plugin;
         bool needs = method->has_params[mock->side] && !method->optional[mock->side];
         if (!sends || (method->notification != 0) != notification || (bare && needs) ||
             !is_harmless(facts, method->name) ||
             dx_protocol_may_send(mock->protocol, mock->state, method, mock->side, NULL, NULL) !=
-                DX_LEAVE_YES)
+                wanted)
             continue;
         if (!needs)
             return method;

@@ -218,8 +218,11 @@ void mock_hear(struct mock *mock, dx_text text) {
         hear_one(mock, text, &parts);
         return;
     }
-    if (!facts->batch) {
-        parts.fault = DX_FAULT_BATCH;
+    bool is_empty =
+        dx_rpc_element(text, &parts, DX_DEPTH_MAX, facts->lenient, &cursor, &element) != DX_OK;
+    cursor = 0;
+    if (!facts->batch || is_empty) {
+        parts.fault = facts->batch ? DX_FAULT_BATCH_EMPTY : DX_FAULT_BATCH;
         parts.method.len = 1; /* it asks for an answer */
         hear_wrong(mock, text, &parts);
         return;

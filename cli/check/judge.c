@@ -57,13 +57,20 @@ static bool cancels_nothing(const check_talk *talk) {
     return !key_of(id, room, &key) || !was_theirs(talk, key);
 }
 
+/* An error about nothing that is known has no id in some protocols, and null in the others. */
+static bool may_lack_id(const check_talk *talk, dx_text error) {
+    return talk->facts->id_absent && error.at;
+}
+
 void check_take_finding(void *user, const cli_finding *finding) {
     check_talk *talk = user;
-    check_id id = check_of_flaw(finding->flaw);
+    bool lacks = finding->flaw == CLI_FLAW_ID_MISSING &&
+                 may_lack_id(talk, dx_rpc_member(talk->at_hand, dx_str("error")));
+    check_id id = lacks ? CHECK_ID_NULL : check_of_flaw(finding->flaw);
     bool is_id = finding->flaw == CLI_FLAW_ID_UNKNOWN || finding->flaw == CLI_FLAW_ID_FORM ||
                  finding->flaw == CLI_FLAW_ID_ANSWERED;
     if (id == CHECK__COUNT || (dx_side)finding->from != talk->them ||
-        (finding->flaw == CLI_FLAW_ID_NULL && (talk->bear & CHECK_BEAR_NULL)) ||
+        (id == CHECK_ID_NULL && (talk->bear & CHECK_BEAR_NULL)) ||
         (is_id && (talk->bear & CHECK_BEAR_UNKNOWN)) ||
         (finding->flaw == CLI_FLAW_CANCEL_UNKNOWN && !cancels_nothing(talk)))
         return;
@@ -142,8 +149,10 @@ static void take_one(check_talk *talk, dx_text text, const dx_message *message) 
     dx_text method = quoted.len >= 2 ? (dx_text){quoted.at + 1, quoted.len - 2} : (dx_text){"", 0};
     if (message->kind == DX_KIND_RESPONSE) {
         check_heard(talk->report, CHECK_ANSWERS);
-        take_answer(talk, part(text, message->id), message->result.len != 0,
-                    part(text, message->error), message->fault != DX_FAULT_NONE);
+        take_answer(
+            talk, part(text, message->id), message->result.len != 0, part(text, message->error),
+            message->fault != DX_FAULT_NONE && !(message->fault == DX_FAULT_ID_MISSING &&
+                                                 may_lack_id(talk, part(text, message->error))));
         return;
     }
     if (message->kind != DX_KIND_REQUEST && message->kind != DX_KIND_NOTIFICATION) {
@@ -257,6 +266,8 @@ void check_take_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, voi
     check_talk *talk = user;
     dx_framing framing = cli_wire_framing(wire);
     size_t at = 0;
+    if (talk->killed)
+        return; /* what is cut off there is our doing */
     if (frame->kind == DX_FRAME_FAULT)
         judge_fault(talk, frame);
     if (frame->kind != DX_FRAME_MESSAGE && frame->kind != DX_FRAME_STRAY) {

@@ -11,7 +11,7 @@
  * waits does not look up. */
 enum { RAW_MAX = 64 << 10, ASKED_MAX = 4096, SLICE_MS = 100, OPEN_MAX = 10000, ROOM = 32 << 20 };
 /* How long the right answer is waited for when a wrong one came. */
-enum { ODD_MS = 300 };
+enum { ODD_MS = 300, MESSAGE_MAX = 16 << 20 };
 /* How long a request of the peer waits for its answer: so that two with one id are seen. While
  * bytes come, an answer is waited for up to so many times longer. */
 enum { HOLD_MS = 20, PATIENCE = 4 };
@@ -216,16 +216,32 @@ void check_say(check_talk *talk, dx_text message) {
         (void)cli_wire_say(talk->wire, message);
 }
 
-static dx_json json_of(const check_talk *talk, const char *params) {
+/* A request, or without an id a notification. By hand, since "params": null is what some want. */
+static bool write_message(const check_talk *talk, const char *id, const char *method,
+                          const char *params, dx_buf *text) {
+    dx_buf out;
+    dx_buf_init(&out, MESSAGE_MAX, NULL);
     if (!params && talk->facts->params_null)
         params = "null";
-    return params ? dx_json_text(params, strlen(params)) : dx_json_none();
+    bool good = dx_buf_append(&out, "{\"jsonrpc\":\"2.0\"", 16) == DX_OK;
+    if (id)
+        good = good && dx_buf_append(&out, ",\"id\":", 6) == DX_OK &&
+               dx_buf_append(&out, id, strlen(id)) == DX_OK;
+    good = good && dx_buf_append(&out, ",\"method\":", 10) == DX_OK &&
+           dx_json_write_string(&out, dx_str(method)) == DX_OK;
+    if (params)
+        good = good && dx_buf_append(&out, ",\"params\":", 10) == DX_OK &&
+               dx_buf_append(&out, params, strlen(params)) == DX_OK;
+    good = good && dx_buf_append(&out, "}", 1) == DX_OK &&
+           dx_buf_append(text, out.data, out.len) == DX_OK;
+    dx_buf_done(&out);
+    return good;
 }
 
 void check_notify(check_talk *talk, const char *method, const char *params) {
     dx_buf text;
-    dx_buf_init(&text, 16 << 20, NULL);
-    if (dx_rpc_write_notification(&text, dx_str(method), json_of(talk, params)) == DX_OK) {
+    dx_buf_init(&text, MESSAGE_MAX, NULL);
+    if (write_message(talk, NULL, method, params, &text)) {
         check_say(talk, (dx_text){text.data, text.len});
         check_move(talk, dx_str(method), talk->us, DX_MOVE_SENT);
     }
@@ -258,15 +274,19 @@ size_t check_prepare(check_talk *talk, const char *id, const char *method, const
         snprintf(own, sizeof own, "%llu", (unsigned long long)++talk->last_id);
         id = own;
     }
-    if (dx_rpc_write_request(text, dx_str(id), dx_str(method), json_of(talk, params)) != DX_OK)
-        return CHECK_NOTHING;
-    check_move(talk, dx_str(method), talk->us, DX_MOVE_SENT);
-    return check_expect(talk, id, (dx_text){text->data + from, text->len - from});
+    size_t asked = CHECK_NOTHING;
+    if (write_message(talk, id, method, params, text)) {
+        check_move(talk, dx_str(method), talk->us, DX_MOVE_SENT);
+        asked = check_expect(talk, id, (dx_text){text->data + from, text->len - from});
+    }
+    /* Without memory nothing more can be said about anybody. */
+    talk->fatal |= asked == CHECK_NOTHING;
+    return asked;
 }
 
 size_t check_ask(check_talk *talk, const char *id, const char *method, const char *params) {
     dx_buf text;
-    dx_buf_init(&text, 16 << 20, NULL);
+    dx_buf_init(&text, MESSAGE_MAX, NULL);
     size_t asked = check_prepare(talk, id, method, params, &text);
     if (asked != CHECK_NOTHING)
         check_say(talk, (dx_text){text.data, text.len});

@@ -11,6 +11,7 @@ enum { HELD_MAX = 1000, EXAMPLE_MAX = 1 << 20 };
 /* A request that is answered later. */
 struct check_held {
     struct check_held *next;
+    check_refusal refusal;
     size_t len;
     char text[];
 };
@@ -71,19 +72,20 @@ static bool find_result(check_talk *talk, const dx_method *rule, dx_text params,
     return good;
 }
 
-static bool write_answer(check_talk *talk, dx_text id, dx_text method, dx_text params,
-                         dx_buf *text) {
+static bool write_answer(check_talk *talk, check_refusal refusal, dx_text id, dx_text method,
+                         dx_text params, dx_buf *text) {
     const dx_method *rule = dx_protocol_find(talk->protocol, method);
-    int64_t code = DX_CODE_METHOD;
-    const char *message = "Method not found";
     dx_buf result;
-    bool may = !rule || dx_protocol_may(talk->protocol, talk->state, method, talk->them, &code,
-                                        &message) != DX_LEAVE_NO;
+    bool may = !refusal.code;
+    if (may)
+        refusal = (check_refusal){DX_CODE_METHOD, "Method not found"};
     dx_buf_init(&result, EXAMPLE_MAX, NULL);
     bool is_result = may && rule && !rule->notification && find_result(talk, rule, params, &result);
-    dx_status status = is_result
-                           ? dx_rpc_write_result(text, id, dx_json_text(result.data, result.len))
-                           : dx_rpc_write_error(text, id, code, dx_str(message), dx_json_none());
+    dx_status status =
+        is_result ? dx_rpc_write_result(text, id, dx_json_text(result.data, result.len))
+                  : dx_rpc_write_error(text, id, refusal.code,
+                                       dx_str(refusal.message ? refusal.message : "not now"),
+                                       dx_json_none());
     dx_buf_done(&result);
     check_move(talk, method, talk->them, is_result ? DX_MOVE_RESULT : DX_MOVE_ERROR);
     if (is_result && talk->step && talk->step->method && talk->us == DX_SIDE_PLUGIN &&
@@ -92,11 +94,11 @@ static bool write_answer(check_talk *talk, dx_text id, dx_text method, dx_text p
     return status == DX_OK;
 }
 
-static void answer(check_talk *talk, dx_text text) {
+static void answer(check_talk *talk, check_refusal refusal, dx_text text) {
     dx_text quoted = dx_rpc_member(text, dx_str("method"));
     dx_buf out;
     dx_buf_init(&out, EXAMPLE_MAX * 2, NULL);
-    if (quoted.len >= 2 && write_answer(talk, dx_rpc_member(text, dx_str("id")),
+    if (quoted.len >= 2 && write_answer(talk, refusal, dx_rpc_member(text, dx_str("id")),
                                         (dx_text){quoted.at + 1, quoted.len - 2},
                                         dx_rpc_member(text, dx_str("params")), &out)) {
         check_bytes last = talk->last; /* what proves something is what we said by ourselves */
@@ -118,19 +120,19 @@ void check_take_request(check_talk *talk, dx_text text, const dx_message *messag
     size_t count = 0;
     check_held **place = &talk->held;
     if (talk->us == DX_SIDE_PLUGIN && is_step(talk, method)) {
-        answer(talk, own);
+        answer(talk, talk->refusal, own);
         return;
     }
     for (; *place; place = &(*place)->next)
         count++;
     check_held *held = count < HELD_MAX ? malloc(sizeof *held + own.len) : NULL;
     if (!held) {
-        answer(talk, own);
+        answer(talk, talk->refusal, own);
         return;
     }
     if (!talk->held)
         talk->held_ms = cli_now();
-    *held = (check_held){.len = own.len};
+    *held = (check_held){.refusal = talk->refusal, .len = own.len};
     memcpy(held->text, own.at, own.len);
     *place = held;
 }
@@ -139,7 +141,7 @@ void check_release(check_talk *talk) {
     while (talk->held) {
         check_held *held = talk->held;
         talk->held = held->next;
-        answer(talk, (dx_text){held->text, held->len});
+        answer(talk, held->refusal, (dx_text){held->text, held->len});
         free(held);
     }
 }

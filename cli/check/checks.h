@@ -74,6 +74,7 @@ typedef enum check_need {
     X(REQUEST_NOT_ONE,  "request.not-a-request",  0, CHECK_TRIED,    "JSON that is no message is refused with -32600, or ignored") \
     X(REQUEST_INVALID,  "request.invalid-json",   0, CHECK_TRIED,    "what is no JSON is refused with -32700, or ignored, and survived") \
     X(REQUEST_BATCH,    "request.batch",          0, CHECK_TRIED,    "a batch is answered where there are batches, and survived elsewhere") \
+    X(REQUEST_BATCH_REFUSED, "request.batch-refused", 1, CHECK_TRIED, "… and is not refused as a whole where there are batches") \
     X(REQUEST_BATCH_EMPTY, "request.batch-empty", 0, CHECK_TRIED,    "an empty batch is refused with -32600, or ignored") \
     X(NOTIFICATION_SILENT, "notification.silent", 0, CHECK_TRIED,    "no notification is answered") \
     X(RESPONSE_UNKNOWN, "response.unknown",       0, CHECK_TRIED,    "an answer to what it did not ask is ignored") \

@@ -160,6 +160,10 @@ static void take_one(check_talk *talk, dx_text text, const dx_message *message) 
         return;
     }
     check_heard(talk->report, CHECK_SPEECH);
+    talk->refusal = (check_refusal){0};
+    if (dx_protocol_may(talk->protocol, talk->state, method, talk->them, &talk->refusal.code,
+                        &talk->refusal.message) != DX_LEAVE_NO)
+        talk->refusal.code = 0;
     check_move(talk, method, talk->them, DX_MOVE_SENT);
     if (message->kind == DX_KIND_REQUEST && message->fault == DX_FAULT_NONE)
         take_request(talk, text, message, method);

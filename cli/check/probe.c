@@ -217,7 +217,13 @@ void check_probe_batch(check_talk *talk) {
     talk->bear |=
         CHECK_BEAR_NULL | CHECK_BEAR_BATCH | (talk->facts->batch ? 0 : CHECK_BEAR_UNKNOWN);
     check_say(talk, whole);
-    if (talk->facts->batch) {
+    uint64_t nulls = talk->nulls;
+    if (talk->facts->batch && !check_await_quietly(talk, asked[0], talk->plan->timeout_ms, true) &&
+        talk->nulls > nulls) {
+        check_try(report, CHECK_REQUEST_BATCH_REFUSED);
+        fail_odd(talk, CHECK_REQUEST_BATCH_REFUSED, whole, "it was refused as a whole");
+    } else if (talk->facts->batch) {
+        check_try(report, CHECK_REQUEST_BATCH_REFUSED);
         for (int i = 0; i < 2; i++)
             if (!check_await_quietly(talk, asked[i], talk->plan->timeout_ms, false)) {
                 check_proof proof = {.scene = talk->scene, .sent = whole};
@@ -227,6 +233,7 @@ void check_probe_batch(check_talk *talk) {
                 break;
             }
     } else {
+        check_skip(report, CHECK_REQUEST_BATCH_REFUSED, "the protocol has no batches");
         check_survived(talk, CHECK_REQUEST_BATCH, whole);
     }
     talk->bear = 0;

@@ -73,6 +73,12 @@ enum { CHECK_BEAR_NULL = 1 << 0, CHECK_BEAR_UNKNOWN = 1 << 1, CHECK_BEAR_BATCH =
 
 typedef struct check_held check_held;
 
+/* What a request is refused with; code 0: it is not. */
+typedef struct check_refusal {
+    int64_t code;
+    const char *message; /* may be NULL */
+} check_refusal;
+
 typedef struct check_talk {
     const check_plan *plan;
     check_report *report;
@@ -100,7 +106,8 @@ typedef struct check_talk {
     uint64_t odd_at;   /* … and where it stood */
     char **their_ids;  /* of their requests, as keys */
     size_t their_count;
-    bool holds; /* requests wait to be answered */
+    check_refusal refusal; /* of the request at hand, by the state in which it came */
+    bool holds;            /* requests wait to be answered */
     check_held *held;
     uint64_t held_ms; /* since when */
 

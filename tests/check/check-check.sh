@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# duplex check: its words, its formats, every exit code, and that it finds what is wrong and nothing else. All
+# faults of duplex mock, in both directions, are in check-check-long.sh.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+duplex=$BUILD/duplex
+peer=$SOURCE/tests/check/check-peer.py
+failed=0
+complain() {
+    echo "$*"
+    failed=1
+}
+run() {
+    got=0 last="duplex check $*"
+    timeout 60 "$duplex" check "$@" >out 2>err </dev/null || got=$?
+}
+# shellcheck source=tests/check/expect.bash
+source "$SOURCE/tests/check/expect.bash"
+outcome() { python3 -c 'import json,sys
+for line in open("out"):
+    row = json.loads(line)
+    if row.get("check") == sys.argv[1]: print(row["outcome"])' "$1"; }
+good=("$duplex" mock -p mcp)
+wrong=(--fault utf8-invalid "$duplex")
+
+# Words.
+expect 2 '' '--protocol is missing' -- true
+expect 2 '' 'the command is missing' -p mcp
+expect 2 '' 'the command is missing behind --' -p mcp --
+expect 2 '' "what is 'word'?" -p mcp word -- true
+expect 2 '' 'there is no protocol "nonesuch"' -p nonesuch -- true
+expect 2 '' "--only: no check is called 'nothing*'" -p mcp --only 'nothing*' -- true
+expect 2 '' "--skip: no check is called 'id'" -p mcp --skip id -- true
+expect 2 '' '--json, --tap and --junit exclude each other' -p mcp --tap --junit -- true
+expect 2 '"kind":"usage"' '' -p mcp --tap --json -- true
+expect 2 '' '--jobs: at most 4' -p mcp --jobs 5 -- true
+expect 2 '' '--call: a method is missing' -p mcp --call '={}' -- true
+expect 2 '' "--call: expected METHOD or METHOD={JSON}, found 'a=1'" -p mcp --call a=1 -- true
+expect 2 '' "--call: expected METHOD or METHOD={JSON}, found 'a={'" -p mcp --call 'a={' -- true
+mapfile -t calls < <(for ((i = 0; i < 65; i++)); do printf '%s\n' --call a; done)
+expect 2 '' '--call: 64 are enough' -p mcp "${calls[@]}" -- true
+expect 2 '' 'are for a command behind --' -p mcp --as-plugin --env A=1
+expect 2 '' '{} is missing' -p mcp --as-plugin -- true
+expect 2 '' "can't be written" -p mcp -o /nonexistent/file -- "${good[@]}"
+expect 3 '' "nonexistent" -p mcp -- ./nonexistent
+expect 3 '"kind":"start"' '' -p mcp --json -- ./nonexistent
+
+# Every check stands in the list, in the help and in the page.
+run --list --json
+python3 -c 'import json
+for line in open("out"): print(json.loads(line)["check"])' | sort >list
+[[ $(wc -l <list) -gt 80 ]] || complain "--list: $(wc -l <list) checks"
+run --help
+sed -nE 's/^  ([a-z]+\.[a-z0-9-]+): .*/\1/p' out | sort | diff list - || complain "--help and --list differ"
+# shellcheck disable=SC2016
+sed -nE 's/^\| `([a-z]+\.[a-z0-9-]+)` \| (fail|note) \|.*/\1/p' "$SOURCE/docs/check.md" | sort | diff list - || complain "docs/check.md and --list differ"
+run --list
+[[ $(wc -l <out) == "$(wc -l <list)" ]] || complain "--list: other lines than with --json"
+
+# Nothing is wrong with who does nothing wrong, in any protocol.
+for protocol in mcp lsp hermes reginald finecode autohand jsonrpc mcp@2025-03-26 reginald@exact; do
+    expect 0 'pass  answer.given' ' 0 failed' -p "$protocol" -- "$duplex" mock -p "$protocol"
+done
+expect 0 'pass  many.answered' ' 0 failed' -p mcp -j 1 --no-calls -f header -- "$duplex" mock -p mcp -f header
+expect 0 'note  request.batch-refused' '1 noted' -p jsonrpc -- "$BUILD/examples/echo" line
+
+# What is wrong is told with what was sent, what came, and where.
+expect 7 'FAIL  id.echoed' '1 failed' -p mcp --only id.echoed -- "$duplex" mock -p mcp --fault id-form
+has out '      sent: {"jsonrpc":"2.0","id":2,"method":"duplex/no-such-method"}'
+has out '{"jsonrpc":"2.0","id":"2","error":{"code":-32601'
+run -p mcp --json --only id.echoed -- "$duplex" mock -p mcp --fault id-form
+python3 - <<'END' || complain "the proof"
+import json
+row = json.loads(open("out").readline())
+assert row["check"] == "id.echoed" and row["outcome"] == "fail" and row["scene"] == "basic", row
+assert json.loads(row["came"]["text"])["id"] == "2" and row["came"]["bytes"] == len(row["came"]["text"])
+# Behind the answer to the handshake and its newline.
+assert 50 < row["offset"] < 400, row
+END
+expect 7 '      hex 7b' '*' -p mcp --only json.utf8 -- "$duplex" mock -p mcp "${wrong[@]:0:2}"
+has out 'came, at '
+run -p mcp --json --only json.utf8 -- "$duplex" mock -p mcp "${wrong[@]:0:2}"
+has out '"hex":"7b'
+
+# --only and --skip choose what is told, and what counts.
+run -p mcp --json --only 'id.*' --skip id.known -- "$duplex" mock -p mcp --fault id-unknown
+[[ $got == 0 && -z $(outcome id.known) && $(outcome id.unique) == skip ]] || complain "--only, --skip: code $got $(cat out)"
+
+# The formats are what they say, also with bytes that are no text.
+for fault in utf8-invalid header-nul stray silent; do
+    for format in tap junit; do
+        framing=header
+        run -p mcp -f $framing -t 400ms "--$format" -o "report.$format" -- "$duplex" mock -p mcp -f $framing --fault $fault
+        [[ $got == 7 && ! -s out ]] || complain "$fault, $format: code $got, $(head -c 300 out err)"
+    done
+    python3 - "$(wc -l <list)" <<'END' || complain "$fault: the formats"
+import json, re, sys
+import xml.etree.ElementTree as xml
+count = int(sys.argv[1])
+lines = open("report.tap", encoding="utf-8").read().split("\n")
+assert lines[0] == "TAP version 14" and lines[1] == f"1..{count}" and lines[-1] == ""
+number = fails = skips = 0
+at = 2
+while at < len(lines) - 1:
+    found = re.fullmatch(r"(not )?ok (\d+) - [a-z.0-9-]+: [^#]*?( # SKIP .+)?", lines[at])
+    assert found, lines[at]
+    number += 1
+    assert int(found.group(2)) == number
+    fails += bool(found.group(1))
+    skips += bool(found.group(3))
+    at += 1
+    if lines[at] == "  ---":
+        assert json.loads(lines[at + 1])["severity"] in ("fail", "comment") and lines[at + 2] == "  ..."
+        at += 3
+assert number == count and fails > 0, (number, fails)
+suite = xml.parse("report.junit").getroot().find("testsuite")
+cases = suite.findall("testcase")
+assert len(cases) == count == int(suite.get("tests"))
+assert len(suite.findall("testcase/failure")) == fails == int(suite.get("failures"))
+assert len(suite.findall("testcase/skipped")) == skips == int(suite.get("skipped"))
+END
+done
+
+# A handshake that fails, one that is refused, and one in the other framing: the rest is skipped, and quickly.
+expect 7 'FAIL  start.answered' '*' -p mcp -- true
+has out 'it ended before it had answered initialize'
+expect 7 'it left with exit code 3; the end of its errors: oops' '*' -p mcp -- sh -c 'echo oops >&2; exit 3'
+expect 7 'it answers only in the header framing: pass --framing header' '*' -p mcp --start-timeout 700ms -- "$duplex" mock -p mcp -f header
+has out 'the handshake failed'
+expect 7 'FAIL  end.stop ' '*' -p mcp --stop-timeout 500ms --only 'end.*' -- "$duplex" mock -p mcp --fault eof-ignored
+expect 7 'FAIL  schema.result' '*' -p mcp --call 'tools/call={"name":"x"}' --only schema.result -- "$duplex" mock -p mcp --fault result-fit@tools/call
+
+# Some of the faults, and of the peers; and the other way round.
+timeout 60 "$SOURCE/tests/check/check-faults.py" "$duplex" "$peer" host stray header-lf length-short id-unknown answer-twice loses grandchild crlf id-large || failed=1
+timeout 60 "$SOURCE/tests/check/check-faults.py" "$duplex" "$peer" plugin answers-unknown id-in-use nul || failed=1
+timeout 60 "$SOURCE/tests/check/check-faults.py" "$duplex" "$peer" peers good invalid pieces header-case || failed=1
+expect 0 'pass  request.unknown-method' ' 0 failed' -p mcp --as-plugin -- "$duplex" call -p mcp tools/list -- {}
+expect 0 'pass  many.answered' ' 0 failed' -p lsp --as-plugin -- sh -c "exec '$duplex' call -p lsp workspace/symbol query=x -- {}"
+expect 7 'FAIL  method.known' '*' -p mcp --as-plugin -- "$duplex" mock -p mcp --fault method-unknown -- {}
+expect 4 '' 'the host ended and had not talked to its plugin' -p mcp --as-plugin -- true {}
+expect 3 '' 'nonexistent' -p mcp --as-plugin -- ./nonexistent {}
+expect 4 '' 'the host said nothing, and ended' -p mcp --as-plugin
+[[ -z $(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'duplex-check-*' -newer list 2>/dev/null) ]] || complain "a folder was left behind"
+
+# Whoever interrupts it is heard at once, and nothing stays behind.
+timeout 60 "$duplex" check -p mcp -- sleep 4711.5 >out 2>err &
+pid=$!
+for ((i = 0; i < 100; i++)); do
+    if pgrep -f 'sleep 4711\.5' >sleeps; then break; fi
+    sleep 0.05
+done
+sleep 0.2
+kill -INT "$(pgrep -P "$pid" -x duplex || echo "$pid")"
+got=0
+wait "$pid" || got=$?
+[[ $got == 130 ]] || complain "interrupted: code $got"
+sleep 0.1
+! pgrep -f '^sleep 4711\.5' >left || complain "left behind: $(cat left)"
+
+exit $failed

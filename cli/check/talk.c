@@ -86,23 +86,20 @@ static void on_gone(cli_wire *wire, const dx_gone *gone, void *user) {
 }
 
 void check_wait_until(check_talk *talk, uint64_t until) {
-    for (;;) {
-        struct pollfd own;
-        uint64_t now = cli_now();
-        if (now >= until || talk->gone || cli_interrupts())
-            return;
-        uint64_t slice = until - now > SLICE_MS ? now + SLICE_MS : until;
-        if (talk->held && !talk->holds && slice > talk->held_ms + HOLD_MS)
-            slice = talk->held_ms + HOLD_MS;
-        int got = cli_poll(talk->loop, &own, 1, slice);
-        /* Whatever it has started is killed by the dispatch that sees its exit. */
-        check_look_for_exit(talk);
-        dx_loop_dispatch(talk->loop);
-        if (talk->held && !talk->holds && cli_now() >= talk->held_ms + HOLD_MS)
-            check_release(talk);
-        if (got > 0)
-            return;
-    }
+    struct pollfd own;
+    uint64_t now = cli_now();
+    if (now >= until || talk->gone || cli_interrupts())
+        return;
+    uint64_t slice = until - now > SLICE_MS ? now + SLICE_MS : until;
+    bool answers = talk->held && !talk->holds;
+    if (answers && slice > talk->held_ms + HOLD_MS)
+        slice = talk->held_ms + HOLD_MS;
+    (void)cli_poll(talk->loop, &own, 1, slice);
+    /* Whatever it has started is killed by the dispatch that sees its exit. */
+    check_look_for_exit(talk);
+    dx_loop_dispatch(talk->loop);
+    if (answers && cli_now() >= talk->held_ms + HOLD_MS)
+        check_release(talk);
 }
 
 bool check_wait_gone(check_talk *talk, uint64_t ms) {

@@ -144,7 +144,7 @@ check_talk *check_talk_close(check_talk *talk);
 
 /* Can it still be talked to? */
 bool check_is_up(const check_talk *talk);
-/* Until `until` (cli_now()), or somebody interrupts. */
+/* Until something happens, at the latest at `until` (cli_now()) or in a moment. */
 void check_wait_until(check_talk *talk, uint64_t until);
 /* Until it is gone; false: it was not, at that time. */
 bool check_wait_gone(check_talk *talk, uint64_t ms);

@@ -153,7 +153,7 @@ void check_tell_silence(check_talk *talk, size_t asked) {
     dx_text rest = unfinished(talk);
     check_proof proof = check_proof_of(talk, asked);
     talk->down = true;
-    if (talk->gone || talk->fatal || cli_interrupts())
+    if (talk->gone || check_is_over(talk))
         return;
     if (talk->closed) {
         check_fail(report, CHECK_LIFE_OUTPUT, &proof, "it closed its output and lives on");
@@ -179,9 +179,11 @@ void check_tell_silence(check_talk *talk, size_t asked) {
         proof = check_proof_of(talk, asked);
         check_fail(report, CHECK_ANSWER_FLUSHED, &proof,
                    "the answer came only when something else was asked");
-    } else if (!talk->gone && !reads(talk)) {
+    } else if (check_is_over(talk) || talk->gone) {
+        return;
+    } else if (!reads(talk)) {
         check_fail(report, CHECK_INPUT_READ, &proof, "it does not read its standard input");
-    } else if (!talk->gone) {
+    } else if (!talk->gone && !check_is_over(talk)) {
         check_fail(report, CHECK_ANSWER_GIVEN, &proof, "no answer in %llu ms",
                    (unsigned long long)(talk->plan->timeout_ms + 2 * half));
     }

@@ -36,7 +36,7 @@ bool check_survived(check_talk *talk, check_id id, dx_text what) {
         if (check_await_quietly(talk, asked, talk->plan->timeout_ms, false))
             return true;
     }
-    if (!talk->fatal && !cli_interrupts() && !(talk->gone && !talk->leaving))
+    if (!check_is_over(talk))
         check_fail(talk->report, id, &proof,
                    talk->gone     ? "it ended after that"
                    : talk->closed ? "it closed its output after that"
@@ -228,7 +228,8 @@ void check_probe_batch(check_talk *talk) {
     } else if (talk->facts->batch) {
         check_try(report, CHECK_REQUEST_BATCH_REFUSED);
         for (int i = 0; i < 2; i++)
-            if (!check_await_quietly(talk, asked[i], talk->plan->timeout_ms, false)) {
+            if (!check_await_quietly(talk, asked[i], talk->plan->timeout_ms, false) &&
+                !check_is_over(talk)) {
                 check_proof proof = {.scene = talk->scene, .sent = whole};
                 check_fail(report, CHECK_REQUEST_BATCH, &proof, "request %d of 2 was not answered",
                            i + 1);
@@ -268,7 +269,8 @@ void check_probe_duplicate(check_talk *talk) {
     (void)check_ask(talk, id, CHECK_NO_METHOD, NULL);
     size_t asked = check_ask(talk, id, CHECK_NO_METHOD, NULL);
     check_bytes sent = talk->last;
-    if (!check_await_quietly(talk, asked, talk->plan->timeout_ms, false) && !talk->gone) {
+    if (!check_await_quietly(talk, asked, talk->plan->timeout_ms, false) && !talk->gone &&
+        !check_is_over(talk)) {
         fail_asked(talk, CHECK_ID_DUPLICATE, asked, "neither was answered");
         talk->down = true;
     } else {
@@ -304,7 +306,7 @@ void check_probe_ids(check_talk *talk) {
             talk->down = true;
     }
     talk->bear = 0;
-    for (size_t i = from; i < talk->asked_count && !talk->gone && !talk->fatal; i++) {
+    for (size_t i = from; i < talk->asked_count && !check_is_over(talk); i++) {
         check_proof proof = check_proof_of(talk, i);
         if (talk->asked[i].answers)
             continue;
@@ -326,7 +328,7 @@ static void try_odd_id(check_talk *talk, check_id id, const char *text) {
     size_t asked = check_ask(talk, text, CHECK_NO_METHOD, NULL);
     bool answered = check_await_quietly(talk, asked, talk->plan->timeout_ms, true);
     check_proof proof = check_proof_of(talk, asked);
-    if (!answered && !(id == CHECK_ID_FRACTION && talk->nulls > nulls)) {
+    if (!answered && !(id == CHECK_ID_FRACTION && talk->nulls > nulls) && !check_is_over(talk)) {
         proof.came = check_text_of(&talk->odd);
         proof.offset = talk->odd_at;
         check_fail(talk->report, id, &proof, "no answer with the id %s", text);

@@ -28,7 +28,7 @@ void check_probe_many(check_talk *talk) {
     for (size_t i = 0; i < count && check_is_up(talk); i++)
         (void)check_ask_any(talk, NULL, i);
     size_t missing = check_await_all(talk, from, talk->plan->timeout_ms);
-    if (!missing || talk->gone || talk->fatal || cli_interrupts())
+    if (!missing || check_is_over(talk))
         return;
     size_t first = from;
     while (first < talk->asked_count && talk->asked[first].answers)
@@ -61,7 +61,7 @@ void check_probe_slow(check_talk *talk) {
         check_wait_until(talk, until);
     cli_wire_pause(talk->wire, false);
     size_t missing = check_await_all(talk, from, talk->plan->timeout_ms);
-    if (!missing || talk->gone || talk->fatal || cli_interrupts())
+    if (!missing || check_is_over(talk))
         return;
     check_proof proof = check_proof_here(talk);
     check_fail(talk->report, CHECK_OUTPUT_SLOW, &proof, "%zu of %zu answers are missing", missing,
@@ -99,7 +99,7 @@ static dx_framing framing_of(const check_talk *talk) {
 
 static void fail_silence(check_talk *talk, check_id id, dx_text bytes) {
     check_proof proof = {.scene = talk->scene, .sent = bytes};
-    if (!talk->fatal && !cli_interrupts() && !(talk->gone && !talk->leaving))
+    if (!check_is_over(talk))
         check_fail(talk->report, id, &proof,
                    talk->gone ? "it ended after that" : "a request in it was not answered");
     talk->down = true;
@@ -306,7 +306,8 @@ void check_probe_cancel(check_talk *talk) {
         talk->down = true;
     }
     uint64_t took = answered ? talk->asked[asked].answered_ms - since : 0;
-    if (took > HEED_MS && took > usual / 2 && !check_refused(talk, asked, talk->facts->cancel_code))
+    if (took > HEED_MS && took > usual / 2 && talk->asked[asked].came.whole < LARGE_ANSWER &&
+        !check_refused(talk, asked, talk->facts->cancel_code))
         check_fail(report, CHECK_CANCEL_HEEDED, &proof,
                    "it was answered %llu ms after it was cancelled", (unsigned long long)took);
 }

@@ -31,6 +31,11 @@ bool check_is_up(const check_talk *talk) {
     return !talk->gone && !talk->down && !talk->fatal && !talk->closed && !cli_interrupts();
 }
 
+bool check_is_over(const check_talk *talk) {
+    return talk->fatal || cli_interrupts() || (talk->gone && !talk->leaving) ||
+           (talk->us == DX_SIDE_PLUGIN && (talk->closed || talk->gone));
+}
+
 void check_move(check_talk *talk, dx_text method, dx_side from, dx_move move) {
     talk->state = dx_protocol_next(talk->protocol, talk->state, method, from, move);
 }

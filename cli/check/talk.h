@@ -144,6 +144,9 @@ check_talk *check_talk_close(check_talk *talk);
 
 /* Can it still be talked to? */
 bool check_is_up(const check_talk *talk);
+/* Is it clear why nothing comes, so that nothing is to be said about it? It was told, or a host
+ * that ends the conversation, which it may do at any time. */
+bool check_is_over(const check_talk *talk);
 /* Until something happens, at the latest at `until` (cli_now()) or in a moment. */
 void check_wait_until(check_talk *talk, uint64_t until);
 /* Until it is gone; false: it was not, at that time. */

@@ -88,8 +88,9 @@ static void sum_text(const check_report *report) {
         used +=
             (size_t)snprintf(text + used, sizeof text - used, "%s%llu %s", i ? ", " : "",
                              (unsigned long long)check_count(report, (check_outcome)i), words[i]);
-    cli_note("%s; %llu messages of %llu conversations", text, (unsigned long long)report->messages,
-             (unsigned long long)report->starts);
+    cli_note("%s; %llu message%s of %llu conversation%s", text,
+             (unsigned long long)report->messages, report->messages == 1 ? "" : "s",
+             (unsigned long long)report->starts, report->starts == 1 ? "" : "s");
 }
 
 /* JSON. */

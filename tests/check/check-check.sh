@@ -54,8 +54,15 @@ for line in open("out"): print(json.loads(line)["check"])' | sort >list
 [[ $(wc -l <list) -gt 80 ]] || complain "--list: $(wc -l <list) checks"
 run --help
 sed -nE 's/^  ([a-z]+\.[a-z0-9-]+): .*/\1/p' out | sort | diff list - || complain "--help and --list differ"
-# shellcheck disable=SC2016
-sed -nE 's/^\| `([a-z]+\.[a-z0-9-]+)` \| (fail|note) \|.*/\1/p' "$SOURCE/docs/check.md" | sort | diff list - || complain "docs/check.md and --list differ"
+run --list --json
+python3 - "$SOURCE/docs/check.md" <<'END' || complain "docs/check.md and --list differ"
+import json, sys
+page = [line.rstrip() for line in open(sys.argv[1], encoding="utf-8")]
+rows = [json.loads(line) for line in open("out", encoding="utf-8")]
+wanted = ["| `%s` | %s | %s |" % (row["check"], row["severity"], row["text"]) for row in rows]
+first = page.index(wanted[0])
+assert page[first : first + len(wanted)] == wanted and page[first + len(wanted)] == "", "other rows"
+END
 run --list
 [[ $(wc -l <out) == "$(wc -l <list)" ]] || complain "--list: other lines than with --json"
 

@@ -68,12 +68,12 @@ typedef enum check_need {
     X(SCHEMA_RESULT,    "schema.result",          0, CHECK_ANSWERS,  "results fit their schema") \
     X(SCHEMA_UNCHECKED, "schema.unchecked",       1, CHECK_MESSAGES, "all values can be held against their schema in time") \
     X(REQUEST_UNKNOWN,  "request.unknown-method", 0, CHECK_TRIED,    "a method that does not exist is refused with -32601") \
-    X(REQUEST_PARAMS_TYPE, "request.params-type", 0, CHECK_TRIED,    "params that are a string are refused with -32600 or -32602") \
+    X(REQUEST_PARAMS_TYPE, "request.params-type", 0, CHECK_TRIED,    "a text for params is refused with -32600 or -32602") \
     X(REQUEST_PARAMS_FIT, "request.params-fit",   0, CHECK_TRIED,    "params that do not fit are refused") \
     X(REQUEST_PARAMS_CODE, "request.params-code", 1, CHECK_TRIED,    "… with -32602") \
-    X(REQUEST_NOT_ONE,  "request.not-a-request",  0, CHECK_TRIED,    "JSON that is no message is refused with -32600, or ignored") \
-    X(REQUEST_INVALID,  "request.invalid-json",   0, CHECK_TRIED,    "what is no JSON is refused with -32700, or ignored, and survived") \
-    X(REQUEST_BATCH,    "request.batch",          0, CHECK_TRIED,    "a batch is answered where there are batches, and survived elsewhere") \
+    X(REQUEST_NOT_ONE,  "request.not-a-request",  0, CHECK_TRIED,    "JSON that is no message is refused (-32600) or ignored") \
+    X(REQUEST_INVALID,  "request.invalid-json",   0, CHECK_TRIED,    "no JSON is refused (-32700) or ignored, and survived") \
+    X(REQUEST_BATCH,    "request.batch",          0, CHECK_TRIED,    "a batch is answered where there are such, else survived") \
     X(REQUEST_BATCH_REFUSED, "request.batch-refused", 1, CHECK_TRIED, "… and is not refused as a whole where there are batches") \
     X(REQUEST_BATCH_EMPTY, "request.batch-empty", 0, CHECK_TRIED,    "an empty batch is refused with -32600, or ignored") \
     X(NOTIFICATION_SILENT, "notification.silent", 0, CHECK_TRIED,    "no notification is answered") \
@@ -93,7 +93,7 @@ typedef enum check_need {
     X(INPUT_LARGE,      "input.large",            0, CHECK_TRIED,    "a message of 1 MiB is taken or refused, and survived") \
     X(OUTPUT_SLOW,      "output.slow-reader",     0, CHECK_TRIED,    "nothing is lost if its output is read late") \
     X(CANCEL_HEEDED,    "cancel.heeded",          0, CHECK_TRIED,    "a request that is cancelled is not worked on for long") \
-    X(CANCEL_ANSWERED,  "cancel.answered",        0, CHECK_TRIED,    "a request that is cancelled is answered, if the protocol wants it") \
+    X(CANCEL_ANSWERED,  "cancel.answered",        0, CHECK_TRIED,    "what is cancelled is answered, if the protocol wants it") \
     X(CANCEL_UNKNOWN,   "cancel.unknown",         0, CHECK_TRIED,    "cancelling what is not there is ignored") \
     X(CANCEL_KNOWN,     "cancel.known",           0, CHECK_SPEECH,   "it cancels only what it asked") \
     X(PROGRESS_ASKED,   "progress.asked",         0, CHECK_SPEECH,   "it tells progress only with a token that it was given") \

@@ -13,11 +13,13 @@ complain() {
     failed=1
 }
 run() {
-    got=0 last="duplex check $*"
+    got=0
+    # shellcheck disable=SC2034 # for expect.bash
+    last="duplex check $*"
     timeout 60 "$duplex" check "$@" >out 2>err </dev/null || got=$?
 }
-# shellcheck source=tests/check/expect.bash
-source "$SOURCE/tests/check/expect.bash"
+# shellcheck source=/dev/null
+. "$SOURCE/tests/check/expect.bash"
 outcome() { python3 -c 'import json,sys
 for line in open("out"):
     row = json.loads(line)

@@ -105,7 +105,7 @@ static int run(const cli_words *words, void *user) {
     };
     code = report ? check_report_init(report, &options->only, &options->skip)
                   : cli_fail(CLI_NO_START, "no memory");
-    if (code == CLI_OK) {
+    if (report && code == CLI_OK) {
         report->framing = plan.framing;
         code =
             check_find_calls(&plan, protocol, options->as_plugin ? DX_SIDE_PLUGIN : DX_SIDE_HOST);

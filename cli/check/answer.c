@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELD_MAX = 1000, EXAMPLE_MAX = 1 << 20 };
+enum { HELD_MAX = 1000, EXAMPLE_MAX = 1 << 20, ANSWER_MAX = 2 << 20 };
 
 /* A request that is answered later. */
 struct check_held {
@@ -36,13 +36,14 @@ static char *fill(const dx_buf *example, dx_text params, size_t *ret_len) {
     size_t max;
     yyjson_mut_val *key;
     yyjson_mut_val *value;
-    yyjson_mut_obj_foreach(root, at, max, key, value) {
-        yyjson_val *given = yyjson_obj_get(yyjson_doc_get_root(asked), yyjson_mut_get_str(key));
-        if (!yyjson_mut_equals_str(value, "") || !yyjson_is_str(given))
-            continue;
-        yyjson_mut_set_strn(value, yyjson_get_str(given), yyjson_get_len(given));
-        changed = true;
-    }
+    if (root)
+        yyjson_mut_obj_foreach(root, at, max, key, value) {
+            yyjson_val *given = yyjson_obj_get(yyjson_doc_get_root(asked), yyjson_mut_get_str(key));
+            if (!yyjson_mut_equals_str(value, "") || !yyjson_is_str(given))
+                continue;
+            yyjson_mut_set_strn(value, yyjson_get_str(given), yyjson_get_len(given));
+            changed = true;
+        }
     char *text = changed ? yyjson_mut_write(doc, 0, ret_len) : NULL;
     yyjson_mut_doc_free(doc);
     yyjson_doc_free(result);
@@ -97,7 +98,7 @@ static bool write_answer(check_talk *talk, check_refusal refusal, dx_text id, dx
 static void answer(check_talk *talk, check_refusal refusal, dx_text text) {
     dx_text quoted = dx_rpc_member(text, dx_str("method"));
     dx_buf out;
-    dx_buf_init(&out, EXAMPLE_MAX * 2, NULL);
+    dx_buf_init(&out, ANSWER_MAX, NULL);
     if (quoted.len >= 2 && write_answer(talk, refusal, dx_rpc_member(text, dx_str("id")),
                                         (dx_text){quoted.at + 1, quoted.len - 2},
                                         dx_rpc_member(text, dx_str("params")), &out)) {

@@ -20,11 +20,8 @@ enum { LEFT_MS = 100, LOOK_MS = 5 };
 static bool is_left(const char *entry, pid_t session, char name[32]) {
     char path[64];
     char text[512];
-    int state_pid;
-    int group;
-    int of;
-    char state;
-    if (entry[0] < '1' || entry[0] > '9' || strlen(entry) > 10 || atoi(entry) == session)
+    if (entry[0] < '1' || entry[0] > '9' || strlen(entry) > 10 ||
+        strtol(entry, NULL, 10) == (long)session)
         return false;
     snprintf(path, sizeof path, "/proc/%s/stat", entry);
     FILE *file = fopen(path, "re");
@@ -34,11 +31,16 @@ static bool is_left(const char *entry, pid_t session, char name[32]) {
     text[len] = '\0';
     const char *open = strchr(text, '(');
     const char *close = strrchr(text, ')'); /* a name may have anything in it */
-    if (!open || !close || close < open ||
-        sscanf(close + 1, " %c %d %d %d", &state, &state_pid, &group, &of) != 4)
+    if (!open || !close || close < open || strlen(close) < 4)
         return false;
+    /* ") S PARENT GROUP SESSION …" */
+    char state = close[2];
+    char *at = NULL;
+    (void)strtol(close + 3, &at, 10);
+    (void)strtol(at, &at, 10);
+    long of = strtol(at, NULL, 10);
     snprintf(name, 32, "%.*s", (int)(close - open - 1), open + 1);
-    return of == session && state != 'Z' && state != 'X';
+    return of == (long)session && state != 'Z' && state != 'X';
 }
 
 static unsigned count_left(pid_t session, char name[32]) {
@@ -184,8 +186,9 @@ void check_tell_silence(check_talk *talk, size_t asked) {
     } else if (!reads(talk)) {
         check_fail(report, CHECK_INPUT_READ, &proof, "it does not read its standard input");
     } else if (!talk->gone && !check_is_over(talk)) {
+        uint64_t waited = talk->plan->timeout_ms + 2 * half;
         check_fail(report, CHECK_ANSWER_GIVEN, &proof, "no answer in %llu ms",
-                   (unsigned long long)(talk->plan->timeout_ms + 2 * half));
+                   (unsigned long long)waited);
     }
 }
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* How long the host may live when its plugin knows all; how much a report has. */
-enum { AFTER_MS = 5000, LOOK_MS = 50, REPORT_MAX = 4 << 20 };
+enum { AFTER_MS = 5000, LOOK_MS = 50, TALK_MS = 10 * 60000, REPORT_MAX = 4 << 20 };
 
 struct stage {
     check_plan *plan;
@@ -276,7 +276,7 @@ static int play(struct stage *stage, dx_loop *loop, char **words) {
         if (stage->reports && !before)
             until = cli_now() + (options->stop_ms ? options->stop_ms : (uint64_t)AFTER_MS);
         /* A plugin that talks says when it is done. */
-        else if (!stage->reports && cli_now() + AFTER_MS > until && cli_now() < start + 10 * 60000)
+        else if (!stage->reports && cli_now() + AFTER_MS > until && cli_now() < start + TALK_MS)
             until = cli_now() + 2 * (uint64_t)AFTER_MS;
     }
     if (!stage->gone)
@@ -312,9 +312,9 @@ int check_run_host(check_plan *plan, char **command) {
         if (code == CLI_OK)
             code = words ? play(stage, loop, words) : cli_fail(CLI_NO_START, "no memory");
     }
-    if (code == CLI_OK)
+    if (stage && code == CLI_OK)
         for_files(stage, take_file);
-    if (code == CLI_OK && !plan->report->starts)
+    if (stage && code == CLI_OK && !plan->report->starts)
         code = cli_tail_fail(&stage->tail, NULL, stage->gone ? CLI_ENDED : CLI_LATE,
                              stage->gone ? "the host ended and had not talked to its plugin"
                                          : "the host did not talk to its plugin in time",

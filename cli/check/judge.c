@@ -215,10 +215,9 @@ static void judge_broken(check_talk *talk, dx_framing framing, dx_text text, dx_
     bool is_header = framing == DX_FRAMING_HEADER;
     dx_text rest = {text.at + at, text.len - at};
     size_t common = rest.len < sizeof next - 1 ? rest.len : sizeof next - 1;
-    if (is_header && fault == DX_FAULT_JSON_INCOMPLETE)
-        id = CHECK_FRAMING_LENGTH;
-    else if (is_header && fault == DX_FAULT_JSON_TRAILING && rest.len > 1 &&
-             strncasecmp(rest.at, next, common) == 0)
+    bool has_next =
+        fault == DX_FAULT_JSON_TRAILING && rest.len > 1 && strncasecmp(rest.at, next, common) == 0;
+    if (is_header && (fault == DX_FAULT_JSON_INCOMPLETE || has_next))
         id = CHECK_FRAMING_LENGTH;
     else if (!is_header && is_printed(text))
         id = CHECK_FRAMING_STRAY;

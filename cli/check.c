@@ -9,8 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-enum { TIMEOUT_MS = 5000, START_MS = 20000, JOBS_MAX = 4 };
+enum { TIMEOUT_MS = 5000, START_MS = 20000, JOBS_MAX = 4, DAY_MS = 24 * 3600 * 1000 };
 
 static const char *format_of(const struct check_options *options) {
     return options->tap ? "tap" : options->junit ? "junit" : cli_voice.json ? "json" : "text";
@@ -34,22 +35,37 @@ static int check_words(const cli_words *words, const struct check_options *optio
     return cli_check_env(&options->env);
 }
 
-/* Where the results go: a file, or the standard output, which may be the wire by now. */
-static int show(check_plan *plan, const char *subject) {
-    const struct check_options *options = plan->options;
-    FILE *file = options->output ? fopen(options->output, "we") : NULL;
-    if (options->output && !file)
-        return cli_fail(CLI_USAGE, "%s can't be written: %s", options->output, strerror(errno));
-    plan->report->out = file ? file : stdout;
-    check_show(plan->report, format_of(options), subject);
-    if (file && (fflush(file) != 0 || ferror(file))) {
-        int number = errno;
-        fclose(file);
-        return cli_fail(CLI_USAGE, "%s can't be written: %s", options->output, strerror(number));
-    }
-    if (file)
-        fclose(file);
+static int write_file(const check_plan *plan, const char *path, const char *subject) {
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return cli_fail(CLI_USAGE, "%s can't be written: %s", path, strerror(errno));
+    plan->report->out = file;
+    check_show(plan->report, format_of(plan->options), subject);
+    bool good = fflush(file) == 0 && !ferror(file);
+    int number = errno;
+    if (fclose(file) != 0 || !good)
+        return cli_fail(CLI_USAGE, "%s can't be written: %s", path, strerror(number));
     return CLI_OK;
+}
+
+/* Where the results go: a file, or the standard output, which may be the wire by now. A file is
+ * whole at any time, since whoever started us may look into it. */
+static int show(const check_plan *plan, const char *subject) {
+    const char *output = plan->options->output;
+    char part[4096];
+    struct stat status;
+    if (!output) {
+        plan->report->out = stdout;
+        check_show(plan->report, format_of(plan->options), subject);
+        return CLI_OK;
+    }
+    bool is_other = stat(output, &status) == 0 && !S_ISREG(status.st_mode);
+    if (is_other || snprintf(part, sizeof part, "%s.part", output) >= (int)sizeof part)
+        return write_file(plan, output, subject);
+    int code = write_file(plan, part, subject);
+    if (code == CLI_OK && rename(part, output) != 0)
+        code = cli_fail(CLI_USAGE, "%s can't be written: %s", output, strerror(errno));
+    return code;
 }
 
 /* A host may end us at any time: what is known is written before. */
@@ -71,6 +87,11 @@ static int finish(check_plan *plan, char **command) {
     return code != CLI_OK ? code : check_count(plan->report, CHECK_FAIL) ? CLI_MISFIT : CLI_OK;
 }
 
+/* "never" is a day: times are added up. */
+static uint64_t time_of(uint64_t ms, uint64_t usual) {
+    return !ms ? usual : ms < DAY_MS ? ms : (uint64_t)DAY_MS;
+}
+
 static int run_plan(check_plan *plan, char **command) {
     const struct check_options *options = plan->options;
     bool is_host = options->as_plugin && command;
@@ -78,6 +99,8 @@ static int run_plan(check_plan *plan, char **command) {
     int code = is_host              ? check_run_host(plan, command)
                : options->as_plugin ? check_run_inside(plan, tell)
                                     : check_run_scenes(plan);
+    if (code == CLI_INTERRUPTED)
+        return cli_fail(CLI_INTERRUPTED, "interrupted");
     return code == CLI_OK ? finish(plan, command) : code;
 }
 
@@ -90,6 +113,8 @@ static int run(const cli_words *words, void *user) {
     int code = check_words(words, options);
     if (code != CLI_OK)
         return code;
+    if (options->stop_ms)
+        options->stop_ms = time_of(options->stop_ms, 0);
     dx_protocol *protocol = cli_protocol(options->protocol);
     if (!protocol)
         return CLI_USAGE;
@@ -100,8 +125,8 @@ static int run(const cli_words *words, void *user) {
         .report = report,
         .framing = options->framing ? dx_framing_named(options->framing)
                                     : dx_protocol_facts_of(protocol)->framing,
-        .timeout_ms = options->timeout_ms ? options->timeout_ms : (uint64_t)TIMEOUT_MS,
-        .start_ms = options->start_ms ? options->start_ms : (uint64_t)START_MS,
+        .timeout_ms = time_of(options->timeout_ms, TIMEOUT_MS),
+        .start_ms = time_of(options->start_ms, START_MS),
     };
     code = report ? check_report_init(report, &options->only, &options->skip)
                   : cli_fail(CLI_NO_START, "no memory");

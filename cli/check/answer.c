@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELD_MAX = 1000, EXAMPLE_MAX = 1 << 20, ANSWER_MAX = 2 << 20 };
+enum { HELD_MAX = 1000, HELD_BYTES = 16 << 20, EXAMPLE_MAX = 1 << 20, ANSWER_MAX = 2 << 20 };
 
 /* A request that is answered later. */
 struct check_held {
@@ -119,14 +119,18 @@ static bool is_step(const check_talk *talk, dx_text method) {
 void check_take_request(check_talk *talk, dx_text text, const dx_message *message, dx_text method) {
     dx_text own = {text.at + message->body.at, message->body.len};
     size_t count = 0;
+    size_t bytes = 0;
     check_held **place = &talk->held;
     if (talk->us == DX_SIDE_PLUGIN && is_step(talk, method)) {
         answer(talk, talk->refusal, own);
         return;
     }
-    for (; *place; place = &(*place)->next)
+    for (; *place; place = &(*place)->next) {
+        bytes += (*place)->len;
         count++;
-    check_held *held = count < HELD_MAX ? malloc(sizeof *held + own.len) : NULL;
+    }
+    check_held *held =
+        count < HELD_MAX && bytes + own.len < HELD_BYTES ? malloc(sizeof *held + own.len) : NULL;
     if (!held) {
         answer(talk, talk->refusal, own);
         return;

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,6 +29,7 @@ struct stage {
     int code;
     cli_tail tail;
     size_t reports;
+    size_t plugins; /* that live */
 };
 
 /* The program is a script, so that a host need not know how to hand on arguments. */
@@ -70,7 +72,8 @@ static bool write_script(const struct stage *stage) {
             fclose(file);
         return false;
     }
-    fputs("#!/bin/sh\nexec", file);
+    /* Who starts it has a file of that name, until it has ended. */
+    fprintf(file, "#!/bin/sh\n: >'%s'/$$.pid\nexec", stage->folder);
     put_quoted(file, self);
     fputs(" check --as-plugin --json -p", file);
     put_quoted(file, protocol);
@@ -129,7 +132,18 @@ static bool is_report(const char *path) {
 }
 
 static void count_file(struct stage *stage, const char *path) {
+    const char *name = strrchr(path, '/') + 1;
+    size_t len = strlen(name);
     stage->reports += is_report(path);
+    if (len > 4 && strcmp(name + len - 4, ".pid") == 0) {
+        long pid = strtol(name, NULL, 10);
+        stage->plugins += pid > 0 && kill((pid_t)pid, 0) == 0;
+    }
+}
+
+static void count_files(struct stage *stage) {
+    stage->reports = stage->plugins = 0;
+    for_files(stage, count_file);
 }
 
 /* What one of us found. */
@@ -271,8 +285,7 @@ static int play(struct stage *stage, dx_loop *loop, char **words) {
     while (!stage->gone && cli_now() < until && !cli_interrupts()) {
         cli_wait(loop, cli_now() + LOOK_MS);
         size_t before = stage->reports;
-        stage->reports = 0;
-        for_files(stage, count_file);
+        count_files(stage);
         if (stage->reports && !before)
             until = cli_now() + (options->stop_ms ? options->stop_ms : (uint64_t)AFTER_MS);
         /* A plugin that talks says when it is done. */
@@ -281,9 +294,13 @@ static int play(struct stage *stage, dx_loop *loop, char **words) {
     }
     if (!stage->gone)
         dx_program_stop(stage->host);
-    uint64_t end = cli_now() + 5000;
+    uint64_t end = cli_now() + AFTER_MS;
     while (!stage->gone && cli_now() < end)
         cli_wait(loop, end);
+    /* Its plugin may still be writing. */
+    for (count_files(stage); stage->plugins && cli_now() < end && !cli_interrupts();
+         count_files(stage))
+        cli_wait(loop, cli_now() + LOOK_MS);
     return cli_interrupts() ? CLI_INTERRUPTED : CLI_OK;
 }
 

@@ -128,9 +128,23 @@ static void add_result(yyjson_mut_doc *doc, yyjson_mut_val *object, const check_
         yyjson_mut_obj_add_uint(doc, object, "offset", result->offset);
 }
 
-static void put_doc(FILE *out, const char *indent, yyjson_mut_doc *doc) {
+static void put_doc(FILE *out, yyjson_mut_doc *doc) {
     char *text = yyjson_mut_write(doc, 0, NULL);
-    fprintf(out, "%s%s\n", indent, text ? text : "{}");
+    fprintf(out, "%s\n", text ? text : "{}");
+    free(text);
+    yyjson_mut_doc_free(doc);
+}
+
+/* YAML has no DEL, and not all of Unicode. */
+static void put_yaml(FILE *out, yyjson_mut_doc *doc) {
+    char *text = yyjson_mut_write(doc, YYJSON_WRITE_ESCAPE_UNICODE, NULL);
+    fputs("  ---\n  ", out);
+    for (const char *at = text ? text : "{}"; *at; at++)
+        if (*at == 0x7f)
+            fputs("\\u007f", out);
+        else
+            putc(*at, out);
+    fputs("\n  ...\n", out);
     free(text);
     yyjson_mut_doc_free(doc);
 }
@@ -148,7 +162,7 @@ static void show_json(const check_report *report, check_id id) {
     yyjson_mut_obj_add_str(doc, root, "check", check_name(id));
     yyjson_mut_obj_add_str(doc, root, "outcome", check_outcome_name(check_outcome_of(report, id)));
     add_result(doc, root, report, id);
-    put_doc(report->out, "", doc);
+    put_doc(report->out, doc);
 }
 
 static void sum_json(const check_report *report) {
@@ -160,7 +174,7 @@ static void sum_json(const check_report *report) {
                                 check_count(report, (check_outcome)i));
     yyjson_mut_obj_add_uint(doc, sum, "messages", report->messages);
     yyjson_mut_obj_add_uint(doc, sum, "conversations", report->starts);
-    put_doc(report->out, "", doc);
+    put_doc(report->out, doc);
 }
 
 /* TAP 14: a note is a test that went well, with something to read. What stands between --- and ...
@@ -181,9 +195,7 @@ static void show_tap(const check_report *report, check_id id, unsigned number) {
     yyjson_mut_doc *doc = new_doc(&root);
     yyjson_mut_obj_add_str(doc, root, "severity", outcome == CHECK_FAIL ? "fail" : "comment");
     add_result(doc, root, report, id);
-    fputs("  ---\n", out);
-    put_doc(out, "  ", doc);
-    fputs("  ...\n", out);
+    put_yaml(out, doc);
 }
 
 /* JUnit's XML, which can't hold most control characters. */
@@ -299,6 +311,6 @@ void check_list(void) {
         yyjson_mut_obj_add_str(doc, root, "severity",
                                check_is_note((check_id)id) ? "note" : "fail");
         yyjson_mut_obj_add_str(doc, root, "text", check_text((check_id)id));
-        put_doc(stdout, "", doc);
+        put_doc(stdout, doc);
     }
 }

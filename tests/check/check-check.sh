@@ -43,6 +43,7 @@ expect 2 '' "--call: expected METHOD or METHOD={JSON}, found 'a=1'" -p mcp --cal
 expect 2 '' "--call: expected METHOD or METHOD={JSON}, found 'a={'" -p mcp --call 'a={' -- true
 mapfile -t calls < <(for ((i = 0; i < 65; i++)); do printf '%s\n' --call a; done)
 expect 2 '' '--call: 64 are enough' -p mcp "${calls[@]}" -- true
+expect 0 'pass  answer.given' ' 0 failed' -p mcp -j 4 -t never "${calls[@]:2}" --only 'answer.*' -- "${good[@]}"
 expect 2 '' 'are for a command behind --' -p mcp --as-plugin --env A=1
 expect 2 '' '{} is missing' -p mcp --as-plugin -- true
 expect 2 '' "can't be written" -p mcp -o /nonexistent/file -- "${good[@]}"
@@ -93,6 +94,14 @@ has out 'came, at '
 run -p mcp --json --only json.utf8 -- "$duplex" mock -p mcp "${wrong[@]:0:2}"
 has out '"hex":"7b'
 
+# Nothing of it steers a terminal, but our own colours do.
+expect 7 'came, at 0: \x1b[31mhello' '*' -p mcp --only framing.stray -- sh -c 'printf "\033[31mhello\n"; exec "$@"' sh "${good[@]}"
+lacks out $'\033'
+expect 7 $'\033[31mFAIL' '*' --color always -p mcp --only framing.stray -- sh -c 'echo hello; exec "$@"' sh "${good[@]}"
+lacks err $'\r'
+timeout 20 script -qec "'$duplex' check -p mcp --only life.stays -- '$duplex' mock -p mcp" /dev/null >out </dev/null || complain "on a terminal: code $?"
+has out '11 of 11 conversations'
+
 # --only and --skip choose what is told, and what counts.
 run -p mcp --json --only 'id.*' --skip id.known -- "$duplex" mock -p mcp --fault id-unknown
 [[ $got == 0 && -z $(outcome id.known) && $(outcome id.unique) == skip ]] || complain "--only, --skip: code $got $(cat out)"
@@ -142,7 +151,7 @@ expect 7 'FAIL  end.stop ' '*' -p mcp --stop-timeout 500ms --only 'end.*' -- "$d
 expect 7 'FAIL  schema.result' '*' -p mcp --call 'tools/call={"name":"x"}' --only schema.result -- "$duplex" mock -p mcp --fault result-fit@tools/call
 
 # Some of the faults, and of the peers; and the other way round.
-timeout 60 "$SOURCE/tests/check/check-faults.py" "$duplex" "$peer" host stray header-lf length-short id-unknown answer-twice loses grandchild crlf id-large || failed=1
+timeout 60 "$SOURCE/tests/check/check-faults.py" "$duplex" "$peer" host stray header-lf length-short id-unknown answer-twice grandchild crlf id-large || failed=1
 timeout 60 "$SOURCE/tests/check/check-faults.py" "$duplex" "$peer" plugin answers-unknown id-in-use nul || failed=1
 timeout 60 "$SOURCE/tests/check/check-faults.py" "$duplex" "$peer" peers good invalid pieces header-case || failed=1
 expect 0 'pass  request.unknown-method' ' 0 failed' -p mcp --as-plugin -- "$duplex" call -p mcp tools/list -- {}

@@ -63,21 +63,21 @@ static void tell_redacted(const struct replay *replay) {
 
 static int play(struct replay *replay, const cli_words *words) {
     const struct replay_options *options = replay->options;
-    replay_survey survey = {.files = words->at,
-                            .file_count = words->count,
-                            .peer = options->peer,
-                            .run = options->run,
-                            .edits = &replay->edits};
-    int code = replay_survey_make(&survey);
+    replay->survey = (replay_survey){.files = words->at,
+                                     .file_count = words->count,
+                                     .peer = options->peer,
+                                     .run = options->run,
+                                     .edits = &replay->edits};
+    int code = replay_survey_make(&replay->survey);
     if (code == CLI_OK) {
-        replay->talk = &survey.talks[0];
+        replay->talk = replay->survey.talks;
         replay->ahead =
             (replay_tape){.files = words->at, .file_count = words->count, .talk = replay->talk};
         replay->tape = replay->ahead;
         tell_redacted(replay);
         code = replay_play(replay);
     }
-    replay_survey_done(&survey);
+    replay_survey_done(&replay->survey);
     return code;
 }
 

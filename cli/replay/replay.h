@@ -47,6 +47,7 @@ struct replay {
     char **command;
     dx_protocol *protocol;
     const dx_protocol_facts *facts;
+    replay_survey survey;
     const replay_talk *talk;
     replay_edits edits;
     uint64_t timeout_ms;

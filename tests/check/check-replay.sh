@@ -101,7 +101,7 @@ expect 0 'Good morning.' '' autohand prompt -q hello -- "$duplex" tap -o autohan
 same autohand autohand "${agent[@]}"
 expect 0 'Good morning.' '' autohand prompt -q hello -- "$duplex" replay autohand.jsonl -p autohand --as-plugin
 echo '{"match": "hello", "text": "Good evening.", "pieces": 1}' >script.jsonl
-expect 7 'notification autohand.messageUpdate did not come' '1 are missing' replay autohand.jsonl -p autohand --timeout 500ms -- "${agent[@]}"
+expect 7 'notification autohand.messageUpdate did not come' '1 are missing' replay autohand.jsonl -p autohand --timeout 5s -- "${agent[@]}"
 
 wait "$cases" || failed=1
 cat cases.out

@@ -123,16 +123,29 @@ def log():
         return file.read().decode("utf-8", "surrogateescape").splitlines()
 
 
+def longer(words):
+    """Where a machine has so much to do that a plugin does not even start in the time it has: ten times that."""
+    words = list(words)
+    if "--timeout" in words:
+        at = words.index("--timeout") + 1
+        words[at] = words[at].replace("ms", "0ms") if "ms" in words[at] else words[at].replace("s", "0s")
+    return tuple(words)
+
+
 def case(name, records, steps, code, out, err="", words=("t",), header=HEADER, command=None):
     """out is compared as a whole, err by a part of it; None: anything."""
     global count
     count += 1
     if records is not None:
         write_trace(records, header=header)
-    done = run(words, steps, command)
-    stdout = done.stdout.decode("utf-8", "replace").rstrip("\n")
-    stderr = done.stderr.decode("utf-8", "replace")
-    if done.returncode != code or (out is not None and stdout != out) or err not in stderr:
+    for patient in (False, True):
+        done = run(longer(words) if patient else words, steps, command)
+        stdout = done.stdout.decode("utf-8", "replace").rstrip("\n")
+        stderr = done.stderr.decode("utf-8", "replace")
+        good = done.returncode == code and (out is None or stdout == out) and err in stderr
+        if good or longer(words) == words:
+            break
+    if not good:
         complain(name, f"code {done.returncode}, expected {code}\n-- stdout\n{stdout}\n-- expected\n{out}\n-- stderr\n{stderr}")
     return stdout, stderr
 
@@ -394,7 +407,7 @@ case("colours", TALK, told([answer(1, '{"x":2,"y":[1,2,3]}')], [N, OK]), 7,
      "t:3: \x1b[31mresult\x1b[0m: plugin: answer to a with id 1: another result\n  \x1b[36m/result/x\x1b[0m\n  \x1b[31m- 1\x1b[0m\n  \x1b[32m+ 2\x1b[0m", "", ("t", "--color", "always"))
 write_trace(TALK)
 started = run(("t",), [[10000], []], wait=False)
-time.sleep(0.4)
+time.sleep(0.8)
 started.send_signal(signal.SIGINT)
 out, err = started.communicate(timeout=10)
 if started.returncode != 130 or b"interrupted\nduplex replay: cut short: 1 sent" not in err:
@@ -402,7 +415,7 @@ if started.returncode != 130 or b"interrupted\nduplex replay: cut short: 1 sent"
 
 # Who reads nothing is not waited for for ever; who reads late is.
 flood = [host(notice("n", f'["{"x" * 100000}"]')) for _ in range(10)]
-case("it does not read", flood, [[5000], []], 5, "", "the plugin does not read: ", ("t", "--timeout", "300ms"))
+case("it does not read", flood, [[15000], []], 5, "", "the plugin does not read: ", ("t", "--timeout", "300ms"))
 case("it reads late", flood, [[600], []], 0, "", "equal: 10 sent")
 # A flood of what nothing was recorded for is told, and what comes behind it is still seen.
 for kind, rounds, flood in (("notifications", 300, [notice("n", f'{{"k":{i + 5}}}') for i in range(3000)]), ("other notifications", 1500, [notice("n", f'{{"k":{i + 5}}}') for i in range(3000)]),
@@ -417,11 +430,11 @@ case("10 MB", [host(request(1, "a", f'["{large}"]')), them(answer(1, f'"{large}"
 case("10 MB, another one", None, [[], [answer(1, f'"{large}y"')], []], 7, None, "1 differ")
 SLOW = [host(request(1, "echo", "[1]"), t=1000000), them(answer(1, "[1]"), t=1001000), host(request(2, "echo", "[2]"), t=1301000),
         them(answer(2, "[2]"), t=1302000), host(notice("c"), t=1602000)]
-# A machine that has other things to do may be late, so the best of three counts.
+# A machine that has other things to do may be late, so the best of six counts.
 for words, wanted in (((), None), (("--timing", "real"), 0.602), (("--timing", "real", "--speed", "2"), 0.301)):
     count += 1
     write_trace(SLOW)
-    for tries in range(3):
+    for tries in range(6):
         done = run(("t", "--json", *words), command=["--", sys.argv[2], "line"])
         summary = json.loads(done.stdout.decode().splitlines()[-1])
         took = summary["now_us"] / 1e6

@@ -383,7 +383,8 @@ uint64_t replay_settle(struct replay *replay, uint64_t index, uint64_t now_ms) {
         replay_item *was = replay_items_at(&replay->expected, i);
         bool is_due = was->place.index < index || was->kind == REPLAY_REQUEST;
         replay_item *is = was->done || !is_due ? NULL : find_candidate(replay, was);
-        uint64_t at = is ? is->came_ms + SETTLE_MS : 0;
+        uint64_t moved_ms = replay->moved_us / 1000; /* before that, nobody could answer it */
+        uint64_t at = is ? (is->came_ms > moved_ms ? is->came_ms : moved_ms) + SETTLE_MS : 0;
         if (is && (now_ms >= at || replay->closed)) {
             resolve(replay, was, is);
             replay_items_close(&replay->arrived, is);

@@ -25,8 +25,7 @@ struct stage {
     char plugin[PATH_MAX];      /* … the program that the host starts */
     dx_program *host;
     bool gone;
-    bool known;
-    int code;
+    bool late; /* it was stopped */
     cli_tail tail;
     size_t reports;
     size_t plugins; /* that live */
@@ -226,9 +225,8 @@ static void on_end(dx_program *program, dx_program_end end, const dx_gone *gone,
     struct stage *stage = user;
     (void)program;
     (void)end;
+    (void)gone;
     stage->gone = true;
-    stage->known = gone->known && !gone->signal;
-    stage->code = gone->code;
 }
 
 /* The words with the plugin's path for {}. To be freed with free_words(). */
@@ -281,7 +279,7 @@ static int play(struct stage *stage, dx_loop *loop, char **words) {
     if (status != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     uint64_t start = cli_now();
-    uint64_t until = start + stage->plan->start_ms + (uint64_t)AFTER_MS;
+    uint64_t until = start + stage->plan->start_ms;
     while (!stage->gone && cli_now() < until && !cli_interrupts()) {
         cli_wait(loop, cli_now() + LOOK_MS);
         size_t before = stage->reports;
@@ -289,10 +287,11 @@ static int play(struct stage *stage, dx_loop *loop, char **words) {
         if (stage->reports && !before)
             until = cli_now() + (options->stop_ms ? options->stop_ms : (uint64_t)AFTER_MS);
         /* A plugin that talks says when it is done. */
-        else if (!stage->reports && cli_now() + AFTER_MS > until && cli_now() < start + TALK_MS)
-            until = cli_now() + 2 * (uint64_t)AFTER_MS;
+        else if (!stage->reports && stage->plugins && cli_now() < start + TALK_MS)
+            until = cli_now() + AFTER_MS;
     }
-    if (!stage->gone)
+    stage->late = !stage->gone;
+    if (stage->late)
         dx_program_stop(stage->host);
     uint64_t end = cli_now() + AFTER_MS;
     while (!stage->gone && cli_now() < end)
@@ -332,9 +331,9 @@ int check_run_host(check_plan *plan, char **command) {
     if (stage && code == CLI_OK)
         for_files(stage, take_file);
     if (stage && code == CLI_OK && !plan->report->starts)
-        code = cli_tail_fail(&stage->tail, NULL, stage->gone ? CLI_ENDED : CLI_LATE,
-                             stage->gone ? "the host ended and had not talked to its plugin"
-                                         : "the host did not talk to its plugin in time",
+        code = cli_tail_fail(&stage->tail, NULL, stage->late ? CLI_LATE : CLI_ENDED,
+                             stage->late ? "the host did not talk to its plugin in time"
+                                         : "the host ended and had not talked to its plugin",
                              NULL, NULL);
     if (stage) {
         for_files(stage, remove_file);

@@ -158,6 +158,10 @@ expect 0 'pass  request.unknown-method' ' 0 failed' -p mcp --as-plugin -- "$dupl
 expect 0 'pass  many.answered' ' 0 failed' -p lsp --as-plugin -- sh -c "exec '$duplex' call -p lsp workspace/symbol query=x -- {}"
 expect 7 'FAIL  method.known' '*' -p mcp --as-plugin -- "$duplex" mock -p mcp --fault method-unknown -- {}
 expect 4 '' 'the host ended and had not talked to its plugin' -p mcp --as-plugin -- true {}
+expect 5 '' 'the host did not talk to its plugin in time' -p mcp --as-plugin --start-timeout 200ms -- sh -c 'exec sleep 30' sh {}
+got=0
+sleep 1 | timeout 20 "$duplex" check -p mcp --as-plugin --start-timeout 200ms >out 2>err || got=$?
+[[ $got == 5 ]] || complain "a host that says nothing: code $got"
 expect 3 '' 'nonexistent' -p mcp --as-plugin -- ./nonexistent {}
 expect 4 '' 'the host said nothing, and ended' -p mcp --as-plugin
 [[ -z $(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'duplex-check-*' -newer list 2>/dev/null) ]] || complain "a folder was left behind"

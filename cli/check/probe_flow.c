@@ -278,36 +278,49 @@ static size_t ask_long(check_talk *talk) {
     return check_ask_any(talk, NULL, 0);
 }
 
+/* Asks and cancels; how long the answer took after that, 0 if there is none. */
+static uint64_t cancel_one(check_talk *talk, size_t *ret_asked) {
+    bool needs = talk->facts->cancel_answered;
+    uint64_t watch = needs ? WATCH_MS + talk->plan->timeout_ms : (uint64_t)WATCH_MS;
+    size_t asked = *ret_asked = ask_long(talk);
+    if (asked == CHECK_NOTHING)
+        return 0;
+    uint64_t since = cli_now();
+    cancel(talk, talk->asked[asked].id);
+    bool answered = check_await_quietly(talk, asked, watch, false);
+    if (!answered && needs && check_is_up(talk)) {
+        check_proof proof = check_proof_of(talk, asked);
+        check_fail(talk->report, CHECK_CANCEL_ANSWERED, &proof, "no answer in %llu ms",
+                   (unsigned long long)watch);
+        talk->down = true;
+    }
+    return answered ? talk->asked[asked].answered_ms - since : 0;
+}
+
 void check_probe_cancel(check_talk *talk) {
     check_report *report = talk->report;
+    size_t asked = CHECK_NOTHING;
+    uint64_t took = 0;
     if (!can_cancel(talk))
         return;
     check_try(report, CHECK_CANCEL_HEEDED);
-    uint64_t since = cli_now();
-    if (!check_await(talk, ask_long(talk)))
-        return;
-    uint64_t usual = cli_now() - since; /* if nobody cancels it */
-    size_t asked = ask_long(talk);
-    if (asked == CHECK_NOTHING)
-        return;
-    since = cli_now();
-    cancel(talk, talk->asked[asked].id);
-    uint64_t watch =
-        talk->facts->cancel_answered ? WATCH_MS + talk->plan->timeout_ms : (uint64_t)WATCH_MS;
-    bool answered = check_await_quietly(talk, asked, watch, false);
-    check_proof proof = check_proof_of(talk, asked);
     if (talk->facts->cancel_answered)
         check_try(report, CHECK_CANCEL_ANSWERED);
     else
         check_skip(report, CHECK_CANCEL_ANSWERED, "in this protocol it needs no answer");
-    if (!answered && talk->facts->cancel_answered && check_is_up(talk)) {
-        check_fail(report, CHECK_CANCEL_ANSWERED, &proof, "no answer in %llu ms",
-                   (unsigned long long)watch);
-        talk->down = true;
+    uint64_t since = cli_now();
+    if (!check_await(talk, ask_long(talk)))
+        return;
+    uint64_t usual = cli_now() - since; /* if nobody cancels it */
+    /* Once may be a machine that is busy. */
+    for (int i = 0; i < 2 && check_is_up(talk); i++) {
+        took = cancel_one(talk, &asked);
+        if (took <= HEED_MS || took <= usual / 2 || talk->asked[asked].came.whole >= LARGE_ANSWER ||
+            check_refused(talk, asked, talk->facts->cancel_code))
+            return;
     }
-    uint64_t took = answered ? talk->asked[asked].answered_ms - since : 0;
-    if (took > HEED_MS && took > usual / 2 && talk->asked[asked].came.whole < LARGE_ANSWER &&
-        !check_refused(talk, asked, talk->facts->cancel_code))
+    check_proof proof = check_proof_of(talk, asked);
+    if (took)
         check_fail(report, CHECK_CANCEL_HEEDED, &proof,
                    "it was answered %llu ms after it was cancelled", (unsigned long long)took);
 }

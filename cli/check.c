@@ -30,9 +30,9 @@ static int check_words(const cli_words *words, const struct check_options *optio
         return cli_fail(CLI_USAGE, "--json, --tap and --junit exclude each other");
     if (options->jobs > JOBS_MAX)
         return cli_fail(CLI_USAGE, "--jobs: at most %d", JOBS_MAX);
-    if (!words->command && (options->env.count || options->cwd || options->inherit_env))
+    if (!words->command && (cli_start_is_given(&options->start)))
         return cli_fail(CLI_USAGE, "--env, --inherit-env and --cwd are for a command behind --");
-    return cli_check_env(&options->env);
+    return cli_check_env(&options->start.env);
 }
 
 static int write_file(const check_plan *plan, const char *path, const char *subject) {
@@ -178,20 +178,11 @@ static const cli_option time_options[] = {
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
-static const cli_option program_options[] = {
-    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated", AT(env)},
-    {"inherit-env", 0, CLI_FLAG, NULL,
-     "hand on the whole environment, not only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*",
-     AT(inherit_env)},
-    {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
-    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
-};
-
 static const cli_group groups[] = {
     {"Options", options, 0},
     {"Output", output_options, 0},
     {"Times", time_options, 0},
-    {"The program", program_options, 0},
+    {"The program", cli_start_table, AT(start)},
     {NULL, NULL, 0},
 };
 

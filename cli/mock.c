@@ -46,11 +46,10 @@ static int check_words(const cli_words *words, const struct mock_options *option
                         " --help' says more");
     if (!options->trace && (options->peer || options->timing))
         return cli_fail(CLI_USAGE, "--%s goes with --trace", options->peer ? "peer" : "timing");
-    if (!words->command &&
-        (options->env.count || options->cwd || options->inherit_env || options->stay))
+    if (!words->command && (cli_start_is_given(&options->start) || options->stay))
         return cli_fail(CLI_USAGE, "--env, --inherit-env, --cwd and --stay are for a command behind"
                                    " --");
-    return cli_check_env(&options->env);
+    return cli_check_env(&options->start.env);
 }
 
 static int read_sources(struct mock *mock, const cli_words *words) {
@@ -174,17 +173,13 @@ static const cli_option options[] = {
 
 static const cli_option host_options[] = {
     {"stay", 0, CLI_FLAG, NULL, "don't leave when there is nothing more to do", AT(stay)},
-    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated", AT(env)},
-    {"inherit-env", 0, CLI_FLAG, NULL,
-     "hand on the whole environment, not only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*",
-     AT(inherit_env)},
-    {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_group groups[] = {
     {"Options", options, 0},
     {"As a host", host_options, 0},
+    {"The command", cli_start_table, AT(start)},
     {NULL, NULL, 0},
 };
 

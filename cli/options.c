@@ -98,6 +98,20 @@ bool cli_parse_size(const char *text, uint64_t *ret) {
 
 /* Help. */
 
+const cli_option cli_start_table[] = {
+    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated",
+     offsetof(cli_start, env)},
+    {"inherit-env", 0, CLI_FLAG, NULL,
+     "hand on the whole environment, not only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*",
+     offsetof(cli_start, inherit_env)},
+    {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", offsetof(cli_start, cwd)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+bool cli_start_is_given(const cli_start *start) {
+    return start->env.count || start->inherit_env || start->cwd;
+}
+
 bool cli_takes_value(const cli_option *option) {
     return option->kind != CLI_FLAG && option->kind != CLI_NEXT;
 }

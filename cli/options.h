@@ -99,6 +99,15 @@ bool cli_stands(const char *line);
  * brackets; all of it if it has no such space. */
 size_t cli_fold(const char *line, size_t len, size_t width);
 
+/* How a command is started; a group of options that several verbs have. */
+typedef struct cli_start {
+    cli_list env;     /* besides the small environment … */
+    bool inherit_env; /* … or the whole one */
+    const char *cwd;  /* NULL: here */
+} cli_start;
+extern const cli_option cli_start_table[];
+bool cli_start_is_given(const cli_start *start);
+
 /* "5s", "500ms", "never" and so on; false if it is none. */
 bool cli_parse_time(const char *text, uint64_t *ret_ms);
 bool cli_parse_size(const char *text, uint64_t *ret);

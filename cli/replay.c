@@ -49,7 +49,7 @@ static int check_words(const cli_words *words, const struct replay_options *opti
     for (size_t i = 0; i < words->count; i++)
         if (is_same_file(options->record, words->at[i]))
             return cli_fail(CLI_USAGE, "--record: %s is what is replayed", options->record);
-    return cli_check_env(&options->env);
+    return cli_check_env(&options->start.env);
 }
 
 static void tell_redacted(const struct replay *replay) {
@@ -154,20 +154,11 @@ static const cli_option send_options[] = {
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
-static const cli_option command_options[] = {
-    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated", AT(env)},
-    {"inherit-env", 0, CLI_FLAG, NULL,
-     "hand on the whole environment, not only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*",
-     AT(inherit_env)},
-    {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
-    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
-};
-
 static const cli_group groups[] = {
     {"Options", options, 0},
     {"Comparing", compare_options, 0},
     {"Sending", send_options, 0},
-    {"The command", command_options, 0},
+    {"The command", cli_start_table, AT(start)},
     {NULL, NULL, 0},
 };
 

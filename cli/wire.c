@@ -108,15 +108,15 @@ static void on_end(dx_program *program, dx_program_end end, const dx_gone *gone,
 
 static int start_program(cli_wire *wire, dx_error *reterr) {
     const cli_wire_config *config = &wire->config;
-    wire->env = calloc(config->env.count + 1, sizeof *wire->env);
+    wire->env = calloc(config->start.env.count + 1, sizeof *wire->env);
     if (!wire->env)
         return CLI_NO_START;
-    for (size_t i = 0; i < config->env.count; i++)
-        wire->env[i] = config->env.at[i];
+    for (size_t i = 0; i < config->start.env.count; i++)
+        wire->env[i] = config->start.env.at[i];
     dx_program_config program = dx_program_defaults((const char *const *)config->command);
-    program.cwd = config->cwd;
+    program.cwd = config->start.cwd;
     program.env = wire->env;
-    program.inherit_env = config->inherit_env;
+    program.inherit_env = config->start.inherit_env;
     program.piped = 1;
     program.on_output = on_output;
     program.on_closed = on_closed;

@@ -15,12 +15,10 @@ typedef struct cli_wire_config {
     dx_loop *loop;
     char *const *command; /* who is at the other end: a program that is started, as its host; NULL:
                              whoever started us and holds our standard input and output */
-    const char *cwd;      /* of the program, as is: NULL: here */
-    cli_list env;
-    bool inherit_env;
-    dx_framing framing; /* of what comes, and of what cli_wire_say() sends */
-    bool either;        /* … unless the other one is what comes first: then that */
-    unsigned lenient;   /* DX_LENIENT_… */
+    cli_start start;      /* of the program */
+    dx_framing framing;   /* of what comes, and of what cli_wire_say() sends */
+    bool either;          /* … unless the other one is what comes first: then that */
+    unsigned lenient;     /* DX_LENIENT_… */
     dx_fields fields;
     const char *content_type; /* may be NULL */
     size_t message_max;       /* 0: 64 MiB */

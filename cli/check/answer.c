@@ -1,6 +1,7 @@
 /* What the peer asks is answered as its protocol wants it, with as little as will do. */
 #include "cli/check/talk.h"
 
+#include "cli/describe/example.h"
 #include "cli/wait.h"
 
 #include <stdlib.h>
@@ -24,49 +25,10 @@ static bool result_fits(check_talk *talk, const dx_method *rule, const char *tex
     return fits;
 }
 
-/* Where the example has an empty text and the params a text of the same name, that is meant: the
- * version of the protocol, for one. To be freed; NULL: it is fine as it is. */
-static char *fill(const dx_buf *example, dx_text params, size_t *ret_len) {
-    yyjson_doc *result = yyjson_read(example->data, example->len, 0);
-    yyjson_doc *asked = params.at ? yyjson_read(params.at, params.len, 0) : NULL;
-    yyjson_mut_doc *doc = result && asked ? yyjson_doc_mut_copy(result, NULL) : NULL;
-    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-    bool changed = false;
-    size_t at;
-    size_t max;
-    yyjson_mut_val *key;
-    yyjson_mut_val *value;
-    if (root)
-        yyjson_mut_obj_foreach(root, at, max, key, value) {
-            yyjson_val *given = yyjson_obj_get(yyjson_doc_get_root(asked), yyjson_mut_get_str(key));
-            if (!yyjson_mut_equals_str(value, "") || !yyjson_is_str(given))
-                continue;
-            yyjson_mut_set_strn(value, yyjson_get_str(given), yyjson_get_len(given));
-            changed = true;
-        }
-    char *text = changed ? yyjson_mut_write(doc, 0, ret_len) : NULL;
-    yyjson_mut_doc_free(doc);
-    yyjson_doc_free(result);
-    yyjson_doc_free(asked);
-    return text;
-}
-
 /* The smallest result that fits; false: there is none. */
 static bool find_result(check_talk *talk, const dx_method *rule, dx_text params, dx_buf *result) {
     static const char *const empty[] = {"null", "{}", "[]"};
-    size_t len;
-    dx_buf example;
-    dx_buf_init(&example, EXAMPLE_MAX, NULL);
-    bool good =
-        dx_protocol_example(talk->protocol, rule, talk->them, DX_PART_RESULT, &example) == DX_OK &&
-        result_fits(talk, rule, example.data, example.len);
-    char *filled = good ? fill(&example, params, &len) : NULL;
-    if (filled && result_fits(talk, rule, filled, len))
-        good = dx_buf_append(result, filled, len) == DX_OK;
-    else if (good)
-        good = dx_buf_append(result, example.data, example.len) == DX_OK;
-    free(filled);
-    dx_buf_done(&example);
+    bool good = cli_example_result(talk->protocol, rule, talk->them, params, result) == DX_OK;
     for (int i = 0; i < 3 && !good; i++)
         good = result_fits(talk, rule, empty[i], strlen(empty[i])) &&
                dx_buf_append(result, empty[i], strlen(empty[i])) == DX_OK;

@@ -261,16 +261,16 @@ static void free_words(char **words) {
 
 static int play(struct stage *stage, dx_loop *loop, char **words) {
     const struct check_options *options = stage->plan->options;
-    const char **env = calloc(options->env.count + 1, sizeof *env);
+    const char **env = calloc(options->start.env.count + 1, sizeof *env);
     dx_error error = {.phrase = "no memory"};
     if (!env)
         return cli_fail(CLI_NO_START, "no memory");
-    for (size_t i = 0; i < options->env.count; i++)
-        env[i] = options->env.at[i];
+    for (size_t i = 0; i < options->start.env.count; i++)
+        env[i] = options->start.env.at[i];
     dx_program_config config = dx_program_defaults((const char *const *)words);
-    config.cwd = options->cwd;
+    config.cwd = options->start.cwd;
     config.env = env;
-    config.inherit_env = options->inherit_env;
+    config.inherit_env = options->start.inherit_env;
     config.on_output = on_output;
     config.on_end = on_end;
     config.user = stage;

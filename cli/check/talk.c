@@ -152,9 +152,7 @@ check_talk *check_talk_open(const check_plan *plan, const char *scene, dx_framin
         cli_wire_config config = {
             .loop = talk->loop,
             .command = plan->command,
-            .cwd = plan->options->cwd,
-            .env = plan->options->env,
-            .inherit_env = plan->options->inherit_env,
+            .start = plan->options->start,
             .framing = framing,
             .lenient = DX_LENIENT_STRAY | DX_LENIENT_LF |
                        (talk->facts->lenient & (DX_LENIENT_PLUS | DX_LENIENT_LAST_LENGTH)),

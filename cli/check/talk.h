@@ -36,9 +36,7 @@ struct check_options {
     uint64_t start_ms;
     uint64_t stop_ms;
     uint64_t jobs;
-    cli_list env;
-    bool inherit_env;
-    const char *cwd;
+    cli_start start;
 };
 
 /* What all conversations share. Only the report changes. */

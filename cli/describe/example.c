@@ -4,6 +4,7 @@
 
 #include <duplex/rpc.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST = 1 << 20 };
@@ -24,17 +25,21 @@ static const char *id_of(const dx_protocol *protocol) {
     }
 }
 
+static bool fits(dx_protocol *protocol, const dx_method *method, dx_side from, dx_part part,
+                 dx_text json) {
+    yyjson_doc *doc = yyjson_read(json.at, json.len, YYJSON_READ_NOFLAG);
+    bool does = doc && dx_protocol_check(protocol, method, from, part, yyjson_doc_get_root(doc), 0,
+                                         NULL) == DX_OK;
+    yyjson_doc_free(doc);
+    return does;
+}
+
 /* Appends a part; false if it does not fit after all. */
 static bool put_part(dx_protocol *protocol, const dx_method *method, dx_side from, dx_part part,
                      dx_buf *buf) {
     size_t start = buf->len;
-    if (dx_protocol_example(protocol, method, from, part, buf) != DX_OK)
-        return false;
-    yyjson_doc *doc = yyjson_read(buf->data + start, buf->len - start, YYJSON_READ_NOFLAG);
-    bool fits = doc && dx_protocol_check(protocol, method, from, part, yyjson_doc_get_root(doc), 0,
-                                         NULL) == DX_OK;
-    yyjson_doc_free(doc);
-    return fits;
+    return dx_protocol_example(protocol, method, from, part, buf) == DX_OK &&
+           fits(protocol, method, from, part, (dx_text){buf->data + start, buf->len - start});
 }
 
 static bool put_request(dx_protocol *protocol, const dx_method *method, dx_side from, dx_buf *buf) {
@@ -64,6 +69,52 @@ bool cli_example_make(dx_protocol *protocol, const dx_method *method, dx_side fr
         return true;
     cli_example_done(ret_example);
     return false;
+}
+
+/* The texts of the params in place of the empty ones of the example, to be freed; NULL: it is fine
+ * as it is. */
+static char *fill(dx_text example, dx_text params, size_t *ret_len) {
+    yyjson_doc *result = yyjson_read(example.at, example.len, 0);
+    yyjson_doc *asked = params.at ? yyjson_read(params.at, params.len, 0) : NULL;
+    yyjson_mut_doc *doc = result && asked ? yyjson_doc_mut_copy(result, NULL) : NULL;
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    bool changed = false;
+    size_t at;
+    size_t max;
+    yyjson_mut_val *key;
+    yyjson_mut_val *value;
+    yyjson_mut_obj_foreach(root, at, max, key, value) {
+        dx_text given =
+            dx_json_string(yyjson_obj_get(yyjson_doc_get_root(asked), yyjson_mut_get_str(key)));
+        if (!yyjson_mut_equals_str(value, "") || !given.at)
+            continue;
+        yyjson_mut_set_strn(value, given.at, given.len);
+        changed = true;
+    }
+    char *text = changed ? yyjson_mut_write(doc, 0, ret_len) : NULL;
+    yyjson_mut_doc_free(doc);
+    yyjson_doc_free(result);
+    yyjson_doc_free(asked);
+    return text;
+}
+
+dx_status cli_example_result(dx_protocol *protocol, const dx_method *method, dx_side from,
+                             dx_text params, dx_buf *json) {
+    size_t len = 0;
+    dx_buf example;
+    dx_buf_init(&example, LONGEST, NULL);
+    dx_status status = dx_protocol_example(protocol, method, from, DX_PART_RESULT, &example);
+    dx_text text = {example.data, example.len};
+    if (status == DX_OK && !fits(protocol, method, from, DX_PART_RESULT, text))
+        status = DX_MISFIT;
+    char *filled = status == DX_OK ? fill(text, params, &len) : NULL;
+    if (filled && fits(protocol, method, from, DX_PART_RESULT, (dx_text){filled, len}))
+        text = (dx_text){filled, len};
+    if (status == DX_OK)
+        status = dx_buf_append(json, text.at, text.len);
+    free(filled);
+    dx_buf_done(&example);
+    return status;
 }
 
 void cli_example_done(cli_example *example) {

@@ -28,9 +28,7 @@ struct mock_options {
     uint64_t seed;
     bool show;
     const char *record;
-    cli_list env;
-    bool inherit_env;
-    const char *cwd;
+    cli_start start;
 };
 
 /* What a request of ours is for. */

@@ -224,9 +224,7 @@ static int open_wire(struct mock *mock) {
     dx_error error = {.fault = DX_FAULT_NONE};
     cli_wire_config config = {.loop = mock->loop,
                               .command = mock->command,
-                              .cwd = options->cwd,
-                              .env = options->env,
-                              .inherit_env = options->inherit_env,
+                              .start = options->start,
                               .framing = framing ? dx_framing_named(framing) : facts->framing,
                               .either = !framing,
                               .lenient = facts->lenient,

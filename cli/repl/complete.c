@@ -58,9 +58,12 @@ static void each_schema(struct hunt *hunt, yyjson_val *schema, unsigned depth,
     if (reference)
         each_schema(hunt, cli_resolve(dx_protocol_document(hunt->protocol), reference), depth + 1,
                     look, user);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        yyjson_arr_foreach(yyjson_obj_get(schema, parts[i]), at, count, part)
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        yyjson_val *list = yyjson_obj_get(schema, parts[i]);
+        yyjson_arr_foreach(list, at, count, part) {
             each_schema(hunt, part, depth + 1, look, user);
+        }
+    }
 }
 
 /* What a member takes. */
@@ -84,7 +87,9 @@ static void look_at_types(struct hunt *hunt, yyjson_val *schema, void *user) {
     size_t count;
     (void)hunt;
     look_at_type(user, type);
-    yyjson_arr_foreach(type, at, count, one) look_at_type(user, one);
+    yyjson_arr_foreach(type, at, count, one) {
+        look_at_type(user, one);
+    }
 }
 
 /* Is there a word "NAME=…" or "NAME:=…" before the one at hand? */
@@ -143,8 +148,10 @@ static void look_for_values(struct hunt *hunt, yyjson_val *schema, void *user) {
     size_t at;
     size_t count;
     offer_value(hunt, member, yyjson_obj_get(schema, "const"));
-    yyjson_arr_foreach(yyjson_obj_get(schema, "enum"), at, count, value)
+    yyjson_val *values = yyjson_obj_get(schema, "enum");
+    yyjson_arr_foreach(values, at, count, value) {
         offer_value(hunt, member, value);
+    }
     if (member->is_json && yyjson_equals_str(yyjson_obj_get(schema, "type"), "boolean")) {
         offer(hunt, member->head, "true", "");
         offer(hunt, member->head, "false", "");

@@ -90,9 +90,7 @@ static int open_wire(struct replay *replay) {
                                                  : facts->framing;
     cli_wire_config config = {.loop = replay->loop,
                               .command = replay->command,
-                              .cwd = options->cwd,
-                              .env = options->env,
-                              .inherit_env = options->inherit_env,
+                              .start = options->start,
                               .framing = framing,
                               .either = !options->framing,
                               .lenient = facts->lenient,

@@ -27,9 +27,7 @@ struct replay_options {
     uint64_t max;
     bool show;
     const char *record;
-    cli_list env;
-    bool inherit_env;
-    const char *cwd;
+    cli_start start;
 };
 
 /* How far the recording is read ahead; how much may have come that nothing was found for; of how

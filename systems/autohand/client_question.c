@@ -20,6 +20,8 @@ static struct dx__autohand_client_question **find(dx_autohand_client *client, dx
 
 static void drop(dx_autohand_client *client, struct dx__autohand_client_question **at) {
     struct dx__autohand_client_question *question = *at;
+    if (!question)
+        return;
     *at = question->next;
     client->question_count--;
     dx__free(&client->alloc, question->id);
@@ -95,7 +97,7 @@ void dx__autohand_client_question(dx_autohand_client *client, yyjson_val *params
     if (status == DX_ERR_NOMEM)
         dx__autohand_client_no_memory(client);
     /* It listens to nothing: what it goes on asking is not kept. */
-    if (status != DX_OK && is_new && *find(client, id))
+    if (status != DX_OK && is_new)
         drop(client, find(client, id));
     dx__autohand_client_stir(client);
     if (status == DX_BUSY)

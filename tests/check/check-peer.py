@@ -179,6 +179,8 @@ while True:
     pending += chunk
     if mode == "lsp-cancel" and select.select([0], [], [], 0.05)[0]:
         pending += os.read(0, 1 << 16)
+    while mode == "many" and select.select([0], [], [], 0.05)[0] and (more := os.read(0, 1 << 16)):
+        pending += more
     whole = list(frames())
     for number, raw in enumerate(whole):
         if mode == "together" and number > 1:

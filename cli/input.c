@@ -244,3 +244,13 @@ int cli_check_form(const char *file, yyjson_val *value, dx_text schema, int code
     yyjson_doc_free(doc);
     return status == DX_OK ? CLI_OK : cli_fail(code, "%s: %s", file, why.phrase);
 }
+
+char *cli_text_copy(dx_text text) {
+    char *copy = malloc(text.len + 1);
+    if (!copy)
+        return NULL;
+    if (text.len)
+        memcpy(copy, text.at, text.len);
+    copy[text.len] = '\0';
+    return copy;
+}

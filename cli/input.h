@@ -15,6 +15,9 @@ char *cli_read_file(const char *path, size_t *ret_len);
  * if it is none. *ret_code is which. */
 yyjson_doc *cli_read_json(const char *path, int code, int *ret_code);
 
+/* A copy with a NUL behind it, to be freed; NULL: no memory. What is absent is empty. */
+char *cli_text_copy(dx_text text);
+
 /* Does what a file holds fit a schema, which is JSON? CLI_OK; or `code`, and "FILE: /place: …" was
  * told. */
 int cli_check_form(const char *file, yyjson_val *value, dx_text schema, int code);

@@ -1,6 +1,7 @@
 /* Which requests may be sent to a program that nobody knows. */
 #include "cli/check/scene.h"
 
+#include "cli/input.h"
 #include "cli/say.h"
 
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static bool find_params(dx_protocol *protocol, const dx_method *method, dx_side 
         doc = yyjson_read(json.data, json.len, 0);
     if (doc && dx_protocol_check(protocol, method, us, DX_PART_PARAMS, yyjson_doc_get_root(doc), 0,
                                  NULL) == DX_OK)
-        *ret_params = strndup(json.data, json.len);
+        *ret_params = cli_text_copy((dx_text){json.data, json.len});
     yyjson_doc_free(doc);
     dx_buf_done(&json);
     return *ret_params;

@@ -2,6 +2,7 @@
  * that duplex lint keeps, too. */
 #include "cli/check/talk.h"
 
+#include "cli/input.h"
 #include "cli/wait.h"
 
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static void note_theirs(check_talk *talk, dx_text id) {
     if (!more)
         return;
     talk->their_ids = more;
-    more[talk->their_count] = strndup(key.at, key.len);
+    more[talk->their_count] = cli_text_copy(key);
     talk->their_count += more[talk->their_count] != NULL;
 }
 

@@ -1,4 +1,5 @@
 /* What we answer, and the books of what we asked. */
+#include "cli/input.h"
 #include "cli/mock/mock.h"
 #include "cli/mock/task.h"
 #include "cli/say.h"
@@ -179,8 +180,8 @@ struct mock_call *mock_expect(struct mock *mock, const struct mock_ask *ask) {
     *call = (struct mock_call){.next = mock->calls,
                                .mock = mock,
                                .asking = ask->asking,
-                               .id = strndup(ask->id.at, ask->id.len),
-                               .method = strndup(ask->method.at, ask->method.len),
+                               .id = cli_text_copy(ask->id),
+                               .method = cli_text_copy(ask->method),
                                .about = mock_message_ref(ask->about),
                                .then = ask->then,
                                .otherwise = ask->otherwise};
@@ -218,7 +219,7 @@ bool mock_call(struct mock *mock, struct mock_task *task, const struct mock_ask 
 
 void mock_notify(struct mock *mock, struct mock_task *task, dx_text method, dx_text params) {
     dx_buf text;
-    char *name = strndup(method.at, method.len);
+    char *name = cli_text_copy(method);
     dx_buf_init(&text, SIZE_MAX / 2, NULL);
     bool good = name && put(&text, dx_str("{\"jsonrpc\":\"2.0\",\"method\":")) &&
                 dx_json_write_string(&text, method) == DX_OK;

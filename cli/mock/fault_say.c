@@ -1,4 +1,5 @@
 /* Faults that say something more. */
+#include "cli/input.h"
 #include "cli/mock/mock.h"
 #include "cli/say.h"
 #include "cli/wait.h"
@@ -27,7 +28,7 @@ static void ask(struct mock *mock, const char *method, const char *id) {
 }
 
 static void ask_about(struct mock *mock, const mock_message *about) {
-    char *id = about && about->id.at ? strndup(about->id.at, about->id.len) : strdup("1");
+    char *id = about && about->id.at ? cli_text_copy(about->id) : strdup("1");
     if (id)
         ask(mock, NULL, id);
     else

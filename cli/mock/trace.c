@@ -1,5 +1,6 @@
 #include "cli/mock/trace.h"
 
+#include "cli/input.h"
 #include "cli/mock/script.h"
 #include "cli/say.h"
 #include "cli/traces.h"
@@ -114,7 +115,7 @@ static bool is_wanted(struct reading *reading, const dx_trace_record *record) {
         return false;
     const char *peer = reading->peer ? reading->peer : reading->found;
     if (!peer) {
-        reading->found = strndup(record->peer.at ? record->peer.at : "", record->peer.len);
+        reading->found = cli_text_copy(record->peer);
         peer = reading->found;
     }
     if (!peer || !(record->peer.len == strlen(peer) &&

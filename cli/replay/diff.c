@@ -1,5 +1,7 @@
 #include "cli/replay/diff.h"
 
+#include "cli/input.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,7 +154,7 @@ static void tell(struct walk *walk, yyjson_val *was, yyjson_val *is) {
         diff->more = true;
         return;
     }
-    char *pointer = strndup(diff->path.len ? diff->path.data : "", diff->path.len);
+    char *pointer = cli_text_copy((dx_text){diff->path.data, diff->path.len});
     diff->unread |= !pointer;
     if (pointer)
         diff->changes[diff->count++] = (replay_change){pointer, was, is};

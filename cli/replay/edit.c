@@ -1,5 +1,6 @@
 #include "cli/replay/edit.h"
 
+#include "cli/input.h"
 #include "cli/say.h"
 
 #include <duplex/rpc.h>
@@ -27,7 +28,7 @@ static int read_redacted(replay_edits *edits, const char *text) {
     dx_buf_init(&json, SIZE_MAX / 2, NULL);
     dx_status status = dx_json_write_string(&json, dx_str(text));
     if (status == DX_OK)
-        edits->redacted = strndup(json.data, json.len);
+        edits->redacted = cli_text_copy((dx_text){json.data, json.len});
     dx_buf_done(&json);
     if (status == DX_ERR_INVALID)
         return cli_fail(CLI_USAGE, "--redacted: expected UTF-8");

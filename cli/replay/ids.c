@@ -1,5 +1,7 @@
 #include "cli/replay/ids.h"
 
+#include "cli/input.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +27,8 @@ void replay_ids_done(replay_ids *ids) {
 
 static bool add_pair(replay_ids *ids, bool is_token, dx_text was, dx_text is) {
     replay_pair *pair = &ids->pairs[ids->next];
-    char *one = strndup(was.at, was.len);
-    char *two = is.at ? strndup(is.at, is.len) : NULL;
+    char *one = cli_text_copy(was);
+    char *two = is.at ? cli_text_copy(is) : NULL;
     if (!one || (is.at && !two)) {
         free(one);
         free(two);

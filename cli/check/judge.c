@@ -92,7 +92,10 @@ static void take_answer(check_talk *talk, dx_text id, bool is_result, dx_text er
     dx_text key;
     dx_text theirs;
     dx_text code = dx_rpc_member(error, dx_str("code"));
-    int64_t number = code.at ? strtoll(code.at, NULL, 10) : 0; /* JSON ends it */
+    char digits[24] = "";
+    snprintf(digits, sizeof digits, "%.*s", code.len < sizeof digits ? (int)code.len : 0,
+             code.at ? code.at : "");
+    int64_t number = strtoll(digits, NULL, 10);
     is_broken = is_broken || (error.at && !code.at);
     if (!id.at && is_broken) {
         talk->spoiled++;

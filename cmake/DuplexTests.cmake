@@ -282,6 +282,9 @@ foreach(script IN LISTS scripts)
     duplex_test(check.${name} 1800 "check;${name};noasan" ${script})
     if(name MATCHES "^(cost|analyzer)")
         set_tests_properties(check.${name} PROPERTIES PROCESSORS ${alone})
+    elseif(name STREQUAL "check")
+        # It starts four programs at a time.
+        set_tests_properties(check.check PROPERTIES PROCESSORS 2)
     endif()
 endforeach()
 

@@ -157,7 +157,7 @@ pids = lambda: [int(one) for one in open("pids").read().split()]
 expect(all(gone_soon(pid) for pid in pids()), "left behind after its time")
 before = time.monotonic()
 client.fails("stubborn", {}, "longer than 100 ms")
-expect(1 < time.monotonic() - before < 3 and gone_soon(pids()[0]), "SIGKILL comes a second later")
+expect(1 < time.monotonic() - before < 6 and gone_soon(pids()[0]), "SIGKILL comes a second later")
 client.fails("stopped", {}, "longer than 200 ms")
 expect(gone_soon(pids()[0]), "one that is stopped")
 expect(output(client.call("behind")) == "done\n" and all(gone_soon(pid) for pid in pids()), "what it leaves behind is killed")

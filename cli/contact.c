@@ -315,11 +315,9 @@ static void configure_link(struct contact *contact, dx_link_config *link) {
 static dx_status start_child(struct contact *contact, dx_error *error) {
     const cli_session *session = contact->session;
     const cli_peer_options *options = session->options;
-    const char **env = calloc(options->env.count + 1, sizeof *env);
+    const char **env = cli_ended(&options->env);
     if (!env)
         return DX_ERR_NOMEM;
-    if (options->env.count)
-        memcpy(env, options->env.at, options->env.count * sizeof *env);
     dx_child_config config = dx_child_for(session->protocol, (const char *const *)session->command);
     configure_link(contact, &config.link);
     config.cwd = options->cwd;

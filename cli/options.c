@@ -108,6 +108,13 @@ const cli_option cli_start_table[] = {
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
+const char **cli_ended(const cli_list *list) {
+    const char **copy = calloc(list->count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < list->count; i++)
+        copy[i] = list->at[i];
+    return copy;
+}
+
 bool cli_start_is_given(const cli_start *start) {
     return start->env.count || start->inherit_env || start->cwd;
 }

@@ -40,6 +40,9 @@ typedef struct cli_option {
     size_t offset;     /* where it goes in the verb's struct */
 } cli_option;
 
+/* Its texts with NULL behind them, to be freed (they are lent); NULL if there is no memory. */
+const char **cli_ended(const cli_list *list);
+
 /* Options that several verbs share, and where their struct lies in that of the verb. */
 typedef struct cli_group {
     const char *title; /* "Options" */

@@ -54,14 +54,6 @@ struct work {
     int view; /* what the viewer reads */
 };
 
-/* A list with NULL behind it; NULL if there is no memory. */
-static const char **ended_list(const cli_list *list) {
-    const char **copy = calloc(list->count + 1, sizeof *copy);
-    for (size_t i = 0; copy && i < list->count; i++)
-        copy[i] = list->at[i];
-    return copy;
-}
-
 /* Whatever is closed of 0, 1 and 2 must not become a file of ours. */
 static void fill_standard_fds(void) {
     for (int fd = 0; fd <= 2; fd++)
@@ -271,9 +263,8 @@ static void let_others_finish(void) {
 }
 
 static int tap(const struct tap_options *options, char **command) {
-    struct work work = {.options = options,
-                        .redact = ended_list(&options->redact),
-                        .env = ended_list(&options->env)};
+    struct work work = {
+        .options = options, .redact = cli_ended(&options->redact), .env = cli_ended(&options->env)};
     fill_standard_fds();
     block_signals(&work);
     let_others_finish();

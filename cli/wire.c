@@ -16,15 +16,9 @@ struct cli_wire {
     cli_lane in;
     cli_lane out; /* only for who looks on */
     bool looked_at;
-    const char **env;
     unsigned depth; /* of callbacks; who closes the wire in one has it freed behind the last */
     bool closed;
 };
-
-static void release(cli_wire *wire) {
-    free(wire->env);
-    free(wire);
-}
 
 /* Callbacks stand between these two; leave() is false if the wire is no more. */
 static void enter(cli_wire *wire) {
@@ -34,7 +28,7 @@ static void enter(cli_wire *wire) {
 static bool leave(cli_wire *wire) {
     bool is_open = !wire->closed;
     if (--wire->depth == 0 && !is_open)
-        release(wire);
+        free(wire);
     return is_open;
 }
 
@@ -108,14 +102,12 @@ static void on_end(dx_program *program, dx_program_end end, const dx_gone *gone,
 
 static int start_program(cli_wire *wire, dx_error *reterr) {
     const cli_wire_config *config = &wire->config;
-    wire->env = calloc(config->start.env.count + 1, sizeof *wire->env);
-    if (!wire->env)
+    const char **env = cli_ended(&config->start.env);
+    if (!env)
         return CLI_NO_START;
-    for (size_t i = 0; i < config->start.env.count; i++)
-        wire->env[i] = config->start.env.at[i];
     dx_program_config program = dx_program_defaults((const char *const *)config->command);
     program.cwd = config->start.cwd;
-    program.env = wire->env;
+    program.env = env;
     program.inherit_env = config->start.inherit_env;
     program.piped = 1;
     program.on_output = on_output;
@@ -123,8 +115,9 @@ static int start_program(cli_wire *wire, dx_error *reterr) {
     program.on_room = on_room;
     program.on_end = on_end;
     program.user = wire;
-    return dx_program_start(config->loop, &program, &wire->program, reterr) == DX_OK ? CLI_OK
-                                                                                     : CLI_NO_START;
+    dx_status status = dx_program_start(config->loop, &program, &wire->program, reterr);
+    free(env);
+    return status == DX_OK ? CLI_OK : CLI_NO_START;
 }
 
 /* Our own input and output. */
@@ -192,7 +185,7 @@ cli_wire *cli_wire_close(cli_wire *wire) {
     cli_lane_done(&wire->in);
     cli_lane_done(&wire->out);
     if (!wire->depth)
-        release(wire);
+        free(wire);
     return NULL;
 }
 

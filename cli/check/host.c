@@ -261,12 +261,10 @@ static void free_words(char **words) {
 
 static int play(struct stage *stage, dx_loop *loop, char **words) {
     const struct check_options *options = stage->plan->options;
-    const char **env = calloc(options->start.env.count + 1, sizeof *env);
+    const char **env = cli_ended(&options->start.env);
     dx_error error = {.phrase = "no memory"};
     if (!env)
         return cli_fail(CLI_NO_START, "no memory");
-    for (size_t i = 0; i < options->start.env.count; i++)
-        env[i] = options->start.env.at[i];
     dx_program_config config = dx_program_defaults((const char *const *)words);
     config.cwd = options->start.cwd;
     config.env = env;

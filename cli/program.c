@@ -12,6 +12,13 @@
 /* How long those that still run have in the end. */
 enum { LAST_MS = 300 };
 
+static void release(struct cli_program *program) {
+    dx_program_free(program->process);
+    dx_timer_free(program->timer);
+    dx_buf_done(&program->output);
+    free(program);
+}
+
 static void program_free(struct cli_program *program) {
     struct cli_program **at = &program->programs->first;
     while (*at && *at != program)
@@ -20,10 +27,7 @@ static void program_free(struct cli_program *program) {
         *at = program->next;
         program->programs->count--;
     }
-    dx_program_free(program->process);
-    dx_timer_free(program->timer);
-    dx_buf_done(&program->output);
-    free(program);
+    release(program);
 }
 
 void cli_program_stop(struct cli_program *program, enum cli_program_end why) {
@@ -133,8 +137,10 @@ void cli_programs_end(struct cli_programs *programs) {
     for (struct cli_program *one = programs->first; one; one = one->next)
         while (!has_exited(one) && cli_now() < until)
             usleep(5000);
-    while (programs->first)
-        program_free(programs->first);
+    for (struct cli_program *one; (one = programs->first); programs->count--) {
+        programs->first = one->next;
+        release(one);
+    }
 }
 
 void cli_program_why(const struct cli_program *program, const struct cli_program_plan *plan,

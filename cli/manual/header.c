@@ -192,7 +192,7 @@ static void put_declaration(cli_roff *roff, dx_text declaration) {
 /* Declarations that stand together, and the comment above them. */
 static void put_group(cli_roff *roff, dx_text *rest, struct piece piece, dx_text comment,
                       void (*on_function)(dx_text name, void *user), void *user) {
-    dx_text before = *rest;
+    dx_text before;
     cli_roff_macro(roff, ".PP");
     cli_roff_macro(roff, ".EX");
     do {

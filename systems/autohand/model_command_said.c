@@ -54,10 +54,24 @@ static bool take_call(struct dx__autohand_asked *asked, yyjson_val *call) {
     return there;
 }
 
+/* A whole step may be one line, with all of its calls. False: the question is gone. */
+static bool take_calls(struct dx__autohand_asked *asked, yyjson_val *calls) {
+    yyjson_arr_iter iter = yyjson_arr_iter_with(calls);
+    if (calls && !yyjson_is_null(calls) && !yyjson_is_arr(calls)) {
+        fail_for(asked, "toolCalls is no list");
+        return false;
+    }
+    for (yyjson_val *call; (call = yyjson_arr_iter_next(&iter));)
+        if (!take_call(asked, call))
+            return false;
+    return true;
+}
+
 static void take(struct dx__autohand_asked *asked, yyjson_val *said) {
     yyjson_val *text = yyjson_obj_get(said, "text");
     yyjson_val *thought = yyjson_obj_get(said, "thought");
     yyjson_val *call = yyjson_obj_get(said, "toolCall");
+    yyjson_val *calls = yyjson_obj_get(said, "toolCalls");
     yyjson_val *error = yyjson_obj_get(said, "error");
     /* There may be several of them in one line. */
     if (yyjson_is_str(thought) && !dx__autohand_ear_thought(&asked->ear, dx_json_string(thought)))
@@ -66,12 +80,16 @@ static void take(struct dx__autohand_asked *asked, yyjson_val *said) {
         return;
     if (yyjson_is_obj(call) && !take_call(asked, call))
         return;
+    if (!take_calls(asked, calls))
+        return;
     if (yyjson_is_obj(error))
         take_error(asked, error);
     else if (yyjson_is_true(yyjson_obj_get(said, "done")))
         take_done(asked, yyjson_obj_get(said, "tokens"));
-    else if (!yyjson_is_str(thought) && !yyjson_is_str(text) && !yyjson_is_obj(call))
-        fail_for(asked, "it said something that is no text, thought, toolCall, done or error");
+    else if (!yyjson_is_str(thought) && !yyjson_is_str(text) && !yyjson_is_obj(call) &&
+             !yyjson_is_arr(calls))
+        fail_for(asked, "it said something that is no text, thought, toolCall, toolCalls, done or "
+                        "error");
 }
 
 static void take_line(struct dx__autohand_asked *asked, dx_text line) {

@@ -56,6 +56,15 @@ static void says(void **state) {
     talk_hears(talk,
                "{\"text\":\"b\",\"thought\":\"a\",\"toolCall\":{\"name\":\"c\"},\"done\":true}\n",
                "thought(a)text(b)call(,c,{})done(-1)");
+    /* A step in one line. */
+    talk_hears(talk,
+               "{\"toolCalls\":[{\"id\":\"1\",\"name\":\"x\",\"args\":{\"a\":1}},{\"name\":\"y\"}],"
+               "\"text\":\"t\",\"done\":true,\"tokens\":3}\n",
+               "text(t)call(1,x,{\"a\":1})call(,y,{})done(3)");
+    talk_hears(talk,
+               "{\"toolCalls\":[{\"name\":\"x\"}]}\n{\"toolCalls\":[]}\n"
+               "{\"toolCalls\":null,\"done\":true}\n",
+               "call(,x,{})done(-1)");
     talk_hears(talk, "{\"error\":{}}\n", "fail(unknown,0,0,the model failed)");
     /* What it says behind its last word belongs to nothing. */
     talk_hears(talk, "{\"done\":true}\n{\"text\":\"late\"}\n{\"te", "done(-1)");
@@ -76,6 +85,9 @@ static void says_nonsense(void **state) {
         {"{\"text\":1}\n", "it said something"},
         {"{\"done\":false}\n", "it said something"},
         {"{\"toolCall\":{\"args\":{}}}\n", "has no name"},
+        {"{\"toolCalls\":{\"name\":\"x\"},\"done\":true}\n", "toolCalls is no list"},
+        {"{\"toolCalls\":[{}],\"done\":true}\n", "has no name"},
+        {"{\"toolCalls\":[1],\"done\":true}\n", "has no name"},
         {"{\"error\":1}\n", "it said something"},
     };
     struct talk *talk = talk_with(ECHO);
@@ -184,6 +196,13 @@ static void cancelled(void **state) {
     talk = talk_with(ECHO);
     talk->free_at_call = 1;
     talk_ask(talk, "{\"toolCall\":{\"name\":\"a\"}}\n{\"toolCall\":{\"name\":\"b\"}}\n");
+    while (talk->model)
+        talk_run_for(talk, 20);
+    assert_string_equal(talk->heard, "call(,a,{})");
+    talk_free(talk);
+    talk = talk_with(ECHO);
+    talk->free_at_call = 1;
+    talk_ask(talk, "{\"toolCalls\":[{\"name\":\"a\"},{\"name\":\"b\"}],\"done\":true}\n");
     while (talk->model)
         talk_run_for(talk, 20);
     assert_string_equal(talk->heard, "call(,a,{})");

@@ -113,9 +113,10 @@ DX_API dx_status dx_autohand_model_script(dx_loop *loop, const char *script,
                                           dx_autohand_model **ret_model, dx_error *reterr);
 
 /* (c) A program that gets one JSON line a question, {"model", "messages", "tools"}, and answers
- * with lines: any number of {"text"}, {"thought"}, {"toolCall": {"id"?, "name", "args"}}, then
- * {"done": true, "tokens"?} or {"error": {"message", "kind"?, "retryable"?}}. It is started for the
- * first question and kept; cancelling ends it, and the next question starts it anew. */
+ * with lines: any number of {"text"}, {"thought"}, {"toolCall": {"id"?, "name", "args"}} and
+ * {"toolCalls": [...]}, then {"done": true, "tokens"?} or {"error": {"message", "kind"?,
+ * "retryable"?}}; or with one line that holds all of it. It is started for the first question and
+ * kept; cancelling ends it, and the next question starts it anew. */
 typedef struct dx_autohand_command_config {
     const char *const *argv;
     const char *cwd;         /* NULL: ours */

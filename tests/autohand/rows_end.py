@@ -57,10 +57,10 @@ def row_43():
                 took = agent.model.waits_for("gone " + mode, began) - began
                 true(took < 0.1 * stage.SLOW + 0.3 * (mode == "huge"), "%s: the connection is closed after %.3f s" % (mode, took))
                 turn = agent.finish(identity)
-                answer = [each for each in turn.messages + agent.aside if each.get("id") == asked]
-                same([each["result"] for each in answer], [{"success": True}], "abort")
-                aborted(turn, compat)
                 same(agent.status(), "idle", "behind it")
+                same([each["result"] for each in turn.messages + agent.aside if each.get("id") == asked], [{"success": True}], "abort")
+                same([short(each) for each in agent.aside if "method" in each], [], "what comes behind the end")
+                aborted(turn, compat)
                 agent.model.follow_steps([says("Hi")])
                 if mode == "v1":
                     same(agent.turn("again").text, "Hi", "the next turn")

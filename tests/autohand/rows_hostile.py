@@ -184,6 +184,7 @@ def row_H7():
         secret = os.path.join(outside, "f.txt")
         with open(secret, "w", encoding="ascii") as file:
             file.write("secret inside\n")
+        os.mkdir(os.path.join(outside, "only-outside"))
         os.symlink(outside, agent.path("evil"))
         stop = threading.Event()
 
@@ -196,6 +197,9 @@ def row_H7():
                     except OSError:
                         pass
         rows = [(*reads("dir/f.txt"),), writes("dir/f.txt", "inside too\n"), ("search", {"query": "secret"}), ("list_tree", {"path": "dir"}),
+                ("search", {"query": "secret", "path": "dir"}), ("search", {"query": "secret", "path": "dir/f.txt"}), ("list_tree", {}),
+                ("apply_patch", {"path": "dir/f.txt", "patch": "@@ -1 +1 @@\n-secret inside\n+evil inside\n"}),
+                ("apply_patch", {"path": "dir/patched.txt", "patch": "@@ -0,0 +1 @@\n+evil\n"}),
                 ("search_replace", {"path": "dir/f.txt", "search": "inside", "replace": "evil inside"}), writes("dir/new.txt", "evil\n"),
                 ("delete_path", {"path": "dir/f.txt"}), ("run_command", {"command": "cat", "args": ["f.txt"], "directory": "dir"})]
         steps = []
@@ -209,7 +213,9 @@ def row_H7():
                 turn = agent.turn()
                 true(turn.success, shown(turn.answer))
                 for each in agent.model.messages():
-                    true(each["role"] != "tool" or "secret inside" not in each["content"] or "no such" in each["content"], shown(each))
+                    true(each["role"] != "tool" or not ("secret" in each["content"] or "only-outside" in each["content"]), shown(each))
+                for each in turn.all("changesBatchUpdate"):
+                    true("secret" not in each["change"]["originalContent"], shown(each))
                 answer = agent.result("changesDecision", {"batchId": turn.one("changesBatchStart")["batchId"], "action": "accept_all"})
                 true("appliedCount" in answer, shown(answer))
                 agent.aside.clear()
@@ -218,7 +224,7 @@ def row_H7():
             racer.join()
         with open(secret, encoding="ascii") as file:
             same(file.read(), "secret inside\n", "the file outside")
-        same(os.listdir(outside), ["f.txt"], "the folder outside")
+        same(sorted(os.listdir(outside)), ["f.txt", "only-outside"], "the folder outside")
 
 
 def row_H8():

@@ -108,6 +108,9 @@ def row_35():
             took = time.monotonic() - began
             true(0.8 <= took < 1.5 * stage.SLOW, "denied after %.2f s" % took)
             same((turn.success, agent.get("ran")), (True, None), "the turn")
+            same([each["code"] for each in turn.all("error")], [TIMEOUT] if compat == "doc" else [], "errors")
+            same([name for name in turn.order if name.startswith("tool")], [], "tools")
+            same(agent.allow(question), False, "too late")
             identity = agent.prompt()  # and late, but not too late
             question = agent.wait_question()
             agent.result("permissionAcknowledged", {"requestId": question["requestId"]})

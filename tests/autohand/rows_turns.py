@@ -250,6 +250,7 @@ def row_28():
             true(said.startswith("Explain") or "Explain" in said, said)
             true("main.c" in said and "3" in said and "4" in said and picked["text"] in said, said)
             true("SECRET-TEXT" not in str(agent.model.asked), "files are not read")
+            true("other.c" not in str(agent.model.asked) and "b.c" not in str(agent.model.asked), "nor named")
             if compat == "doc":
                 told = turn.one("hook.prePrompt")
                 same(list(told), ["instruction", "mentionedFiles", "timestamp"], "its members")
@@ -285,7 +286,9 @@ def row_30():
              ("cut", "network"), ("malformed", "network"), ("no-choices", "network"), ("huge-line", "network"), ("drop", "network"))
     for mode, kind in table:
         with Agent("--model-tries", "1", mode=mode) as agent:
-            failed(agent, agent.turn(), EXECUTION, kind, mode)
+            told = failed(agent, agent.turn(), EXECUTION, kind, mode)
+            # What may pass can be tried again, but not an answer that is longer than any may be.
+            same(told["recoverable"], kind in ("rate_limit", "server", "network") and mode != "huge-line", "recoverable after %s" % mode)
     with Agent("--model-tries", "1", "--model-timeout", "300ms", mode="silent") as agent:
         failed(agent, agent.turn(), TIMEOUT, "timeout", "silent")
     with Agent("--model-tries", "1") as agent:
@@ -332,6 +335,7 @@ def failed(agent, turn, code, kind, what):
     same(turn.one("turnEnd")["reason"], "error", what)
     same((turn.one("hook.sessionError")["error"], turn.one("hook.sessionError")["code"]), (told["message"], str(code)), what)
     same(agent.status(), "idle", what)
+    return told
 
 
 def row_31():

@@ -62,7 +62,7 @@ static dx_status ask(dx_autohand_model *model, const dx_autohand_question *quest
         return status;
     http->body.len = 0;
     http->tried = 0;
-    status = dx__autohand_http_body(&http->body, &http->config, question);
+    status = dx__autohand_http_body(http, question);
     if (status == DX_OK)
         status = dx__autohand_http_send(http);
     if (status == DX_OK)

@@ -35,6 +35,7 @@ struct dx__autohand_http {
     CURL *easy; /* NULL: nothing is under way */
     struct curl_slist *headers;
     bool no_proxy;
+    bool no_usage; /* it does not know how to count a stream, and said so */
     struct dx__autohand_http_socket *sockets;
     dx_timer *steps;   /* libcurl's own */
     dx_timer *silence; /* nothing has come for too long */
@@ -53,9 +54,11 @@ struct dx__autohand_http {
     char words_of_curl[CURL_ERROR_SIZE];
 };
 
-/* model_http_body.c */
-dx_status dx__autohand_http_body(dx_buf *body, const dx_autohand_http_config *config,
+/* model_http_body.c: into http->body. */
+dx_status dx__autohand_http_body(struct dx__autohand_http *http,
                                  const dx_autohand_question *question);
+/* Takes out of it what asks for the number of tokens. False: that was not in it. */
+bool dx__autohand_http_body_plain(struct dx__autohand_http *http);
 /* URL with "/chat/completions" behind its path; curl_free() it. DX_ERR_INVALID. */
 dx_status dx__autohand_http_endpoint(const char *url, char **ret_url, bool *ret_local,
                                      dx_error *reterr);

@@ -3,12 +3,16 @@
 
 #include <strings.h>
 
+static const char usage[] = ",\"stream_options\":{\"include_usage\":true}";
+
 static dx_status add(dx_buf *body, dx_status status, const char *text) {
     return status == DX_OK ? dx_buf_append(body, text, strlen(text)) : status;
 }
 
-dx_status dx__autohand_http_body(dx_buf *body, const dx_autohand_http_config *config,
+dx_status dx__autohand_http_body(struct dx__autohand_http *http,
                                  const dx_autohand_question *question) {
+    const dx_autohand_http_config *config = &http->config;
+    dx_buf *body = &http->body;
     const char *model = question->model && *question->model ? question->model : config->model;
     dx_status status = add(body, DX_OK, "{\"model\":");
     if (status == DX_OK)
@@ -22,9 +26,18 @@ dx_status dx__autohand_http_body(dx_buf *body, const dx_autohand_http_config *co
         if (status == DX_OK)
             status = dx_json_write(body, dx_json_built(question->tools));
     }
-    return add(body, status,
-               config->no_stream ? ",\"stream\":false}"
-                                 : ",\"stream\":true,\"stream_options\":{\"include_usage\":true}}");
+    status = add(body, status, config->no_stream ? ",\"stream\":false" : ",\"stream\":true");
+    return add(body, add(body, status, config->no_stream || http->no_usage ? "" : usage), "}");
+}
+
+bool dx__autohand_http_body_plain(struct dx__autohand_http *http) {
+    dx_buf *body = &http->body;
+    size_t len = sizeof usage - 1;
+    if (body->len <= len || memcmp(body->data + body->len - len - 1, usage, len) != 0)
+        return false;
+    body->len -= len;
+    body->data[body->len - 1] = '}';
+    return true;
 }
 
 /* This machine is never asked by way of a proxy. */

@@ -51,18 +51,34 @@ static uint64_t pause_before(const struct dx__autohand_http *http, uint64_t aske
     return wait < most ? wait : most;
 }
 
+static void ask_again(struct dx__autohand_http *http,
+                      const struct dx__autohand_model_trouble *trouble, uint64_t wait) {
+    struct dx__autohand_model_trouble kept = *trouble;
+    dx__autohand_http_drop(http);
+    hide_key(&kept, http->config.key);
+    dx_timer_set(http->pause, wait);
+    (void)dx__autohand_ear_retry(&http->ear, &kept, wait);
+}
+
 void dx__autohand_http_fail(struct dx__autohand_http *http,
                             const struct dx__autohand_model_trouble *trouble) {
     if (!trouble->retryable || http->answer.told || http->tried >= http->config.tries) {
         dx__autohand_http_give_up(http, trouble);
         return;
     }
-    struct dx__autohand_model_trouble kept = *trouble;
-    uint64_t wait = pause_before(http, kept.retry_after_ms);
-    dx__autohand_http_drop(http);
-    hide_key(&kept, http->config.key);
-    dx_timer_set(http->pause, wait);
-    (void)dx__autohand_ear_retry(&http->ear, &kept, wait);
+    ask_again(http, trouble, pause_before(http, trouble->retry_after_ms));
+}
+
+/* Some take no members that they don't know: then the tokens of a stream are not counted. */
+static bool minds_usage(struct dx__autohand_http *http, int status) {
+    static const char name[] = "stream_options";
+    if ((status != 400 && status != 422) || !http->whole.len ||
+        !memmem(http->whole.data, http->whole.len, name, sizeof name - 1) ||
+        !dx__autohand_http_body_plain(http))
+        return false;
+    http->no_usage = true;
+    http->tried--;
+    return true;
 }
 
 /* DX_MISFIT: as the answer's trouble says. */
@@ -144,7 +160,10 @@ static void complain(struct dx__autohand_http *http, int status) {
     if (strlen(trouble.message) == before)
         dx__autohand_model_trouble_say(
             &trouble, dx_str(status < 400 ? "it is somewhere else" : "no more was said"));
-    dx__autohand_http_fail(http, &trouble);
+    if (minds_usage(http, status))
+        ask_again(http, &trouble, 0);
+    else
+        dx__autohand_http_fail(http, &trouble);
 }
 
 static void broken(struct dx__autohand_http *http, CURLcode result) {

@@ -330,6 +330,13 @@ class Answer(BaseHTTPRequestHandler):
     def elsewhere(self, _body):
         self.whole(307, b"", Location="/text/chat/completions")
 
+    def strict(self, body):
+        """It does not know stream_options."""
+        if "stream_options" in body:
+            self.whole(422, {"detail": [{"type": "extra_forbidden", "loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]})
+        else:
+            self.text(body)
+
     def listed(self, _body):
         self.whole(400, [{"error": {"code": 400, "message": "one of a list"}}])
 

@@ -140,6 +140,13 @@ static void tried_again(void **state) {
     struct talk *talk = talk_to(&config);
     talk_hears(talk, "hello", "fail(server,500,1,HTTP 500: no 500)");
     talk_free(talk);
+    /* What it does not know is left out, from then on, and is no try. */
+    config = config_for("strict");
+    config.tries = 1;
+    talk = talk_to(&config);
+    talk_hears(talk, "hello", "retry(context,422,0)" ALL);
+    talk_hears(talk, "hello", ALL);
+    talk_free(talk);
 }
 
 static void waits(void **state) {

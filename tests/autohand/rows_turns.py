@@ -291,6 +291,12 @@ def row_30():
             same(told["recoverable"], kind in ("rate_limit", "server", "network") and mode != "huge-line", "recoverable after %s" % mode)
     with Agent("--model-tries", "1", "--model-timeout", "300ms", mode="silent") as agent:
         failed(agent, agent.turn(), TIMEOUT, "timeout", "silent")
+    with Agent("--model-timeout", "2s", mode="slow") as agent:  # who speaks slowly is told as it speaks
+        identity = agent.prompt()
+        same(agent.news("messageUpdate")["delta"], "a", "the first piece")
+        same(agent.status(), "processing", "the rest is still to come")
+        turn = agent.finish(identity)
+        same((turn.success, turn.text, turn.one("messageEnd")["content"]), (True, "bc", "abc"), "slow")
     with Agent("--model-tries", "1") as agent:
         agent.model.close()  # nobody is there
         failed(agent, agent.turn(), EXECUTION, "network", "refused")

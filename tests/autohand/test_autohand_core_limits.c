@@ -319,6 +319,9 @@ static void test_no_answer(void **state) {
     (void)state;
     struct talk talk;
     char params[200];
+    dx_autohand_agent_config usual = dx_autohand_agent_defaults();
+    assert_int_equal(usual.ack_ms, 30000);
+    assert_int_equal(usual.answer_ms, 3600000);
     talk_init(&talk);
     talk.config.ack_ms = 50;
     talk.config.answer_ms = 200;

@@ -120,6 +120,20 @@ static void put_part(FILE *out, dx_text text, const char *indent, bool at_begin)
         fprintf(out, "%s… and %zu more bytes\n", indent, text.len - shown.len);
 }
 
+/* Of a tool that has neither command nor path, what else it is called with: nobody can allow what
+ * is not shown. */
+static void put_args(FILE *out, const dx_autohand_permission *permission) {
+    yyjson_val *args = yyjson_obj_get(yyjson_obj_get(permission->value, "context"), "args");
+    size_t len = 0;
+    if (permission->command.len || permission->path.len || !yyjson_is_ctn(args) ||
+        !yyjson_get_len(args))
+        return;
+    char *text = yyjson_val_write(args, 0, &len);
+    put_part(out, text ? (dx_text){text, len} : dx_str("(no memory for what it is called with)"),
+             "    ", true);
+    free(text);
+}
+
 bool ask_permission(struct talk *talk, const dx_autohand_permission *permission) {
     dx_text sentence = show_cut(permission->description, PART_MAX);
     size_t len = 0;
@@ -141,6 +155,7 @@ bool ask_permission(struct talk *talk, const dx_autohand_permission *permission)
     for (size_t i = 0; i < 2; i++)
         if (subjects[i].len && !names(sentence, subjects[i]))
             put_part(out, subjects[i], "    ", true);
+    put_args(out, permission);
     if (fclose(out) == 0)
         ask->id = strndup(permission->id.at, permission->id.len);
     return add(talk, ask);

@@ -284,9 +284,11 @@ bool cli_manual_header(const char *name, dx_text header, FILE *out,
             return false;
     while (piece.kind != COMMENT);
     const char *end = piece.text.at + piece.text.len;
+    dx_text sentence = sentence_of(piece.text);
+    if (!sentence.len)
+        return false;
     snprintf(text, sizeof text, "duplex-%s", name);
     cli_roff_begin(&roff, text, "3", "Duplex library");
-    dx_text sentence = sentence_of(piece.text);
     put_sentence(&roff, sentence);
     cli_roff_macro(&roff, ".SH SYNOPSIS");
     cli_roff_macro(&roff, ".EX");
@@ -296,6 +298,9 @@ bool cli_manual_header(const char *name, dx_text header, FILE *out,
     cli_roff_macro(&roff, ".SH DESCRIPTION");
     char first[] = {(char)toupper((unsigned char)sentence.at[0]), '\0'};
     cli_roff_str(&roff, first);
+    /* "a peer on …": that space is no margin of the comment. */
+    if (sentence.len > 1 && sentence.at[1] == ' ')
+        cli_roff_str(&roff, " ");
     put_comment(&roff, (dx_text){sentence.at + 1, (size_t)(end - sentence.at - 1)});
     cli_roff_macro(&roff, ".SH DECLARATIONS");
     put_pieces(&roff, header, on_function, user);

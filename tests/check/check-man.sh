@@ -45,7 +45,10 @@ nm -D --defined-only "$BUILD"/libduplex*.so | sed -nE 's/.* T (dx_[a-z0-9_]+)(@.
 while read -r page; do
     [[ $(cat "$man/man3/$page") == .so\ man3/duplex-* && -s $man/$(cut -c5- "$man/man3/$page") ]] || fail "$page leads nowhere"
 done <"$work/functions"
-timeout 20 man -M "$man" -E UTF-8 3 dx_loop_dispatch | grep -q '^       void dx_loop_dispatch(dx_loop \*loop);$' || fail "no page of dx_loop_dispatch"
+timeout 20 man -M "$man" -E UTF-8 3 dx_loop_dispatch | grep '^       void dx_loop_dispatch(dx_loop \*loop);$' >/dev/null || fail "no page of dx_loop_dispatch"
+
+# The first word of a description may be one letter.
+render "$man/man3/duplex-child.3" | grep '^       A program that this one starts' >/dev/null || fail "duplex-child.3: the first words"
 
 # lint PAGE: a page has no date, so that it is the same each time it is made; else nothing is missing.
 lint() {
@@ -270,6 +273,8 @@ expect 2 "not for 'csh'" --completion csh
 expect 2 "too few words" --completion
 expect 2 "can't be written: Not a directory" --share "$work/file/x"
 expect 2 "absent.h can't be read: No such file" --share "$work/again" "$SOURCE/docs" "$work/absent.h"
+expect 2 "file begins without a comment" --share "$work/again" "$SOURCE/docs" "$work/file"
+printf '/*' >"$work/file"
 expect 2 "file begins without a comment" --share "$work/again" "$SOURCE/docs" "$work/file"
 got=0
 "$duplex" --man >/dev/full 2>"$work/err" || got=$?

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,23 @@
 
 enum { WORDS_MAX = 32 };
 
+/* Nobody leaves before the folder is gone: what would end us waits, or is handed on to the program,
+ * and ends us in demo_program_close(). SIGCHLD is among them so that it can be waited for. */
+static void hold_signals(struct demo_program *program) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+    sigemptyset(&program->held);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaddset(&program->held, numbers[i]);
+    program->signal = 0;
+    sigprocmask(SIG_BLOCK, &program->held, &program->mask);
+}
+
 int demo_program_open(struct demo_program *program, const char *name) {
     const char *folder = getenv("TMPDIR");
     program->name = name;
     program->trace = NULL;
     program->folder[0] = '\0';
+    hold_signals(program);
     if (!demo_find(name, true, program->path))
         return cli_fail(CLI_NO_START, "%s is not beside the command", name);
     snprintf(program->folder, sizeof program->folder, "%.3000s/duplex-demo-XXXXXX",
@@ -39,24 +52,56 @@ void demo_program_close(struct demo_program *program) {
     if (program->folder[0])
         (void)rmdir(program->folder);
     free(program->trace);
+    sigprocmask(SIG_SETMASK, &program->mask, NULL);
+    if (program->signal)
+        raise(program->signal);
 }
 
 /* What it tells goes where our results go, or nowhere. */
+static int redirect(posix_spawn_file_actions_t *actions) {
+    int number = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!number && cli_voice.json)
+        number = posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
+    return number ? number : posix_spawn_file_actions_adddup2(actions, 1, 2);
+}
+
 static int spawn(const struct demo_program *program, const char *const *argv, pid_t *ret_pid) {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     int number = posix_spawn_file_actions_init(&actions);
     if (number)
         return number;
-    number = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!number && cli_voice.json)
-        number = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    number = posix_spawnattr_init(&attributes);
+    if (number) {
+        posix_spawn_file_actions_destroy(&actions);
+        return number;
+    }
+    number = redirect(&actions);
     if (!number)
-        number = posix_spawn_file_actions_adddup2(&actions, 1, 2);
+        number = posix_spawnattr_setsigmask(&attributes, &program->mask);
     if (!number)
-        number = posix_spawn(ret_pid, program->path, &actions, NULL, (char *const *)(uintptr_t)argv,
-                             environ);
+        number = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    if (!number)
+        number = posix_spawn(ret_pid, program->path, &actions, &attributes,
+                             (char *const *)(uintptr_t)argv, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return number;
+}
+
+/* Until it is gone. Its exit code. */
+static int await(struct demo_program *program, pid_t pid) {
+    int status = 0;
+    for (;;) {
+        pid_t gone = waitpid(pid, &status, WNOHANG);
+        if (gone == pid || (gone < 0 && errno != EINTR))
+            return gone == pid && WIFEXITED(status) ? WEXITSTATUS(status) : CLI_ENDED;
+        int number = sigwaitinfo(&program->held, NULL);
+        if (number < 0 || number == SIGCHLD)
+            continue;
+        program->signal = number;
+        kill(pid, number);
+    }
 }
 
 int demo_program_run(struct demo_program *program, const char *const *words, int expected) {
@@ -68,14 +113,13 @@ int demo_program_run(struct demo_program *program, const char *const *words, int
         argv[count++] = *words;
     argv[count] = NULL;
     pid_t pid;
-    int status = 0;
     cli_flush();
     int number = spawn(program, argv, &pid);
     if (number)
         return cli_fail(CLI_NO_START, "%s can't be run: %s", program->name, strerror(number));
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    int code = WIFEXITED(status) ? WEXITSTATUS(status) : CLI_ENDED;
+    int code = await(program, pid);
+    if (program->signal)
+        return CLI_INTERRUPTED;
     if (code == expected)
         return CLI_OK;
     return cli_fail(code != CLI_OK ? code : CLI_ENDED, "%s failed", program->name);

@@ -106,6 +106,24 @@ timeout 30 "$place/duplex" demo >out 2>err || got=$?
 if ((got == 0)) || ! grep -q 'greeting.txt' err; then complain "an agent that does nothing: $got: $(cat out err)"; fi
 [[ -z $(ls tmp) ]] || complain "left behind: $(ls tmp)"
 cp "$BUILD/duplex-autohand" "$place"
+# Who ends it in the middle finds nothing behind it: the program is told, and the folder is gone.
+printf '#!/bin/sh\necho $$ >started; exec sleep 60\n' >"$place/duplex-autohand"
+for signal in INT TERM HUP; do
+    rm -f started
+    (trap - INT && exec timeout --foreground 30 python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$place/duplex" demo) >out 2>err &
+    shell=$!
+    for ((i = 0; i < 300; i++)); do [[ ! -s started ]] || break; sleep 0.05; done
+    sleeper=$(cat started)
+    kill -"$signal" "$(awk '{print $4}' "/proc/$sleeper/stat")"
+    got=0
+    wait "$shell" || got=$?
+    ((got == 128 + $(kill -l "$signal"))) || complain "SIG$signal: $got: $(cat err)"
+    [[ ! -s err && -z $(ls tmp) ]] || complain "SIG$signal: left behind: $(ls tmp; cat err)"
+    [[ ! -e /proc/$sleeper ]] || complain "SIG$signal: the program runs on"
+done
+cp "$BUILD/duplex-autohand" "$place"
 for missing in examples/adt.hl7 examples/hermes-normalise duplex-hermes duplex-mcp examples/mcp-conformance duplex-reginald examples/reginald-symlink duplex-finecode examples/finecode-demo duplex-autohand; do
     mv "$place/$missing" "$work/kept"
     timeout 30 "$place/duplex" demo >out 2>err || complain "without $missing: $(cat err)"

@@ -41,12 +41,29 @@ duplex call echo text=hello -- /usr/libexec/duplex/echo line
 for program in /usr/bin/duplex-*; do "$program" --help >/dev/null; done
 gcc -Wall -Werror "$source/tests/install/consumer.c" -o /tmp/consumer $(pkg-config --cflags --libs duplex)
 /tmp/consumer
-gcc -Wall -Werror "$source/tests/install/mcp.c" -o /tmp/mcp $(pkg-config --cflags --libs duplex-mcp)
-/tmp/mcp
+for system in hermes mcp reginald finecode autohand; do
+    gcc -Wall -Werror "$source/tests/install/$system.c" -o /tmp/consumer $(pkg-config --cflags --libs duplex-$system)
+    /tmp/consumer
+done
+# Where this machine has more than it has to, pkg-config finds that, too: so what it needs comes with the package.
+for module in $(sed -nE "s/^Requires(.private)?: *([^ ]+).*/\2/p" /usr/lib/*/pkgconfig/duplex*.pc | grep -v "^duplex" | sort -u); do
+    file=$(find /usr/lib /usr/share -path "*/pkgconfig/$module.pc")
+    package=$(dpkg -S "$file" | cut -d: -f 1)
+    [[ " $(dpkg-query -W -f "\${Depends}" libduplex-dev) " == *[\ ,]"$package"[\ ,]* ]] ||
+        { echo "libduplex-dev needs $package for $module"; exit 1; }
+done
+export HOME=/tmp/home NO_COLOR=1 LC_ALL=C.UTF-8
+for page in "$source"/docs/tutorial/*.md; do python3 "$source/tests/check/tutorial.py" "$page"; done
 for page in "1 duplex-call" "3 dx_link_call" "5 duplex-trace" "7 duplex-mcp"; do
     [[ $(man -w $page) == /usr/share/man/* ]] || { echo "no page $page"; exit 1; }
 done
-[[ -s /usr/share/bash-completion/completions/duplex && -s /usr/share/doc/duplex-doc/README.md.gz ]]
+[[ -s /usr/share/bash-completion/completions/duplex ]]
+# The documents refer to each other.
+cd /usr/share/doc/duplex
+links=$(grep -ohE "\]\((docs|examples)[^)#]*" README.md SECURITY.md | cut -c 3- | sort -u)
+(($(wc -l <<<"$links") > 20))
+for link in $links; do [[ -e $link ]] || { echo "README.md leads nowhere: $link"; exit 1; }; done
+cd /
 dpkg --purge duplex duplex-doc libduplex-dev libduplex0 >/dev/null
 left=$(find /usr -name "*duplex*" -newer /tmp/installed.log | head -n 5)
 [[ -z $left && ! -e /usr/bin/duplex && ! -e /usr/include/duplex ]] || { echo "left behind: $left"; exit 1; }

@@ -13,9 +13,9 @@ static const cli_option build_options[] = {
     {"man-protocol", 0, CLI_TEXT, "PROTOCOL", "print the man page of a built-in protocol", 0},
     {"man-page", 0, CLI_FILE, "FILE NAME SECTION",
      "print a Markdown file as the man page duplex-NAME of that section", 0},
-    {"share", 0, CLI_FOLDER, "FOLDER [DOCS]",
+    {"share", 0, CLI_FOLDER, "FOLDER [DOCS [HEADER...]]",
      "write all man pages and completions into FOLDER, laid out as in /usr/share; DOCS holds the"
-     " Markdown of section 5",
+     " Markdown of section 5, each HEADER is a page of section 3",
      0},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };

@@ -47,8 +47,31 @@ while read -r page; do
 done <"$work/functions"
 timeout 20 man -M "$man" -E UTF-8 3 dx_loop_dispatch | grep '^       void dx_loop_dispatch(dx_loop \*loop);$' >/dev/null || fail "no page of dx_loop_dispatch"
 
-# The first word of a description may be one letter.
-render "$man/man3/duplex-child.3" | grep '^       A program that this one starts' >/dev/null || fail "duplex-child.3: the first words"
+# A page says what its header says, word for word; the first letter is a capital.
+python3 - "$SOURCE" "$man/man3" <<'END' || failed=1
+import collections, pathlib, re, subprocess, sys
+
+def words(text):
+    return collections.Counter(word for word in text.lower().split() if word not in ("-", "\u2022"))
+
+bad = 0
+source, man = map(pathlib.Path, sys.argv[1:])
+for header in sorted([*source.glob("include/duplex/*.h"), *source.glob("systems/*/include/duplex/*.h")]):
+    page = man / f"duplex-{header.stem}.3"
+    if not page.exists():
+        continue  # told above if it should be there
+    text = header.read_text(encoding="utf-8")
+    text = re.sub(r'^#(?!define (?!DUPLEX_\w+$)).*$|^extern "C" \{$|^\}$|^.*clang-format.*$', "", text, flags=re.M)
+    # Comments inside of a declaration stand as they are.
+    text = re.sub(r"^/\* ?(.*?)\*/", lambda found: re.sub(r"^ \*", "", found[1], flags=re.M), text, flags=re.M | re.S)
+    text = re.sub(r"\bduplex/[a-z0-9-]+\.h:", "", text, count=1).replace("DX_API ", "")
+    shown = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=1000", page], capture_output=True, encoding="utf-8", check=True).stdout
+    lost = words(text) - words(re.sub(".\b", "", shown).partition("\nDESCRIPTION\n")[2])
+    if lost:
+        print(f"{page.name} lacks {dict(lost)}")
+        bad = 1
+sys.exit(bad)
+END
 
 # lint PAGE: a page has no date, so that it is the same each time it is made; else nothing is missing.
 lint() {

@@ -277,6 +277,11 @@ def row_29():
             same([each["image_url"]["url"] for each in parts if each["type"] == "image_url"], ["data:image/webp;base64," + good], "what is sent")
             turn = agent.turn("Look", images=[{"data": at_limit, "mimeType": "image/jpeg"}])
             same((turn.all("error"), turn.success), ([], True), "10 MiB")
+            kinds = ["image/" + kind for kind in ("png", "jpeg", "gif", "webp")]
+            turn = agent.turn("Look", images=[{"data": good, "mimeType": kind, "filename": "a"} for kind in kinds])
+            parts = agent.model.messages()[-1]["content"]
+            same(([each["image_url"]["url"] for each in parts if each["type"] == "image_url"], turn.all("error")),
+                 (["data:%s;base64,%s" % (kind, good) for kind in kinds], []), "every type of the document")
             error_is(agent.ask("prompt", {"message": "x", "images": "y"}), -32602)
 
 

@@ -5,16 +5,15 @@
 #include "cli/say.h"
 #include "cli/timeline/chrome.h"
 #include "cli/timeline/mermaid.h"
+#include "cli/timeline/output.h"
 #include "cli/timeline/page.h"
 #include "cli/timeline/story.h"
 #include "cli/traces.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* The defaults of --max, for a page and for a diagram; of --max-text and --max-page. */
 enum { PAGE_ITEMS = 2000000, DIAGRAM_ITEMS = 500, TEXT = 256 << 10, TEXTS = 256 << 20 };
@@ -36,12 +35,12 @@ struct timeline {
     char *const *files;
     size_t count;
     const char *out_name; /* NULL: the standard output */
-    FILE *out;
+    FILE *out;            /* NULL: nothing is to be written yet */
+    cli_output file;
     cli_story story;
     cli_page *page;
     cli_chrome chrome;
-    uint64_t records; /* of the file at hand, its header included */
-    int lost;         /* why the output can't be written: an errno, or 0 */
+    int lost; /* why the output can't be written: an errno, or 0 */
 };
 
 /* The output. */
@@ -64,16 +63,8 @@ static int check_output(const struct timeline *timeline) {
     return CLI_OK;
 }
 
-/* It has what the trace has, so nobody else may read it, either. */
-static FILE *open_file(const char *name) {
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (fd >= 0 && !file)
-        close(fd);
-    return file;
-}
-
-static int open_output(struct timeline *timeline) {
+/* Whatever can be known before there is something to write. */
+static int plan_output(struct timeline *timeline) {
     bool is_page = !timeline->options->mermaid && !timeline->options->chrome;
     const char *name = timeline->options->out;
     timeline->out_name = name && strcmp(name, "-") != 0 ? name : NULL;
@@ -81,31 +72,28 @@ static int open_output(struct timeline *timeline) {
         return cli_fail(CLI_USAGE, "--json tells what was written, so -o FILE is needed");
     if (!name && is_page && cli_voice.terminal)
         return cli_fail(CLI_USAGE, "a page is nothing for a terminal; -o FILE writes it to a file");
-    int code = check_output(timeline);
-    if (code != CLI_OK)
-        return code;
-    timeline->out = timeline->out_name ? open_file(timeline->out_name) : stdout;
-    if (!timeline->out)
-        return cli_fail(CLI_USAGE, "%s can't be written: %s", timeline->out_name, strerror(errno));
+    return check_output(timeline);
+}
+
+/* It has what the trace has, so nobody else may read it, either. */
+static int open_output(struct timeline *timeline) {
+    const char *name = timeline->out_name;
+    if (name && !cli_output_open(&timeline->file, name))
+        return cli_fail(CLI_USAGE, "%s can't be written: %s", name, strerror(errno));
+    timeline->out = name ? timeline->file.file : stdout;
     return CLI_OK;
 }
 
-/* Closes a file; one that is not whole is not left behind. */
+/* One that is not whole takes nobody's place. */
 static int close_output(struct timeline *timeline, int code) {
-    struct stat about;
     if (!timeline->out_name && !cli_voice.lost)
         cli_voice.lost = timeline->lost;
-    if (!timeline->out_name)
+    if (!timeline->out_name || !timeline->out)
         return code;
-    bool is_file = fstat(fileno(timeline->out), &about) == 0 && S_ISREG(about.st_mode);
-    bool failed = ferror(timeline->out) != 0;
-    errno = timeline->lost;
-    failed |= fclose(timeline->out) != 0;
-    if (failed && code == CLI_OK)
+    bool good = cli_output_close(&timeline->file, code == CLI_OK);
+    if (!good && code == CLI_OK)
         code = cli_fail(CLI_USAGE, "%s can't be written: %s", timeline->out_name,
-                        strerror(errno ? errno : EIO));
-    if (code != CLI_OK && is_file)
-        unlink(timeline->out_name);
+                        strerror(timeline->lost ? timeline->lost : errno));
     return code;
 }
 
@@ -180,17 +168,28 @@ static void summarize(const struct timeline *timeline) {
 
 /* Reading. */
 
+/* The output is begun when there is something to be shown. */
+static int begin(struct timeline *timeline) {
+    if (timeline->out)
+        return CLI_OK;
+    int code = open_output(timeline);
+    if (code == CLI_OK && !begin_sink(timeline))
+        code = cli_fail(CLI_NO_START, "no memory");
+    return code;
+}
+
 static int read_file(struct timeline *timeline, const char *file) {
     cli_trace *trace;
     dx_trace_record record;
     dx_error error;
-    cli_got got;
+    cli_got got = CLI_GOT_END;
     int code = cli_trace_open(file, &trace);
     if (code != CLI_OK)
         return code;
-    timeline->records = 0;
-    while ((got = cli_trace_next(trace, &record, &error)) < CLI_GOT_END && code == CLI_OK) {
-        timeline->records += got == CLI_GOT_RECORD;
+    code = cli_trace_check(trace, timeline->story.part);
+    if (code == CLI_OK)
+        code = begin(timeline);
+    while (code == CLI_OK && (got = cli_trace_next(trace, &record, &error)) < CLI_GOT_END) {
         if (got == CLI_GOT_WRONG)
             cli_story_unread(&timeline->story, &error);
         else if (!cli_story_take(&timeline->story, &record))
@@ -202,10 +201,6 @@ static int read_file(struct timeline *timeline, const char *file) {
     }
     if (got == CLI_GOT_FAILED)
         code = cli_trace_code(trace);
-    /* The last part may be there and have nothing in it yet. */
-    else if (code == CLI_OK && got == CLI_GOT_END && !timeline->records &&
-             (cli_trace_bytes(trace) || !timeline->story.part))
-        code = cli_fail(CLI_USAGE, "%s is no trace", cli_trace_name(trace));
     cli_trace_close(trace);
     return code;
 }
@@ -249,10 +244,10 @@ static int work(struct timeline *timeline) {
     if (code == CLI_OK)
         code = knows_protocol(timeline);
     if (code == CLI_OK)
-        code = open_output(timeline);
+        code = plan_output(timeline);
     if (code != CLI_OK)
         return code;
-    code = begin_sink(timeline) ? read_all(timeline) : cli_fail(CLI_NO_START, "no memory");
+    code = read_all(timeline);
     code = close_output(timeline, code);
     if (code == CLI_OK)
         summarize(timeline);

@@ -18,6 +18,12 @@ struct cli_trace {
     uint64_t bytes;
     size_t at; /* what of the piece was not fed yet */
     size_t len;
+    dx_error *held; /* what cli_trace_check() met: wrong lines, and what ended them */
+    size_t held_count;
+    size_t held_at;
+    bool holds_last;
+    cli_got last;
+    dx_trace_record first;
     char piece[PIECE];
 };
 
@@ -48,6 +54,7 @@ cli_trace *cli_trace_close(cli_trace *trace) {
     dx_trace_reader_free(trace->reader);
     if (trace->fd > 0)
         close(trace->fd);
+    free(trace->held);
     free(trace);
     return NULL;
 }
@@ -71,7 +78,7 @@ static bool read_more(cli_trace *trace) {
     return true;
 }
 
-cli_got cli_trace_next(cli_trace *trace, dx_trace_record *ret_record, dx_error *reterr) {
+static cli_got read_next(cli_trace *trace, dx_trace_record *ret_record, dx_error *reterr) {
     size_t used;
     for (;;) {
         *reterr = (dx_error){.fault = DX_FAULT_NONE};
@@ -97,6 +104,35 @@ cli_got cli_trace_next(cli_trace *trace, dx_trace_record *ret_record, dx_error *
         }
         trace->at += used;
     }
+}
+
+cli_got cli_trace_next(cli_trace *trace, dx_trace_record *ret_record, dx_error *reterr) {
+    if (trace->held_at < trace->held_count) {
+        *reterr = trace->held[trace->held_at++];
+        return CLI_GOT_WRONG;
+    }
+    if (!trace->holds_last)
+        return read_next(trace, ret_record, reterr);
+    trace->holds_last = false;
+    *ret_record = trace->first;
+    return trace->last;
+}
+
+int cli_trace_check(cli_trace *trace, bool may_be_empty) {
+    trace->held = calloc(CLI_NO_TRACE_LINES, sizeof *trace->held);
+    if (!trace->held)
+        return cli_fail(CLI_NO_START, "no memory");
+    do {
+        trace->last = read_next(trace, &trace->first, &trace->held[trace->held_count]);
+        trace->held_count += trace->last == CLI_GOT_WRONG;
+    } while (trace->last == CLI_GOT_WRONG && trace->held_count < CLI_NO_TRACE_LINES);
+    trace->holds_last = true;
+    if (trace->last == CLI_GOT_FAILED)
+        return trace->code;
+    if (trace->last == CLI_GOT_RECORD ||
+        (trace->last == CLI_GOT_END && !trace->bytes && may_be_empty))
+        return CLI_OK;
+    return cli_fail(CLI_USAGE, "%s is no trace", trace->name);
 }
 
 uint64_t cli_trace_bytes(const cli_trace *trace) {

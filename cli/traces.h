@@ -4,6 +4,8 @@
 
 #include <duplex/trace.h>
 
+#include <stdbool.h>
+
 typedef struct cli_trace cli_trace;
 
 typedef enum cli_got {
@@ -18,6 +20,11 @@ int cli_trace_open(const char *file, cli_trace **ret_trace);
 /* The next record, lent until the next call; or what is wrong with a line. Reads when it has to,
  * and whoever watches the standard output then has all of it. */
 cli_got cli_trace_next(cli_trace *trace, dx_trace_record *ret_record, dx_error *reterr);
+/* Is it a trace at all? Reads up to its first record, if one stands within CLI_NO_TRACE_LINES; what
+ * was read comes from cli_trace_next(). An empty file is one if `may_be_empty`: the last part of a
+ * trace may have nothing in it yet. An exit code; what is wrong was told. */
+enum { CLI_NO_TRACE_LINES = 100 };
+int cli_trace_check(cli_trace *trace, bool may_be_empty);
 /* How many bytes it had so far; and for CLI_GOT_FAILED the exit code. */
 uint64_t cli_trace_bytes(const cli_trace *trace);
 int cli_trace_code(const cli_trace *trace);

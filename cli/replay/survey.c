@@ -171,24 +171,19 @@ static int look_at_file(replay_survey *survey, const char *file) {
     dx_trace_record record;
     dx_error error;
     cli_got got = CLI_GOT_END;
-    bool has_records = false;
     int code = check_file(file);
     if (code == CLI_OK)
         code = cli_trace_open(file, &trace);
     if (code != CLI_OK)
         return code;
-    while (code == CLI_OK && (got = cli_trace_next(trace, &record, &error)) < CLI_GOT_END) {
-        has_records |= got == CLI_GOT_RECORD;
+    code = cli_trace_check(trace, survey->part);
+    while (code == CLI_OK && (got = cli_trace_next(trace, &record, &error)) < CLI_GOT_END)
         if (got == CLI_GOT_WRONG)
             take_error(survey, file, &error);
         else
             code = take_record(survey, file, &record);
-    }
     if (code == CLI_OK && got == CLI_GOT_FAILED)
         code = cli_trace_code(trace);
-    /* The last part may be there and have nothing in it yet. */
-    if (code == CLI_OK && !has_records && (cli_trace_bytes(trace) || !survey->part))
-        code = cli_fail(CLI_USAGE, "%s is no trace", file);
     cli_trace_close(trace);
     return code;
 }

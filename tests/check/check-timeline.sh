@@ -223,6 +223,43 @@ echo "$header" >good
 expect 2 '' 'a trace is missing'
 expect 2 '' "absent can't be read: No such file" absent -o page2
 [[ ! -e page2 ]] || complain "a page that is not whole was left behind"
+# What is no trace has no page, and a page that was there stays until there is a whole one in its place.
+echo old >page2
+chmod 644 page2
+for traces in absent none empty 'small absent' 'small none'; do
+    # shellcheck disable=SC2086
+    expect 2 '' 'duplex timeline: ' $traces -o page2
+    [[ $(cat page2) == old ]] || complain "$last: the page that was there is gone"
+done
+for form in '' --mermaid --chrome; do
+    # shellcheck disable=SC2086
+    expect 2 '' 'none is no trace' $form none
+done
+for lines in 99:0 100:2; do
+    { printf 'nonsense\n%.0s' $(seq "${lines%:*}"); cat small; } >late
+    expect "${lines#*:}" '*' '*' --mermaid late
+done
+mkfifo slow
+timeout 20 "$BUILD/duplex" timeline slow -o page2 2>err &
+pid=$!
+exec 9>slow
+cat small >&9
+for ((i = 0; i < 100; i++)); do
+    if compgen -G 'page2.*' >said; then break; fi
+    sleep 0.05
+done
+[[ -s said ]] || complain "the page is not written beside the old one"
+kill "$pid"
+got=0
+wait "$pid" || got=$?
+exec 9>&-
+((got == 143)) || complain "SIGTERM: code $got"
+[[ $(cat page2) == old && -z $(compgen -G 'page2.*') ]] || complain "SIGTERM: $(head -c 100 page2) $(compgen -G 'page2.*')"
+ln -s page2 page2.link
+expect 0 '' '6 messages' small -o page2.link
+[[ -L page2.link && $(stat -c %a page2) == 600 ]] || complain "a link is no link any more, or others can read the page"
+has page2 '<!DOCTYPE html>'
+rm page2*
 expect 2 '{"error":{"exit":2,"kind":"usage","message":"absent can'\''t be read: No such file or directory"}}' '' --json absent -o page2
 expect 2 '' ". can't be read: Is a directory" . -o page2
 expect 2 '' 'empty is no trace' empty -o page2

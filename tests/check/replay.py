@@ -382,6 +382,14 @@ for words, command, err in (
         (("t", "--redacted", b"\xff"), ["--", "true"], "--redacted: expected UTF-8"), (("t", "--record", "absent/x"), ["--", "true"], "absent/x"),
         (("t", "--record", "./t"), ["--", "true"], "--record: ./t is what is replayed")):
     case(f"words {words}", None, None, 2, "", err, words, command=command)
+# What is no trace is told in one line; a trace may begin with some lines that are none.
+with open("none", "w", encoding="utf-8") as file:
+    file.write("nonsense\n" * 30)
+if case("no trace", None, None, 2, "", "none is no trace", ("none", "--as-plugin"))[1] != "duplex replay: none is no trace\n":
+    complain("no trace", "more than one line")
+case("99 lines too many", ["nonsense"] * 99 + [HEADER, *TALK], told([answer(1, RX)], [N, OK]), 0, "", "equal: 2 sent", header=None)
+case("100 lines too many", ["nonsense"] * 100 + [HEADER, *TALK], told([], []), 2, "", "t is no trace", header=None)
+write_trace(TALK)
 case("a program that is not there", TALK, None, 3, "", "absent-program", command=["--", "./absent-program"])
 case("it ends early", TALK, told([answer(1, RX)], ["exit 3"]), 4, None, "the plugin ended: the program exited with code 3\nduplex replay: cut short: 2 sent; of 3 expected 1 came the same, 0 differ, 2 are missing")
 case("it ends at once", TALK, [["exit 0"], []], 4, f"t:3: missing: plugin: answer to a with id 1 did not come\n  - {answer(1, RX)}", "the plugin ended: it left with code 0")

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of a value is shown to people, and to programs. */
-enum { SHOWN = 200, SHOWN_JSON = 64 << 10, ID_SHOWN = 60, MESSAGE_ROOM = 400 };
+/* How much of a value is shown to people (and of that before the place where it differs, if that is
+ * far inside), and to programs. */
+enum { SHOWN = 200, LEAD = 40, SHOWN_JSON = 64 << 10, ID_SHOWN = 60, MESSAGE_ROOM = 400 };
 
 static size_t cut(dx_text text, size_t most) {
     if (text.len <= most)
@@ -103,11 +104,32 @@ static void end(struct finding *finding) {
         cli_flush();
 }
 
-static void put_side(char mark, dx_text text) {
+/* Where to begin, so that what differs is among what is shown. */
+static size_t shown_from(dx_text was, dx_text is) {
+    size_t shorter = was.len < is.len ? was.len : is.len;
+    size_t same = 0;
+    while (same < shorter && was.at[same] == is.at[same])
+        same++;
+    if (same < SHOWN - LEAD || (was.len <= SHOWN && is.len <= SHOWN))
+        return 0;
+    return cut(was, same - LEAD);
+}
+
+static void put_side(char mark, dx_text text, size_t from) {
+    if (!text.at)
+        return;
+    text = (dx_text){text.at + from, text.len - from};
     size_t len = cut(text, SHOWN);
-    printf("  %s%c ", cli_paint(stdout, mark == '-' ? CLI_RED : CLI_GREEN), mark);
+    printf("  %s%c %s", cli_paint(stdout, mark == '-' ? CLI_RED : CLI_GREEN), mark,
+           from ? "…" : "");
     cli_put_safe(stdout, (dx_text){text.at, len});
     printf("%s%s\n", len < text.len ? "…" : "", cli_paint(stdout, CLI_PLAIN));
+}
+
+static void put_sides(dx_text was, dx_text is) {
+    size_t from = shown_from(was, is);
+    put_side('-', was, from);
+    put_side('+', is, from);
 }
 
 /* A value, or the beginning of one that is too long for a line of others, as text. */
@@ -129,16 +151,18 @@ static void put_change(yyjson_mut_doc *doc, yyjson_mut_val *list, const replay_c
         cli_put_safe(stdout, dx_str(change->pointer));
         printf("%s\n", cli_paint(stdout, CLI_PLAIN));
     }
+    dx_text texts[2] = {{NULL, 0}, {NULL, 0}};
+    char *written[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
-        dx_text text = {NULL, 0};
-        char *written = values[i] ? yyjson_val_write(values[i], 0, &text.len) : NULL;
-        text.at = written;
-        if (written && cli_voice.json)
-            add_value(doc, object, names[i], text);
-        else if (written)
-            put_side(i ? '+' : '-', text);
-        free(written);
+        written[i] = values[i] ? yyjson_val_write(values[i], 0, &texts[i].len) : NULL;
+        texts[i].at = written[i];
+        if (written[i] && cli_voice.json)
+            add_value(doc, object, names[i], texts[i]);
     }
+    if (!cli_voice.json)
+        put_sides(texts[0], texts[1]);
+    free(written[0]);
+    free(written[1]);
 }
 
 static void put_changes(const struct finding *finding, const replay_diff *diff) {
@@ -153,13 +177,18 @@ static void put_changes(const struct finding *finding, const replay_diff *diff) 
     }
 }
 
-/* A whole message, where it can't be told by its parts. */
-static void put_text(const struct finding *finding, const char *name, const replay_item *item) {
-    dx_text text = replay_item_text(item);
-    if (cli_voice.json)
-        add_value(finding->event, yyjson_mut_doc_get_root(finding->event), name, text);
-    else
-        put_side(strcmp(name, "was") == 0 ? '-' : '+', text);
+/* Whole messages, where it can't be told by their parts; either may be NULL. */
+static void put_texts(const struct finding *finding, const replay_item *was,
+                      const replay_item *is) {
+    dx_text none = {NULL, 0};
+    dx_text texts[2] = {was ? replay_item_text(was) : none, is ? replay_item_text(is) : none};
+    yyjson_mut_val *root = finding->event ? yyjson_mut_doc_get_root(finding->event) : NULL;
+    if (!cli_voice.json)
+        put_sides(texts[0], texts[1]);
+    if (root && was)
+        add_value(finding->event, root, "was", texts[0]);
+    if (root && is)
+        add_value(finding->event, root, "is", texts[1]);
 }
 
 static const char *kind_of(const replay_item *was, const replay_item *is, const char **ret_what) {
@@ -194,8 +223,7 @@ void replay_tell_different(replay_report *report, const replay_item *was, const 
     if (diff->count) {
         put_changes(&finding, diff);
     } else {
-        put_text(&finding, "was", was);
-        put_text(&finding, "is", is);
+        put_texts(&finding, was, is);
     }
     end(&finding);
 }
@@ -206,8 +234,7 @@ void replay_tell_form(replay_report *report, const replay_item *was, const repla
     make_message(&finding, ": the same, in another form");
     if (!begin(report, &finding))
         return;
-    put_text(&finding, "was", was);
-    put_text(&finding, "is", is);
+    put_texts(&finding, was, is);
     end(&finding);
 }
 
@@ -217,7 +244,7 @@ void replay_tell_missing(replay_report *report, const replay_item *was) {
     make_message(&finding, " did not come");
     if (!begin(report, &finding))
         return;
-    put_text(&finding, "was", was);
+    put_texts(&finding, was, NULL);
     end(&finding);
 }
 
@@ -228,7 +255,7 @@ void replay_tell_unexpected(replay_report *report, const replay_item *is,
     make_message(&finding, " was not recorded");
     if (!begin(report, &finding))
         return;
-    put_text(&finding, "is", is);
+    put_texts(&finding, NULL, is);
     end(&finding);
 }
 

@@ -305,6 +305,12 @@ for length, dots in ((198, ""), (199, "…")):
     shown = ('"' + "x" * length + '"')[:200]
     case(f"a text of {length}", [host(A), them(answer(1, 1))], [[], [answer(1, '"' + "x" * length + '"')], []], 7,
          f"t:3: result: plugin: answer to a with id 1: another result\n  /result\n  - 1\n  + {shown}{dots}")
+# What differs is among what is shown, however far inside it is.
+for same, cut in ((158, ""), (159, "…")):
+    was, now = "é" * (same // 2) + "x" * (same % 2) + "a" * 100, "é" * (same // 2) + "x" * (same % 2) + "b" * 100
+    shown = [f'"{text}"'.encode()[same - 39 - same % 2 if cut else 0:][:200].decode() + ("" if cut else "…") for text in (was, now)]
+    case(f"a difference behind {same} bytes", [host(A), them(answer(1, f'"{was}"'))], [[], [answer(1, f'"{now}"')], []], 7,
+         f"t:3: result: plugin: answer to a with id 1: another result\n  /result\n  - {cut}{shown[0]}\n  + {cut}{shown[1]}")
 for length, whole in ((65534, "x" * 65534), (65535, '"' + "x" * 65535)):
     out, err = case(f"a text of {length}", [host(A), them(answer(1, 1))], [[], [answer(1, '"' + "x" * length + '"')], []], 7, None, "", ("t", "--json"))
     if json.loads(out.splitlines()[0])["changes"] != [{"pointer": "/result", "was": 1, "is": whole}]:

@@ -129,7 +129,9 @@ static const cli_option options[] = {
      "as soon as what came before has come again, or not earlier than recorded (fast)", AT(timing)},
     {"speed", 0, CLI_TEXT, "X", "with --timing real: so many times as fast (1)", AT(speed)},
     {"timeout", 't', CLI_TIME, "TIME",
-     "for what has to come next; then it is missing (30s, as a plugin never)", AT(timeout_ms)},
+     "for what has to come next; then it is missing (30s longer than it took then; as a plugin"
+     " never)",
+     AT(timeout_ms)},
     {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record what is said now: the trace of the next replay",
      AT(record)},
@@ -143,6 +145,9 @@ static const cli_option compare_options[] = {
      "what lies there in a message, or in a member of that name, may differ; * is any one step; may"
      " be repeated",
      AT(ignore)},
+    {"skip", 0, CLI_TEXTS, "METHOD",
+     "notifications of this method may come or not, answers to it may be any; may be repeated",
+     AT(skip)},
     {"max", 0, CLI_COUNT, "N", "tell so many differences and as many notes (100)", AT(max)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -167,6 +172,8 @@ static const char *const examples[] = {
     "duplex replay talk.jsonl -- ./server",
     "The same, but times and versions may differ:",
     "duplex replay talk.jsonl -i time -i /result/serverInfo/version -- ./server",
+    "What a language server logs is another matter:",
+    "duplex replay talk.jsonl -p lsp --skip window/logMessage -- ./server",
     "The recording in place of the plugin, for tests of a host:",
     "duplex call -p mcp tools/list -- duplex replay talk.jsonl --as-plugin",
     "As slowly as it was, and recorded anew:",

@@ -129,15 +129,22 @@ static bool is_id(const replay_diff *diff) {
     return fits_pointer((dx_text){diff->path.data, diff->path.len}, id);
 }
 
+/* Of a batch, pointers are into each of its messages, or into the whole. */
 static bool is_ignored(const replay_diff *diff) {
     dx_text path = {diff->path.data, diff->path.len};
+    dx_text inside = path;
+    if (yyjson_is_arr(yyjson_doc_get_root(diff->docs[0])) && path.len) {
+        size_t first = 1 + token_len(path.at + 1, path.at + path.len);
+        inside = (dx_text){path.at + first, path.len - first};
+    }
     const char *slash = path.len ? memrchr(path.at, '/', path.len) : NULL;
     if (!slash)
         return false;
     dx_text name = {slash + 1, (size_t)(path.at + path.len - slash - 1)};
     for (size_t i = 0; diff->ignore && i < diff->ignore->count; i++) {
         const char *pattern = diff->ignore->at[i];
-        if (pattern[0] == '/' ? fits_pointer(path, pattern) : dx_text_is(name, pattern))
+        if (pattern[0] == '/' ? fits_pointer(path, pattern) || fits_pointer(inside, pattern)
+                              : dx_text_is(name, pattern))
             return true;
     }
     return false;

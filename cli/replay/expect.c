@@ -1,6 +1,7 @@
 /* What the other side was recorded to say, and what it says. */
 #include "cli/replay/replay.h"
 
+#include "cli/replay/batch.h"
 #include "cli/say.h"
 #include "cli/wait.h"
 
@@ -10,7 +11,19 @@
  * name are compared; after how many messages of ours something that came is given up. */
 enum { SETTLE_MS = 100, TRIES = 16, AGE_MAX = 32 };
 
+static bool is_skipped(const struct replay *replay, dx_text method) {
+    const cli_list *skip = &replay->options->skip;
+    for (size_t i = 0; i < skip->count; i++)
+        if (dx_text_is(method, skip->at[i]))
+            return true;
+    return false;
+}
+
 static bool counts(const struct replay *replay, const replay_item *item) {
+    char room[REPLAY_METHOD_MAX];
+    if (item->kind == REPLAY_NOTICE &&
+        is_skipped(replay, replay_method(replay_item_text(item), &item->parts, room)))
+        return false;
     if (replay->options->strict || item->kind < REPLAY_BROKEN)
         return true;
     /* Between lines of JSON, text is a log; where bytes are counted, it is a message gone wrong. */
@@ -29,12 +42,15 @@ static bool text_now(const struct replay *replay, const replay_item *was, const 
 
 static bool compare(const struct replay *replay, const replay_item *was, const replay_item *is,
                     size_t max, replay_diff *diff) {
-    dx_buf room;
-    dx_text text;
-    dx_buf_init(&room, SIZE_MAX / 2, NULL);
-    bool good = text_now(replay, was, is, &room, &text);
-    bool same = replay_diff_make(diff, &replay->options->ignore, text, replay_item_text(is), max);
-    dx_buf_done(&room);
+    dx_buf rooms[2];
+    dx_text texts[2];
+    dx_buf_init(&rooms[0], SIZE_MAX / 2, NULL);
+    dx_buf_init(&rooms[1], SIZE_MAX / 2, NULL);
+    bool good = text_now(replay, was, is, &rooms[0], &texts[0]);
+    good = replay_batch_in_order(replay->seed, was, is, &rooms[1], &texts[1]) && good;
+    bool same = replay_diff_make(diff, &replay->options->ignore, texts[0], texts[1], max);
+    dx_buf_done(&rooms[0]);
+    dx_buf_done(&rooms[1]);
     return good && same;
 }
 
@@ -73,7 +89,7 @@ static bool has_same_form(const struct replay *replay, const replay_item *was,
 
 static void judge(struct replay *replay, const replay_item *was, const replay_item *is) {
     replay_diff diff;
-    if (was->whole == is->whole && !replay_ids_matter(&replay->ids, was)) {
+    if (was->any || (was->whole == is->whole && !replay_ids_matter(&replay->ids, was))) {
         replay->report.matched++;
         return;
     }
@@ -129,6 +145,7 @@ void replay_asked(struct replay *replay, dx_text text, const dx_message *parts) 
         if (item->name != name || item->kind != REPLAY_ANSWER || item->done || item->asked)
             continue;
         item->asked = true;
+        item->any = is_skipped(replay, method);
         snprintf(item->method, sizeof item->method, "%.*s",
                  (int)(method.len < sizeof item->method ? method.len : sizeof item->method - 1),
                  method.at);
@@ -141,6 +158,7 @@ void replay_asked(struct replay *replay, dx_text text, const dx_message *parts) 
     replay_open *open =
         &replay->open[(replay->open_first + replay->open_count++) % REPLAY_OPEN_MAX];
     open->name = name;
+    open->any = is_skipped(replay, method);
     snprintf(open->method, sizeof open->method, "%.*s",
              (int)(method.len < sizeof open->method ? method.len : sizeof open->method - 1),
              method.at);
@@ -161,6 +179,7 @@ static void find_question(struct replay *replay, replay_item *answer) {
         if (open->name != answer->name)
             continue;
         answer->asked = true;
+        answer->any = open->any;
         memcpy(answer->method, open->method, sizeof open->method);
         open->name = 0;
         break;
@@ -199,8 +218,11 @@ static void expect(struct replay *replay, const dx_trace_record *record,
     }
     item.place = *place;
     replay->report.expected++;
-    if (item.kind == REPLAY_ANSWER)
+    if (item.kind == REPLAY_ANSWER) {
         find_question(replay, &item);
+        /* What could not be read is answered so: whatever that was, it was said before. */
+        item.asked |= dx_text_is(replay_part(record->text, item.parts.id), "null");
+    }
     replay_item *was = replay_items_add(&replay->expected, &item);
     replay_item *is = find_early(replay, was);
     if (is) {

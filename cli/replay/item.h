@@ -39,7 +39,8 @@ typedef struct replay_item {
     uint64_t came_ms; /* one that came: when, and how much we had sent by then */
     uint64_t sent;
     uint64_t newest; /* … and the highest place of what had come */
-    bool asked;      /* an answer: the request was sent */
+    bool asked;      /* an answer: the request was sent … */
+    bool any;        /* … and whatever comes is fine */
     bool done;
     char method[REPLAY_METHOD_MAX]; /* an answer: of what was asked; "" if that is not known */
 } replay_item;

@@ -16,6 +16,8 @@
  * said before something that has come already. */
 enum { OUT_MAX = 256 << 10, GO_MAX = 256, LEAVE_MS = 2000, DIE_MS = 500, LINGER_MS = 500 };
 enum { PASSED_MS = 1000 };
+/* What may be added to the timeout because it took so long in the recording. */
+enum { PATIENT_MS = 600 * 1000 };
 
 void replay_fail(struct replay *replay, int code, const char *format, ...) {
     char message[600];
@@ -228,6 +230,22 @@ static void give_up(struct replay *replay, uint64_t index, bool all) {
         replay_fail(replay, CLI_LATE, "what was recorded did not come in time (--timeout)");
 }
 
+/* How long what has to come before that place may take. */
+static uint64_t patience(const struct replay *replay, uint64_t index) {
+    uint64_t then_us = replay->last.time_us;
+    for (size_t i = 0; i < replay->expected.count; i++) {
+        const replay_item *item = replay_items_at(&replay->expected, i);
+        if (item->place.index >= index)
+            break;
+        if (!item->done && item->place.time_us > then_us)
+            then_us = item->place.time_us;
+    }
+    uint64_t took_ms = (then_us - replay->last.time_us) / 1000;
+    if (replay->options->timeout_ms || replay->timeout_ms == DX_NEVER)
+        return replay->timeout_ms;
+    return replay->timeout_ms + (took_ms < PATIENT_MS ? took_ms : PATIENT_MS);
+}
+
 /* Something has to come before that place. False: nothing is waited for any more. */
 static bool wait_for(struct replay *replay, uint64_t index, bool all, uint64_t *until) {
     uint64_t now = cli_now();
@@ -240,7 +258,7 @@ static bool wait_for(struct replay *replay, uint64_t index, bool all, uint64_t *
         return false;
     }
     uint64_t moved_ms = replay->moved_us / 1000;
-    uint64_t late = after(moved_ms, replay->timeout_ms);
+    uint64_t late = after(moved_ms, patience(replay, index));
     if (!replay->command && replay_is_passed(replay, index))
         sooner(&late, moved_ms + PASSED_MS);
     sooner(until, late);

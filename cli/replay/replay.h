@@ -22,6 +22,7 @@ struct replay_options {
     uint64_t timeout_ms;
     bool strict;
     cli_list ignore;
+    cli_list skip;
     cli_list set;
     const char *redacted;
     uint64_t max;
@@ -37,7 +38,8 @@ enum { REPLAY_AHEAD = 1024, REPLAY_AHEAD_BYTES = 8 << 20, REPLAY_OPEN_MAX = 1638
 /* A request of ours whose answer is not in sight yet. */
 typedef struct replay_open {
     uint64_t name; /* 0: it is not there any more */
-    char method[40];
+    bool any;      /* its answer is not compared */
+    char method[39];
 } replay_open;
 
 struct replay {

@@ -214,6 +214,10 @@ case("the whole may differ", TIMES, changed, 0, "", "equal", ("t", "-i", "/resul
 case("not that pointer", TIMES, changed, 7, "t:3: result: plugin: answer to a with id 1: another result\n  /result/list/1/v\n  - 1\n  + 4", "",
      ("t", "-i", "/result/time", "-i", "/result/list/0/v", "-i", "/result/*/v", "-i", "list/1/v"))
 case("a member that is gone may differ", TIMES, [[], [answer(1, '{"list":[{"v":1,"w":2},{"v":1}],"v":0}')], []], 0, "", "equal", ("t", "-i", "time"))
+LOGS = [host(A), them(notice("log", "[1]")), them(answer(1, RX)), host(B), them(notice("log", "[2]")), them(OK)]
+case("skipped", LOGS, [[], [answer(1, 5)], [notice("log", "[3]"), notice("log", "[4]"), OK], []], 0, "", "equal: 2 sent; of 2 expected 2 came the same", ("t", "--skip", "log", "--skip", "a"))
+case("not skipped", LOGS, [[], [answer(1, 5)], [notice("log", "[3]"), notice("logs"), OK], []], 7, None, "1 differ, 0 are missing; 1 unexpected", ("t", "--skip", "log", "--skip", "b"))
+case("a request is not skipped", [host(A), them(request(7, "log")), host(answer(7, 1)), them(answer(1, 2))], [[], [request(8, "log")], [answer(1, 2)], []], 0, "", "equal: 2 sent; of 2", ("t", "--skip", "log"))
 case("what was redacted", [host(A), them(answer(1, '{"token":"***","x":1}'))], [[], [answer(1, '{"token":"abc","x":1}')], []], 0, "", "equal")
 NUMBERS = "[18446744073709551615,-0,1e400,0.10,12300,1E+2,5e-1]"
 case("numbers by value", [host(A), them(answer(1, NUMBERS))], [[], [answer(1, "[18446744073709551615.0,0,10e399,1e-1,1.23e4,100,0.5]")], []], 0, "", "equal")
@@ -254,6 +258,10 @@ case("an answer to nothing", [host(answer(5, 1)), host(A), them(answer(1, RX))],
 case("never answered", [host(A), host(B), them(OK)], [[], [], [OK], []], 0, "", "equal")
 case("never answered, now it is", [host(A), host(B), them(OK)], [[], [answer(1, 0)], [OK], []], 7,
      f"t:3: unexpected: plugin: answer with id 1 was not recorded\n  + {answer(1, 0)}")
+# Whoever sent what nobody could read waits for that to be said.
+NOBODY = refusal("null", -32700)
+case("an answer to nobody", [host("{broken", kind="broken"), them(NOBODY), host(A), them(answer(1, RX))], [[], [100, NOBODY], [answer(1, RX)], []], 0, "", "equal: 2 sent")
+case("an answer to nobody is missing", [host("{broken", kind="broken"), them(NOBODY), host(A), them(answer(1, RX))], [[], [], [answer(1, RX)], []], 7, None, "1 are missing", ("t", "--timeout", "200ms"))
 case("answered twice", [host(A), them(answer(1, 1)), them(answer(1, 2))], [[], [answer(1, 1), answer(1, 2)], []], 0, "", "equal")
 batch = f"[{request(1, 'a')},{request(2, 'b')}]"
 case("batches", [host(batch), them(f"[{answer(1, 1)},{answer(2, 2)}]"), them(f"[{request(5, 'c')}]"), host(f"[{answer(5, 5)}]")],
@@ -261,6 +269,16 @@ case("batches", [host(batch), them(f"[{answer(1, 1)},{answer(2, 2)}]"), them(f"[
      "t:3: text: plugin: batch: other content\n  /1/result\n  - 2\n  + 3")
 if log() != [batch, f"[{answer(50, 5)}]"]:
     complain("batches", f"sent was {log()}")
+answers = [answer(1, 1), answer(2, '{"t":1,"v":2}'), answer('"1"', 3), answer(1, 4), notice("n")]
+several = [host("[" + ",".join([request(1, "a"), request(2, "b"), request('"1"', "c"), request(1, "d")]) + "]"), them("[" + ",".join(answers) + "]")]
+mixed = [answers[at] for at in (4, 2, 0, 1, 3)]
+case("the answers of a batch in another order", several, [[], ["[" + ", ".join(mixed) + "]"], []], 0, "", "equal")
+case("strict, the answers of a batch in another order", several, [[], ["[" + ",".join(mixed) + "]"], []], 7, None, "1 differ", ("t", "--strict"))
+mixed[3] = answer(2, '{"t":5,"v":2}')
+case("a batch in another order and with another answer", several, [[], ["[" + ",".join(mixed) + "]"], []], 7, "t:3: text: plugin: batch: other content\n  /1/result/t\n  - 1\n  + 5")
+case("what may differ in a batch", several, [[], ["[" + ",".join(mixed) + "]"], []], 0, "", "equal", ("t", "-i", "/result/t"))
+case("a batch with an answer less", several, [[], ["[" + ",".join(mixed[:3] + mixed[4:]) + "]"], []], 7, f"t:3: text: plugin: batch: other content\n  /1\n  - {answers[1]}")
+case("a batch with an answer more", several, [[], ["[" + ",".join([answer(9, 9)] + answers) + "]"], []], 7, f"t:3: text: plugin: batch: other content\n  /4\n  + {answer(9, 9)}")
 case("no header", TALK, told([answer(1, RX)], [N, OK]), 0, "", "t:1: ", header=None)
 case("dropped, cut and wrong lines", TALK[:2] + ['{"t":5,"dropped":3}', "nonsense"] + TALK[2:] + ['{"t":9,"from'], told([answer(1, RX)], [N, OK]), 0, "", "t:4: 3 records are missing here")
 with open("t", "rb+") as file:

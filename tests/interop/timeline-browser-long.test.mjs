@@ -288,6 +288,26 @@ test("next to nothing can be shown, too", async (t) => {
     }
 });
 
+test("what is looked for is found, however it is written", async (t) => {
+    const place = folder(t), trace = join(place, "few.jsonl"), file = join(place, "few.html");
+    const messages = [
+        '{"jsonrpc":"2.0","id":1,"method":"a","params":["caf\\u00e9 \\uD834\\udd1e","a\\/b \\"c\\" \\u003cd>"]}',
+        '{"jsonrpc":"2.0","id":2,"method":"b","params":["CAFÉ 𝄞","a/b <d>",{"id":1}]}',
+        '{"jsonrpc":"2.0","id":"\\u00e9","method":"c"}',
+    ];
+    writeFileSync(trace, ['{"duplex-trace":1,"time":"us","part":1}', ...messages.map((message, i) => `{"t":${i},"from":"host","message":${message}}`), ""].join("\n"));
+    assert.equal((await run(["timeline", trace, "-o", file])).code, 0);
+    const { page, quiet } = await openPage(await openBrowser(t), file);
+    const found = { "café": [0, 1], "CAFÉ": [0, 1], "é 𝄞": [0, 1], "a/b": [0, 1], '"c"': [0, 2], "<D": [0, 1], "𝄠": [], "id:1": [0], "id:2": [1], "id:é": [2], "id:3": [] };
+    for (const [query, items] of Object.entries(found)) {
+        await page.evaluate((text) => { document.getElementById("search").value = text; page.filter(); }, query);
+        assert.deepEqual(await page.evaluate("[...page.list]"), items, query);
+    }
+    await page.evaluate(() => { document.getElementById("search").value = "café"; page.filter(); page.choose(0); });
+    assert.equal(await text(page, "#detail pre mark"), "caf\\u00e9");
+    quiet();
+});
+
 test("a page that was cut off says so", async (t) => {
     const { file } = await make(t, ["talk", "900"]);
     const whole = readFileSync(file, "utf8"), script = whole.slice(whole.lastIndexOf("<script>"));

@@ -79,7 +79,7 @@ async function copyText(text, button) {
 function markAll(box, query) {
     const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT), nodes = [];
     while (walker.nextNode() && nodes.length < 5000) nodes.push(walker.currentNode);
-    const wanted = new RegExp(escaped(query), "i");
+    const wanted = new RegExp(Array.from(query, formsOf).join(""), "i");
     for (const node of nodes) {
         const match = wanted.exec(node.data);
         if (!match || !match[0] || !node.parentNode.closest("pre")) continue;

@@ -84,27 +84,34 @@ function findId(data, item) {
 
 const escaped = (text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
+// How a character may stand in a message: JSON has several ways to write most of them.
+function formsOf(c) {
+    if (c === '"' || c === "/") return "\\\\?" + escaped(c);
+    if (c === "\\") return "\\\\{1,2}";
+    if (c !== "<" && c < "\u0080") return escaped(c);
+    const codes = (text) => Array.from({ length: text.length }, (_, i) => "\\\\u" + text.charCodeAt(i).toString(16).padStart(4, "0")).join("");
+    return `(?:${[...new Set([escaped(c), ...(c === "<" ? ["\\\\x3c"] : []), codes(c), codes(c.toLowerCase()), codes(c.toUpperCase())])].join("|")})`;
+}
+
 // What is looked for: letters in any case, in names and in texts; with "id:" the id of a message.
 function matcherOf(query) {
-    const id = /^id:\s*(.+)$/.exec(query);
-    const asWritten = (text) => escaped(text.replaceAll("<", "\\x3c"));
-    if (id) return { text: new RegExp(`"id"\\s*:\\s*(?:${asWritten(id[1])}|"${asWritten(id[1])}")\\s*[,}]`), name: null };
-    // In a message a quote or a backslash stands behind another; who looks for either may mean both forms.
-    const quoted = JSON.stringify(query).slice(1, -1);
-    const forms = [...new Set([query, quoted].map(asWritten).concat(query.includes("<") ? [escaped(query.replaceAll("<", "\\u003c"))] : []))];
-    return { text: new RegExp(forms.join("|"), "i"), name: new RegExp(escaped(query), "i") };
+    const id = /^id:\s*(.+)$/.exec(query), forms = Array.from(id ? id[1] : query, formsOf).join("");
+    if (!id) return { text: new RegExp(forms, "i"), name: new RegExp(escaped(query), "i"), isIt: () => true };
+    // Other members are called "id", too.
+    const value = `(?:${forms}|"${forms}")`, whole = new RegExp(`^(?:${value}|…)$`);
+    return { text: new RegExp(`"id"\\s*:\\s*${value}\\s*[,}]`), name: null, isIt: (data, i) => whole.test(idOf(data, i)) };
 }
 
 // Marks what was found in `hits` (1 for each item). Answers mark their questions.
 function search(data, query, hits) {
-    const { text, name } = matcherOf(query);
+    const { text, name, isIt } = matcherOf(query);
     const named = data.names.map((one) => name !== null && name.test(one));
     const hit = (i) => { hits[isAnswered(data, i) ? data.partner[i] : i] = 1; };
     for (let i = 0; i < data.count; i++) if (data.name[i] >= 0 && named[data.name[i]]) hit(i);
     data.blocks.forEach(({ first }, number) => {
         const all = document.getElementById("t" + number).textContent;
         if (!text.test(all)) return;
-        all.split("\n").forEach((line, place) => { if (text.test(line)) hit(first + place); });
+        all.split("\n").forEach((line, place) => { if (text.test(line) && isIt(data, first + place)) hit(first + place); });
     });
 }
 

@@ -178,6 +178,19 @@ static int begin(struct timeline *timeline) {
     return code;
 }
 
+/* Who gives the newest part first would see answers before their questions. */
+static int check_part(const struct timeline *timeline, const cli_trace *trace,
+                      const dx_trace_record *record) {
+    const cli_story *story = &timeline->story;
+    uint64_t part = record->count ? record->count : 1;
+    if (record->kind != DX_TRACE_HEADER || part >= story->part ||
+        record->unix_ms != story->unix_ms || (part == 1 && !record->unix_ms))
+        return CLI_OK;
+    return cli_fail(CLI_USAGE, "%s:%llu: part %llu follows part %llu: the oldest comes first",
+                    cli_trace_name(trace), (unsigned long long)record->line,
+                    (unsigned long long)part, (unsigned long long)story->part);
+}
+
 static int read_file(struct timeline *timeline, const char *file) {
     cli_trace *trace;
     dx_trace_record record;
@@ -192,7 +205,8 @@ static int read_file(struct timeline *timeline, const char *file) {
     while (code == CLI_OK && (got = cli_trace_next(trace, &record, &error)) < CLI_GOT_END) {
         if (got == CLI_GOT_WRONG)
             cli_story_unread(&timeline->story, &error);
-        else if (!cli_story_take(&timeline->story, &record))
+        else if ((code = check_part(timeline, trace, &record)) == CLI_OK &&
+                 !cli_story_take(&timeline->story, &record))
             code = cli_fail(CLI_NO_START, "no memory");
         if (ferror(timeline->out)) {
             timeline->lost = errno; /* it is told when all is closed */

@@ -112,7 +112,8 @@ static void take_event(replay_survey *survey, const dx_trace_record *record) {
 
 static int take_header(replay_survey *survey, const char *file, const dx_trace_record *record) {
     uint64_t part = record->count ? record->count : 1;
-    bool goes_on = survey->part && survey->unix_ms == record->unix_ms && part > 1;
+    bool is_same = survey->part && survey->unix_ms == record->unix_ms;
+    bool goes_on = is_same && (part > 1 || (record->unix_ms && part < survey->part));
     unsigned long long line = record->line;
     if (survey->part && !goes_on)
         return cli_fail(CLI_USAGE, "%s:%llu: another trace begins here; one is replayed at a time",

@@ -209,6 +209,9 @@ facts page | tail -n 1 | grep -q ' 0 None ' || complain "halt does not cancel wi
 { echo "${header/\"part\":1/\"part\":2}"; answer 9 1; } >p
 plain_run p.1 p -o page
 facts page | tail -n 1 | grep -qE '^9 3 2 .* 0 None' || complain "parts: $(facts page | tail -n 1)"
+expect 2 '' 'p.1:1: part 1 follows part 2: the oldest comes first' p p.1 -o other
+cp p.1 q.1
+expect 0 '' '2 messages of 2 conversations' p.1 q.1 -o page
 { echo "${header/800000/802500}"; ask 1 1 a; } >later
 plain_run p.1 later -o page
 facts page | tail -n 1 | grep -qE '^2500001 1 1 \[1, ' || complain "two traces: $(facts page | tail -n 1)"

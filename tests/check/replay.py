@@ -299,7 +299,8 @@ write_trace(TALK[:2], "t.1", '{"duplex-trace":1,"time":"us","part":1,"unix-ms":5
 write_trace(TALK[2:], "t.0", '{"duplex-trace":1,"time":"us","part":2,"unix-ms":5}')
 case("parts", None, told([answer(1, RX)], [N, OK]), 0, "", "equal: 2 sent; of 3", ("t.1", "t.0"))
 case("a part is missing", None, [[], [N, OK], []], 0, "", "t.0:1: parts of the trace are missing before this one", ("t.0",))
-case("parts the wrong way round", None, [[], []], 2, "", "t.1:1: another trace begins here; one is replayed at a time", ("t.0", "t.1"))
+case("parts the wrong way round", None, [[], []], 2, "", "t.1:1: part 1 follows part 2: the oldest comes first", ("t.0", "t.1"))
+case("two traces", None, [[], []], 2, "", "t.1:1: another trace begins here; one is replayed at a time", ("t.1", "t.1"))
 
 # --- Limits, on both sides. -----------------------------------------------------------------------
 for ahead, code in ((1024, 0), (1025, 7)):

@@ -260,7 +260,11 @@ case("never answered, now it is", [host(A), host(B), them(OK)], [[], [answer(1, 
      f"t:3: unexpected: plugin: answer with id 1 was not recorded\n  + {answer(1, 0)}")
 # Whoever sent what nobody could read waits for that to be said.
 NOBODY = refusal("null", -32700)
-case("an answer to nobody", [host("{broken", kind="broken"), them(NOBODY), host(A), them(answer(1, RX))], [[], [100, NOBODY], [answer(1, RX)], []], 0, "", "equal: 2 sent")
+case("an answer to nobody", [host("{broken", kind="broken"), them(NOBODY), host(A), them(answer(1, RX))], [[], [100, NOBODY], [answer(1, RX)], []], 0, "", "equal: 2 sent", ("t", "--record", "now"))
+with open("now", encoding="utf-8") as file:
+    said = file.read()
+if not said.find("-32700") < said.find('"method":"a"'):
+    complain("an answer to nobody", "it was not waited for: " + said)
 case("an answer to nobody is missing", [host("{broken", kind="broken"), them(NOBODY), host(A), them(answer(1, RX))], [[], [], [answer(1, RX)], []], 7, None, "1 are missing", ("t", "--timeout", "200ms"))
 case("answered twice", [host(A), them(answer(1, 1)), them(answer(1, 2))], [[], [answer(1, 1), answer(1, 2)], []], 0, "", "equal")
 batch = f"[{request(1, 'a')},{request(2, 'b')}]"
@@ -353,7 +357,7 @@ for sent, early in ((31, False), (40, True)):
     rounds = [(notice("x"), notice("n", f"[{i}]")) for i in range(sent)]
     extra = notice("n", '"extra"').replace('"params":"extra"', '"params":["extra"]')
     out, err = case(f"{sent} messages later", [host(A), them(answer(1, RX)), *[one for ours, theirs in rounds for one in (host(ours), them(theirs))], host(B), them(OK), host(notice("z")), them(notice("n", '["last"]'))],
-                    [[], [extra, answer(1, RX)], *[[theirs] for ours, theirs in rounds], [answer(2, '"ko"')], [notice("n", '["last"]')], []], 7, None, "1 differ, 0 are missing; 1 unexpected")
+                    [[], [extra, answer(1, RX)], *[[theirs] for ours, theirs in rounds], [answer(2, '"ko"')], [notice("n", '["last"]')], []], 7, None, "1 differ, 0 are missing; 1 unexpected", ("t", "--timeout", "10s"))
     if early != (out.find("unexpected") < out.find("another result")):
         complain(f"{sent} messages later", out)
 

@@ -86,6 +86,7 @@ bool replay_same_number(dx_text one, dx_text two) {
 
 static bool path_add(replay_diff *diff, dx_text token) {
     bool good = dx_buf_append(&diff->path, "/", 1) == DX_OK;
+    diff->name = token;
     for (size_t i = 0; good && i < token.len; i++) {
         char c = token.at[i];
         const char *as = c == '~' ? "~0" : c == '/' ? "~1" : NULL;
@@ -97,7 +98,9 @@ static bool path_add(replay_diff *diff, dx_text token) {
 static bool path_index(replay_diff *diff, size_t index) {
     char text[24];
     int len = snprintf(text, sizeof text, "%zu", index);
-    return path_add(diff, (dx_text){text, (size_t)len});
+    bool good = path_add(diff, (dx_text){text, (size_t)len});
+    diff->name = (dx_text){NULL, 0};
+    return good;
 }
 
 static size_t token_len(const char *at, const char *end) {
@@ -137,14 +140,10 @@ static bool is_ignored(const replay_diff *diff) {
         size_t first = 1 + token_len(path.at + 1, path.at + path.len);
         inside = (dx_text){path.at + first, path.len - first};
     }
-    const char *slash = path.len ? memrchr(path.at, '/', path.len) : NULL;
-    if (!slash)
-        return false;
-    dx_text name = {slash + 1, (size_t)(path.at + path.len - slash - 1)};
     for (size_t i = 0; diff->ignore && i < diff->ignore->count; i++) {
         const char *pattern = diff->ignore->at[i];
         if (pattern[0] == '/' ? fits_pointer(path, pattern) || fits_pointer(inside, pattern)
-                              : dx_text_is(name, pattern))
+                              : diff->name.at && dx_text_is(diff->name, pattern))
             return true;
     }
     return false;

@@ -24,6 +24,7 @@ typedef struct replay_diff {
     bool unread;      /* the JSON library can't hold one of them, or there was no memory */
     const cli_list *ignore;
     dx_buf path;
+    dx_text name; /* its last step as it stands in the text; absent: an element of an array */
 } replay_diff;
 
 /* Are the two the same? `ignore` (which may be NULL) are JSON Pointers, in which * stands for any

@@ -213,6 +213,10 @@ case("a pointer may differ", TIMES, changed, 0, "", "equal", ("t", "-i", "/resul
 case("the whole may differ", TIMES, changed, 0, "", "equal", ("t", "-i", "/result"))
 case("not that pointer", TIMES, changed, 7, "t:3: result: plugin: answer to a with id 1: another result\n  /result/list/1/v\n  - 1\n  + 4", "",
      ("t", "-i", "/result/time", "-i", "/result/list/0/v", "-i", "/result/*/v", "-i", "list/1/v"))
+SLASHES = [host(A), them(answer(1, '{"x/y~z":[1,2],"":3}'))]
+case("a name with a slash may differ", SLASHES, [[], [answer(1, '{"x/y~z":[1,5],"":3}')], []], 0, "", "equal", ("t", "-i", "x/y~z"))
+case("a pointer with a slash may differ", SLASHES, [[], [answer(1, '{"x/y~z":[1,5],"":4}')], []], 0, "", "equal", ("t", "-i", "/result/x~1y~0z/1", "-i", "/result/"))
+case("an element has no name", SLASHES, [[], [answer(1, '{"x/y~z":[1,5],"":3}')], []], 7, None, "1 differ", ("t", "-i", "1"))
 case("a member that is gone may differ", TIMES, [[], [answer(1, '{"list":[{"v":1,"w":2},{"v":1}],"v":0}')], []], 0, "", "equal", ("t", "-i", "time"))
 LOGS = [host(A), them(notice("log", "[1]")), them(answer(1, RX)), host(B), them(notice("log", "[2]")), them(OK)]
 case("skipped", LOGS, [[], [answer(1, 5)], [notice("log", "[3]"), notice("log", "[4]"), OK], []], 0, "", "equal: 2 sent; of 2 expected 2 came the same", ("t", "--skip", "log", "--skip", "a"))

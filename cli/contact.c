@@ -68,11 +68,15 @@ static int lost_code(dx_fault fault) {
     }
 }
 
+static void hear_end(struct contact *contact, const dx_error *why) {
+    contact->other_framing |= !contact->heard && why->fault == DX_FAULT_OTHER_FRAMING;
+}
+
 void contact_hear(struct contact *contact, const dx_event *event) {
     bool lost = event->outcome == DX_OUTCOME_LOST;
     contact->heard |= event->message.len != 0 && !lost;
-    contact->other_framing |=
-        lost && !contact->heard && event->error.fault == DX_FAULT_OTHER_FRAMING;
+    if (lost)
+        hear_end(contact, &event->error);
 }
 
 int contact_code(const dx_event *event) {
@@ -265,11 +269,26 @@ static void tell_gone(struct contact *contact) {
         ears->on_gone(ears->user);
 }
 
+/* Whatever ends the program now, this was the reason; but what can't be written to it may just be a
+ * sign of its end. */
+static void on_broken(dx_child *child, const dx_error *why, void *user) {
+    struct contact *contact = user;
+    (void)child;
+    if (why->fault == DX_FAULT_SYSTEM)
+        return;
+    hear_end(contact, why);
+    contact->broken = lost_code(why->fault);
+    snprintf(contact->how, sizeof contact->how, "%s",
+             contact->broken == CLI_ENDED ? "it closed its output" : why->phrase);
+}
+
 static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     struct contact *contact = user;
     contact->gone = true;
-    contact->left = !gone->error.fault;
-    if (gone->error.fault)
+    contact->left = !gone->error.fault && !contact->broken;
+    if (contact->broken)
+        ; /* which has told how */
+    else if (gone->error.fault)
         snprintf(contact->how, sizeof contact->how, "%s", gone->error.phrase);
     else if (gone->known && !gone->signal)
         snprintf(contact->how, sizeof contact->how, "it left with code %d", gone->code);
@@ -284,6 +303,8 @@ static void on_closed(dx_link *link, const dx_error *why, void *user) {
     struct contact *contact = user;
     contact->gone = true;
     contact->left = !why->fault;
+    hear_end(contact, why);
+    contact->broken = why->fault ? lost_code(why->fault) : CLI_OK;
     snprintf(contact->how, sizeof contact->how, "%s",
              why->fault ? why->phrase : "it closed the connection");
     dx_link_free(link);
@@ -324,6 +345,7 @@ static dx_status start_child(struct contact *contact, dx_error *error) {
     config.env = env;
     config.inherit_env = options->inherit_env;
     config.on_gone = on_gone;
+    config.on_closed = on_broken;
     config.on_errors = on_errors;
     config.user = contact;
     if (options->stop_ms)

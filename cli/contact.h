@@ -25,10 +25,11 @@ struct contact {
     bool other_framing;  /* what came looks like a message in the other framing */
     bool gone;
     bool left;      /* … and there is nothing wrong with how */
+    int broken;     /* nobody can talk to it any more, though it is not gone yet: the exit code */
     unsigned noted; /* violations that were told */
     int code;       /* CONTACT_FAILED: the exit code, and the line to be told */
     char *failure;  /* … which may be NULL if there was no memory for it */
-    char how[300];  /* how it went, once it is gone */
+    char how[300];  /* how it went, once it is gone or broken */
     cli_tail tail;
 };
 

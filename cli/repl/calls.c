@@ -43,6 +43,7 @@ static void tell(struct repl_call *call) {
     /* Who cancels something wants it to end so. */
     if (!call->cancelled || call->failure.code != CLI_INTERRUPTED)
         repl_note(repl, call->failure.code);
+    repl->lost_calls += call->lost;
     remove_call(call);
 }
 
@@ -53,6 +54,7 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
     contact_hear(contact, event);
     call->repl->calls_open--;
     call->ended = true;
+    call->lost = event->outcome == DX_OUTCOME_LOST;
     if (code == CLI_OK) {
         repl_show_result(call, event);
         remove_call(call);
@@ -141,7 +143,7 @@ void repl_calls_again(struct repl *repl) {
     for (struct repl_call *call = repl->calls, *next; call; call = next) {
         next = call->next;
         failure_done(&call->failure);
-        call->ended = false;
+        call->ended = call->lost = false;
         dx_status status = send(call);
         if (status == DX_OK) {
             repl->calls_open++;
@@ -152,16 +154,13 @@ void repl_calls_again(struct repl *repl) {
     }
 }
 
-size_t repl_calls_tell(struct repl *repl, bool gone) {
-    size_t count = 0;
+void repl_calls_tell(struct repl *repl, bool gone) {
     for (struct repl_call *call = repl->calls, *next; call; call = next) {
         next = call->next;
         if (!call->ended || (call->failure.code == CLI_ENDED && !gone))
             continue;
         tell(call);
-        count++;
     }
-    return count;
 }
 
 void repl_calls_forget(struct repl *repl) {

@@ -95,7 +95,9 @@ static bool is_clear(struct repl *repl) {
     bool heard = session->main->heard;
     repl->until = DX_NEVER;
     bool tries = session->other || session->same;
-    if (repl->judged || ((heard || !repl->calls_count) && !tries))
+    /* Some speak first. */
+    bool unsure = !heard && (repl->calls_count || session->main->other_framing);
+    if (repl->judged || (!unsure && !tries))
         return true;
     if (!repl->watches)
         session_watch(&repl->watch);
@@ -111,16 +113,23 @@ static bool is_clear(struct repl *repl) {
     }
 }
 
-/* The peer is gone, and nobody asked for that. */
+/* The peer is gone, or can't be talked to any more, and nobody asked for that. */
+static bool is_over(const struct repl *repl) {
+    const struct contact *main = repl->session->main;
+    return main && (main->gone || main->broken) && !repl->lost && !repl->restarts;
+}
+
 static void tell_end(struct repl *repl) {
     const struct contact *main = repl->session->main;
+    int code = main->broken ? main->broken : CLI_ENDED;
     repl->lost = true;
     repl_requests_end(repl);
-    size_t told = repl_calls_tell(repl, true);
+    repl_calls_tell(repl, true);
+    bool told = repl->lost_calls || (repl->judged && main->broken);
     char message[400];
     snprintf(message, sizeof message, "the peer ended: %s", main->how);
     if (!main->left && !told)
-        repl_note(repl, session_tell(repl->session, CLI_ENDED, message, NULL, NULL));
+        repl_note(repl, session_tell(repl->session, code, message, NULL, NULL));
     else if (repl->typed && !told)
         cli_note("%s", message);
     if (repl->typed)
@@ -134,14 +143,13 @@ void repl_work(struct repl *repl) {
     if (!is_clear(repl) || !repl->session->main)
         return;
     repl_calls_tell(repl, false);
-    if (repl->session->main->gone && !repl->lost && !repl->restarts)
+    if (is_over(repl))
         tell_end(repl);
 }
 
 /* The peer ended where nobody looked. */
 static bool is_due(const struct repl *repl) {
-    const struct contact *main = repl->session->main;
-    return main && main->gone && !repl->lost && !repl->restarts && repl->until == DX_NEVER;
+    return is_over(repl) && repl->until == DX_NEVER;
 }
 
 bool repl_wait(struct repl *repl, int fd, uint64_t until, bool *ret_work) {
@@ -178,6 +186,7 @@ int repl_restart(struct repl *repl) {
     repl_calls_tell(repl, true);
     repl_calls_free(repl);
     repl->watches = repl->judged = repl->restarts = false;
+    repl->lost_calls = 0;
     repl->until = DX_NEVER;
     int code = session_restart(session);
     repl->lost = session->main && session->main->gone; /* which was told */

@@ -36,6 +36,7 @@ struct repl_call {
     uint64_t took_us;
     bool cancelled; /* by the user */
     bool ended;     /* and not yet told, because more is to be learned of how */
+    bool lost;      /* … with the conversation */
     struct failure failure;
 };
 
@@ -64,6 +65,7 @@ struct repl {
     size_t calls_count;      /* all of them … */
     size_t calls_open;       /* … and those that have not ended */
     size_t calls_bytes;      /* of their params */
+    size_t lost_calls;       /* that were told: so was the end of the conversation */
     uint64_t last_call;
     struct repl_request *requests;
     size_t requests_count;
@@ -95,8 +97,8 @@ struct repl_call *repl_call_find(const struct repl *repl, uint64_t number);
 int repl_cancel(struct repl *repl, struct repl_call *call);
 /* Once more, to a peer that knows nothing of them. */
 void repl_calls_again(struct repl *repl);
-/* Those that have ended; `gone`: also those that the peer's end has ended. How many. */
-size_t repl_calls_tell(struct repl *repl, bool gone);
+/* Those that have ended; `gone`: also those that the peer's end has ended. */
+void repl_calls_tell(struct repl *repl, bool gone);
 /* The same, but nothing is told. */
 void repl_calls_forget(struct repl *repl);
 void repl_calls_free(struct repl *repl);

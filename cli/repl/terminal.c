@@ -67,7 +67,7 @@ static size_t cursor_row(const struct terminal *terminal) {
     size_t column = strlen(terminal->prompt);
     for (const wchar_t *at = line->buffer; at < line->cursor; at++) {
         int cells = wcwidth(*at);
-        size_t needs = cells < 0 ? 2 : (size_t)cells; /* ^A */
+        size_t needs = *at == L'\t' ? 8 - column % 8 : cells < 0 ? 2 : (size_t)cells; /* ^A */
         if (column + needs > width) {
             row++;
             column = 0;

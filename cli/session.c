@@ -233,7 +233,7 @@ static bool is_settled(cli_session *session, void *user) {
 
 void session_wait_gone(cli_session *session) {
     uint64_t until = cli_now() + 1000;
-    while (!session->main->gone && cli_now() < until)
+    while (!session->main->gone && !session->main->broken && cli_now() < until)
         cli_wait(session->loop, until);
 }
 

@@ -39,6 +39,9 @@ static int run(const cli_words *words, void *user) {
     if (fcntl(STDIN_FILENO, F_GETFD) < 0)
         (void)open("/dev/null", O_RDONLY);
     struct repl repl = {.typed = is_terminal(), .until = DX_NEVER};
+    /* What is shown is flushed where it ends: each of its lines by itself would take long. */
+    if (repl.typed)
+        (void)setvbuf(stdout, NULL, _IOFBF, BUFSIZ * 8);
     repl.asks = options->ask || (repl.typed && !options->answers);
     cli_voice.events = true;
     /* Who looks on sees it at once, and needs no tail. */

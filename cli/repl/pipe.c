@@ -15,8 +15,9 @@ struct input {
     int interrupts;   /* before all this */
 };
 
+/* Nor is anything done whose result nobody would see. */
 static bool is_stopped(const struct input *input) {
-    return input->repl->quits || cli_interrupts() != input->interrupts;
+    return input->repl->quits || cli_interrupts() != input->interrupts || cli_voice.lost;
 }
 
 static void turn(struct repl *repl, uint64_t until) {
@@ -129,7 +130,7 @@ int repl_run_pipe(struct repl *repl) {
     repl->asks = false;
     repl_requests_end(repl);
     while (repl->calls_count && !repl->lost && cli_interrupts() == input.interrupts &&
-           !repl->judged)
+           !repl->judged && !cli_voice.lost)
         turn(repl, DX_NEVER);
     if (cli_interrupts() != input.interrupts) {
         for (struct repl_call *call = repl->calls; call; call = call->next)

@@ -25,6 +25,7 @@ struct terminal {
     char bytes[4096]; /* that were read and not yet taken */
     size_t at;
     size_t len;
+    size_t early;   /* bytes that were typed before the terminal was libedit's, and not yet read */
     bool ended;     /* nothing more is typed */
     bool cleared;   /* the line at hand is given up */
     bool in_escape; /* a key that sends several characters */
@@ -107,10 +108,20 @@ static int take_char(struct terminal *terminal, wchar_t *ret) {
             return 0;
         bool bad = len == (size_t)-1;
         terminal->at += bad || !len ? 1 : len;
-        if (!bad)
+        /* Ctrl-Space would make libedit take the next key, whatever it is, for a character. */
+        if (!bad && len)
             return 1;
     }
     return 0;
+}
+
+/* As a NUL a Ctrl-D arrives that was typed while a line was done, when the terminal was not
+ * libedit's. */
+static void restore_ends(struct terminal *terminal, char *bytes, size_t len) {
+    size_t early = len < terminal->early ? len : terminal->early;
+    for (char *at = bytes; (at = memchr(at, '\0', early - (size_t)(at - bytes)));)
+        *at = '\4';
+    terminal->early -= early;
 }
 
 static void fill(struct terminal *terminal) {
@@ -119,10 +130,12 @@ static void fill(struct terminal *terminal) {
     terminal->at = 0;
     terminal->len = left;
     ssize_t got = read(STDIN_FILENO, terminal->bytes + left, sizeof terminal->bytes - left);
-    if (got > 0)
+    if (got > 0) {
+        restore_ends(terminal, terminal->bytes + left, (size_t)got);
         terminal->len += (size_t)got;
-    else if (got == 0 || errno != EINTR)
+    } else if (got == 0 || errno != EINTR) {
         terminal->ended = true;
+    }
 }
 
 /* A line is no place for a book: what would make it one is passed over. */
@@ -171,13 +184,35 @@ static bool see_to_interrupt(struct terminal *terminal) {
     return true;
 }
 
+/* The terminal is libedit's from now on. */
+static void prepare(struct terminal *terminal) {
+    int waiting = 0;
+    el_set(terminal->edit, EL_PREP_TERM, 1);
+    terminal->early =
+        ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0 ? (size_t)waiting : 0;
+}
+
+/* As the kernel does it: not at all where nobody could let it go on. */
+static void suspend(void) {
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    struct sigaction own;
+    sigset_t set;
+    sigaction(SIGTSTP, &plain, &own);
+    raise(SIGTSTP);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    sigaction(SIGTSTP, &own, NULL);
+}
+
 static void see_to_terminal(struct terminal *terminal) {
     if (suspended) {
         suspended = 0;
         hide(terminal);
         el_set(terminal->edit, EL_PREP_TERM, 0);
-        raise(SIGSTOP);
-        el_set(terminal->edit, EL_PREP_TERM, 1);
+        suspend();
+        prepare(terminal);
         resized = 1;
     }
     if (resized) {
@@ -197,10 +232,6 @@ static int read_char(EditLine *edit, wchar_t *ret) {
             return -1;
         see_to_terminal(terminal);
         if (take_char(terminal, ret)) {
-            /* So a Ctrl-D arrives that was typed while a line was done, when the terminal was not
-             * libedit's. */
-            if (*ret == L'\0' && is_empty(terminal))
-                *ret = L'\4';
             if (has_room(terminal, *ret))
                 return 1;
             continue;
@@ -288,6 +319,9 @@ static unsigned char complete(EditLine *edit, int key) {
 static void remember(const char *line, void *user) {
     const struct terminal *terminal = user;
     HistEvent event;
+    /* libedit comes to no line that is older than one that it can't read. */
+    if (mbstowcs(NULL, line, 0) == (size_t)-1)
+        return;
     history(terminal->history, &event, H_ENTER, line);
 }
 
@@ -368,7 +402,7 @@ static void read_lines(struct terminal *terminal) {
         int len = 0;
         terminal->cleared = false;
         /* Before the prompt is there: what is typed at once would be shown twice. */
-        el_set(terminal->edit, EL_PREP_TERM, 1);
+        prepare(terminal);
         const char *line = el_gets(terminal->edit, &len);
         if (line && len > 0) {
             do_line(terminal, line, (size_t)len);

@@ -12,6 +12,7 @@ for line in sys.stdin:
     with open("heard", "a") as file:
         file.write(message["method"] + "\n")
 END
+cp "$SOURCE/tests/check/repl-greets.py" greets.py
 timeout 300 "$python" -B "$SOURCE/tests/check/repl-terminal.py" "$BUILD/duplex" "$SOURCE/tests/check/repl-peer.py" \
     "$BUILD/examples/mcp-conformance" "$tag" || failed=1
 finish

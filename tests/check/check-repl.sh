@@ -220,6 +220,26 @@ last='a peer that leaves with 3'
 verify 4 null 'duplex repl: the peer ended: the program exited with code 3'
 (echo 'leave code:=3'; sleep 0.5) | timeout 20 "$BUILD/duplex" repl --json -- "${peer[@]}" >out 2>err
 json '{"event": "end", "how": "the program exited with code 3"} in j'
+# One that breaks the conversation while nothing is asked of it, and lives on: that is the reason, whatever ends it then.
+broken() {
+    got=0
+    last="a conversation that ends by itself: $*"
+    (sleep 0.3; echo 'echo [1]') | timeout 20 "$BUILD/duplex" repl --stop-timeout 200ms "${@:4}" >out 2>err || got=$?
+    verify "$1" "$2" "$3"
+}
+broken 6 '' 'duplex repl: the peer ended: message too long: the limit is 67108864 bytes' \
+    -f header -- sh -c 'printf "Content-Length: 99999999999\r\n\r\n"; sleep 9'
+broken 6 '' 'duplex repl: the peer ended: too much text that belongs to no message: 1001, the limit is 1000*' -- yes "$tag"
+broken 4 '' 'duplex repl: the peer ended: it closed its output' -- sh -c 'exec >&-; sleep 9'
+# One that speaks first shows its framing.
+greets=("$python" "$SOURCE/tests/check/repl-greets.py" "$tag")
+broken 0 '[1]' 'duplex repl: the peer speaks header framing (--framing header saves finding that out)' -- "${greets[@]}"
+broken 6 '' 'duplex repl: the peer does not speak line framing (it answered in the other one), but header framing: pass --framing header' \
+    -f line -- "${greets[@]}"
+# Where results can't be written, no more is asked.
+got=0
+yes 'echo [1]' | timeout 10 "$BUILD/duplex" repl -- "$echo" line >/dev/full 2>err || got=$?
+[[ $got == 2 && $(cat err) == "duplex repl: the output can't be written: No space left on device" ]] || complain "a full device: $got $(cat err)"
 # Anew, as often as wanted.
 talk 0 $'[{"jsonrpc": "2.0", "method": "x"}]\n[]\n[]' '' $'notify x\nseen\nrestart\nseen\nrestart\nseen' -- "${peer[@]}"
 

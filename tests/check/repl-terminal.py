@@ -27,7 +27,7 @@ INTERRUPT, END, TAB, ENTER, KILL = "\x03", "\x04", "\t", "\r", "\x15"
 class Talk:
     """duplex repl with those arguments."""
 
-    def __init__(self, *arguments, home=None, term="xterm"):
+    def __init__(self, *arguments, home=None, term="xterm", shell=()):
         self.screen = Screen(COLUMNS)
         self.raw = b""
         self.code = None
@@ -38,7 +38,8 @@ class Talk:
             os.environ.update(HOME=self.home, TERM=term, LC_ALL="C.UTF-8", NO_COLOR="1")
             os.environ.pop("XDG_STATE_HOME", None)
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-            os.execvp(DUPLEX, [DUPLEX, "repl", *arguments])
+            command = [*shell, DUPLEX, "repl", *arguments]
+            os.execvp(command[0], command)
 
     def read(self):
         if not select.select([self.fd], [], [], 0.02)[0]:
@@ -238,6 +239,43 @@ def case_history():
     talk.quit()
 
 
+def case_history_of_others():
+    home = os.path.abspath("others")
+    file = home + "/.local/state/duplex/repl-history"
+    os.makedirs(os.path.dirname(file))
+    with open(file, "wb") as lines:
+        lines.write(b"echo [1]\n\xff\xfe\n\x1b]0;x\x07\n" + b"x" + b"\t" * 30 + b"y\n")
+    talk = peer(home=home)
+    talk.line("jsonrpc> ")
+    later(talk, 300, {"jsonrpc": "2.0", "method": "told"})
+    talk.shows("1 later")
+    # A line with tabs in it is put away whole, too.
+    talk.type(UP + UP)
+    talk.shows("notification: told")
+    talk.wait("the line", lambda: talk.screen.text().rstrip().endswith(" y"))
+    if talk.screen.text().count("jsonrpc> x") != 1:
+        raise Wrong(f"a piece of the line is left behind:\n{talk.screen.text()}")
+    talk.type(UP)
+    talk.line("jsonrpc> ^[]0;x^G")
+    # One that can't be read is passed over.
+    talk.type(UP)
+    talk.line("jsonrpc> echo [1]")
+    talk.type(KILL)
+    talk.quit()
+
+
+def case_keys():
+    # Ctrl-Space means nothing; a Ctrl-D counts that is typed while a line is done.
+    talk = peer()
+    talk.line("jsonrpc> ")
+    talk.type("\0")
+    talk.enter("\0echo\0 [1]\0")
+    talk.shows("1 echo")
+    talk.line("jsonrpc> ")
+    talk.type("restart" + ENTER + END)
+    talk.end(0)
+
+
 def later(talk, ms, message):
     talk.enter("later " + json.dumps({"ms": ms, "message": message}))
 
@@ -365,19 +403,28 @@ def case_signals():
 
 
 def case_suspended():
-    talk = peer()
+    # Where a shell looks after it; it goes on when the shell has read a line.
+    shell = ("bash", "-mc", '"$@"; echo "stopped $?"; read -r line; echo "read $line"; fg', "bash")
+    talk = peer(shell=shell)
     talk.line("jsonrpc> ")
     talk.type("echo [1]")
     talk.line("jsonrpc> echo [1]")
     talk.type("\x1a")
-    end = time.monotonic() + SECONDS
-    while not os.WIFSTOPPED(os.waitpid(talk.pid, os.WNOHANG | os.WUNTRACED)[1]):
-        if time.monotonic() > end:
-            raise Wrong("it does not stop")
-        talk.read()
-    if not termios.tcgetattr(talk.fd)[3] & termios.ICANON:
-        raise Wrong("the terminal is left as it is")
-    os.kill(talk.pid, signal.SIGCONT)
+    talk.shows("stopped 148")
+    talk.type("go on\n")
+    talk.shows("read go on")
+    talk.line("jsonrpc> echo [1]")
+    talk.enter("")
+    talk.shows("1 echo")
+    talk.quit()
+    # Where nobody could let it go on, it does so by itself.
+    talk = peer()
+    talk.line("jsonrpc> ")
+    talk.type("echo [1]")
+    talk.line("jsonrpc> echo [1]")
+    before = len(talk.raw)
+    talk.type("\x1a")
+    talk.wait("the line anew", lambda: len(talk.raw) > before)
     talk.line("jsonrpc> echo [1]")
     talk.enter("")
     talk.shows("1 echo")
@@ -453,6 +500,11 @@ def case_framing():
     talk.shows("the peer speaks header framing", "1 echo", "1\n]")
     talk.line("jsonrpc> half")
     talk.type(KILL)
+    talk.quit()
+    # One that speaks before anything is asked.
+    talk = Talk("--", "python3", os.path.abspath("greets.py"), TAG)
+    talk.shows("the peer speaks header framing", "notification: hello")
+    talk.line("jsonrpc> ")
     talk.quit()
 
 

@@ -65,6 +65,7 @@ static yyjson_mut_val *run(const cli_load *load, yyjson_mut_doc *doc) {
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     uint64_t answered = cli_load_answered(load);
     yyjson_mut_obj_add_uint(doc, object, "concurrency", load->concurrency);
+    yyjson_mut_obj_add_uint(doc, object, "most_under_way", load->most);
     yyjson_mut_obj_add_uint(doc, object, "calls", load->calls);
     yyjson_mut_obj_add_uint(doc, object, "results", load->results);
     yyjson_mut_obj_add_uint(doc, object, "errors", load->errors);

@@ -78,6 +78,8 @@ static void call_more(cli_loader *loader, uint64_t now) {
         loader->idle = slot->next;
         loader->under_way++;
         loader->load->calls++;
+        if (loader->under_way > loader->load->most)
+            loader->load->most = loader->under_way;
     }
     if (!loader->under_way)
         dx_loop_stop(loader->session->loop);

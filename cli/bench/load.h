@@ -20,6 +20,8 @@ typedef struct cli_load {
     /* What came of it: of `calls`, each has ended in one of these ways, unless it was interrupted.
      */
     uint64_t calls;
+    size_t most; /* of them that were under way at a time; fewer than `concurrency` if there were
+                    not so many, or the link did not take them */
     uint64_t results;
     uint64_t errors;          /* answered with an error, or given up by the peer */
     uint64_t late;            /* no answer in time */

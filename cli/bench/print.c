@@ -125,10 +125,23 @@ static void row_failed(cli_table *table, const cli_bench *bench, const char *nam
         cell_count(table, *(const uint64_t *)((const char *)&bench->run[i] + offset));
 }
 
+/* Only where it is not what was asked for. */
+static void row_most(cli_table *table, const cli_bench *bench) {
+    bool all = true;
+    for (size_t i = 0; i < bench->runs; i++)
+        all &= bench->run[i].most == bench->run[i].concurrency;
+    if (all)
+        return;
+    cli_table_add(table, "at most", CLI_YELLOW);
+    for (size_t i = 0; i < bench->runs; i++)
+        cell_count(table, bench->run[i].most);
+}
+
 static void fill_runs(cli_table *table, const cli_bench *bench) {
     cli_table_add(table, "at a time", CLI_PLAIN);
     for (size_t i = 0; i < bench->runs; i++)
         cell_count(table, bench->run[i].concurrency);
+    row_most(table, bench);
     cli_table_add(table, "calls", CLI_PLAIN);
     for (size_t i = 0; i < bench->runs; i++)
         cell_count(table, bench->run[i].calls);

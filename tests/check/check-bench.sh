@@ -226,19 +226,24 @@ for word in --starts=1 --starts=1000 --count=1 --count=1000000000 --warmup=0 --w
     --concurrency=1,2,3,4,5,6,7,8 --duration=1h --duration=0; do
     expect 3 '' 'duplex bench: cannot start ./absent: *' bench "$word" x -- ./absent
 done
+# As many at a time as asked for, unless there are not so many; that is told.
+bench "${short[@]}" -n 5 --concurrency 4,64 -f line echo -- "$echo" line
+good '[x["most_under_way"] for x in r] == [1, 4, 5]'
+run bench "${short[@]}" -n 5 --concurrency 4,64 -f line echo -- "$echo" line
+grep -qE '^  at most +1 +4 +5$' out || complain "$last: $(cat out)"
 # The most at a time, and more than the link takes at once.
 bench "${short[@]}" -n 20000 -d 5s --concurrency 10000 -f line echo '[1]' -- "$echo" line
-good "$sums and [x['results'] for x in r] == [20000, 20000]"
+good "$sums and [x['results'] for x in r] == [20000, 20000] and r[1]['most_under_way'] == 10000"
 
 # --- How it is told ----------------------------------------------------------------------------
 
-run bench --starts 2 -n 50 -f line echo -- "$echo" line
+run bench --starts 2 -n 100 -f line echo -- "$echo" line
 [[ $got == 0 && ! -s err ]] || complain "$last: code $got, $(cat err)"
-for line in '^Start-up, median of 2$' '^  first answer  ' '^Calls of echo$' '^  at a time +1 +8 +64$' '^  calls +50 +50 +50$' '^  results/s +[0-9,]+ ' \
+for line in '^Start-up, median of 2$' '^  first answer  ' '^Calls of echo$' '^  at a time +1 +8 +64$' '^  calls +100 +100 +100$' '^  results/s +[0-9,]+ ' \
     '^  p99 +[0-9.]+ [num]s ' '^  CPU/call ' '^One at a time$' '# *$' '^Memory of the peer$' '^  VmRSS +[0-9.]+ [KM]iB +[0-9.]+ [KM]iB$' '^  processes +1 +1$'; do
     grep -qE "$line" out || complain "$last: no '$line' in: $(cat out)"
 done
-! grep -qE '^  (errors|late|lost|invalid) ' out || complain "$last: $(cat out)"
+! grep -qE '^  (errors|late|lost|invalid|at most) ' out || complain "$last: $(cat out)"
 ! grep -qP '[^\x00-\x7f]' out || complain "$last: not plain: $(cat out)"
 ! painted || complain "$last: colours"
 

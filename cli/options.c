@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include "cli/output.h"
 #include "cli/say.h"
 
 #include <errno.h>
@@ -463,6 +464,7 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
     struct parse parse = {.verb = verb, .options = calloc(1, verb->size ? verb->size : 1)};
     cli_words words = {.at = calloc((size_t)argc + 2, sizeof(char *)),
                        .kinds = calloc((size_t)argc + 1, sizeof(char *))};
+    cli_output_guard();
     cli_voice.verb = verb->name;
     cli_voice.json = wants_json(argc, argv); /* for what is wrong with the words themselves */
     int code = parse.options && words.at && words.kinds ? parse_all(&parse, argc, argv, &words)
@@ -482,7 +484,9 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
     cli_flush();
     if (!cli_voice.lost && ferror(stdout))
         cli_voice.lost = EIO;
-    if (cli_voice.lost && code == CLI_OK)
+    if (cli_voice.lost == EINTR && code == CLI_OK)
+        code = cli_fail(CLI_INTERRUPTED, "interrupted: nobody took the output");
+    else if (cli_voice.lost && code == CLI_OK)
         code = cli_fail(CLI_USAGE, "the output can't be written: %s", strerror(cli_voice.lost));
     return code;
 }

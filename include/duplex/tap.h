@@ -66,8 +66,9 @@ DX_API dx_status dx_tap_start(dx_loop *loop, const dx_tap_config *config, dx_tap
                               dx_error *reterr);
 /* Closes its input, then SIGTERM, then SIGKILL; on_gone comes in bounded time. */
 DX_API void dx_tap_stop(dx_tap *tap);
-/* Hands a signal on, to the program alone or to its whole group. Once it has exited, this ends the
- * waiting for who does not take the last of its output. */
+/* Hands a signal on, to the program alone or to its whole group. If it was one that tells it to end
+ * (SIGTERM, SIGINT, SIGHUP, SIGQUIT), whoever takes nothing of its last output for half a second
+ * after its exit is not waited for; nor is anybody once a signal comes after its exit. */
 DX_API void dx_tap_signal(dx_tap *tap, int number, int group);
 /* Kills its group at once, if it is not gone, and forgets it; no callback comes any more. */
 DX_API dx_tap *dx_tap_free(dx_tap *tap);

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 
 /* How long a process may take to die of SIGKILL; how long the last of its standard error is offered
- * once everything else is done; when a file is read on, or what failed for lack of memory is tried
- * again. */
-enum { KILL_MS = 2000, ERRORS_MS = 1000, PUMP_MS = 1 };
+ * once everything else is done; how long nobody may take anything of what it left if it was told to
+ * end; when a file is read on, or what failed for lack of memory is tried again. */
+enum { KILL_MS = 2000, ERRORS_MS = 1000, LEFT_MS = 500, PUMP_MS = 1 };
 enum { MESSAGE_MIN = 64 << 10, MESSAGE_MAX = 1 << 30 };
 
 enum way { TO_PLUGIN, FROM_PLUGIN, ERRORS, WAYS };
@@ -41,10 +41,11 @@ struct dx_tap {
     dx__turn turn;
     enum step step;
     uint64_t ladder_at;
-    uint64_t drain_at; /* when who else holds its output is no longer waited for */
-    uint64_t errors_at;
-    uint64_t now_us; /* of the records at hand */
+    uint64_t drain_at;  /* when who else holds its output is no longer waited for */
+    uint64_t errors_at; /* when the last of what it wrote is no longer offered */
+    uint64_t now_us;    /* of the records at hand */
     bool exited;
+    bool told; /* by a signal that we handed on, to end */
     bool stopping;
     bool group_killed;
     bool escaped;
@@ -159,6 +160,8 @@ static void passed(dx__relay *relay, dx_text bytes) {
     struct way_of *way = DX__OWNER(relay, struct way_of, relay);
     dx_tap *tap = way->tap;
     const dx_tap_config *config = &tap->config;
+    if (tap->told && tap->errors_at != DX_NEVER)
+        tap->errors_at = later(tap, LEFT_MS);
     if (config->on_bytes)
         config->on_bytes(tap, from_of(way), way == &tap->ways[ERRORS], bytes, config->user);
     if (way->wire && !tap->freed)
@@ -235,6 +238,8 @@ static bool exit_ready(dx__watch *watch, uint32_t events) {
     tap->exited = true;
     tap->ladder_at = DX_NEVER;
     tap->drain_at = later(tap, tap->config.drain_ms);
+    if (tap->told)
+        tap->errors_at = later(tap, LEFT_MS);
     dx__watch_stop(watch); /* the descriptor is needed for the reaping */
     dx__relay_close(&tap->ways[TO_PLUGIN].relay);
     check_gone(tap);
@@ -341,6 +346,7 @@ void dx_tap_stop(dx_tap *tap) {
 void dx_tap_signal(dx_tap *tap, int number, int group) {
     if (tap->is_gone || !dx__loop_is_ours(tap->thing.loop))
         return;
+    tap->told |= number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
     if (tap->exited)
         dx__due_set(tap->thing.loop, &tap->due, tap->errors_at = later(tap, ERRORS_MS));
     else if (group)

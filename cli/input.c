@@ -6,19 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *read_stream(FILE *stream, size_t *ret_len) {
-    size_t cap = 1 << 16;
+/* The longest message that peers of ours take; a file that is a part of one is no longer. */
+enum { FILE_MAX = 64 << 20 };
+
+char *cli_read_stream(FILE *stream, size_t max, size_t *ret_len) {
+    size_t cap = max < 1 << 16 ? max + 1 : 1 << 16;
     size_t len = 0;
     char *text = malloc(cap + 1);
-    while (text && !ferror(stream)) {
+    while (text) {
         len += fread(text + len, 1, cap - len, stream);
-        if (len < cap)
+        if (len < cap || len > max)
             break;
-        cap *= 2;
+        cap = max / 2 < cap ? max + 1 : 2 * cap;
         char *more = realloc(text, cap + 1);
         if (!more)
             free(text);
         text = more;
+    }
+    bool bad = text && (ferror(stream) || len > max);
+    if (bad) {
+        int number = ferror(stream) ? errno : EFBIG;
+        free(text);
+        errno = number;
+        return NULL;
     }
     if (text)
         text[len] = '\0';
@@ -31,14 +41,14 @@ char *cli_read_file(const char *path, size_t *ret_len) {
     errno = 0;
     FILE *stream = is_input ? stdin : fopen(path, "rbe");
     const char *name = is_input ? "the standard input" : path;
-    char *text = stream ? read_stream(stream, ret_len) : NULL;
-    if (!text || ferror(stream)) {
-        cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(errno ? errno : ENOMEM));
-        free(text);
-        text = NULL;
-    }
+    char *text = stream ? cli_read_stream(stream, FILE_MAX, ret_len) : NULL;
+    int number = errno ? errno : ENOMEM;
     if (stream && !is_input)
         fclose(stream);
+    if (!text && number == EFBIG)
+        cli_fail(CLI_USAGE, "%s is longer than %d MiB", name, FILE_MAX >> 20);
+    else if (!text)
+        cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(number));
     return text;
 }
 
@@ -135,6 +145,8 @@ bool cli_params(char *const *words, char **ret_text) {
         return false;
     }
     char *text = is_file ? cli_read_file(first[0] == '@' ? first + 1 : first, &len) : strdup(first);
+    if (!text && !is_file)
+        cli_fail(CLI_NO_START, "no memory");
     if (!text)
         return false;
     if (!is_file)
@@ -176,7 +188,7 @@ static dx_status find_beside(void *user, dx_text name, dx_text *ret_bytes, dx_te
         return DX_ERR_NOMEM;
     bool wanted = !memchr(name.at, '/', name.len) && beside->count <= EXTENDS_MAX;
     FILE *stream = wanted ? fopen(path, "rbe") : NULL;
-    char *text = stream ? read_stream(stream, &len) : NULL;
+    char *text = stream ? cli_read_stream(stream, FILE_MAX, &len) : NULL;
     free(path);
     if (stream)
         fclose(stream);

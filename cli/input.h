@@ -6,10 +6,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <yyjson.h>
 
+/* What a stream holds, to be freed, with a NUL behind it; NULL with errno, which is EFBIG if that
+ * is more than so many bytes. */
+char *cli_read_stream(FILE *stream, size_t max, size_t *ret_len);
 /* The bytes of a file ("-": the standard input), to be freed; NULL if that was told with
- * cli_fail(CLI_USAGE). A NUL follows them. */
+ * cli_fail(CLI_USAGE), as one of more than 64 MiB is. A NUL follows them. */
 char *cli_read_file(const char *path, size_t *ret_len);
 /* The JSON in a file; NULL if that was told: CLI_USAGE if it can't be read, `code` ("FILE:3:7: …")
  * if it is none. *ret_code is which. */

@@ -30,6 +30,13 @@ int cli_interrupts(void) {
     return interrupts;
 }
 
+void cli_take_signals(void) {
+    struct timespec time = {0, 0};
+    sigset_t none;
+    sigemptyset(&none);
+    (void)ppoll(NULL, 0, &time, &none);
+}
+
 bool cli_is_told_to_end(void) {
     return is_told_to_end;
 }

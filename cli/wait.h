@@ -11,6 +11,8 @@
 /* From now on SIGINT, SIGTERM and SIGHUP come only while cli_wait() waits, and are counted. */
 void cli_catch_signals(void);
 int cli_interrupts(void);
+/* Counts those that have come by now, for who does not wait with cli_wait(). */
+void cli_take_signals(void);
 /* Was one of them another than SIGINT? Whoever can go on after that one can't after these. */
 bool cli_is_told_to_end(void);
 

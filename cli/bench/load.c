@@ -3,6 +3,7 @@
 #include "cli/bench/progress.h"
 #include "cli/describe/times.h"
 #include "cli/say.h"
+#include "cli/wait.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -144,10 +145,11 @@ static bool read_toll(const cli_loader *loader, cli_toll *ret_toll) {
 
 static void on_signal(dx_watch *watch, unsigned ready, void *user) {
     cli_loader *loader = user;
-    struct signalfd_siginfo info;
+    int before = cli_interrupts();
     (void)watch;
     (void)ready;
-    if (read(loader->signals, &info, sizeof info) != sizeof info)
+    cli_take_signals();
+    if (cli_interrupts() == before)
         return;
     loader->code = CLI_INTERRUPTED;
     dx_loop_stop(loader->session->loop);

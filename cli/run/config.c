@@ -436,18 +436,15 @@ static int read_root(struct reading *reading, char *const *names) {
 static int read_text(struct reading *reading, char **ret_text) {
     const char *path = reading->config->path;
     FILE *stream = fopen(path, "rbe");
-    char *text = stream ? malloc(CONFIG_FILE_MAX + 1) : NULL;
-    errno = stream && !text ? ENOMEM : errno;
-    size_t len = text ? fread(text, 1, CONFIG_FILE_MAX + 1, stream) : 0;
-    bool bad = !text || ferror(stream);
+    size_t len = 0;
+    char *text = stream ? cli_read_stream(stream, CONFIG_FILE_MAX, &len) : NULL;
     int number = errno;
     if (stream)
         fclose(stream);
-    if (bad || len > CONFIG_FILE_MAX) {
-        free(text);
-        return bad ? cli_fail(CLI_USAGE, "%s can't be read: %s", path, strerror(number))
-                   : cli_fail(CLI_USAGE, "%s is longer than %d bytes", path, CONFIG_FILE_MAX);
-    }
+    if (!text)
+        return number == EFBIG
+                   ? cli_fail(CLI_USAGE, "%s is longer than %d bytes", path, CONFIG_FILE_MAX)
+                   : cli_fail(CLI_USAGE, "%s can't be read: %s", path, strerror(number));
     *ret_text = text;
     reading->text = (dx_text){text, len};
     return CLI_OK;

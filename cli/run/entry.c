@@ -1,6 +1,8 @@
 /* One entry of a configuration: from what stands there to what is run. */
 #include "cli/run/entry.h"
 
+#include "cli/input.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,30 +167,41 @@ static bool take_line(struct reading *reading, cli_config_peer *peer, size_t *co
     return true;
 }
 
+/* To be freed; NULL if that was told. */
+static char *read_env_file(struct reading *reading, const char *place, const char *path,
+                           size_t *ret_len) {
+    FILE *stream = fopen(path, "re");
+    char *text = stream ? cli_read_stream(stream, CONFIG_FILE_MAX, ret_len) : NULL;
+    if (!text && errno == EFBIG)
+        config_flaw(reading, place, 0, "%s is longer than %d bytes", path, CONFIG_FILE_MAX);
+    else if (!text)
+        config_flaw(reading, place, 0, "%s can't be read: %s", path, strerror(errno));
+    if (stream)
+        fclose(stream);
+    return text;
+}
+
 static void take_env_file(struct reading *reading, const struct entry *entry, cli_config_peer *peer,
                           size_t *count) {
     struct spot place = spot_of(entry, "envFile");
-    const char *text = text_of(reading, entry, "envFile");
-    const char *path = text ? config_join(reading, reading->folder, text) : NULL;
-    FILE *stream = path ? fopen(path, "re") : NULL;
-    if (path && !stream)
-        config_flaw(reading, place.at, 0, "%s can't be read: %s", path, strerror(errno));
-    if (!stream)
-        return;
-    char *line = NULL;
-    size_t room = 0;
+    const char *name = text_of(reading, entry, "envFile");
+    const char *path = name ? config_join(reading, reading->folder, name) : NULL;
+    size_t left = 0;
+    char *text = path ? read_env_file(reading, place.at, path, &left) : NULL;
     size_t number = 0;
-    size_t all = 0;
     bool good = true;
-    for (ssize_t len; good && (len = getline(&line, &room, stream)) > 0; number++) {
-        all += (size_t)len;
-        good = all <= CONFIG_FILE_MAX && strlen(line) == (size_t)len &&
-               take_line(reading, peer, count, line);
+    for (char *line = text; good && left; number++) {
+        char *end = memchr(line, '\n', left);
+        size_t len = end ? (size_t)(end - line) : left;
+        size_t taken = len + (end != NULL);
+        line[len] = '\0';
+        good = strlen(line) == len && take_line(reading, peer, count, line);
+        line += taken;
+        left -= taken;
     }
     if (!good)
         config_flaw(reading, place.at, 0, "%s:%zu: expected NAME=VALUE", path, number);
-    free(line);
-    fclose(stream);
+    free(text);
 }
 
 /* The rest. */

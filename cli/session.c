@@ -7,8 +7,10 @@
 #include "cli/wait.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AT(member) offsetof(cli_peer_options, member)
 
@@ -258,12 +260,21 @@ int session_shake_hands(cli_session *session) {
 
 /* Birth and death. */
 
+/* Nobody is waited for who does not read a pipe. */
+static FILE *open_errors(const char *path) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+    FILE *stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (fd >= 0 && !stream)
+        close(fd);
+    return stream;
+}
+
 static int open_files(cli_session *session) {
     const cli_peer_options *options = session->options;
     const char *errors = options->errors;
     if (errors && strcmp(errors, "tail") != 0 && strcmp(errors, "quiet") != 0 &&
         strcmp(errors, "inherit") != 0) {
-        session->errors = fopen(errors, "we");
+        session->errors = open_errors(errors);
         if (!session->errors)
             return cli_fail(CLI_USAGE, "%s can't be written: %s", errors, strerror(errno));
     }
@@ -308,23 +319,28 @@ static void forget(cli_session *session) {
     free(session);
 }
 
+/* Reading a pipe may take forever: so signals are not caught before that. */
+static int prepare(cli_session *session, const char *name) {
+    session->protocol = cli_protocol(name);
+    if (!session->protocol)
+        return CLI_USAGE;
+    int code = read_init(session);
+    return code == CLI_OK ? open_files(session) : code;
+}
+
 static int begin(cli_session *session) {
     const char *name = session->options->protocol;
     dx_error error = {.fault = DX_FAULT_NONE};
     int code = CLI_OK;
-    cli_catch_signals();
-    if (name && strcmp(name, "auto") == 0)
+    if (name && strcmp(name, "auto") == 0) {
+        cli_catch_signals();
         code = session_detect(session->options, session->command, &name);
-    if (code != CLI_OK)
-        return code;
-    session->protocol = cli_protocol(name ? name : "jsonrpc");
-    if (!session->protocol)
-        return CLI_USAGE;
-    code = read_init(session);
+    }
     if (code == CLI_OK)
-        code = open_files(session);
+        code = prepare(session, name ? name : "jsonrpc");
     if (code != CLI_OK)
         return code;
+    cli_catch_signals();
     session->loop = session->options->loop;
     if (!session->loop && dx_loop_new(NULL, &session->loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);

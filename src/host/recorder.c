@@ -107,8 +107,15 @@ static bool is_file(int fd) {
     return fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode);
 }
 
+/* A pipe that nobody reads is refused, not waited for: whoever opens a recorder may have no way to
+ * be interrupted. */
 static int open_file(const char *path) {
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
+    if (fd >= 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
 }
 
 /* PATH.2 becomes PATH.3, PATH.1 becomes PATH.2, PATH becomes PATH.1, and a new PATH begins. If that

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
 /* One write: a pipe that can be written takes so much without blocking. How long it may take in all
@@ -18,39 +17,32 @@ struct output {
 };
 
 static struct output outputs[] = {{STDOUT_FILENO, false}, {STDERR_FILENO, false}};
-/* Since somebody did not take something; shared, so that both together take no longer. */
+/* Until when what nobody takes is offered; 0: we were not told to end. It is shared, so that both
+ * together take no longer. */
 static uint64_t last_at;
 
-/* Signals of other threads would not wake the one that waits on the loop. */
-static bool is_main_thread(void) {
-    return gettid() == getpid();
-}
-
-/* 1: there is room (or nothing to wait for), 0: the time is up, -1: look again. */
-static int wait_for_room(int fd, uint64_t ms) {
+static bool has_room_now(int fd) {
     struct pollfd room = {.fd = fd, .events = POLLOUT};
-    struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
-    sigset_t none;
-    sigemptyset(&none);
-    int count = ppoll(&room, 1, ms == DX_NEVER ? NULL : &time, is_main_thread() ? &none : NULL);
-    return count < 0 ? (errno == EINTR ? -1 : 1) : count;
+    return poll(&room, 1, 0) == 1;
 }
 
-static bool has_room(int fd) {
-    int found = wait_for_room(fd, 0);
-    while (found <= 0) {
+/* The signal stays for who waits on the loop to count. */
+static bool wait_for_room(int fd) {
+    static int signals = -1;
+    if (signals < 0)
+        signals = cli_signal_fd();
+    for (;;) {
         uint64_t now = cli_now();
-        if (!cli_interrupts()) {
-            found = wait_for_room(fd, DX_NEVER);
-            continue;
-        }
-        if (!last_at)
+        if (cli_interrupts() && !last_at)
             last_at = now + LAST_MS;
-        found = now < last_at ? wait_for_room(fd, last_at - now) : 0;
-        if (!found)
-            return false;
+        struct pollfd fds[] = {{fd, POLLOUT, 0}, {last_at ? -1 : signals, POLLIN, 0}};
+        int ms = !last_at ? -1 : now < last_at ? (int)(last_at - now) : 0;
+        int count = poll(fds, 2, ms);
+        if (count > 0 && !fds[0].revents)
+            last_at = cli_now() + LAST_MS;
+        else if (count >= 0 || errno != EINTR)
+            return count != 0; /* what is wrong with it the writing tells */
     }
-    return true;
 }
 
 static void drop(struct output *output) {
@@ -64,7 +56,7 @@ static ssize_t put(void *cookie, const char *bytes, size_t len) {
     struct output *output = cookie;
     size_t done = 0;
     while (done < len && !output->dropped) {
-        if (!has_room(output->fd)) {
+        if (!has_room_now(output->fd) && !wait_for_room(output->fd)) {
             drop(output);
             break;
         }

@@ -1,9 +1,12 @@
 #include "cli/wait.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/signalfd.h>
 #include <time.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t interrupts;
 static volatile sig_atomic_t is_told_to_end;
@@ -14,16 +17,31 @@ static void on_signal(int number) {
         is_told_to_end = 1;
 }
 
-void cli_catch_signals(void) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal};
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+static sigset_t caught(void) {
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         sigaddset(&set, numbers[i]);
+    return set;
+}
+
+void cli_catch_signals(void) {
+    struct sigaction action = {.sa_handler = on_signal};
+    sigset_t set = caught();
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         sigaction(numbers[i], &action, NULL);
-    }
     sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+int cli_signal_fd(void) {
+    sigset_t set = caught();
+    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    int high = fd >= 0 && fd < 3 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd;
+    if (high != fd)
+        close(fd);
+    return high;
 }
 
 int cli_interrupts(void) {

@@ -11,7 +11,9 @@
 /* From now on SIGINT, SIGTERM and SIGHUP come only while cli_wait() waits, and are counted. */
 void cli_catch_signals(void);
 int cli_interrupts(void);
-/* Counts those that have come by now, for who does not wait with cli_wait(). */
+/* For who does not wait with cli_wait(): a descriptor that can be read while one of them has come
+ * and was not counted (it is not to be read; -1: there is none), and what counts them. */
+int cli_signal_fd(void);
 void cli_take_signals(void);
 /* Was one of them another than SIGINT? Whoever can go on after that one can't after these. */
 bool cli_is_told_to_end(void);

@@ -5,10 +5,8 @@
 #include "cli/say.h"
 #include "cli/wait.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,7 +29,7 @@ struct cli_loader {
     uint64_t answered_ns; /* when the last answer came */
     uint64_t shown_ns;
     int code;
-    int signals; /* a signalfd */
+    int signals; /* cli_signal_fd() */
     struct slot slots[];
 };
 
@@ -194,16 +192,6 @@ int cli_load_run(cli_loader *loader, cli_load *load) {
 
 /* Birth and death. */
 
-/* For those that cli_catch_signals() has blocked. */
-static int open_signals(void) {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 cli_loader *cli_loader_new(cli_session *session, const char *method, const char *params,
                            size_t most) {
     const cli_peer_options *options = session->options;
@@ -216,7 +204,7 @@ cli_loader *cli_loader_new(cli_session *session, const char *method, const char 
     loader->options.peer.timeout_ms = options->timeout_ms;
     loader->options.peer.total_ms = options->total_ms;
     loader->options.on_done = on_done;
-    loader->signals = open_signals();
+    loader->signals = cli_signal_fd();
     return loader->signals >= 0 ? loader : cli_loader_free(loader);
 }
 

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# Our standard output and error when nobody reads them: who is told to end does so, with its children, and
+# nothing is lost that somebody reads in the end. And what is read whole has a limit.
+# shellcheck source=/dev/null disable=SC2154 # its names
+. "$SOURCE/tests/check/call-common.bash"
+
+cat >flood.py <<'END'
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    for i in range(3000):
+        print(json.dumps({"jsonrpc": "2.0", "method": "n", "params": ["y" * 100]}))
+    if "id" in m:
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": "x" * 300000}), flush=True)
+END
+cat >peers.json <<END
+{"duplex": 1, "peers": {"a": {"command": ["$python", "$plugin", "line", "$tag"]}}}
+END
+flood=("$python" flood.py "$tag")
+
+# Each line of jobs is a signal, the streams (o, e) that are full and that nobody reads, the exit code, and the
+# command.
+cat >stuck.py <<'END'
+import fcntl, os, signal, subprocess, sys, time
+jobs = []
+for line in open("jobs"):
+    words = line.rstrip("\n").split("\t")
+    read, write = os.pipe()
+    fcntl.fcntl(write, 1031, 4096)  # F_SETPIPE_SZ
+    os.set_blocking(write, False)
+    try:
+        while True:
+            os.write(write, b"x" * 512)
+    except BlockingIOError:
+        pass
+    os.set_blocking(write, True)
+    null = subprocess.DEVNULL
+    job = subprocess.Popen(words[3:], stdin=subprocess.PIPE, stdout=write if "o" in words[1] else null,
+                           stderr=write if "e" in words[1] else null)
+    job.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"x"}\n')
+    job.stdin.flush()
+    os.close(write)
+    jobs.append((job, words, read))
+time.sleep(1.5)
+wrong = 0
+for job, words, _ in jobs:
+    if job.poll() is not None:
+        print("not stuck:", job.returncode, words)
+        wrong = 1
+    else:
+        job.send_signal(getattr(signal, words[0]))
+end = time.time() + 5
+for job, words, _ in jobs:
+    try:
+        code = job.wait(max(end - time.time(), 0.1))
+        if code != int(words[2]):
+            print("code", code, words)
+            wrong = 1
+    except subprocess.TimeoutExpired:
+        print("deaf:", words)
+        job.kill()
+        wrong = 1
+sys.exit(wrong)
+END
+# job SIGNAL STREAMS CODE ARGUMENT...
+job() {
+    local IFS=$'\t'
+    echo "${*:1:3}"$'\t'"$BUILD/duplex"$'\t'"${*:4}" >>"jobs"
+}
+job SIGTERM o 130 call -f line x -- "${flood[@]}"
+job SIGINT o 130 call --json -f line x -- "${flood[@]}"
+job SIGTERM e 130 call --show -f line x -- "${flood[@]}"
+job SIGTERM o 130 repl -f line -- "${flood[@]}"
+job SIGTERM o 130 bench -f line --starts 1 --duration 100ms --warmup 0 echo -- "${py[@]}"
+job SIGTERM oe 130 run --json --config peers.json --socket ./s.sock
+job SIGTERM o 130 mcp tools list -- "$BUILD/examples/mcp-adder"
+job SIGTERM o 143 tap -- "${flood[@]}"
+job SIGINT o 130 tap -o t.jsonl -- "${flood[@]}"
+"$python" stuck.py >stuck &
+stuck=$!
+
+# Whoever shares the other end may have made it one that never waits.
+last='duplex call with an output that does not block'
+"$python" - "$BUILD/duplex" "${flood[@]}" <<'END' || complain "$last"
+import os, subprocess, sys, time
+read, write = os.pipe()
+os.set_blocking(write, False)
+job = subprocess.Popen([sys.argv[1], "call", "-f", "line", "x", "--", *sys.argv[2:]], stdout=write)
+os.close(write)
+time.sleep(0.4)
+text = b""
+while piece := os.read(read, 65536):
+    text += piece
+assert job.wait(10) == 0 and len(text) == 300003, (job.returncode, len(text))
+END
+
+# A pipe without a reader is no place for a record.
+mkfifo nobody
+expect 2 '' 'duplex call: cannot write to nobody: *' call -o nobody echo -- "$echo" line
+expect 2 '' "duplex call: nobody can't be written: *" call --stderr nobody echo -- "$echo" line
+expect 2 '' 'duplex tap: cannot write to nobody: *' tap -o nobody -- "$echo" line
+
+# 64 MiB are read, a byte more is not; nor is what has no end.
+truncate -s $((64 << 20)) most
+truncate -s $(((64 << 20) + 1)) more
+expect 2 '' 'duplex call: @most:1:1: *' call echo @most -- "$echo" line
+expect 2 '' 'duplex call: more is longer than 64 MiB' call echo @more -- "$echo" line
+expect 2 '' 'duplex call: /dev/zero is longer than 64 MiB' call echo @/dev/zero -- "$echo" line
+expect 2 '' 'duplex call: /dev/zero is longer than 64 MiB' call -p /dev/zero echo -- "$echo" line
+expect 2 '' 'duplex schema: /dev/zero is longer than 64 MiB' schema /dev/zero
+expect 2 '' 'duplex mock: /dev/zero is longer than 64 MiB' mock /dev/zero
+# So is what a configuration names: 1 MiB.
+{ head -c $(((1 << 20) - 4)) /dev/zero | tr '\0' '\n'; echo A=b; } >most.env
+{ echo; cat most.env; } >more.env
+for file in most.env more.env /dev/zero .; do
+    echo "{\"servers\": {\"a\": {\"command\": \"/nonexistent\", \"envFile\": \"$file\"}}}" >"peers-${file//\//}.json"
+done
+run run --config peers-more.env.json
+verify 2 '' "duplex run: peers-more.env.json:1:*"
+grep -q 'more.env is longer than 1048576 bytes' err || complain "$last: $(cat err)"
+run run --config peers-devzero.json
+grep -q '/dev/zero is longer than 1048576 bytes' err || complain "$last: $(cat err)"
+run run --config peers-..json
+grep -q "can't be read: Is a directory" err || complain "$last: $(cat err)"
+
+wait "$stuck" || complain "an output that nobody reads: $(cat stuck)"
+finish

@@ -4,6 +4,7 @@
 #include "cli/demo/scene.h"
 #include "cli/say.h"
 #include "cli/traffic.h"
+#include "cli/wait.h"
 
 #include <duplex/duplex.h>
 
@@ -113,8 +114,7 @@ static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     struct talk *talk = user;
     if (!talk->code && (gone->code || gone->signal))
         talk->code = cli_fail(CLI_ENDED, "%s: %s", talk->scene->example, gone->error.phrase);
-    dx_child_free(child);
-    dx_loop_stop(talk->loop);
+    talk->child = dx_child_free(child);
 }
 
 static void call_all(struct talk *talk) {
@@ -153,8 +153,12 @@ static int play(struct talk *talk) {
     if (dx_child_start(talk->loop, &config, &talk->child, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     call_all(talk);
-    dx_loop_run(talk->loop);
-    return talk->code;
+    while (talk->child && !cli_interrupts())
+        cli_wait(talk->loop, DX_NEVER);
+    if (!talk->child)
+        return talk->code;
+    talk->child = dx_child_free(talk->child);
+    return cli_fail(CLI_INTERRUPTED, "interrupted");
 }
 
 static void put_summary(const struct demo_scene *const *played, const struct demo_score *scores,
@@ -205,6 +209,7 @@ static int run(const cli_words *words, void *user) {
         return cli_fail(CLI_USAGE, "it takes no words");
     if (dx_loop_new(NULL, &loop, NULL) != DX_OK)
         return cli_fail(CLI_NO_START, "no loop");
+    cli_catch_signals();
     for (size_t i = 0; i < SCENES; i++)
         played[i] = &scenes[i];
     for (size_t i = 0; i < SYSTEMS; i++)

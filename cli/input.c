@@ -1,5 +1,6 @@
 #include "cli/input.h"
 
+#include "cli/describe/nearest.h"
 #include "cli/say.h"
 
 #include <errno.h>
@@ -222,6 +223,11 @@ static dx_protocol *protocol_file(const char *path) {
     return status == DX_OK ? protocol : NULL;
 }
 
+static const char *builtin_at(const void *names, size_t index) {
+    (void)names;
+    return dx_protocol_builtin(index);
+}
+
 dx_protocol *cli_protocol(const char *name) {
     size_t len = strlen(name);
     dx_protocol *protocol = NULL;
@@ -231,8 +237,14 @@ dx_protocol *cli_protocol(const char *name) {
     dx_status status = dx_protocol_open(dx_str(name), NULL, &protocol, &why);
     if (status == DX_OK)
         return protocol;
-    cli_fail(CLI_USAGE, "%s; 'duplex list' has them all",
-             status == DX_ERR_NOMEM ? "no memory" : why.phrase);
+    char *near = status == DX_ERR_NOMEM ? NULL : cli_nearest_of(builtin_at, NULL, name);
+    if (status == DX_ERR_NOMEM)
+        cli_fail(CLI_NO_START, "no memory");
+    else if (near)
+        cli_fail(CLI_USAGE, "%s; did you mean %s?", why.phrase, near);
+    else
+        cli_fail(CLI_USAGE, "%s; 'duplex list' has them all", why.phrase);
+    free(near);
     return NULL;
 }
 

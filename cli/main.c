@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include "cli/describe/nearest.h"
 #include "cli/manual/manual.h"
 #include "cli/say.h"
 
@@ -37,6 +38,19 @@ static void run_other(const char *name, char **argv) {
         exit(cli_fail(CLI_NO_START, "%s can't be run: %s", path, strerror(errno)));
 }
 
+static const char *verb_at(const void *verbs, size_t index) {
+    const cli_verb *verb = ((const cli_verb *const *)verbs)[index];
+    return verb ? verb->name : NULL;
+}
+
+static int unknown_verb(const char *word) {
+    char *near = cli_nearest_of(verb_at, cli_verbs, word);
+    int code = near ? cli_fail(CLI_USAGE, "'%s' is no verb; did you mean %s?", word, near)
+                    : cli_fail(CLI_USAGE, "'%s' is no verb; 'duplex --help' lists them", word);
+    free(near);
+    return code;
+}
+
 int main(int argc, char **argv) {
     const char *word = argc > 1 ? argv[1] : NULL;
     if (!word)
@@ -44,7 +58,7 @@ int main(int argc, char **argv) {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         const cli_verb *verb = argc > 2 ? cli_find_verb(argv[2]) : NULL;
         if (argc > 2 && !verb)
-            return cli_fail(CLI_USAGE, "'%s' is no verb; 'duplex --help' lists them", argv[2]);
+            return unknown_verb(argv[2]);
         cli_help(verb ? verb : &cli_command, stdout);
         return CLI_OK;
     }
@@ -61,5 +75,5 @@ int main(int argc, char **argv) {
     run_other(word, argv + 1);
     if (verb)
         return cli_fail(CLI_NO_START, "duplex-%s is neither beside duplex nor on PATH", word);
-    return cli_fail(CLI_USAGE, "'%s' is no verb; 'duplex --help' lists them", word);
+    return unknown_verb(word);
 }

@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include "cli/describe/nearest.h"
 #include "cli/output.h"
 #include "cli/say.h"
 
@@ -318,6 +319,36 @@ static const cli_option *find(struct parse *parse, const char *name, size_t len,
     return NULL;
 }
 
+/* The names of all options, one after the other. */
+static const char *option_at(const void *names, size_t index) {
+    const cli_verb *verb = names;
+    const cli_option *option = cli_common_options;
+    const cli_group *group = verb->groups;
+    for (;; option++) {
+        for (; !option->name; group++) {
+            if (!group || !group->options)
+                return NULL;
+            option = group->options;
+        }
+        if (!index--)
+            return option->name;
+    }
+}
+
+static int refuse_option(const cli_verb *verb, const char *word, size_t len) {
+    char name[80];
+    snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), word);
+    char *near = name[1] == '-' ? cli_nearest_of(option_at, verb, name + 2) : NULL;
+    if (near)
+        near[strcspn(near, ", ")] = '\0'; /* the best of them */
+    int code = near ? cli_fail(CLI_USAGE, "there is no option %.*s; did you mean --%s?", (int)len,
+                               word, near)
+                    : cli_fail(CLI_USAGE, "there is no option %.*s; 'duplex %s --help' lists them",
+                               (int)len, word, verb->name);
+    free(near);
+    return code;
+}
+
 static bool is_choice(const char *choices, const char *word) {
     size_t len = strlen(word);
     while (*choices) {
@@ -384,8 +415,7 @@ static int take_option(struct parse *parse, char **argv, int *at, const char **r
     void *place;
     const cli_option *option = find(parse, name, len, is_long ? '\0' : name[0], &place);
     if (!option)
-        return cli_fail(CLI_USAGE, "there is no option %.*s; 'duplex %s --help' lists them",
-                        (int)(len + (is_long ? 2 : 1)), word, parse->verb->name);
+        return refuse_option(parse->verb, word, len + (is_long ? 2 : 1));
     if (value && !cli_takes_value(option))
         return cli_fail(CLI_USAGE, "--%s takes no value", option->name);
     if (!value && cli_takes_value(option)) {

@@ -1,37 +1,28 @@
 #include "cli/demo/program.h"
 
 #include "cli/say.h"
+#include "cli/wait.h"
 
 #include <duplex/duplex.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { WORDS_MAX = 32 };
-
-/* Nobody leaves before the folder is gone: what would end us waits, or is handed on to the program,
- * and ends us in demo_program_close(). SIGCHLD is among them so that it can be waited for. */
-static void hold_signals(struct demo_program *program) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
-    sigemptyset(&program->held);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        sigaddset(&program->held, numbers[i]);
-    program->signal = 0;
-    sigprocmask(SIG_BLOCK, &program->held, &program->mask);
-}
 
 int demo_program_open(struct demo_program *program, const char *name) {
     const char *folder = getenv("TMPDIR");
     program->name = name;
     program->trace = NULL;
     program->folder[0] = '\0';
-    hold_signals(program);
     if (!demo_find(name, true, program->path))
         return cli_fail(CLI_NO_START, "%s is not beside the command", name);
     snprintf(program->folder, sizeof program->folder, "%.3000s/duplex-demo-XXXXXX",
@@ -52,22 +43,13 @@ void demo_program_close(struct demo_program *program) {
     if (program->folder[0])
         (void)rmdir(program->folder);
     free(program->trace);
-    sigprocmask(SIG_SETMASK, &program->mask, NULL);
-    if (program->signal)
-        raise(program->signal);
 }
 
-/* What it tells goes where our results go, or nowhere. */
-static int redirect(posix_spawn_file_actions_t *actions) {
-    int number = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!number && cli_voice.json)
-        number = posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
-    return number ? number : posix_spawn_file_actions_adddup2(actions, 1, 2);
-}
-
+/* What it tells goes where our results go, or nowhere. It hears the signals that we have caught. */
 static int spawn(const struct demo_program *program, const char *const *argv, pid_t *ret_pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
+    sigset_t none;
     int number = posix_spawn_file_actions_init(&actions);
     if (number)
         return number;
@@ -76,11 +58,14 @@ static int spawn(const struct demo_program *program, const char *const *argv, pi
         posix_spawn_file_actions_destroy(&actions);
         return number;
     }
-    number = redirect(&actions);
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    number = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!number && cli_voice.json)
+        number = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     if (!number)
-        number = posix_spawnattr_setsigmask(&attributes, &program->mask);
-    if (!number)
-        number = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        number = posix_spawn_file_actions_adddup2(&actions, 1, 2);
     if (!number)
         number = posix_spawn(ret_pid, program->path, &actions, &attributes,
                              (char *const *)(uintptr_t)argv, environ);
@@ -89,19 +74,26 @@ static int spawn(const struct demo_program *program, const char *const *argv, pi
     return number;
 }
 
-/* Until it is gone. Its exit code. */
-static int await(struct demo_program *program, pid_t pid) {
+/* How it ended, as waitpid() has it. When we are told to end it is, too; the second time it must.
+ */
+static int wait_for(pid_t pid) {
+    struct pollfd fds[] = {{(int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0},
+                           {cli_signal_fd(), POLLIN, 0}};
     int status = 0;
-    for (;;) {
-        pid_t gone = waitpid(pid, &status, WNOHANG);
-        if (gone == pid || (gone < 0 && errno != EINTR))
-            return gone == pid && WIFEXITED(status) ? WEXITSTATUS(status) : CLI_ENDED;
-        int number = sigwaitinfo(&program->held, NULL);
-        if (number < 0 || number == SIGCHLD)
+    for (int told = 0; fds[0].fd >= 0 && !fds[0].revents;) {
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            break;
+        if (!fds[1].revents)
             continue;
-        program->signal = number;
-        kill(pid, number);
+        cli_take_signals();
+        kill(pid, told++ ? SIGKILL : SIGTERM);
     }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    for (int i = 0; i < 2; i++)
+        if (fds[i].fd >= 0)
+            close(fds[i].fd);
+    return status;
 }
 
 int demo_program_run(struct demo_program *program, const char *const *words, int expected) {
@@ -117,9 +109,10 @@ int demo_program_run(struct demo_program *program, const char *const *words, int
     int number = spawn(program, argv, &pid);
     if (number)
         return cli_fail(CLI_NO_START, "%s can't be run: %s", program->name, strerror(number));
-    int code = await(program, pid);
-    if (program->signal)
-        return CLI_INTERRUPTED;
+    int status = wait_for(pid);
+    if (cli_interrupts())
+        return cli_fail(CLI_INTERRUPTED, "interrupted");
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : CLI_ENDED;
     if (code == expected)
         return CLI_OK;
     return cli_fail(code != CLI_OK ? code : CLI_ENDED, "%s failed", program->name);

@@ -5,16 +5,11 @@
 
 #include "cli/demo/scene.h"
 
-#include <signal.h>
-
 struct demo_program {
     const char *name;
     char path[DEMO_PATH];
     char folder[DEMO_PATH]; /* for what the scene writes; "" if there is none */
     char *trace;
-    sigset_t held; /* signals that wait from open to close */
-    sigset_t mask; /* what it was before */
-    int signal;    /* the one that came meanwhile, or 0 */
 };
 
 /* Finds it and makes the folder. An exit code; what goes wrong is told. */
@@ -25,8 +20,7 @@ int demo_program_open(struct demo_program *program, const char *name);
 int demo_program_run(struct demo_program *program, const char *const *words, int expected);
 /* Adds up what crossed. An exit code. */
 int demo_program_count(const struct demo_program *program, struct demo_score *score);
-/* What else was written into the folder is gone by then. If a signal came meanwhile, that is the
- * end of us. */
+/* What else was written into the folder is gone by then. */
 void demo_program_close(struct demo_program *program);
 
 void demo_show_heading(const char *text);

@@ -1,5 +1,7 @@
 #include "cli/describe/nearest.h"
 
+#include "cli/say.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -88,4 +90,16 @@ static const char *method_at(const void *protocol, size_t index) {
 
 char *cli_nearest(const dx_protocol *protocol, const char *word) {
     return cli_nearest_of(method_at, protocol, word);
+}
+
+static const char *word_at(const void *names, size_t index) {
+    return ((const char *const *)names)[index];
+}
+
+int cli_unknown(const char *const *names, const char *word) {
+    char *near = cli_nearest_of(word_at, names, word);
+    int code = near ? cli_fail(CLI_USAGE, "there is no '%s'; did you mean %s?", word, near)
+                    : cli_fail(CLI_USAGE, "there is no '%s'; --help tells what there is", word);
+    free(near);
+    return code;
 }

@@ -53,6 +53,11 @@ expect 2 '' 'duplex call: nothing stands before --then' call echo --then --then 
 expect 0 null '' call --then echo -- "$echo" line
 expect 2 '' 'duplex call: nothing stands before --notify' call --then --notify echo -- "$echo" line
 expect 2 '' "duplex call: there is no option --nothing; 'duplex call --help' lists them" call --nothing=1 echo -- "$echo" line
+expect 2 '' 'duplex call: there is no option --jsn; did you mean --json?' call --jsn echo -- "$echo" line
+expect 2 '' 'duplex call: there is no option --fraimng; did you mean --framing?' call --fraimng=x echo -- "$echo" line
+expect 2 '' 'duplex call: there is no protocol "mpc"; did you mean mcp*' call -p mpc echo -- "$echo" line
+expect 2 '' "duplex: 'cal' is no verb; did you mean call*" cal
+expect 2 '' "duplex: 'nonesuch' is no verb; 'duplex --help' lists them" nonesuch
 expect 2 '' "duplex call: there is no option -z; 'duplex call --help' lists them" call -z echo -- "$echo" line
 expect 2 '' 'duplex call: --show takes no value' call --show=yes echo -- "$echo" line
 expect 2 '' 'duplex call: --env needs a value: NAME=VALUE' call echo --env -- "$echo" line

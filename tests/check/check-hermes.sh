@@ -13,7 +13,8 @@ usage() {
     [[ $(wc -l <err) == 1 && ! -s out ]] || complain "more than one line: $(cat out err)"
 }
 usage "say 'duplex hermes host'"
-usage "say 'duplex hermes host'" guest
+usage "there is no 'guest'; --help" guest
+usage "there is no 'hots'; did you mean host?" hots
 usage "one MESSAGE is opened, found 'b'" host a b
 usage "there is no option --nothing" host --nothing
 usage "--env: expected NAME=VALUE, found 'x'" host --env x

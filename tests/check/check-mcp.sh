@@ -55,7 +55,8 @@ assert '"$1" 2>why || { complain "$last: $1"; cat out why; }
 # --- Words. ------------------------------------------------------------------------------------
 usage() { expect 2 '' "$@"; [[ $(wc -l <err) == 1 ]] || complain "$last: more than one line"; }
 usage 'say what to do'
-usage "there is no 'tool'" tool -- true
+usage "there is no 'tool'; did you mean tools?" tool -- true
+usage "there is no 'nonesuch'; --help" nonesuch -- true
 usage "expected 'list' or 'call' behind 'tools', found 'cal'" tools cal -- true
 usage "expected 'list' behind 'templates'" templates read -- true
 usage "nothing can follow list, found 'x'" tools list x -- true

@@ -74,6 +74,7 @@ job SIGTERM o 130 repl -f line -- "${flood[@]}"
 job SIGTERM o 130 bench -f line --starts 1 --duration 100ms --warmup 0 echo -- "${py[@]}"
 job SIGTERM oe 130 run --json --config peers.json --socket ./s.sock
 job SIGTERM o 130 mcp tools list -- "$BUILD/examples/mcp-adder"
+job SIGTERM o 130 demo
 job SIGTERM o 143 tap -- "${flood[@]}"
 job SIGINT o 130 tap -o t.jsonl -- "${flood[@]}"
 "$python" stuck.py >stuck &

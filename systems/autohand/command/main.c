@@ -1,4 +1,5 @@
 /* duplex-autohand: what `duplex autohand` runs. */
+#include "cli/describe/nearest.h"
 #include "cli/say.h"
 #include "systems/autohand/command/command.h"
 
@@ -60,7 +61,8 @@ static int run(const cli_words *words, void *user) {
         return cli_fail(CLI_USAGE, "nothing stands behind chat but options, found '%s'", at[1]);
     if (is(at[0], "chat"))
         return verb_chat(options, words->command);
-    return at[0] ? cli_fail(CLI_USAGE, "there is no '%s'; --help tells what there is", at[0])
+    static const char *const there[] = {"agent", "prompt", "chat", NULL};
+    return at[0] ? cli_unknown(there, at[0])
                  : cli_fail(CLI_USAGE, "say what to do: agent, prompt or chat; --help tells more");
 }
 

@@ -1,4 +1,5 @@
 /* duplex-finecode: what `duplex finecode` runs; and a runner, where it stands for python. */
+#include "cli/describe/nearest.h"
 #include "cli/say.h"
 #include "systems/finecode/command/er/er.h"
 #include "systems/finecode/command/work.h"
@@ -70,7 +71,8 @@ static int run(const cli_words *words, void *user) {
     }
     if (is(at[0], "er"))
         return cli_fail(CLI_USAGE, "er stands first: duplex finecode er start …");
-    return cli_fail(CLI_USAGE, "there is no '%s'; --help tells what there is", at[0]);
+    static const char *const there[] = {"run", "list", "runners", "serve", "er", NULL};
+    return cli_unknown(there, at[0]);
 }
 
 /* A link to this program can be .venvs/ENV/bin/python: managers start runners by that. */

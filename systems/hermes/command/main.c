@@ -1,6 +1,7 @@
 /* duplex-hermes: what `duplex hermes` runs. */
 #include "systems/hermes/command/work.h"
 
+#include "cli/describe/nearest.h"
 #include "cli/say.h"
 
 #include <stdio.h>
@@ -22,7 +23,10 @@ static int check_options(const struct hermes_options *options) {
 
 static int run(const cli_words *words, void *user) {
     const struct hermes_options *options = user;
-    if (!words->count || strcmp(words->at[0], "host") != 0)
+    static const char *const there[] = {"host", NULL};
+    if (words->count && strcmp(words->at[0], "host") != 0)
+        return cli_unknown(there, words->at[0]);
+    if (!words->count)
         return cli_fail(CLI_USAGE, "say 'duplex hermes host'; --help tells more");
     if (words->count > 2 || words->command)
         return cli_fail(CLI_USAGE, "one MESSAGE is opened, found '%s', too",

@@ -2,6 +2,7 @@
 #include "systems/mcp/command/serve/serve.h"
 #include "systems/mcp/command/verbs.h"
 
+#include "cli/describe/nearest.h"
 #include "cli/say.h"
 
 #include <string.h>
@@ -71,6 +72,10 @@ static const struct {
     {"log", verb_log},   {"watch", verb_watch},       {"serve", serve},
 };
 
+static const char *const words_there[] = {"tools", "resources", "templates", "prompts",
+                                          "info",  "complete",  "ping",      "log",
+                                          "watch", "serve",     NULL};
+
 static int run_list(const struct mcp_options *options, size_t i, char **words, char **command) {
     if (!words[0] || is(words[0], "list"))
         return verb_list(options, lists[i].kind, words + (words[0] != NULL), command);
@@ -96,7 +101,7 @@ static int run(const cli_words *words, void *user) {
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (is(first, verbs[i].name))
             return verbs[i].run(options, words->at + 1, words->command);
-    return cli_fail(CLI_USAGE, "there is no '%s'; --help tells what there is", first);
+    return cli_unknown(words_there, first);
 }
 
 int main(int argc, char **argv) {

@@ -262,7 +262,7 @@ static mock_after do_close(struct mock_task *task, yyjson_val *value, yyjson_val
 
 static mock_after do_stop_reading(struct mock_task *task, yyjson_val *value, yyjson_val *action) {
     (void)action;
-    cli_wire_pause(task->mock->wire, yyjson_get_bool(value));
+    mock_read(task->mock, !yyjson_get_bool(value));
     return MOCK_NEXT;
 }
 

@@ -200,7 +200,7 @@ bool mock_fault_live(struct mock *mock, struct mock_task *task, mock_fault fault
     case MOCK_FAULT_LOSES:
         return ++mock->answers % 10 == 3;
     case MOCK_FAULT_DEAF:
-        cli_wire_pause(mock->wire, true);
+        mock_read(mock, false);
         return true;
     case MOCK_FAULT_STUCK:
         hold_back(mock, message);
@@ -233,7 +233,7 @@ void mock_faults_start(struct mock *mock) {
     if (mock->fault[MOCK_FAULT_TERM_IGNORED])
         be_stubborn(mock, true);
     if (mock_fault_now(mock, MOCK_FAULT_DEAF, NULL))
-        cli_wire_pause(mock->wire, true);
+        mock_read(mock, false);
     if (mock->fault[MOCK_FAULT_EARLY]) {
         mock->fault_done[MOCK_FAULT_EARLY] = true;
         mock_fault_say(mock, MOCK_FAULT_EARLY, NULL);

@@ -170,7 +170,7 @@ void mock_fault_say(struct mock *mock, mock_fault fault, const mock_message *abo
         flood_errors();
         break;
     case MOCK_FAULT_WRITES_FIRST:
-        cli_wire_pause(mock->wire, true);
+        mock_read(mock, false);
         mock->reads_later = true;
         notify_often(mock, 0, FIRST_BYTES);
         break;

@@ -65,7 +65,7 @@ static void do_faults(struct mock *mock) {
 void mock_greeted(struct mock *mock) {
     mock->greeted = true;
     if (mock_fault_now(mock, MOCK_FAULT_DEAF, NULL))
-        cli_wire_pause(mock->wire, true);
+        mock_read(mock, false);
     if (mock->side == DX_SIDE_PLUGIN)
         return;
     if (mock->use_count) {
@@ -137,7 +137,7 @@ void mock_leave(struct mock *mock) {
     mock->phase = MOCK_LEAVING;
     switch (mock->rung++) {
     case 0:
-        cli_wire_pause(mock->wire, false);
+        mock_read(mock, true);
         if (say_goodbye(mock, facts))
             return;
         mock->rung++;

@@ -105,6 +105,8 @@ struct mock {
     bool fault[MOCK_FAULT_COUNT];      /* those in use … */
     bool fault_done[MOCK_FAULT_COUNT]; /* … and those of them that happen once, and did */
 
+    bool not_reading; /* as it was told … */
+    bool choked;      /* … or because too much waits to be written */
     bool reads_later; /* as soon as all is written */
     bool input_ended;
     bool closed_early; /* the plugin closed its output before we were done */
@@ -125,6 +127,8 @@ void mock_fail(struct mock *mock, int code, const char *format, ...)
 void mock_die(struct mock *mock, int code, int number);
 /* Looks whether there is nothing more to do; called when something ended. */
 void mock_look(struct mock *mock);
+/* Reads what comes, or does not. */
+void mock_read(struct mock *mock, bool reads);
 /* Runs it to its end. An exit code. */
 int mock_run(struct mock *mock);
 

@@ -67,14 +67,15 @@ void mock_outlet_drop(mock_outlet *outlet) {
 }
 
 static struct mock_segment *add(mock_outlet *outlet, dx_text bytes) {
+    struct mock_segment *segment;
     if (outlet->closed || !outlet->last)
         return NULL;
-    if (outlet->held + bytes.len > HELD_MAX) {
+    if (outlet->held + sizeof *segment + bytes.len > HELD_MAX) {
         mock_fail(outlet->mock, CLI_LATE, "nobody reads: more than %d MiB wait to be written",
                   HELD_MAX >> 20);
         return NULL;
     }
-    struct mock_segment *segment = malloc(sizeof *segment + bytes.len);
+    segment = malloc(sizeof *segment + bytes.len);
     if (!segment) {
         mock_fail(outlet->mock, CLI_NO_START, "no memory");
         return NULL;
@@ -84,7 +85,7 @@ static struct mock_segment *add(mock_outlet *outlet, dx_text bytes) {
         memcpy(segment->bytes, bytes.at, bytes.len);
     *outlet->last = segment;
     outlet->last = &segment->next;
-    outlet->held += bytes.len;
+    outlet->held += sizeof *segment + bytes.len;
     return segment;
 }
 
@@ -147,6 +148,7 @@ static void write_bytes(mock_outlet *outlet, struct mock_segment *segment) {
 
 static void drop_first(mock_outlet *outlet) {
     struct mock_segment *segment = outlet->first;
+    outlet->held -= sizeof *segment;
     outlet->first = segment->next;
     if (!outlet->first)
         outlet->last = &outlet->first;

@@ -14,7 +14,7 @@ typedef struct mock_outlet {
     struct mock *mock;
     struct mock_segment *first;
     struct mock_segment **last;
-    size_t held; /* bytes of all segments */
+    size_t held; /* by all segments, in bytes */
     dx_timer *timer;
     bool resting;
     bool pumping;

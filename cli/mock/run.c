@@ -15,6 +15,9 @@
 /* How long what waits may still be written once we were told to end; how long a host waits for what
  * its plugin said in the trace. */
 enum { DRAIN_MS = 1000, QUIET_MS = 2000 };
+/* With how much that waits to be written, or how many rules that wait for that, a plugin stops
+ * reading; only a reader that waits for us as well would not go on then. */
+enum { CHOKE_BYTES = 64 << 20, CHOKE_TASKS = 5000 };
 
 void mock_fail(struct mock *mock, int code, const char *format, ...) {
     char *message = NULL;
@@ -52,6 +55,22 @@ static void die_of(int number) {
 }
 
 /* The wire. */
+
+void mock_read(struct mock *mock, bool reads) {
+    mock->not_reading = !reads;
+    cli_wire_pause(mock->wire, mock->not_reading || mock->choked);
+}
+
+/* A host reads on: a program that is not read is not seen to end. */
+static void look_for_room(struct mock *mock) {
+    const mock_outlet *outlet = &mock->outlet;
+    bool choked = outlet->held > CHOKE_BYTES ||
+                  (mock->task_count > CHOKE_TASKS && mock_outlet_full(outlet));
+    if (choked == mock->choked || mock->side == DX_SIDE_HOST)
+        return;
+    mock->choked = choked;
+    mock_read(mock, !mock->not_reading);
+}
 
 /* What comes can't be framed any more. A plugin waits for the end of it. */
 static void hear_no_more(struct mock *mock, dx_fault fault) {
@@ -183,8 +202,9 @@ void mock_look(struct mock *mock) {
         return;
     if (mock->reads_later && empty) {
         mock->reads_later = false;
-        cli_wire_pause(mock->wire, false);
+        mock_read(mock, true);
     }
+    look_for_room(mock);
     if (mock->dying) {
         if (empty)
             die(mock);

@@ -182,6 +182,19 @@ static mock_after play(struct mock_task *task, struct mock_level *level) {
     return mock_outlet_full(&task->mock->outlet) ? MOCK_ROOM : MOCK_NEXT;
 }
 
+/* Is anything left that could be done? */
+static bool has_more(const struct mock_task *task) {
+    for (size_t i = 0; i < task->depth; i++) {
+        const struct mock_level *level = &task->level[i];
+        bool in_list = yyjson_is_arr(level->list) ? level->iter.idx < level->iter.max
+                                                  : level->list && !level->began;
+        if (in_list || level->left || level->kept.len ||
+            (level->doing == MOCK_PLAY && level->at < level->entry->count))
+            return true;
+    }
+    return false;
+}
+
 static mock_after step(struct mock_task *task) {
     struct mock_level *level = &task->level[task->depth - 1];
     if (level->doing == MOCK_PLAY && level->at < level->entry->count)
@@ -206,6 +219,8 @@ static void run(struct mock_task *task) {
             after = mock_pause(task, 0);
         else
             after = step(task);
+        if (after == MOCK_ROOM && !has_more(task))
+            after = MOCK_NEXT;
     }
     task->running = false;
     task->waits = after;

@@ -223,7 +223,7 @@ static mock_after do_nested(struct mock_task *task, yyjson_val *value, yyjson_va
     level->piece = is_split ? mock_number(value) : 0;
     level->pause_ms = time_of(yyjson_obj_get(action, "pause"), 0);
     if (is_length)
-        task->wrong_length = yyjson_is_str(value) ? yyjson_get_str(value) : yyjson_get_raw(value);
+        task->wrong_length = value;
     return MOCK_NEXT;
 }
 

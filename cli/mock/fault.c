@@ -119,6 +119,30 @@ static int take_one(struct mock *mock, dx_text word) {
     return CLI_OK;
 }
 
+/* Both are in how a message is written. (Two framings are told by who knows which one is spoken.)
+ */
+static bool are_two_ways(mock_fault one, mock_fault two) {
+    dx_framing framing = rows[one].framing;
+    return one != two && mock_fault_class_of(one) == MOCK_IN_FRAME &&
+           mock_fault_class_of(two) == MOCK_IN_FRAME &&
+           (!framing || !rows[two].framing || framing == rows[two].framing);
+}
+
+static int check_ways(const struct mock *mock) {
+    for (size_t i = 0; i < mock->use_count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const struct mock_fault_use *one = &mock->uses[j];
+            const struct mock_fault_use *two = &mock->uses[i];
+            bool meet = !one->method || !two->method || strcmp(one->method, two->method) == 0;
+            if (meet && are_two_ways(one->fault, two->fault))
+                return cli_fail(CLI_USAGE,
+                                "%s and %s can't be in one message: take them apart with"
+                                " NAME@METHOD",
+                                rows[one->fault].name, rows[two->fault].name);
+        }
+    return CLI_OK;
+}
+
 int mock_faults_take(struct mock *mock) {
     const cli_list *list = &mock->options->faults;
     int code = CLI_OK;
@@ -130,7 +154,7 @@ int mock_faults_take(struct mock *mock) {
             if (!*word)
                 break;
         }
-    return code;
+    return code == CLI_OK ? check_ways(mock) : code;
 }
 
 bool mock_fault_now(struct mock *mock, mock_fault fault, const char *method) {

@@ -69,7 +69,10 @@ static bool put_value(mock_fault fault, dx_buf *buf) {
 static bool add_note(mock_fault fault, dx_text message, dx_buf *changed) {
     size_t place = place_of(message);
     bool is_json = fault != MOCK_FAULT_NOT_JSON;
-    bool last = message.at[place] == '}';
+    size_t next = place;
+    while (next < message.len && strchr(" \t\r\n", message.at[next]))
+        next++;
+    bool last = next < message.len && message.at[next] == '}';
     return put(changed, (dx_text){message.at, place}) &&
            put_str(changed, is_json ? "\"note\":" : "/* a note */ 'note': NaN") &&
            (!is_json || put_value(fault, changed)) && (last || put_str(changed, ",")) &&

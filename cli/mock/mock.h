@@ -109,6 +109,7 @@ struct mock {
     bool choked;      /* … or because too much waits to be written */
     bool reads_later; /* as soon as all is written */
     bool input_ended;
+    uint64_t hurry_ms; /* until when something may still wait then */
     bool closed_early; /* the plugin closed its output before we were done */
     bool gone;         /* the program has ended, or nobody reads */
     bool deaf_to_end;  /* neither the end of the input nor a goodbye counts */

@@ -64,8 +64,8 @@ void mock_read(struct mock *mock, bool reads) {
 /* A host reads on: a program that is not read is not seen to end. */
 static void look_for_room(struct mock *mock) {
     const mock_outlet *outlet = &mock->outlet;
-    bool choked = outlet->held > CHOKE_BYTES ||
-                  (mock->task_count > CHOKE_TASKS && mock_outlet_full(outlet));
+    bool choked =
+        outlet->held > CHOKE_BYTES || (mock->task_count > CHOKE_TASKS && mock_outlet_full(outlet));
     if (choked == mock->choked || mock->side == DX_SIDE_HOST)
         return;
     mock->choked = choked;
@@ -157,6 +157,7 @@ static bool is_idle(const struct mock *mock) {
 
 static void end_script(struct mock *mock) {
     mock->phase = MOCK_ENDING;
+    mock->hurry_ms = cli_now() + MOCK_HURRY_MS;
     if (mock->script && mock->script->end)
         mock_do(mock, mock->script->end, NULL, NULL, 0);
 }

@@ -85,13 +85,14 @@ void mock_put_huge(struct mock *mock, struct mock_task *task, const mock_message
 }
 
 /* A header with a length that is not that of the message. */
-static void say_wrong(struct mock *mock, struct mock_task *task, const char *length,
+static void say_wrong(struct mock *mock, struct mock_task *task, yyjson_val *length,
                       dx_text message) {
     char header[80];
-    unsigned long long said = strtoull(length + (length[0] == '+' || length[0] == '-'), NULL, 10);
-    if (length[0] == '+')
+    const char *text = yyjson_get_str(length);
+    unsigned long long said = text ? strtoull(text + 1, NULL, 10) : mock_number(length);
+    if (text && text[0] == '+')
         said = message.len + said;
-    else if (length[0] == '-')
+    else if (text)
         said = message.len > said ? message.len - said : 0;
     snprintf(header, sizeof header, "Content-Length: %llu\r\n\r\n", said);
     mock_put(mock, task, dx_str(header));

@@ -14,7 +14,11 @@
 enum { SCRIPT_MAX = 16 << 20, REGEX_MAX = 10000 };
 
 uint64_t mock_number(yyjson_val *value) {
-    return yyjson_is_raw(value) ? strtoull(yyjson_get_raw(value), NULL, 10) : 0;
+    const char *text = yyjson_get_raw(value);
+    if (!text)
+        return 0;
+    double number = strpbrk(text, ".eE") ? strtod(text, NULL) : 0; /* 1e3 is a whole number, too */
+    return number > 0 && number < 0x1p64 ? (uint64_t)number : strtoull(text, NULL, 10);
 }
 
 /* Regular expressions: each is a schema with a pattern. */

@@ -99,7 +99,7 @@ static bool hear_cancel(struct mock *mock, mock_message *message) {
         return false;
     dx_text id = dx_rpc_member(message->body, dx_str(facts->cancel_id));
     mock_message *open = id.at ? find_open(mock, id) : NULL;
-    if (!open || mock_fault_now(mock, MOCK_FAULT_CANCEL_IGNORED, NULL))
+    if (!open || open->answered || mock_fault_now(mock, MOCK_FAULT_CANCEL_IGNORED, NULL))
         return true;
     mock_message_ref(open);
     open->answered = true;

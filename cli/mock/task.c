@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* How many may be under way, and how much of what came they may hold; how many actions are done in
- * one turn; how long something may still wait when the input has ended. */
-enum { TASKS_MAX = 10000, BYTES_MAX = 256 << 20, TURN = 1000, HURRY_MS = 1000 };
+ * one turn. */
+enum { TASKS_MAX = 10000, BYTES_MAX = 256 << 20, TURN = 1000 };
 
 static void run(struct mock_task *task);
 
@@ -78,7 +78,9 @@ struct mock_level *mock_push(struct mock_task *task, mock_doing doing, yyjson_va
 }
 
 mock_after mock_pause(struct mock_task *task, uint64_t ms) {
-    if (task->mock->input_ended && ms > HURRY_MS) {
+    const struct mock *mock = task->mock;
+    bool hurries = mock->input_ended && !mock->deaf_to_end;
+    if (hurries && ms && cli_now() + ms > mock->hurry_ms) {
         if (task->about)
             task->about->answered = true; /* nobody waits for it */
         return MOCK_DONE;
@@ -275,12 +277,12 @@ void mock_tasks_drop(struct mock *mock, const mock_message *about) {
 }
 
 void mock_tasks_hurry(struct mock *mock) {
-    uint64_t latest = cli_now() + HURRY_MS;
+    mock->hurry_ms = cli_now() + MOCK_HURRY_MS;
     bool found = true;
     while (found) {
         found = false;
         for (struct mock_task *task = mock->tasks; task; task = task->next)
-            if (task->waits == MOCK_WAIT && task->wake_ms > latest && !task->running) {
+            if (task->waits == MOCK_WAIT && task->wake_ms > mock->hurry_ms && !task->running) {
                 found = true;
                 if (task->about)
                     task->about->answered = true; /* nobody waits for it */

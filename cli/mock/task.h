@@ -7,6 +7,8 @@
 
 /* How deep actions may lie in each other. */
 enum { MOCK_NESTING = 16 };
+/* How long something may still wait when the input has ended, and then at the end. */
+enum { MOCK_HURRY_MS = 1000 };
 
 typedef enum mock_doing {
     MOCK_DO,
@@ -27,7 +29,6 @@ struct mock_level {
     uint64_t every_ms;
     uint64_t piece;
     uint64_t pause_ms;
-    const char *length;      /* "+5", "-5" or a number */
     dx_buf kept;             /* SPLIT_UP, TOGETHER, LENGTH: what is to be written */
     const mock_entry *entry; /* PLAY */
     size_t at;               /* … its line */
@@ -53,7 +54,7 @@ struct mock_task {
     mock_after waits;
     bool running;
     bool dropped;
-    const char *wrong_length; /* of messages at hand */
+    yyjson_val *wrong_length; /* of messages at hand: "+5", "-5" or a number; NULL: none */
     size_t depth;
     struct mock_level level[MOCK_NESTING + 1];
 };
@@ -65,7 +66,7 @@ void mock_do(struct mock *mock, yyjson_val *actions, mock_message *about, mock_m
 void mock_play(struct mock *mock, const mock_entry *entry, mock_message *about);
 /* There is room on the wire: those that waited for it go on. */
 void mock_tasks_go_on(struct mock *mock);
-/* The input has ended: nothing waits for longer than a second any more. */
+/* The input has ended: nothing waits for longer than a second from now. */
 void mock_tasks_hurry(struct mock *mock);
 /* Ends those about a message, without a word. */
 void mock_tasks_drop(struct mock *mock, const mock_message *about);

@@ -254,6 +254,12 @@ def cancelling():
         wanted = header('{"jsonrpc":"2.0","id":"x","error":{"code":-32800,"message":"cancelled"}}')
         same(mock.finish(), 0)
         assert mock.seen.endswith(wanted) and mock.seen.count(b'"x"') == 1, mock.seen
+    # What was answered is not answered once more.
+    rows = {"duplex-mock": 1, "protocol": "lsp", "on": [{"method": "slow", "do": [{"result": 1}, {"delay": "300ms"}, {"notify": "more"}]}]}
+    mock = Mock(script=rows)
+    mock.write(shake + request("x", "slow", None, "header") + notice("$/cancelRequest", {"id": "x"}, "header"))
+    same(mock.finish(), 0)
+    assert mock.seen.endswith(answer('"x"', 1, "header") + notice("more", None, "header")), mock.seen
     rows = {"duplex-mock": 1, "protocol": "mcp", "on": [{"method": "tools/call", "do": [{"delay": "300ms"}, {"result": {"content": []}}]}]}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     mock = Mock(script=rows)

@@ -158,6 +158,9 @@ def sending():
           b"Content-Length: 38\r\n\r\n" + answer(7, 1)[:-1] + answer(7, 2))
     check([{"length": "-3", "do": {"result": 1}}], b"Content-Length: 32\r\n\r\n" + answer(7, 1)[:-1])
     check([{"length": 5, "do": [{"result": 1}]}], b"Content-Length: 5\r\n\r\n" + answer(7, 1)[:-1])
+    # A whole number is one in whatever form.
+    seen, _, _ = ask(send=b"", script='{"duplex-mock":1,"start":[{"flood":1e1,"do":{"raw":"x"}},{"huge":2.0},{"length":1.2E1,"do":{"message":1}}]}')
+    same(seen, b"x" * 10 + line('{"jsonrpc":"2.0","method":"mock/note","params":{"text":"xx"}}') + b"Content-Length: 12\r\n\r\n1")
     check([{"framing": "header"}, {"result": 1}, {"framing": "line"}, {"result": 2}],
           answer(7, 1, "header") + answer(7, 2))
     check([{"result": 1}], answer(7, 1, "header"), send=request(7, "m", {}, "header"))
@@ -210,6 +213,11 @@ def in_time():
     same(mock.read(len(notice("n")) * 3 + 1), notice("n") * 3 + answer(1, 1))
     assert 0.19 < time.monotonic() - began < 3
     same(mock.finish(), 0)
+    # Nor is what would go on for hours; what is at the end has its own second.
+    began = time.monotonic()
+    seen, code, _ = ask(send=b"", script=script(start=[{"repeat": 100000, "every": "300ms", "do": {"notify": "n"}}], end=[{"delay": "500ms"}, {"notify": "end"}]))
+    same((seen, code), (notice("n") * 4 + notice("end"), 0))
+    assert time.monotonic() - began < 5
 
 
 @case
@@ -234,6 +242,19 @@ def in_pieces():
     mock = Mock(script=script(on({"split": 1048576, "do": {"raw": "x"}})))
     mock.write(request(7, "m"))
     same((mock.finish(), mock.seen), (0, b"x"))
+
+
+@case
+def faster_than_it_writes():
+    # More answers than may wait, to more requests than may be under way: what comes has to wait, and all is answered.
+    text = "z" * 13000
+    with tempfile.TemporaryFile() as source:
+        source.write(b"".join(request(i, "m") for i in range(11000)))
+        for actions in ({"result": text}, [{"notify": text}, {"result": 1}]):
+            source.seek(0)
+            mock = Mock(script=script(on(actions)), stdin=source)
+            same((mock.finish(), mock.errors), (0, b""))
+            same((len(mock.seen) > 136 << 20, mock.bytes.count(b"\n")), (True, 11000 * (1 if isinstance(actions, dict) else 2)))
 
 
 @case

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE = 64 << 10 };
+/* One read; the least that a header adds to a message. */
+enum { PIECE = 64 << 10, HEADER_LEAST = 18 };
 
 struct cli_trace {
     const char *name;
@@ -133,6 +134,13 @@ int cli_trace_check(cli_trace *trace, bool may_be_empty) {
         (trace->last == CLI_GOT_END && !trace->bytes && may_be_empty))
         return CLI_OK;
     return cli_fail(CLI_USAGE, "%s is no trace", trace->name);
+}
+
+dx_framing cli_trace_framing(const dx_trace_record *record) {
+    uint64_t more = record->bytes - record->text.len;
+    if (record->kind != DX_TRACE_MESSAGE || record->bytes <= record->text.len)
+        return 0;
+    return more >= HEADER_LEAST ? DX_FRAMING_HEADER : more <= 2 ? DX_FRAMING_LINE : 0;
 }
 
 uint64_t cli_trace_bytes(const cli_trace *trace) {

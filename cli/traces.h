@@ -2,6 +2,7 @@
 #ifndef CLI_TRACES_H
 #define CLI_TRACES_H
 
+#include <duplex/frame.h>
 #include <duplex/trace.h>
 
 #include <stdbool.h>
@@ -25,6 +26,8 @@ cli_got cli_trace_next(cli_trace *trace, dx_trace_record *ret_record, dx_error *
  * trace may have nothing in it yet. An exit code; what is wrong was told. */
 enum { CLI_NO_TRACE_LINES = 100 };
 int cli_trace_check(cli_trace *trace, bool may_be_empty);
+/* How a message was framed, which is told by how many bytes crossed for it; 0: not known. */
+dx_framing cli_trace_framing(const dx_trace_record *record);
 /* How many bytes it had so far; and for CLI_GOT_FAILED the exit code. */
 uint64_t cli_trace_bytes(const cli_trace *trace);
 int cli_trace_code(const cli_trace *trace);

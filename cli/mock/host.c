@@ -8,7 +8,7 @@
 enum { PROBE_MS = 2000, STEP_MS = 30000, CLOSE_MS = 2000 };
 
 static void start_script(struct mock *mock) {
-    mock_entry *first = mock->trace && mock->trace->count ? &mock->trace->entries[0] : NULL;
+    mock_entry *first = mock->trace && mock->trace->count ? mock->trace->entries[0] : NULL;
     if (mock->script && mock->script->start)
         mock_do(mock, mock->script->start, NULL, NULL, 0);
     if (first && !first->message) {

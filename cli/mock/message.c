@@ -96,3 +96,9 @@ yyjson_val *mock_message_body(mock_message *message) {
     message->tried = true;
     return yyjson_doc_get_root(message->doc);
 }
+
+void mock_message_forget(mock_message *message) {
+    yyjson_doc_free(message->doc);
+    message->doc = NULL;
+    message->tried = false;
+}

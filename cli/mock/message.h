@@ -33,5 +33,7 @@ mock_message *mock_message_ref(mock_message *message);
 mock_message *mock_message_unref(mock_message *message);
 /* The body, or NULL: there is none, or the JSON library can't hold it. */
 yyjson_val *mock_message_body(mock_message *message);
+/* It is read again when it is needed. */
+void mock_message_forget(mock_message *message);
 
 #endif

@@ -65,6 +65,7 @@ static void hear_answer(struct mock *mock, dx_text text, const dx_message *parts
         mock_do(mock, rule->actions, about, message, rule->used);
     else if (entry)
         mock_play(mock, entry, NULL);
+    mock_tasks_replied(mock);
     if (asking == MOCK_STEP && good)
         mock_take_step(mock);
     else if (asking == MOCK_STEP)

@@ -173,12 +173,26 @@ static void play_line(struct mock_task *task, const mock_line *line) {
     }
 }
 
+/* The answer came behind those that the other side gave meanwhile to what was asked of it. */
+static bool is_too_early(const struct mock_task *task, const mock_entry *entry,
+                         const mock_line *line) {
+    const struct mock *mock = task->mock;
+    if (!line->is_answer || mock->input_ended)
+        return false;
+    for (const struct mock_call *call = mock->calls; call; call = call->next)
+        if (mock_trace_needs(mock->trace, entry, line, dx_str(call->id)))
+            return true;
+    return false;
+}
+
 static mock_after play(struct mock_task *task, struct mock_level *level) {
     const mock_line *line = &level->entry->lines[level->at];
     uint64_t now = cli_now() - level->began_ms;
     uint64_t due = task->mock->trace->real ? line->after_us / 1000 : 0;
     if (due > now)
         return mock_pause(task, due - now);
+    if (is_too_early(task, level->entry, line))
+        return MOCK_REPLY;
     level->at++;
     play_line(task, line);
     return mock_outlet_full(&task->mock->outlet) ? MOCK_ROOM : MOCK_NEXT;
@@ -263,6 +277,12 @@ void mock_tasks_go_on(struct mock *mock) {
     }
 }
 
+void mock_tasks_replied(struct mock *mock) {
+    for (struct mock_task *task = mock->tasks; task; task = task->next)
+        if (task->waits == MOCK_REPLY)
+            dx_timer_set(task->timer, 0);
+}
+
 void mock_tasks_drop(struct mock *mock, const mock_message *about) {
     struct mock_task *task = mock->tasks;
     while (task) {
@@ -278,6 +298,7 @@ void mock_tasks_drop(struct mock *mock, const mock_message *about) {
 
 void mock_tasks_hurry(struct mock *mock) {
     mock->hurry_ms = cli_now() + MOCK_HURRY_MS;
+    mock_tasks_replied(mock);
     bool found = true;
     while (found) {
         found = false;

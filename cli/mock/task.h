@@ -37,10 +37,11 @@ struct mock_level {
 
 /* What an action leads to. */
 typedef enum mock_after {
-    MOCK_NEXT, /* the next one */
-    MOCK_WAIT, /* for the timer */
-    MOCK_ROOM, /* for room on the wire */
-    MOCK_DONE  /* nothing more of this task */
+    MOCK_NEXT,  /* the next one */
+    MOCK_WAIT,  /* for the timer */
+    MOCK_ROOM,  /* for room on the wire */
+    MOCK_REPLY, /* for an answer of the other side */
+    MOCK_DONE   /* nothing more of this task */
 } mock_after;
 
 struct mock_task {
@@ -66,6 +67,8 @@ void mock_do(struct mock *mock, yyjson_val *actions, mock_message *about, mock_m
 void mock_play(struct mock *mock, const mock_entry *entry, mock_message *about);
 /* There is room on the wire: those that waited for it go on. */
 void mock_tasks_go_on(struct mock *mock);
+/* The other side has answered something: so do those that waited for that. */
+void mock_tasks_replied(struct mock *mock);
 /* The input has ended: nothing waits for longer than a second from now. */
 void mock_tasks_hurry(struct mock *mock);
 /* Ends those about a message, without a word. */

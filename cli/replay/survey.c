@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* So many remarks on a recording are told; the least that a header adds to a message. */
-enum { NOTES_MAX = 20, HEADER_LEAST = 18 };
+/* So many remarks on a recording are told. */
+enum { NOTES_MAX = 20 };
 
 static void remark(replay_survey *survey, const char *file, uint64_t line, const char *what) {
     if (survey->notes++ < NOTES_MAX)
@@ -51,14 +51,6 @@ static replay_talk *add_talk(replay_survey *survey, const dx_trace_record *recor
     return talk;
 }
 
-/* How many bytes crossed for a message tells how it was framed. */
-static dx_framing framing_of(const dx_trace_record *record) {
-    uint64_t more = record->bytes - record->text.len;
-    if (record->kind != DX_TRACE_MESSAGE || record->bytes <= record->text.len)
-        return 0;
-    return more >= HEADER_LEAST ? DX_FRAMING_HEADER : more <= 2 ? DX_FRAMING_LINE : 0;
-}
-
 static bool count_redacted(const replay_survey *survey, const dx_trace_record *record,
                            uint64_t *count) {
     dx_text text = record->text;
@@ -85,7 +77,7 @@ static int take_said(replay_survey *survey, const dx_trace_record *record) {
     talk->last_us = record->time_us;
     talk->messages[record->from] += record->kind == DX_TRACE_MESSAGE;
     if (!talk->framing)
-        talk->framing = framing_of(record);
+        talk->framing = cli_trace_framing(record);
     return count_redacted(survey, record, &talk->redacted[record->from])
                ? CLI_OK
                : cli_fail(CLI_NO_START, "no memory");

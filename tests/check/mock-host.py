@@ -122,10 +122,13 @@ def environment():
 HEADER = '{"duplex-trace":1,"time":"us","part":1}\n'
 
 
-def record(*rows):
+def record(*rows, framing=None, more=""):
     text = HEADER
     for at, (side, kind, value) in enumerate(rows):
-        text += '{"t":%d,"from":"%s","peer":"p","run":1,"%s":%s}\n' % (at * 100000, side, kind, value if isinstance(value, str) else json.dumps(value, separators=(",", ":")))
+        value = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+        size = '"bytes":%d,' % len(FRAME[framing](value)) if framing else ""
+        text += '{"t":%d,"from":"%s","peer":"p","run":1,%s"%s":%s}\n' % (at * 100000, side, size, kind, value)
+    text += more
     file = tempfile.NamedTemporaryFile("w", suffix=".jsonl", delete=False)
     file.write(text)
     file.close()
@@ -188,8 +191,76 @@ def recorded_host():
     path = record(("plugin", "message", q(9, "up")), ("host", "message", a(9, "down")), ("plugin", "message", json.loads(notice("never"))), ("host", "message", json.loads(notice("n"))))
     up = "sleep 0.3; echo '%s'; read a; [ \"$a\" = '%s' ] || echo \"$a\" >&2; read b" % (request("x", "up").decode().strip(), answer('"x"', "down").decode().strip())
     began = time.monotonic()
-    same(run(DUPLEX, "mock", "--trace", path, "--", "sh", "-c", up), (0, "", ""))
+    same(run(DUPLEX, "mock", "--trace", path, "--", "sh", "-c", up + '; [ "$b" = \'%s\' ] || echo "$b" >&2' % notice("n").decode().strip()),
+         (0, "", "duplex mock: the plugin did not send 'never', as it did in the trace\n"))
     assert 2 < time.monotonic() - began < 8
+    os.unlink(path)
+    # The framing is that of the trace; what is answered out of turn does not matter.
+    path = record(*[row for i in range(50) for row in (("host", "message", q(i, "echo", [i])), ("plugin", "message", a(i, [i])))], framing="header")
+    code, out, said = run(DUPLEX, "mock", "--trace", path, "--show", "--", DUPLEX, "mock", "-p", "jsonrpc", "-f", "header")
+    same((code, out, len(said.splitlines())), (0, "", 100))
+    os.unlink(path)
+
+
+@case
+def recorded_between():
+    """What was asked of the host comes before the answer that needs it."""
+    path = record(("host", "message", q(1, "work")), ("plugin", "message", q(1, "ask")), ("plugin", "message", q(2, "ask")), ("host", "message", a(1, "x")),
+                  ("plugin", "message", json.loads(notice("half"))), ("host", "message", a(2, "y")), ("plugin", "message", a(1, "done")),
+                  ("host", "message", q(2, "quick")), ("plugin", "message", q(3, "ask")), ("plugin", "message", a(2, "at once")), ("host", "message", a(3, "z")))
+    asked = request(1, "ask") + request(2, "ask")
+    mock = Mock("--trace", path)
+    mock.write(request(70, "work"))
+    same(mock.read(len(asked)), asked)
+    mock.write(answer(2, "y"))
+    same(mock.read_for(0.2), asked)
+    mock.write(answer(1, "x"))
+    all_of_it = asked + notice("half") + answer(70, "done")
+    same(mock.read(len(all_of_it)), all_of_it)
+    # What was answered without it is, once more.
+    mock.write(request(71, "quick"))
+    all_of_it += request(3, "ask") + answer(71, "at once")
+    same(mock.read(len(all_of_it)), all_of_it)
+    same((mock.finish(), mock.errors), (0, b""))
+    # Nobody answers: at the end of the input it is not waited for.
+    same(play(path, request(70, "work")), asked + answer(70, "done"))
+    os.unlink(path)
+
+
+@case
+def recorded_batches():
+    path = record(("host", "message", "[%s,%s]" % (request(1, "a").decode().strip(), request(2, "b").decode().strip())),
+                  ("plugin", "message", "[%s,%s]" % (answer(2, "B").decode().strip(), answer(1, "A").decode().strip())),
+                  ("plugin", "message", "[%s]" % notice("n").decode().strip()))
+    same(play(path, request(70, "b") + request(71, "a")), answer(70, "B") + line(b"[" + notice("n")[:-1] + b"]") + answer(71, "A"))
+    seen = play(path, line("[%s,%s]" % (request(7, "a").decode().strip(), request(8, "b").decode().strip())), "-p", "jsonrpc")
+    same(sorted(m["id"] for m in json.loads(seen.splitlines()[-1])), [7, 8], seen)
+    os.unlink(path)
+
+
+@case
+def damaged_traces():
+    path = record(("host", "message", q(1, "a")), ("plugin", "message", a(1, "A")), more='{"t":9,"dropped":2}\n{}\n{"t":9,"from":"plugin","peer":"p","run":1,"message":%s}\n'
+                  '{"t":9,"from":"host","peer":"p","run":1,"message":%s}\n{"t":9,"from":"plugin","peer":"p","run":1,"mess' % (answer(5, "?").decode().strip(), request(6, "b").decode().strip()))
+    seen, code, said = ask("--trace", path, send=request(5, "a") + request(6, "b"))
+    same((seen, code), (answer(5, "A") + line('{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"Method not found"}}'), 0))
+    same([row.replace(path, "F") for row in said.splitlines()],
+         ["duplex mock: F: line 4: 2 records are missing here", "duplex mock: F: line 5: " + said.splitlines()[1].split("line 5: ")[1],
+          "duplex mock: F: line 8: the trace ends inside of it"])
+    os.unlink(path)
+    # An answer to nothing that nothing explains is a fault of the plugin, and is played.
+    path = record(("host", "message", q(1, "a")), ("plugin", "message", a(99, "?")), ("plugin", "message", a(1, "A")))
+    same(play(path, request(5, "a")), answer(99, "?") + answer(5, "A"))
+    os.unlink(path)
+
+
+@case
+def long_conversations():
+    """However long it is, what comes is found at once."""
+    path = record(*[row for i in range(30000) for row in (("host", "message", q(i, "get", {"n": i % 15000})), ("plugin", "message", a(i, i)))])
+    began = time.monotonic()
+    same(play(path, b"".join(request(i, "get", {"n": i % 15000}) for i in range(30000))), b"".join(answer(i, i) for i in range(30000)))
+    assert time.monotonic() - began < 10, time.monotonic() - began
     os.unlink(path)
 
 

@@ -15,7 +15,9 @@ typedef enum check_need {
     CHECK_MESSAGES,
     CHECK_ANSWERS,
     CHECK_REQUESTS, /* of its own */
-    CHECK_SPEECH    /* requests or notifications of its own */
+    CHECK_SPEECH,   /* requests or notifications of its own */
+    CHECK_PROGRESS,
+    CHECK_NEED__COUNT
 } check_need;
 
 /* clang-format off */
@@ -24,6 +26,7 @@ typedef enum check_need {
 #define CHECKS(X) \
     X(START_ANSWERED,   "start.answered",         0, CHECK_TRIED,    "the handshake is done, in time") \
     X(START_EARLY,      "start.early",            0, CHECK_TRIED,    "a request before the handshake is refused") \
+    X(START_EARLY_SERVED, "start.early-served",   1, CHECK_TRIED,    "… also where the protocol has no error of its own for that") \
     X(START_EARLY_CODE, "start.early-code",       1, CHECK_TRIED,    "… with the error code that the protocol has for it") \
     X(START_AFTER,      "start.after-early",      0, CHECK_TRIED,    "the handshake is taken after a refused request") \
     X(FRAMING_KIND,     "framing.kind",           0, CHECK_ANYTHING, "messages come in the framing of the protocol, always") \
@@ -96,7 +99,8 @@ typedef enum check_need {
     X(CANCEL_ANSWERED,  "cancel.answered",        0, CHECK_TRIED,    "what is cancelled is answered, if the protocol wants it") \
     X(CANCEL_UNKNOWN,   "cancel.unknown",         0, CHECK_TRIED,    "cancelling what is not there is ignored") \
     X(CANCEL_KNOWN,     "cancel.known",           0, CHECK_SPEECH,   "it cancels only what it asked") \
-    X(PROGRESS_ASKED,   "progress.asked",         0, CHECK_SPEECH,   "it tells progress only with a token that it was given") \
+    X(PROGRESS_ASKED,   "progress.asked",         0, CHECK_PROGRESS, "it tells progress only with a token that it was given, until the answer") \
+    X(PROGRESS_ORDER,   "progress.order",         0, CHECK_PROGRESS, "progress begins, goes forward, and ends once") \
     X(LIFE_STAYS,       "life.stays",             0, CHECK_TRIED,    "it does not leave before it is asked to") \
     X(LIFE_OUTPUT,      "life.output",            0, CHECK_TRIED,    "its output stays open for as long as it lives") \
     X(END_STOP,         "end.stop",               0, CHECK_TRIED,    "it leaves when it is asked to as the protocol wants it") \

@@ -261,6 +261,7 @@ void check_bid_farewell(check_talk *talk) {
         check_skip(report, CHECK_END_STOP_ANSWERED, "the protocol has no request to leave");
     }
     talk->leaving = true;
+    talk->parted = true;
     if (facts->stop_notify)
         check_notify(talk, facts->stop_notify, NULL);
     if (!talk->gone)

@@ -72,7 +72,7 @@ void check_take_finding(void *user, const cli_finding *finding) {
                  finding->flaw == CLI_FLAW_ID_ANSWERED;
     if (id == CHECK__COUNT || (dx_side)finding->from != talk->them ||
         (id == CHECK_ID_NULL && (talk->bear & CHECK_BEAR_NULL)) ||
-        (is_id && (talk->bear & CHECK_BEAR_UNKNOWN)) ||
+        (is_id && (talk->bear & CHECK_BEAR_UNKNOWN)) || (id == CHECK_STATE_KEPT && talk->parted) ||
         (finding->flaw == CLI_FLAW_CANCEL_UNKNOWN && !cancels_nothing(talk)))
         return;
     fail(talk, id, finding->message);
@@ -142,6 +142,9 @@ static void take_request(check_talk *talk, dx_text text, const dx_message *messa
                          dx_text method) {
     dx_text id = part(text, message->id);
     note_theirs(talk, id);
+    if (talk->facts->progress_token)
+        check_note_token(
+            talk, dx_rpc_member(part(text, message->params), dx_str(talk->facts->progress_token)));
     check_heard(talk->report, CHECK_REQUESTS);
     if (id.at && id.at[0] != '"' && memchr(id.at, '.', id.len))
         fail(talk, CHECK_ID_WHOLE, "the id of a request has a fraction");
@@ -171,6 +174,8 @@ static void take_one(check_talk *talk, dx_text text, const dx_message *message) 
     check_move(talk, method, talk->them, DX_MOVE_SENT);
     if (message->kind == DX_KIND_REQUEST && message->fault == DX_FAULT_NONE)
         take_request(talk, text, message, method);
+    else if (talk->facts->progress_method && dx_text_is(method, talk->facts->progress_method))
+        check_take_progress(talk, part(text, message->params));
     /* The handshake, as a plugin sees it: a notification is over when it has come. */
     else if (talk->us == DX_SIDE_PLUGIN && talk->step && talk->step->method &&
              dx_text_is(method, talk->step->method))

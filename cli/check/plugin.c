@@ -62,7 +62,8 @@ int check_run_inside(check_plan *plan, void (*tell)(check_plan *plan)) {
     talk->holds = true; /* who waits for an answer does not leave */
     if (wait_for_greeting(talk))
         for (size_t i = 0; i < sizeof probes / sizeof probes[0] && check_is_up(talk); i++)
-            probes[i](talk);
+            if (check_is_wanted(plan->report, probes[i]))
+                probes[i](talk);
     bool heard = talk->received;
     bool ended = talk->closed || talk->gone;
     check_skip_rest(plan->report, check_is_up(talk) ? "it is for plugins" : over);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* How long something is waited for that had better not come. */
-enum { QUIET_MS = 50, SILENT_MS = 1000 };
+enum { QUIET_MS = 50, SILENT_MS = 400 };
 
 static void fail_asked(check_talk *talk, check_id id, size_t asked, const char *why) {
     check_proof proof = check_proof_of(talk, asked);
@@ -27,6 +27,11 @@ static void fail_odd(check_talk *talk, check_id id, dx_text sent, const char *wh
                          .came = check_text_of(&talk->odd),
                          .offset = talk->odd_at};
     check_fail(talk->report, id, &proof, "%s", why);
+}
+
+/* Where many are silent: whoever has answered the next request after that, is. */
+static uint64_t silent_ms(const check_talk *talk) {
+    return talk->plan->timeout_ms < SILENT_MS ? talk->plan->timeout_ms : SILENT_MS;
 }
 
 bool check_survived(check_talk *talk, check_id id, dx_text what) {
@@ -78,8 +83,8 @@ void check_probe_notification(check_talk *talk) {
 /* Those that do no harm, and those that somebody asked for: the books have the rest to say. */
 void check_probe_calls(check_talk *talk) {
     for (size_t i = 0; i < talk->plan->call_count && check_is_up(talk); i++)
-        (void)check_await(
-            talk, check_ask(talk, NULL, talk->plan->calls[i].method, talk->plan->calls[i].params));
+        (void)check_await(talk, check_ask_with_token(talk, talk->plan->calls[i].method,
+                                                     talk->plan->calls[i].params));
 }
 
 /* The first of those that do no harm. */
@@ -102,9 +107,7 @@ void check_probe_params_type(check_talk *talk) {
     size_t asked = check_expect(talk, id, dx_str(text));
     uint64_t nulls = talk->nulls;
     check_say(talk, dx_str(text));
-    /* Many are silent here: whoever has answered the next one by then, is. */
-    uint64_t ms = talk->plan->timeout_ms < SILENT_MS ? talk->plan->timeout_ms : SILENT_MS;
-    bool answered = check_await_quietly(talk, asked, ms, true);
+    bool answered = check_await_quietly(talk, asked, silent_ms(talk), true);
     if (answered && talk->asked[asked].is_result)
         fail_asked(talk, CHECK_REQUEST_PARAMS_TYPE, asked, "it has a result");
     else if (answered && !check_refused(talk, asked, DX_CODE_REQUEST) &&
@@ -132,31 +135,40 @@ static const char *find_misfit(check_talk *talk, const dx_method *rule) {
     return NULL;
 }
 
-void check_probe_params_fit(check_talk *talk) {
-    const char *params = NULL;
-    const char *method = NULL;
-    for (size_t i = 0; i < talk->plan->call_count && !params; i++) {
-        method = talk->plan->calls[i].method;
-        const dx_method *rule = dx_protocol_find(talk->protocol, dx_str(method));
-        bool needs = rule && rule->has_params[talk->us] && !rule->optional[talk->us];
-        params = needs && !talk->plan->calls[i].given ? find_misfit(talk, rule) : NULL;
-    }
-    if (!params) {
-        check_skip(talk->report, CHECK_REQUEST_PARAMS_FIT,
-                   "the protocol has no harmless method whose params could be wrong");
-        check_skip(talk->report, CHECK_REQUEST_PARAMS_CODE,
-                   "the protocol has no harmless method whose params could be wrong");
-        return;
-    }
-    check_try(talk->report, CHECK_REQUEST_PARAMS_FIT);
-    check_try(talk->report, CHECK_REQUEST_PARAMS_CODE);
+static void skip_params(check_talk *talk, const char *why) {
+    check_skip(talk->report, CHECK_REQUEST_PARAMS_FIT, "%s", why);
+    check_skip(talk->report, CHECK_REQUEST_PARAMS_CODE, "%s", why);
+}
+
+/* False: it does not have that method, and need not have. */
+static bool try_params(check_talk *talk, const char *method, const char *params) {
     size_t asked = check_ask(talk, NULL, method, params);
     if (!check_await(talk, asked) || talk->asked[asked].is_broken)
-        return;
+        return true;
+    if (check_refused(talk, asked, DX_CODE_METHOD))
+        return false;
+    check_try(talk->report, CHECK_REQUEST_PARAMS_FIT);
+    check_try(talk->report, CHECK_REQUEST_PARAMS_CODE);
     if (talk->asked[asked].is_result)
         fail_asked(talk, CHECK_REQUEST_PARAMS_FIT, asked, "they were taken");
     else if (!check_refused(talk, asked, DX_CODE_PARAMS))
         fail_code(talk, CHECK_REQUEST_PARAMS_CODE, asked, "-32602");
+    return true;
+}
+
+void check_probe_params_fit(check_talk *talk) {
+    const char *why = "the protocol has no harmless method whose params could be wrong";
+    for (size_t i = 0; i < talk->plan->call_count && check_is_up(talk); i++) {
+        const char *method = talk->plan->calls[i].method;
+        const dx_method *rule = dx_protocol_find(talk->protocol, dx_str(method));
+        bool needs = rule && rule->has_params[talk->us] && !rule->optional[talk->us];
+        const char *params = needs && !talk->plan->calls[i].given ? find_misfit(talk, rule) : NULL;
+        if (params && try_params(talk, method, params))
+            return;
+        if (params)
+            why = "it has none of the harmless methods whose params could be wrong";
+    }
+    skip_params(talk, why);
 }
 
 /* A text that is no request, and an error that has no id, or nothing at all, for an answer. */
@@ -319,29 +331,31 @@ void check_probe_ids(check_talk *talk) {
     }
 }
 
-/* What not everybody can do. */
+/* What not everybody can do. Many are silent then: whoever has answered the next one by then, is.
+ */
 static void try_odd_id(check_talk *talk, check_id id, const char *text) {
     check_try(talk->report, id);
     uint64_t nulls = talk->nulls;
     talk->bear |= CHECK_BEAR_UNKNOWN | CHECK_BEAR_NULL;
     talk->leaving = true;
+    talk->odd.is_there = false;
     size_t asked = check_ask(talk, text, CHECK_NO_METHOD, NULL);
-    bool answered = check_await_quietly(talk, asked, talk->plan->timeout_ms, true);
-    check_proof proof = check_proof_of(talk, asked);
-    if (!answered && !(id == CHECK_ID_FRACTION && talk->nulls > nulls) && !check_is_over(talk)) {
-        proof.came = check_text_of(&talk->odd);
-        proof.offset = talk->odd_at;
-        check_fail(talk->report, id, &proof, "no answer with the id %s", text);
-        talk->down = talk->down || talk->gone || !talk->odd.is_there;
-    }
+    check_bytes sent = talk->last;
+    bool lives = check_await_quietly(talk, asked, silent_ms(talk), true) || talk->odd.is_there ||
+                 check_survived(talk, id, check_text_of(&sent));
     talk->bear = 0;
     talk->leaving = false;
+    if (!lives || asked == CHECK_NOTHING || talk->asked[asked].answers ||
+        (id == CHECK_ID_FRACTION && talk->nulls > nulls))
+        return;
+    check_proof proof = check_proof_of(talk, asked);
+    proof.came = check_text_of(&talk->odd);
+    proof.offset = talk->odd_at;
+    check_fail(talk->report, id, &proof, "no answer with the id %s", text);
 }
 
 void check_probe_odd_ids(check_talk *talk) {
-    talk->odd.is_there = false;
     try_odd_id(talk, CHECK_ID_LARGE, "9007199254740993");
-    talk->odd.is_there = false;
     if (check_is_up(talk))
         try_odd_id(talk, CHECK_ID_FRACTION, "1.5");
 }

@@ -32,6 +32,14 @@ void check_probe_line_ends(check_talk *talk);
 void check_probe_space(check_talk *talk);
 void check_probe_cancel(check_talk *talk);
 void check_probe_cancel_unknown(check_talk *talk);
+/* These need a program that we have started; the first one, before its handshake. */
+void check_probe_early(check_talk *talk);
+void check_probe_eof(check_talk *talk);
+void check_probe_term(check_talk *talk);
+void check_probe_killed(check_talk *talk);
+
+/* Could it tell something about a check that was chosen? */
+bool check_is_wanted(const check_report *report, check_probe probe);
 
 /* After something that may hurt: is it still there? If not, that is a failure of `id`, of which
  * `what` is the proof. */

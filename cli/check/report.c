@@ -131,7 +131,8 @@ const char *check_message(const check_report *report, check_id id) {
                                           "no message came from it",
                                           "no answer came from it",
                                           "it asked nothing",
-                                          "it said nothing by itself"};
+                                          "it said nothing by itself",
+                                          "it told no progress"};
     const check_result *result = &report->results[id];
     bool is_skip = check_outcome_of(report, id) == CHECK_SKIP;
     return is_skip && !result->message[0] ? reasons[check_need_of(id)] : result->message;

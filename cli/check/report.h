@@ -44,8 +44,8 @@ typedef struct check_result {
 typedef struct check_report {
     pthread_mutex_t lock;
     check_result results[CHECK__COUNT];
-    bool heard[CHECK_SPEECH + 1]; /* by check_need: has that come? */
-    uint64_t messages;            /* that came */
+    bool heard[CHECK_NEED__COUNT]; /* by check_need: has that come? */
+    uint64_t messages;             /* that came */
     uint64_t starts;
     dx_framing framing;
     FILE *out;

@@ -182,6 +182,7 @@ check_talk *check_talk_close(check_talk *talk) {
     cli_wire_close(talk->wire);
     cli_books_close(talk->books, CLI_END_FORGOTTEN);
     check_drop_held(talk);
+    check_drop_tokens(talk);
     dx_loop_free(talk->loop);
     dx_protocol_free(talk->protocol);
     for (size_t i = 0; i < talk->asked_count; i++)

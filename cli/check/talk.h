@@ -49,7 +49,8 @@ typedef struct check_plan {
     uint64_t start_ms;   /* … of the handshake */
     check_call *calls;
     size_t call_count;
-    bool lists_methods; /* the protocol says which methods there are */
+    bool lists_methods;  /* the protocol says which methods there are */
+    uint64_t greeted_ms; /* how long the first handshake took */
 } check_plan;
 
 /* A request of ours. */
@@ -70,6 +71,7 @@ typedef struct check_asked {
 enum { CHECK_BEAR_NULL = 1 << 0, CHECK_BEAR_UNKNOWN = 1 << 1, CHECK_BEAR_BATCH = 1 << 2 };
 
 typedef struct check_held check_held;
+typedef struct check_token check_token;
 
 /* What a request is refused with; code 0: it is not. */
 typedef struct check_refusal {
@@ -107,7 +109,8 @@ typedef struct check_talk {
     check_refusal refusal; /* of the request at hand, by the state in which it came */
     bool holds;            /* requests wait to be answered */
     check_held *held;
-    uint64_t held_ms; /* since when */
+    uint64_t held_ms;    /* since when */
+    check_token *tokens; /* of progress */
 
     dx_buf raw;         /* the last of what came … */
     uint64_t raw_at;    /* … from there on */
@@ -120,6 +123,7 @@ typedef struct check_talk {
     bool fatal;   /* nothing can be framed any more */
     bool down;    /* nothing more is to be had from it */
     bool leaving; /* it may end */
+    bool parted;  /* we have said goodbye: what it says now was on its way */
     bool killed;
     check_id greeting; /* what a handshake that fails is a failure of */
     bool closed;       /* it closed its output … */
@@ -163,6 +167,8 @@ size_t check_prepare(check_talk *talk, const char *id, const char *method, const
 size_t check_ask(check_talk *talk, const char *id, const char *method, const char *params);
 /* The n-th of those that do no harm, or one that does not exist. */
 size_t check_ask_any(check_talk *talk, const char *id, size_t n);
+/* The same with a token for its progress, where its schema has a place for one. */
+size_t check_ask_with_token(check_talk *talk, const char *method, const char *params);
 /* A request in a message that was said as it is: from now on its answer is waited for. */
 size_t check_expect(check_talk *talk, const char *id, dx_text message);
 
@@ -193,6 +199,10 @@ void check_take_finding(void *user, const cli_finding *finding);
 /* … and of answer.c: a request of the peer. */
 void check_take_request(check_talk *talk, dx_text text, const dx_message *message, dx_text method);
 void check_drop_held(check_talk *talk);
+/* … and of progress.c: progress that came; a request of the peer may make a token. */
+void check_take_progress(check_talk *talk, dx_text params);
+void check_note_token(check_talk *talk, dx_text token);
+void check_drop_tokens(check_talk *talk);
 /* … and of end.c: has it exited, and left something behind? */
 void check_look_for_exit(check_talk *talk);
 void check_tell_gone(check_talk *talk, const dx_gone *gone);

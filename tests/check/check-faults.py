@@ -30,7 +30,7 @@ FAULTS = {
     "id-type": "envelope.id", "version-missing": "envelope.version", "version-wrong": "envelope.version",
     "method-unknown": "method.known", "answers-unknown": "request.unknown-method", "params-type": "envelope.params",
     "params-taken": "request.params-fit", "result-fit": "schema.result", "answers-notice": "notification.silent",
-    "batch": "envelope.batch", "batch-empty": "envelope.batch", "early": "state.kept", "serves-early": "start.early",
+    "batch": "envelope.batch", "batch-empty": "envelope.batch", "early": "state.kept", "serves-early": "start.early-served",
     "cancel-unknown": "cancel.known", "cancel-ignored": "cancel.heeded", "progress-unknown": "progress.asked",
     "progress-endless": "answer.given", "error-shape": "envelope.error", "silent": "answer.given", "loses": "answer.given",
     "deaf": "input.read", "dies-writing": "framing.whole", "eof-ignored": "end.eof", "stuck": "answer.flushed",

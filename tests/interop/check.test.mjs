@@ -19,8 +19,8 @@ server.registerTool("add", { description: "adds" }, () => ({ content: [{ type: "
 server.registerResource("one", "check://one", {}, () => ({ contents: [] }));
 await server.connect(new StdioServerTransport());
 `,
-        // It serves before the handshake, and does not answer params that are a string: so it is, unchanged.
-        known: ["start.early", "request.params-type"],
+        // It does not answer params that are a string: so it is, unchanged.
+        known: ["request.params-type"],
     },
     lsp: {
         package: "vscode-jsonrpc",

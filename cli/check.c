@@ -81,8 +81,8 @@ static int finish(check_plan *plan, char **command) {
         (void)dx_buf_append(&subject, " ", word != command);
         (void)dx_buf_append(&subject, *word, strlen(*word));
     }
-    (void)dx_buf_append(&subject, "", 1);
-    int code = show(plan, command && subject.len ? subject.data : plan->options->protocol);
+    bool whole = dx_buf_append(&subject, "", 1) == DX_OK;
+    int code = show(plan, command && whole ? subject.data : plan->options->protocol);
     dx_buf_done(&subject);
     return code != CLI_OK ? code : check_count(plan->report, CHECK_FAIL) ? CLI_MISFIT : CLI_OK;
 }

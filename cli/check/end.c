@@ -11,8 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a process may outlive the first one of its session; in between it is looked at. */
-enum { LEFT_MS = 100, LOOK_MS = 5 };
+/* How long a process may outlive the first one of its session: it may have to notice that, and to
+ * clean up. Whoever was found out once is not waited for again. */
+enum { LEFT_AGAIN_MS = 100, LOOK_MS = 5 };
 
 /* Exits. */
 
@@ -56,6 +57,11 @@ static unsigned count_left(pid_t session, char name[32]) {
     return count;
 }
 
+static uint64_t left_ms(const check_talk *talk, check_id id) {
+    uint64_t own = talk->plan->options->stop_ms;
+    return check_has_failed(talk->report, id) ? LEFT_AGAIN_MS : own ? own : talk->plan->timeout_ms;
+}
+
 void check_look_for_exit(check_talk *talk) {
     struct timespec pause = {0, LOOK_MS * 1000000L};
     siginfo_t info = {.si_pid = 0};
@@ -67,11 +73,11 @@ void check_look_for_exit(check_talk *talk) {
         return;
     talk->exit_seen = true;
     check_id id = talk->killed ? CHECK_END_KILLED : CHECK_END_PROCESSES;
-    uint64_t until = cli_now() + LEFT_MS;
-    while ((count = count_left(pid, name)) && cli_now() < until)
+    uint64_t until = cli_now() + left_ms(talk, id);
+    while ((count = count_left(pid, name)) && cli_now() < until && !cli_interrupts())
         nanosleep(&pause, NULL);
     check_try(talk->report, id);
-    if (!count)
+    if (!count || cli_interrupts())
         return;
     check_proof proof = check_proof_here(talk);
     check_fail(talk->report, id, &proof, "%u process%s of it live%s on, the first is '%s'", count,

@@ -72,7 +72,9 @@ void check_take_finding(void *user, const cli_finding *finding) {
                  finding->flaw == CLI_FLAW_ID_ANSWERED;
     if (id == CHECK__COUNT || (dx_side)finding->from != talk->them ||
         (id == CHECK_ID_NULL && (talk->bear & CHECK_BEAR_NULL)) ||
-        (is_id && (talk->bear & CHECK_BEAR_UNKNOWN)) || (id == CHECK_STATE_KEPT && talk->parted) ||
+        (is_id && (talk->bear & CHECK_BEAR_UNKNOWN)) ||
+        (id == CHECK_JSON_VALUE && (talk->bear & CHECK_BEAR_VALUE)) ||
+        (id == CHECK_STATE_KEPT && talk->parted) ||
         (finding->flaw == CLI_FLAW_CANCEL_UNKNOWN && !cancels_nothing(talk)))
         return;
     fail(talk, id, finding->message);
@@ -189,7 +191,7 @@ static void take_message(check_talk *talk, dx_text text) {
     dx_message element;
     uint32_t cursor = 0;
     yyjson_doc *doc = yyjson_read(text.at, text.len, 0);
-    if (!doc)
+    if (!doc && !(talk->bear & CHECK_BEAR_VALUE))
         fail(talk, CHECK_JSON_VALUE, "a number or a string that can't be held");
     yyjson_doc_free(doc);
     check_heard(talk->report, CHECK_MESSAGES);

@@ -8,15 +8,15 @@
 
 /* From what is harmless to what may end it all. */
 static const check_probe probes[] = {
-    check_probe_unknown,       check_probe_notification, check_probe_calls,
-    check_probe_ids,           check_probe_together,     check_probe_pieces,
-    check_probe_space,         check_probe_line_ends,    check_probe_header_extra,
-    check_probe_many,          check_probe_cancel,       check_probe_cancel_unknown,
-    check_probe_slow,          check_probe_params_fit,   check_probe_odd_ids,
-    check_probe_response,      check_probe_duplicate,    check_probe_params_type,
-    check_probe_large,         check_probe_batch,        check_probe_batch_empty,
-    check_probe_not_one,       check_probe_invalid,      check_probe_header_case,
-    check_probe_header_blanks,
+    check_probe_unknown,     check_probe_notification,  check_probe_calls,
+    check_probe_ids,         check_probe_together,      check_probe_pieces,
+    check_probe_space,       check_probe_line_ends,     check_probe_header_extra,
+    check_probe_many,        check_probe_cancel,        check_probe_cancel_unknown,
+    check_probe_slow,        check_probe_params_fit,    check_probe_odd_ids,
+    check_probe_response,    check_probe_names,         check_probe_duplicate,
+    check_probe_params_type, check_probe_large,         check_probe_batch,
+    check_probe_batch_empty, check_probe_not_one,       check_probe_invalid,
+    check_probe_header_case, check_probe_header_blanks, check_probe_deep,
 };
 
 /* Has the host done all of its handshake? */

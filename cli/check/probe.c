@@ -61,6 +61,38 @@ void check_probe_unknown(check_talk *talk) {
         fail_code(talk, CHECK_REQUEST_UNKNOWN, asked, "-32601");
 }
 
+/* Names that are something else where methods are looked up in a table of the language, or that
+ * can't be written to a log. What can't be held as a text may be ignored. */
+void check_probe_names(check_talk *talk) {
+    static const char *const names[] = {"constructor",   "__proto__", "toString",
+                                        "__class__",     "",          "duplex/\\u0000x",
+                                        "duplex/\\ud800"};
+    enum { NAMES = sizeof names / sizeof names[0] };
+    check_try(talk->report, CHECK_REQUEST_METHOD_NAME);
+    for (int i = 0; i < NAMES && check_is_up(talk); i++) {
+        char text[200];
+        char id[32];
+        uint64_t nulls = talk->nulls;
+        snprintf(id, sizeof id, "%llu", (unsigned long long)++talk->last_id);
+        snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\"}", id,
+                 names[i]);
+        talk->bear |= CHECK_BEAR_NULL | CHECK_BEAR_VALUE; /* it may quote the name */
+        talk->leaving = true;
+        size_t asked = check_expect(talk, id, dx_str(text));
+        check_say(talk, dx_str(text));
+        bool lives = check_await_quietly(talk, asked, silent_ms(talk), true) ||
+                     check_survived(talk, CHECK_REQUEST_METHOD_NAME, dx_str(text));
+        talk->bear = 0;
+        talk->leaving = false;
+        if (!lives || asked == CHECK_NOTHING)
+            return;
+        if (talk->asked[asked].is_result && talk->plan->lists_methods)
+            fail_asked(talk, CHECK_REQUEST_METHOD_NAME, asked, "it has a result");
+        else if (!talk->asked[asked].answers && talk->nulls == nulls && i + 1 < NAMES)
+            fail_asked(talk, CHECK_REQUEST_METHOD_NAME, asked, "no answer");
+    }
+}
+
 void check_probe_notification(check_talk *talk) {
     uint64_t before = talk->strange + talk->nulls;
     check_bytes sent;

@@ -8,6 +8,7 @@
 typedef void (*check_probe)(check_talk *talk);
 
 void check_probe_unknown(check_talk *talk);
+void check_probe_names(check_talk *talk);
 void check_probe_notification(check_talk *talk);
 void check_probe_calls(check_talk *talk);
 void check_probe_params_type(check_talk *talk);
@@ -23,6 +24,7 @@ void check_probe_odd_ids(check_talk *talk);
 void check_probe_many(check_talk *talk);
 void check_probe_slow(check_talk *talk);
 void check_probe_large(check_talk *talk);
+void check_probe_deep(check_talk *talk);
 void check_probe_together(check_talk *talk);
 void check_probe_pieces(check_talk *talk);
 void check_probe_header_case(check_talk *talk);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Of a burst; of answers that wait, each with an id that is so long. */
-enum { BURST = 50, WAITING = 400, ID_LEN = 200, SLOW_MS = 150, LARGE = 1 << 20 };
+enum { BURST = 50, WAITING = 400, ID_LEN = 200, SLOW_MS = 150, SILENT_MS = 400, LARGE = 1 << 20 };
 /* Who answers with more than this is asked so few times. */
 enum { LARGE_ANSWER = 64 << 10, FEW = 4 };
 
@@ -85,8 +85,47 @@ void check_probe_large(check_talk *talk) {
     size_t asked = check_ask(talk, NULL, CHECK_NO_METHOD, params);
     check_bytes sent = talk->last;
     free(params);
-    if (!check_await_quietly(talk, asked, talk->plan->timeout_ms, true))
-        check_survived(talk, CHECK_INPUT_LARGE, check_text_of(&sent));
+    uint64_t nulls = talk->nulls;
+    if (!check_await_quietly(talk, asked, talk->plan->timeout_ms, true) &&
+        check_survived(talk, CHECK_INPUT_LARGE, check_text_of(&sent)) && talk->nulls == nulls &&
+        asked != CHECK_NOTHING && !talk->asked[asked].answers) {
+        check_proof proof = check_proof_of(talk, asked);
+        check_fail(report, CHECK_INPUT_LARGE, &proof, "neither a result nor an error");
+    }
+    talk->bear = 0;
+    talk->leaving = false;
+}
+
+/* What a parser that calls itself has no stack for. It is JSON, but nobody has to take it; the
+ * books don't, and see a request without it. */
+static size_t ask_deep(check_talk *talk) {
+    enum { DEPTH = 20000 };
+    dx_buf text;
+    dx_buf_init(&text, 1 << 20, NULL);
+    size_t asked = check_prepare(talk, NULL, CHECK_NO_METHOD, "[]", &text);
+    bool good = asked != CHECK_NOTHING;
+    if (good) {
+        check_enter(talk, (dx_text){text.data, text.len});
+        text.len -= 3; /* from the params on */
+    }
+    for (int i = 0; i < 2 * DEPTH && good; i++)
+        good = dx_buf_append(&text, i < DEPTH ? "[" : "]", 1) == DX_OK;
+    good = good && dx_buf_append(&text, "}", 1) == DX_OK;
+    check_keep(&talk->last, (dx_text){text.data, text.len});
+    if (good && !talk->gone)
+        (void)cli_wire_say(talk->wire, (dx_text){text.data, text.len});
+    dx_buf_done(&text);
+    return asked;
+}
+
+void check_probe_deep(check_talk *talk) {
+    check_try(talk->report, CHECK_INPUT_DEEP);
+    talk->bear |= CHECK_BEAR_NULL;
+    talk->leaving = true;
+    size_t asked = ask_deep(talk);
+    check_bytes sent = talk->last;
+    if (!check_await_quietly(talk, asked, SILENT_MS, true))
+        check_survived(talk, CHECK_INPUT_DEEP, check_text_of(&sent));
     talk->bear = 0;
     talk->leaving = false;
 }
@@ -127,11 +166,12 @@ void check_probe_together(check_talk *talk) {
 }
 
 /* A request, framed by hand: `head` has %zu for its length. */
-static size_t put_by_hand(check_talk *talk, const char *head, const char *tail, dx_buf *all) {
+static size_t put_by_hand(check_talk *talk, const char *id, const char *head, const char *tail,
+                          dx_buf *all) {
     char header[200];
     dx_buf text;
     dx_buf_init(&text, 1 << 20, NULL);
-    size_t asked = check_prepare(talk, NULL, CHECK_NO_METHOD, NULL, &text);
+    size_t asked = check_prepare(talk, id, CHECK_NO_METHOD, NULL, &text);
     if (asked != CHECK_NOTHING) {
         const char *mark = strchr(head, '#');
         if (mark)
@@ -154,7 +194,7 @@ static void try_by_hand(check_talk *talk, check_id id, const char *head, const c
     check_try(talk->report, id);
     talk->bear |= CHECK_BEAR_NULL;
     talk->leaving = true;
-    size_t asked = put_by_hand(talk, head, tail, &all);
+    size_t asked = put_by_hand(talk, NULL, head, tail, &all);
     check_put(talk, (dx_text){all.data, all.len});
     if (!check_await_quietly(talk, asked, talk->plan->timeout_ms, false))
         fail_silence(talk, id, (dx_text){all.data, all.len});
@@ -168,8 +208,10 @@ void check_probe_pieces(check_talk *talk) {
     dx_buf all;
     dx_buf_init(&all, 1 << 20, NULL);
     check_try(talk->report, CHECK_INPUT_PIECES);
+    /* Characters come in pieces, too, and come back whole. */
     size_t asked =
-        put_by_hand(talk, is_line ? "" : "Content-Length: #\r\n\r\n", is_line ? "\n" : "", &all);
+        put_by_hand(talk, "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80 in pieces\"",
+                    is_line ? "" : "Content-Length: #\r\n\r\n", is_line ? "\n" : "", &all);
     bool held = talk->holds;
     talk->holds = true; /* an answer of ours would be in between */
     for (size_t i = 0; i < all.len && check_is_up(talk); i++) {
@@ -177,8 +219,18 @@ void check_probe_pieces(check_talk *talk) {
         check_wait_until(talk, cli_now() + 1);
     }
     talk->holds = held;
-    if (!check_await_quietly(talk, asked, talk->plan->timeout_ms, false))
+    uint64_t before = talk->strange;
+    talk->bear |= CHECK_BEAR_UNKNOWN;
+    bool answered = check_await_quietly(talk, asked, talk->plan->timeout_ms, true);
+    talk->bear = 0;
+    if (!answered && talk->strange > before) {
+        check_proof proof = check_proof_of(talk, asked);
+        proof.came = check_text_of(&talk->odd);
+        proof.offset = talk->odd_at;
+        check_fail(talk->report, CHECK_INPUT_PIECES, &proof, "it was answered with another id");
+    } else if (!answered) {
         fail_silence(talk, CHECK_INPUT_PIECES, (dx_text){all.data, all.len});
+    }
     dx_buf_done(&all);
 }
 

@@ -98,6 +98,13 @@ void check_skip_rest(check_report *report, const char *why) {
     pthread_mutex_unlock(&report->lock);
 }
 
+bool check_has_failed(check_report *report, check_id id) {
+    pthread_mutex_lock(&report->lock);
+    bool failed = report->results[id].failures;
+    pthread_mutex_unlock(&report->lock);
+    return failed;
+}
+
 void check_heard(check_report *report, check_need what) {
     pthread_mutex_lock(&report->lock);
     report->heard[what] = true;

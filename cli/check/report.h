@@ -64,6 +64,7 @@ void check_skip(check_report *report, check_id id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for all that was not tried until now. */
 void check_skip_rest(check_report *report, const char *why);
+bool check_has_failed(check_report *report, check_id id);
 void check_heard(check_report *report, check_need what);
 
 check_outcome check_outcome_of(const check_report *report, check_id id);

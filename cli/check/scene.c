@@ -121,10 +121,13 @@ static const struct scene scenes[] = {
     {"cancel", false, {check_probe_cancel, check_probe_cancel_unknown, check_probe_header_blanks}},
     {"requests",
      false,
-     {check_probe_params_type, check_probe_params_fit, check_probe_not_one, check_probe_response,
-      check_probe_duplicate, check_probe_batch, check_probe_batch_empty, check_probe_invalid}},
+     {check_probe_params_type, check_probe_params_fit, check_probe_names, check_probe_not_one,
+      check_probe_response, check_probe_duplicate, check_probe_batch, check_probe_batch_empty,
+      check_probe_invalid}},
     {"ids", false, {check_probe_ids, check_probe_odd_ids, check_probe_eof}},
-    {"many", false, {check_probe_many, check_probe_slow, check_probe_large, check_probe_killed}},
+    {"many",
+     false,
+     {check_probe_many, check_probe_slow, check_probe_large, check_probe_deep, check_probe_killed}},
     {"early", true, {check_probe_early}},
 };
 enum { SCENES = sizeof scenes / sizeof scenes[0] };

@@ -68,7 +68,12 @@ typedef struct check_asked {
 } check_asked;
 
 /* What is not wrong while something is tried that it follows from. */
-enum { CHECK_BEAR_NULL = 1 << 0, CHECK_BEAR_UNKNOWN = 1 << 1, CHECK_BEAR_BATCH = 1 << 2 };
+enum {
+    CHECK_BEAR_NULL = 1 << 0,
+    CHECK_BEAR_UNKNOWN = 1 << 1,
+    CHECK_BEAR_BATCH = 1 << 2,
+    CHECK_BEAR_VALUE = 1 << 3
+};
 
 typedef struct check_held check_held;
 typedef struct check_token check_token;

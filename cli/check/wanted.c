@@ -10,6 +10,7 @@ static const struct {
 } trials[] = {
     {NULL, 3, {CHECK_START_ANSWERED, CHECK_REQUEST_UNKNOWN, CHECK_NOTIFICATION_SILENT}},
     {NULL, 3, {CHECK_END_STOP, CHECK_END_STOP_ANSWERED, CHECK_END_CODE}},
+    {check_probe_names, 1, {CHECK_REQUEST_METHOD_NAME}},
     {check_probe_params_type, 1, {CHECK_REQUEST_PARAMS_TYPE}},
     {check_probe_params_fit, 2, {CHECK_REQUEST_PARAMS_FIT, CHECK_REQUEST_PARAMS_CODE}},
     {check_probe_not_one, 1, {CHECK_REQUEST_NOT_ONE}},
@@ -22,6 +23,7 @@ static const struct {
     {check_probe_many, 1, {CHECK_MANY_ANSWERED}},
     {check_probe_slow, 1, {CHECK_OUTPUT_SLOW}},
     {check_probe_large, 1, {CHECK_INPUT_LARGE}},
+    {check_probe_deep, 1, {CHECK_INPUT_DEEP}},
     {check_probe_together, 1, {CHECK_INPUT_TOGETHER}},
     {check_probe_pieces, 1, {CHECK_INPUT_PIECES}},
     {check_probe_header_case, 1, {CHECK_INPUT_HEADER_CASE}},

@@ -62,7 +62,9 @@ PEERS = {
     "schema-params": "schema.params", "params-array": "envelope.params",
     "header-case": "input.header-case", "header-blanks": "input.header-blanks", "header-extra": "input.header-extra",
     "header-syntax": "framing.header", "lsp-cancel": "cancel.answered", "lsp-stop": "end.stop-answered",
-    "lsp-code": "end.code",
+    "lsp-code": "end.code", "lsp-early": "start.early", "names": "request.method-name", "names-taken": "request.method-name",
+    "deep": "input.deep", "large-lost": "input.large", "characters": "input.pieces", "progress-order": "progress.order",
+    "progress-late": "progress.asked", "lsp-token": "progress.asked", "lsp-progress-order": "progress.order",
 }  # fmt: skip
 HEADER_MODES = ("header-", "lsp-")
 
@@ -155,7 +157,7 @@ def jobs():
                 yield as_host, (name, row["wrong"], framing)
             if part in ("plugin", "all") and name not in NOT_OF_HOSTS:
                 yield as_plugin, (name, row["wrong"], framing)
-    for mode in [*PEERS, "good", "lsp-good"]:
+    for mode in [*PEERS, "good", "lsp-good", "lsp-progress", "lsp-last-words"]:
         if part in ("peers", "all") and (not names or mode in names):
             yield one_peer, (mode,)
 

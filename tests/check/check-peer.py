@@ -45,6 +45,16 @@ def result(request_id, value):
     say({"jsonrpc": "2.0", "id": request_id, "result": value})
 
 
+def progress(token, number):
+    say({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": number}})
+
+
+def work(token, *kinds):
+    for kind in kinds:
+        value = {"kind": kind, "title": "work"} if kind == "begin" else {"kind": kind}
+        say({"jsonrpc": "2.0", "method": "$/progress", "params": {"token": token, "value": value}})
+
+
 def initialize(request_id):
     if mode == "after-early" and seen["early"]:
         return
@@ -57,6 +67,11 @@ def initialize(request_id):
     seen["initialized"] = True
     if mode == "killed":
         subprocess.Popen(["sleep", "20"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if mode == "lsp-token":
+        work("nobody's", "begin", "end")
+    if mode in ("lsp-progress", "lsp-progress-order"):
+        say({"jsonrpc": "2.0", "id": 7, "method": "window/workDoneProgress/create", "params": {"token": "own"}})
+        work("own", *(("report", "end") if mode == "lsp-progress-order" else ("begin", "report", "end")))
     sent = {
         "null-id": {"jsonrpc": "2.0", "error": {"code": -32600, "message": "why?"}},
         "method-side": {"jsonrpc": "2.0", "id": 7, "method": "tools/list"},
@@ -87,6 +102,8 @@ def serve(message, raw):
     if request_id is None:
         if method == ("$/cancelRequest" if lsp else "notifications/cancelled") and mode == "cancel-unknown":
             refuse(None, -32600)
+        if method == "exit" and mode == "lsp-last-words":
+            say({"jsonrpc": "2.0", "method": "window/logMessage", "params": {"type": 3, "message": "bye"}})
         if method == "exit":
             sys.exit(3 if mode == "lsp-code" else 0)
         return
@@ -95,6 +112,9 @@ def serve(message, raw):
         return
     if not seen["initialized"] and method != "ping":
         seen["early"] = True
+        if mode == "lsp-early":
+            result(request_id, None)
+            return
         refuse(request_id, -32000 if mode == "early-code" else -32002 if lsp else -32600)
         return
     if mode == "large-id" and isinstance(request_id, int):
@@ -105,6 +125,20 @@ def serve(message, raw):
         sys.exit(1)
     if isinstance(request_id, str):
         seen["open"].add(request_id)
+    if mode == "names" and hasattr({}, method):
+        sys.exit(1)
+    if mode == "names-taken" and method == "constructor":
+        result(request_id, {})
+        return
+    token = params.get("_meta", {}).get("progressToken") if isinstance(params, dict) else None
+    if token is not None and method == "tools/list":
+        numbers = {"progress-order": (1, 1), "progress-late": (1, 2)}.get(mode, (1, 2, 3.5))
+        for number in numbers[: 1 if mode == "progress-late" else 3]:
+            progress(token, number)
+        result(request_id, {"tools": []})
+        if mode == "progress-late":
+            progress(token, 2)
+        return
     if isinstance(params, str):
         if mode != "params-type":
             refuse(request_id, -32602)
@@ -120,10 +154,17 @@ def serve(message, raw):
 def take(raw):
     if mode == "large" and len(raw) > 65536:
         sys.exit(1)
+    if mode == "large-lost" and len(raw) > 65536:
+        return
     if mode == "space" and not re.match(rb'\{"jsonrpc":"2\.0"', raw):
         return
     try:
         message = json.loads(raw)
+    except RecursionError:
+        if mode == "deep":
+            sys.exit(1)
+        refuse(None, -32700)
+        return
     except ValueError:
         if mode == "invalid":
             sys.exit(1)
@@ -176,6 +217,8 @@ while True:
         break
     if mode == "pieces" and len(chunk) < 3:
         continue
+    if mode == "characters":
+        chunk = chunk.decode(errors="replace").encode()
     pending += chunk
     if mode == "lsp-cancel" and select.select([0], [], [], 0.05)[0]:
         pending += os.read(0, 1 << 16)

@@ -98,7 +98,7 @@ static void take_answer(check_talk *talk, dx_text id, bool is_result, dx_text er
     snprintf(digits, sizeof digits, "%.*s", code.len < sizeof digits ? (int)code.len : 0,
              code.at ? code.at : "");
     int64_t number = strtoll(digits, NULL, 10);
-    is_broken = is_broken || (error.at && !code.at);
+    is_broken = is_broken || (error.at && (!code.at || !memchr("-0123456789", code.at[0], 11)));
     if (!id.at && is_broken) {
         talk->spoiled++;
         return;

@@ -290,8 +290,7 @@ void check_probe_batch(check_talk *talk) {
 }
 
 void check_probe_response(check_talk *talk) {
-    static const char text[] =
-        "{\"jsonrpc\":\"2.0\",\"id\":\"duplex-never-asked\",\"result\":null}";
+    static const char text[] = "{\"jsonrpc\":\"2.0\",\"id\":\"duplex-never-asked\",\"result\":{}}";
     uint64_t before = talk->strange + talk->nulls;
     check_try(talk->report, CHECK_RESPONSE_UNKNOWN);
     talk->leaving = true;

@@ -214,14 +214,15 @@ void check_probe_pieces(check_talk *talk) {
                     is_line ? "" : "Content-Length: #\r\n\r\n", is_line ? "\n" : "", &all);
     bool held = talk->holds;
     talk->holds = true; /* an answer of ours would be in between */
+    uint64_t before = talk->strange;
+    talk->bear |= CHECK_BEAR_UNKNOWN;
     for (size_t i = 0; i < all.len && check_is_up(talk); i++) {
         check_put(talk, (dx_text){all.data + i, 1});
         check_wait_until(talk, cli_now() + 1);
     }
     talk->holds = held;
-    uint64_t before = talk->strange;
-    talk->bear |= CHECK_BEAR_UNKNOWN;
-    bool answered = check_await_quietly(talk, asked, talk->plan->timeout_ms, true);
+    bool answered =
+        talk->strange == before && check_await_quietly(talk, asked, talk->plan->timeout_ms, true);
     talk->bear = 0;
     if (!answered && talk->strange > before) {
         check_proof proof = check_proof_of(talk, asked);

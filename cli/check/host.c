@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* How long the host may live when its plugin knows all; how much a report has. */
@@ -28,6 +29,7 @@ struct stage {
     bool late; /* it was stopped */
     cli_tail tail;
     size_t reports;
+    size_t done;    /* of them: their plugins know all */
     size_t plugins; /* that live */
 };
 
@@ -82,6 +84,8 @@ static bool write_script(const struct stage *stage) {
     if (options->no_calls)
         fputs(" --no-calls", file);
     put_list(file, "--call", &options->calls);
+    put_list(file, "--only", &options->only);
+    put_list(file, "--skip", &options->skip);
     put_time(file, "--timeout", options->timeout_ms);
     put_time(file, "--start-timeout", options->start_ms);
     putc('\n', file);
@@ -122,6 +126,19 @@ static void remove_file(struct stage *stage, const char *path) {
     unlink(path);
 }
 
+/* A plugin that has more to try has written what it knows by now. */
+static bool is_done(const char *path) {
+    char end[400];
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    (void)fseek(file, -(long)(sizeof end - 1), SEEK_END); /* or it is shorter */
+    size_t len = fread(end, 1, sizeof end - 1, file);
+    fclose(file);
+    end[len] = '\0';
+    return strstr(end, "\"complete\":true");
+}
+
 /* Is it there, and whole? */
 static bool is_report(const char *path) {
     size_t len = strlen(path);
@@ -134,6 +151,7 @@ static void count_file(struct stage *stage, const char *path) {
     const char *name = strrchr(path, '/') + 1;
     size_t len = strlen(name);
     stage->reports += is_report(path);
+    stage->done += is_report(path) && is_done(path);
     if (len > 4 && strcmp(name + len - 4, ".pid") == 0) {
         long pid = strtol(name, NULL, 10);
         stage->plugins += pid > 0 && kill((pid_t)pid, 0) == 0;
@@ -141,7 +159,7 @@ static void count_file(struct stage *stage, const char *path) {
 }
 
 static void count_files(struct stage *stage) {
-    stage->reports = stage->plugins = 0;
+    stage->reports = stage->done = stage->plugins = 0;
     for_files(stage, count_file);
 }
 
@@ -186,6 +204,7 @@ static void take_line(check_report *report, const char *text, size_t len) {
     for (int id = 0; name && id < CHECK__COUNT; id++)
         if (strcmp(check_name((check_id)id), name) == 0)
             take_result(&report->results[id], root);
+    report->complete |= yyjson_get_bool(yyjson_obj_get(summary, "complete"));
     report->messages += yyjson_get_uint(yyjson_obj_get(summary, "messages"));
     report->starts += yyjson_get_uint(yyjson_obj_get(summary, "conversations"));
     yyjson_doc_free(doc);
@@ -259,6 +278,23 @@ static void free_words(char **words) {
     free(words);
 }
 
+/* Whatever a host has started is killed by the dispatch that sees its end: its plugins may write
+ * before what they know. */
+static void wait_for_host(struct stage *stage, dx_loop *loop) {
+    struct pollfd own;
+    siginfo_t info = {.si_pid = 0};
+    pid_t pid = dx_program_pid(stage->host);
+    (void)cli_poll(loop, &own, 1, cli_now() + LOOK_MS);
+    if (pid > 0 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == pid) {
+        uint64_t until = cli_now() + AFTER_MS;
+        for (count_files(stage); stage->plugins && cli_now() < until && !cli_interrupts();
+             count_files(stage))
+            poll(NULL, 0, LOOK_MS);
+    }
+    dx_loop_dispatch(loop);
+}
+
 static int play(struct stage *stage, dx_loop *loop, char **words) {
     const struct check_options *options = stage->plan->options;
     const char **env = cli_ended(&options->start.env);
@@ -279,13 +315,13 @@ static int play(struct stage *stage, dx_loop *loop, char **words) {
     uint64_t start = cli_now();
     uint64_t until = start + stage->plan->start_ms;
     while (!stage->gone && cli_now() < until && !cli_interrupts()) {
-        cli_wait(loop, cli_now() + LOOK_MS);
-        size_t before = stage->reports;
+        size_t before = stage->done;
+        wait_for_host(stage, loop);
         count_files(stage);
-        if (stage->reports && !before)
+        if (stage->done && !before)
             until = cli_now() + (options->stop_ms ? options->stop_ms : (uint64_t)AFTER_MS);
         /* A plugin that talks says when it is done. */
-        else if (!stage->reports && stage->plugins && cli_now() < start + TALK_MS)
+        else if (!stage->done && stage->plugins && cli_now() < start + TALK_MS)
             until = cli_now() + AFTER_MS;
     }
     stage->late = !stage->gone;

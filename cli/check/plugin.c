@@ -52,6 +52,29 @@ static void serve(check_talk *talk) {
     check_release(talk);
 }
 
+/* There is only this conversation: a host that still answers is asked on. */
+static void revive(check_talk *talk) {
+    if (!talk->down || talk->closed || talk->gone || talk->fatal)
+        return;
+    size_t asked = check_ask(talk, NULL, CHECK_NO_METHOD, NULL);
+    talk->down = !check_await_quietly(talk, asked, talk->plan->timeout_ms, false);
+}
+
+/* A host may end the conversation, and us, at any time: what is known is told before, and what was
+ * tried then is not said to have gone well. */
+static void run_probes(check_plan *plan, check_talk *talk, void (*tell)(check_plan *plan)) {
+    static const char why[] = "the host ended the conversation while it was tried";
+    for (size_t i = 0; i < sizeof probes / sizeof probes[0] && check_is_up(talk); i++) {
+        if (!check_is_wanted(plan->report, probes[i]))
+            continue;
+        tell(plan);
+        probes[i](talk);
+        revive(talk);
+        if (talk->closed || talk->gone)
+            check_probe_undo(plan->report, probes[i], why);
+    }
+}
+
 int check_run_inside(check_plan *plan, void (*tell)(check_plan *plan)) {
     static const char over[] = "the host ended the conversation before";
     int code;
@@ -61,12 +84,13 @@ int check_run_inside(check_plan *plan, void (*tell)(check_plan *plan)) {
         return cli_fail(code, "%s", error.phrase);
     talk->holds = true; /* who waits for an answer does not leave */
     if (wait_for_greeting(talk))
-        for (size_t i = 0; i < sizeof probes / sizeof probes[0] && check_is_up(talk); i++)
-            if (check_is_wanted(plan->report, probes[i]))
-                probes[i](talk);
+        run_probes(plan, talk, tell);
     bool heard = talk->received;
     bool ended = talk->closed || talk->gone;
-    check_skip_rest(plan->report, check_is_up(talk) ? "it is for plugins" : over);
+    check_skip_rest(plan->report, ended               ? over
+                                  : check_is_up(talk) ? "it is for plugins"
+                                                      : "it answered nothing any more");
+    plan->report->complete = true;
     if (heard)
         tell(plan);
     if (!talk->down)

@@ -40,6 +40,8 @@ void check_probe_eof(check_talk *talk);
 void check_probe_term(check_talk *talk);
 void check_probe_killed(check_talk *talk);
 
+/* What it was about to tell can't be told. */
+void check_probe_undo(check_report *report, check_probe probe, const char *why);
 /* Could it tell something about a check that was chosen? */
 bool check_is_wanted(const check_report *report, check_probe probe);
 

@@ -90,6 +90,13 @@ void check_skip(check_report *report, check_id id, const char *format, ...) {
     pthread_mutex_unlock(&report->lock);
 }
 
+void check_undo(check_report *report, check_id id, const char *why) {
+    pthread_mutex_lock(&report->lock);
+    report->results[id].tried = false;
+    skip_one(&report->results[id], why);
+    pthread_mutex_unlock(&report->lock);
+}
+
 void check_skip_rest(check_report *report, const char *why) {
     pthread_mutex_lock(&report->lock);
     for (int id = 0; id < CHECK__COUNT; id++)

@@ -47,6 +47,7 @@ typedef struct check_report {
     bool heard[CHECK_NEED__COUNT]; /* by check_need: has that come? */
     uint64_t messages;             /* that came */
     uint64_t starts;
+    bool complete; /* nothing more will be tried */
     dx_framing framing;
     FILE *out;
 } check_report;
@@ -62,7 +63,9 @@ void check_fail(check_report *report, check_id id, const check_proof *proof, con
 /* It can't be looked at; unless somebody else does, it is skipped for that reason. */
 void check_skip(check_report *report, check_id id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for all that was not tried until now. */
+/* It was tried, but nobody knows how that would have gone on. */
+void check_undo(check_report *report, check_id id, const char *why);
+/* Skipped is all that was not tried until now. */
 void check_skip_rest(check_report *report, const char *why);
 bool check_has_failed(check_report *report, check_id id);
 void check_heard(check_report *report, check_need what);

@@ -187,5 +187,6 @@ int check_run_scenes(check_plan *plan) {
         pthread_mutex_destroy(&crew.lock);
     }
     check_skip_rest(plan->report, why ? why : over);
+    plan->report->complete = true;
     return cli_interrupts() ? CLI_INTERRUPTED : CLI_OK;
 }

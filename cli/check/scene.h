@@ -11,7 +11,8 @@ void check_free_calls(check_plan *plan);
 
 /* As the host of the program: all of it. CLI_OK: look at the report. */
 int check_run_scenes(check_plan *plan);
-/* As the plugin of whoever started us. The same; `tell` is called when most is known. */
+/* As the plugin of whoever started us. The same; `tell` is called again and again, at last when
+ * most is known. */
 int check_run_inside(check_plan *plan, void (*tell)(check_plan *plan));
 /* As the plugin of a host that is started for it. */
 int check_run_host(check_plan *plan, char **command);

@@ -174,6 +174,7 @@ static void sum_json(const check_report *report) {
                                 check_count(report, (check_outcome)i));
     yyjson_mut_obj_add_uint(doc, sum, "messages", report->messages);
     yyjson_mut_obj_add_uint(doc, sum, "conversations", report->starts);
+    yyjson_mut_obj_add_bool(doc, sum, "complete", report->complete);
     put_doc(report->out, doc);
 }
 

@@ -69,3 +69,9 @@ bool check_is_wanted(const check_report *report, check_probe probe) {
     }
     return false;
 }
+
+void check_probe_undo(check_report *report, check_probe probe, const char *why) {
+    for (size_t i = 0; i < TRIALS; i++)
+        for (unsigned k = 0; trials[i].probe == probe && k < trials[i].count; k++)
+            check_undo(report, trials[i].tells[k], why);
+}

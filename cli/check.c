@@ -70,8 +70,10 @@ static int show(const check_plan *plan, const char *subject) {
 
 /* A host may end us at any time: what is known is written before. */
 static void tell(check_plan *plan) {
+    plan->report->quiet = true;
     if (plan->options->output)
         (void)show(plan, plan->options->protocol);
+    plan->report->quiet = false;
 }
 
 static int finish(check_plan *plan, char **command) {

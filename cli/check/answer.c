@@ -35,6 +35,27 @@ static bool find_result(check_talk *talk, const dx_method *rule, dx_text params,
     return good;
 }
 
+/* Many hosts of MCP ask nothing of a server that says it can do nothing. */
+static void offer(check_talk *talk, const dx_method *rule, dx_buf *result) {
+    static const char *const offers[] = {"/capabilities/tools", "/capabilities/resources",
+                                         "/capabilities/prompts"};
+    bool is_mcp = strcmp(talk->facts->name, "mcp") == 0 && strcmp(rule->name, "initialize") == 0;
+    yyjson_doc *doc = is_mcp ? yyjson_read(result->data, result->len, 0) : NULL;
+    yyjson_mut_doc *copy = doc ? yyjson_doc_mut_copy(doc, NULL) : NULL;
+    for (int i = 0; copy && i < 3; i++)
+        (void)yyjson_mut_doc_ptr_set(copy, offers[i], yyjson_mut_obj(copy));
+    char *text = copy ? yyjson_mut_write(copy, 0, NULL) : NULL;
+    if (text && result_fits(talk, rule, text, strlen(text))) {
+        size_t len = result->len;
+        result->len = 0;
+        if (dx_buf_append(result, text, strlen(text)) != DX_OK)
+            result->len = len;
+    }
+    free(text);
+    yyjson_mut_doc_free(copy);
+    yyjson_doc_free(doc);
+}
+
 static bool write_answer(check_talk *talk, check_refusal refusal, dx_text id, dx_text method,
                          dx_text params, dx_buf *text) {
     const dx_method *rule = dx_protocol_find(talk->protocol, method);
@@ -44,6 +65,8 @@ static bool write_answer(check_talk *talk, check_refusal refusal, dx_text id, dx
         refusal = (check_refusal){DX_CODE_METHOD, "Method not found"};
     dx_buf_init(&result, EXAMPLE_MAX, NULL);
     bool is_result = may && rule && !rule->notification && find_result(talk, rule, params, &result);
+    if (is_result && talk->us == DX_SIDE_PLUGIN)
+        offer(talk, rule, &result);
     dx_status status =
         is_result ? dx_rpc_write_result(text, id, dx_json_text(result.data, result.len))
                   : dx_rpc_write_error(text, id, refusal.code,

@@ -48,6 +48,7 @@ typedef struct check_report {
     uint64_t messages;             /* that came */
     uint64_t starts;
     bool complete; /* nothing more will be tried */
+    bool quiet;    /* there will be another one: no summary for people */
     dx_framing framing;
     FILE *out;
 } check_report;

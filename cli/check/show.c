@@ -84,6 +84,8 @@ static void sum_text(const check_report *report) {
     static const char *const words[] = {"passed", "failed", "skipped", "noted"};
     char text[200] = "";
     size_t used = 0;
+    if (report->quiet)
+        return;
     for (int i = 0; i <= CHECK_NOTE; i++)
         used +=
             (size_t)snprintf(text + used, sizeof text - used, "%s%llu %s", i ? ", " : "",

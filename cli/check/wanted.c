@@ -8,8 +8,9 @@ static const struct {
     unsigned count;
     check_id tells[TELLS_MAX];
 } trials[] = {
-    {NULL, 3, {CHECK_START_ANSWERED, CHECK_REQUEST_UNKNOWN, CHECK_NOTIFICATION_SILENT}},
-    {NULL, 3, {CHECK_END_STOP, CHECK_END_STOP_ANSWERED, CHECK_END_CODE}},
+    {NULL, 4, {CHECK_START_ANSWERED, CHECK_END_STOP, CHECK_END_STOP_ANSWERED, CHECK_END_CODE}},
+    {check_probe_unknown, 1, {CHECK_REQUEST_UNKNOWN}},
+    {check_probe_notification, 1, {CHECK_NOTIFICATION_SILENT}},
     {check_probe_names, 1, {CHECK_REQUEST_METHOD_NAME}},
     {check_probe_params_type, 1, {CHECK_REQUEST_PARAMS_TYPE}},
     {check_probe_params_fit, 2, {CHECK_REQUEST_PARAMS_FIT, CHECK_REQUEST_PARAMS_CODE}},

@@ -12,14 +12,15 @@
 static dx_status resolve(const dx_allocator *alloc, char **path) {
     char room[PATH_MAX];
     char *rest = strrchr(*path, '/');
+    bool is_there = false;
     for (; rest && rest > *path; rest = memrchr(*path, '/', (size_t)(rest - *path))) {
         *rest = '\0';
-        bool is_there = realpath(*path, room);
+        is_there = realpath(*path, room);
         *rest = '/';
         if (is_there)
             break;
     }
-    if (!rest || rest == *path)
+    if (!is_there)
         return DX_OK;
     size_t above = room[1] ? strlen(room) : 0;
     size_t below = strlen(rest);

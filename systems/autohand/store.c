@@ -123,33 +123,6 @@ static bool fill(const dx_allocator *alloc, yyjson_mut_doc *doc, yyjson_mut_val 
                                    message->call_id.len);
 }
 
-void dx__autohand_store_add(dx_autohand_agent *agent, const struct dx__autohand_message *message) {
-    struct dx__autohand_store *store = agent->history->store;
-    yyjson_alc alc = dx__autohand_core_alc(&agent->alloc);
-    dx_buf text;
-    if (!store || message->role == DX__ROLE_SYSTEM)
-        return;
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
-    yyjson_mut_val *line = doc ? yyjson_mut_obj(doc) : NULL;
-    dx_buf_init(&text, SIZE_MAX / 2, &agent->alloc);
-    errno = ENOMEM;
-    bool good = line && fill(&agent->alloc, doc, line, message) &&
-                dx_json_write(&text, dx_json_built(line)) == DX_OK &&
-                dx_buf_append(&text, "\n", 1) == DX_OK &&
-                write_all(store->file, text.data, text.len);
-    if (good) {
-        store->written++;
-        store->size += (off_t)text.len;
-    } else {
-        int number = errno;
-        (void)!ftruncate(store->file, store->size); /* no half a line at its end */
-        errno = number;
-        give_up(agent, "conversation.jsonl");
-    }
-    dx_buf_done(&text);
-    yyjson_mut_doc_free(doc);
-}
-
 static bool put_facts(dx_autohand_agent *agent, yyjson_mut_doc *doc, yyjson_mut_val *facts,
                       const char *status) {
     const struct dx__autohand_store *store = agent->history->store;
@@ -192,6 +165,36 @@ static bool write_facts(dx_autohand_agent *agent, const char *status) {
     dx_buf_done(&text);
     yyjson_mut_doc_free(doc);
     return good;
+}
+
+void dx__autohand_store_add(dx_autohand_agent *agent, const struct dx__autohand_message *message) {
+    struct dx__autohand_store *store = agent->history->store;
+    yyjson_alc alc = dx__autohand_core_alc(&agent->alloc);
+    dx_buf text;
+    if (!store || message->role == DX__ROLE_SYSTEM)
+        return;
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
+    yyjson_mut_val *line = doc ? yyjson_mut_obj(doc) : NULL;
+    dx_buf_init(&text, SIZE_MAX / 2, &agent->alloc);
+    errno = ENOMEM;
+    bool good = line && fill(&agent->alloc, doc, line, message) &&
+                dx_json_write(&text, dx_json_built(line)) == DX_OK &&
+                dx_buf_append(&text, "\n", 1) == DX_OK &&
+                write_all(store->file, text.data, text.len);
+    if (good) {
+        store->written++;
+        store->size += (off_t)text.len;
+        /* Whose conversation it is, is to be known also if this turn never ends. */
+        if (store->written == 1 && !write_facts(agent, "active"))
+            give_up(agent, "metadata.json");
+    } else {
+        int number = errno;
+        (void)!ftruncate(store->file, store->size); /* no half a line at its end */
+        errno = number;
+        give_up(agent, "conversation.jsonl");
+    }
+    dx_buf_done(&text);
+    yyjson_mut_doc_free(doc);
 }
 
 void dx__autohand_store_sync(dx_autohand_agent *agent, const char *status) {

@@ -251,6 +251,7 @@ def row_H8():
 def row_H9():
     """kill -9 after a turn: what was said is on disk, each line whole; so it is if a file may not grow, and the agent goes on."""
     a_file_that_may_not_grow()
+    killed_in_its_first_turn()
     place = stage.tempfile.mkdtemp(prefix="autohand-")
     try:
         with Agent(place=place, steps=[calls((*reads("a.txt"), "call_1")), says("The answer."), says("late", delayMs=20000)], files={"a.txt": "text\n"}) as agent:
@@ -275,6 +276,22 @@ def row_H9():
         stage.shutil.rmtree(place, ignore_errors=True)
 
 
+def killed_in_its_first_turn():
+    """What was said, and where, is known even then."""
+    with Agent(steps=[says("late", delayMs=20000)]) as agent:
+        agent.prompt("The question.")
+        agent.model.waits_for("asked v1")
+        os.kill(agent.child.pid, signal.SIGKILL)
+        agent.ended()
+        sessions = os.path.join(agent.home, "sessions")
+        stored = os.path.join(sessions, *os.listdir(sessions))
+        with open(os.path.join(stored, "conversation.jsonl"), encoding="utf-8") as file:
+            same([json.loads(line)["content"] for line in file], ["The question."], "what was said")
+        with open(os.path.join(stored, "metadata.json"), encoding="utf-8") as file:
+            facts = json.load(file)
+        same((facts["projectPath"], facts["messageCount"], facts["status"]), (agent.workspace, 1, "active"), "its facts")
+
+
 def a_file_that_may_not_grow():
     with Agent(steps=[says("One."), says("Two."), says("Three.")]) as agent:
         resource.prlimit(agent.child.pid, resource.RLIMIT_FSIZE, (10000, 10000))
@@ -283,7 +300,8 @@ def a_file_that_may_not_grow():
         sessions = os.path.join(agent.home, "sessions")
         with open(os.path.join(sessions, *os.listdir(sessions), "conversation.jsonl"), encoding="utf-8") as file:
             same([json.loads(line)["content"] for line in file], ["x", "One."], "what is kept")
-        same(len([line for line in agent.told if "is not kept" in line]), 1, "it says so: %s" % agent.told)
+        eventually(lambda: [line for line in agent.told if "is not kept" in line], lambda: "it does not say so: %s" % agent.told)
+        same(len([line for line in agent.told if "is not kept" in line]), 1, "it says so once: %s" % agent.told)
 
 
 def row_H10():

@@ -146,7 +146,21 @@ def row_47():
                 ended(rest, compat, what)
                 for pid in pids:
                     is_gone(pid, "a process of the command", 0.5 * stage.SLOW)
+    nobody_reads()
     hooks_end_before()
+
+
+def nobody_reads():
+    """The pipe is full of what a command prints: the agent does not wait for its client for ever."""
+    with Agent("--yolo", steps=[calls(runs("echo $$ >pid; exec yes 0123456789"))]) as agent:
+        agent.prompt()
+        pid = number(agent, "pid")
+        time.sleep(0.3)
+        began = time.monotonic()
+        agent.close_write()
+        same(agent.ended(), 0, "its exit code")
+        true(time.monotonic() - began < 2.5, "it takes %.1f s" % (time.monotonic() - began))
+        is_gone(pid, "the command", 0.5 * stage.SLOW)
 
 
 def hooks_end_before():

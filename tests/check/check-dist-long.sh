@@ -43,7 +43,9 @@ gcc -Wall -Werror "$source/tests/install/consumer.c" -o /tmp/consumer $(pkg-conf
 /tmp/consumer
 for system in hermes mcp reginald finecode autohand; do
     gcc -Wall -Werror "$source/tests/install/$system.c" -o /tmp/consumer $(pkg-config --cflags --libs duplex-$system)
-    /tmp/consumer
+    said=$(cd /tmp && ./consumer)
+    echo "$said"
+    [[ $said == *": "?* ]]
 done
 # Where this machine has more than it has to, pkg-config finds that, too: so what it needs comes with the package.
 for module in $(sed -nE "s/^Requires(.private)?: *([^ ]+).*/\2/p" /usr/lib/*/pkgconfig/duplex*.pc | grep -v "^duplex" | sort -u); do

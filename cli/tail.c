@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void keep_bytes(cli_tail *tail, dx_text text) {
+void cli_tail_add(cli_tail *tail, dx_text text) {
     const size_t max = sizeof tail->bytes;
     if (text.len > max)
         text = (dx_text){text.at + text.len - max, max};
@@ -21,9 +21,9 @@ static void keep_bytes(cli_tail *tail, dx_text text) {
 void cli_tail_keep(cli_tail *tail, const char *where, dx_text line) {
     while (line.len && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
         line.len--;
-    keep_bytes(tail, dx_str(where));
-    keep_bytes(tail, line);
-    keep_bytes(tail, dx_str("\n"));
+    cli_tail_add(tail, dx_str(where));
+    cli_tail_add(tail, line);
+    cli_tail_add(tail, dx_str("\n"));
 }
 
 /* The last of the lines that people like to read; the first may have lost its beginning. */

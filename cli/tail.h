@@ -12,6 +12,8 @@ typedef struct cli_tail {
 
 /* One more line; `where` stands before it. */
 void cli_tail_keep(cli_tail *tail, const char *where, dx_text line);
+/* More of what it wrote, as it came: lines may come in pieces. */
+void cli_tail_add(cli_tail *tail, dx_text text);
 /* cli_fail_with() and the last of those lines, if that is what --stderr asks for (errors; NULL: so
  * it is). What the message ends with already is not told again. message NULL: no memory. */
 int cli_tail_fail(const cli_tail *tail, const char *errors, int code, const char *message,

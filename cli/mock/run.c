@@ -95,13 +95,7 @@ static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void
 static void on_errors(cli_wire *wire, dx_text bytes, void *user) {
     struct mock *mock = user;
     (void)wire;
-    while (bytes.len) {
-        const char *end = memchr(bytes.at, '\n', bytes.len);
-        size_t len = end ? (size_t)(end - bytes.at) + 1 : bytes.len;
-        cli_tail_keep(&mock->tail, "", (dx_text){bytes.at, len});
-        bytes.at += len;
-        bytes.len -= len;
-    }
+    cli_tail_add(&mock->tail, bytes);
 }
 
 static void on_room(cli_wire *wire, void *user) {

@@ -54,13 +54,7 @@ static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void
 static void on_errors(cli_wire *wire, dx_text bytes, void *user) {
     struct replay *replay = user;
     (void)wire;
-    while (bytes.len) {
-        const char *end = memchr(bytes.at, '\n', bytes.len);
-        size_t len = end ? (size_t)(end - bytes.at) + 1 : bytes.len;
-        cli_tail_keep(&replay->tail, "", (dx_text){bytes.at, len});
-        bytes.at += len;
-        bytes.len -= len;
-    }
+    cli_tail_add(&replay->tail, bytes);
 }
 
 static void on_closed(cli_wire *wire, void *user) {

@@ -357,7 +357,7 @@ static void linger(struct replay *replay, uint64_t *until) {
     uint64_t gap = first->place.time_us > replay->last.time_us
                        ? (first->place.time_us - replay->last.time_us) / 1000
                        : 0;
-    uint64_t most = replay->timeout_ms / 2;
+    uint64_t most = patience(replay, UINT64_MAX) - replay->timeout_ms / 2;
     uint64_t at = replay->moved_us / 1000 + (gap + LINGER_MS < most ? gap + LINGER_MS : most);
     for (size_t i = 0; i < replay->expected.count; i++) {
         const replay_item *item = replay_items_at(&replay->expected, i);

@@ -23,6 +23,15 @@ END
 slow='read -r line; sleep 32; echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":0}"; cat >/dev/null'
 timeout 60 "$BUILD/duplex" replay "$work/slow.jsonl" -- sh -c "$slow" 2>"$work/slow" &
 patient=$!
+# A last word that came 18 s after ours: until then the input stays open.
+cat >"$work/last.jsonl" <<'END'
+{"duplex-trace":1,"time":"us","part":1}
+{"t":0,"from":"host","message":{"jsonrpc":"2.0","method":"hello"}}
+{"t":18000000,"from":"plugin","message":{"jsonrpc":"2.0","method":"bye"}}
+END
+last='read -r line; got=0; read -r -t 18 line || got=$?; ((got < 128)) || echo "{\"jsonrpc\":\"2.0\",\"method\":\"bye\"}"; cat >/dev/null'
+timeout 60 "$BUILD/duplex" replay "$work/last.jsonl" -- bash -c "$last" 2>"$work/last" &
+waiting=$!
 code=0
 timeout 20 "$BUILD/duplex" replay "$work/slow.jsonl" --timeout 1s -- sh -c "$slow" >"$work/out" 2>&1 || code=$?
 ((code == 7)) || { echo "--timeout 1s: code $code: $(cat "$work/out")"; exit 1; }
@@ -59,3 +68,4 @@ with open(sys.argv[1], "w", encoding="utf-8") as file:
 END
 replay "$work/all.jsonl"
 wait "$patient" || { echo "an answer that took long then: $(cat "$work/slow")"; exit 1; }
+wait "$waiting" || { echo "a last word that came late: $(cat "$work/last")"; exit 1; }

@@ -35,10 +35,13 @@ struct terminal {
 /* Signals that libedit would take all for itself, or none of. */
 static volatile sig_atomic_t resized;
 static volatile sig_atomic_t suspended;
+static volatile sig_atomic_t continued;
 
 static void on_signal(int number) {
     if (number == SIGWINCH)
         resized = 1;
+    else if (number == SIGCONT)
+        continued = 1;
     else
         suspended = 1;
 }
@@ -212,6 +215,12 @@ static void see_to_terminal(struct terminal *terminal) {
         hide(terminal);
         el_set(terminal->edit, EL_PREP_TERM, 0);
         suspend();
+        continued = 1;
+    }
+    if (continued) {
+        /* Whoever had the terminal meanwhile has changed it. */
+        continued = 0;
+        el_set(terminal->edit, EL_PREP_TERM, 0);
         prepare(terminal);
         resized = 1;
     }
@@ -349,7 +358,7 @@ static void set_prompt(struct terminal *terminal) {
 }
 
 static bool set_up(struct terminal *terminal) {
-    static const int signals[] = {SIGWINCH, SIGTSTP};
+    static const int signals[] = {SIGWINCH, SIGTSTP, SIGCONT};
     struct sigaction action = {.sa_handler = on_signal};
     HistEvent event;
     sigset_t set;

@@ -404,7 +404,7 @@ def case_signals():
 
 def case_suspended():
     # Where a shell looks after it; it goes on when the shell has read a line.
-    shell = ("bash", "-mc", '"$@"; echo "stopped $?"; read -r line; echo "read $line"; fg', "bash")
+    shell = ("bash", "-mc", '"$@"; for i in 1 2; do echo "stopped $?"; read -r line; echo "read $line"; fg; done', "bash")
     talk = peer(shell=shell)
     talk.line("jsonrpc> ")
     talk.type("echo [1]")
@@ -416,6 +416,17 @@ def case_suspended():
     talk.line("jsonrpc> echo [1]")
     talk.enter("")
     talk.shows("1 echo")
+    talk.line("jsonrpc> ")
+    # Stopped without being asked.
+    os.killpg(os.tcgetpgrp(talk.fd), signal.SIGSTOP)
+    talk.shows("stopped 147")
+    talk.type("go further\n")
+    talk.shows("read go further")
+    talk.line("jsonrpc> ")
+    talk.enter("echo [2]")
+    talk.shows("2 echo")
+    if "jsonrpc> echo [2]" not in talk.screen.text():
+        raise Wrong(f"the terminal is not what it was:\n{talk.screen.text()}")
     talk.quit()
     # Where nobody could let it go on, it does so by itself.
     talk = peer()

@@ -184,7 +184,7 @@ last='methods --json'
 json '({"event": "method", "name": "ping", "kind": "request"}.items() <= j[1].items() and any(one.get("method") == "ping" or one.get("name") == "ping" for one in j[5:]) and
     {"event": "command", "name": "quit", "words": "", "help": "end"} in j)'
 
-# Progress of each, by its call; and a request that the peer takes back.
+# Progress of each, by its call; and a request that the peer takes back, behind one that it makes in the handshake.
 printf 'tools/call name=test_tool_with_progress &\ntools/call name=test_tool_with_progress &\n' |
     timeout 20 "$BUILD/duplex" repl --json --progress -p mcp -- "$BUILD/examples/mcp-conformance" >out 2>err ||
     complain "progress: $? $(cat err)"
@@ -195,7 +195,10 @@ import json, sys, time
 for line in sys.stdin:
     message = json.loads(line)
     if message.get("method") == "initialize":
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"protocolVersion": "2025-11-25", "capabilities": {},
+        number = message["id"]
+        print(json.dumps({"jsonrpc": "2.0", "id": "early", "method": "ping"}), flush=True)
+    if message.get("id") == "early" and message["result"] == {}:
+        print(json.dumps({"jsonrpc": "2.0", "id": number, "result": {"protocolVersion": "2025-11-25", "capabilities": {},
               "serverInfo": {"name": "late", "version": "1"}}}), flush=True)
     if message.get("method") == "ping":
         for one in ({"id": "p", "method": "ping"}, {"method": "notifications/cancelled", "params": {"requestId": "p"}},
@@ -205,7 +208,9 @@ for line in sys.stdin:
 END
 printf 'ping\nanswer 1 {}\n' | timeout 20 "$BUILD/duplex" repl --json --ask -p mcp -- "$python" takes-back.py "$tag" >out 2>err
 last='a request that is taken back'
-json '[one["event"] for one in j] == ["request", "cancelled", "result", "error", "end"] and j[1]["id"] == 1'
+json '[one["event"] for one in j] == ["request", "request", "cancelled", "result", "error", "end"] and j[2]["id"] == 1'
+# In the handshake nobody can be asked; what was taken back is gone.
+json '"id" not in j[0] and j[1]["id"] == 1 and j[4]["error"]["message"] == "there is no request 1 that waits for an answer"'
 
 # --- Ends --------------------------------------------------------------------------------------
 

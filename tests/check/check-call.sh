@@ -127,6 +127,9 @@ json 'e["exit"] == 4 and e["kind"] == "ended" and e["method"] == "crash" and e["
 expect 4 true 'duplex call: y: the peer ended before it answered: *' call x --then y -- "$children/leaves" exit 3 1
 expect 4 '' 'duplex call: x: the peer ended before it answered: signal 9 ended the program*' call x -- "$children/leaves" signal 9 0
 expect 4 '' 'duplex call: x: the peer ended before it answered: it left with code 0' call x -- true
+# What ends it then is no news.
+expect 4 '' 'duplex call: x: the peer ended before it answered: it closed its output' \
+    call x --stop-timeout 200ms -f line -- sh -c 'read -r line; exec >&-; sleep 9'
 expect 4 '' 'duplex call: the peer ended in the handshake: the program exited with code 3*' \
     call -p mcp tools/list -- "$children/leaves" exit 3 0
 # What it wrote to the wrong place is what one wants to read then.

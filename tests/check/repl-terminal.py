@@ -150,6 +150,8 @@ def case_completion():
     talk.line("mcp> tools/call name=")
     talk.type("x " + TAB)
     talk.shows("_meta:=")
+    if any(row.startswith("_meta:=") and " name=" in row for row in talk.screen.text().splitlines()):
+        raise Wrong("a member is offered that is there already")
     talk.type("ar" + TAB)
     talk.line("mcp> tools/call name=x arguments:=")
     talk.type(KILL + "call logging/setLevel level=w" + TAB)

@@ -51,7 +51,7 @@ static int unknown_verb(const char *word) {
     return code;
 }
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
     const char *word = argc > 1 ? argv[1] : NULL;
     if (!word)
         return cli_fail(CLI_USAGE, "a verb is missing; 'duplex --help' lists them");
@@ -76,4 +76,8 @@ int main(int argc, char **argv) {
     if (verb)
         return cli_fail(CLI_NO_START, "duplex-%s is neither beside duplex nor on PATH", word);
     return unknown_verb(word);
+}
+
+int main(int argc, char **argv) {
+    return cli_finish(run(argc, argv));
 }

@@ -511,14 +511,7 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
     free(parse.options);
     free(words.at);
     free(words.kinds);
-    cli_flush();
-    if (!cli_voice.lost && ferror(stdout))
-        cli_voice.lost = EIO;
-    if (cli_voice.lost == EINTR && code == CLI_OK)
-        code = cli_fail(CLI_INTERRUPTED, "interrupted: nobody took the output");
-    else if (cli_voice.lost && code == CLI_OK)
-        code = cli_fail(CLI_USAGE, "the output can't be written: %s", strerror(cli_voice.lost));
-    return code;
+    return cli_finish(code);
 }
 
 int cli_check_env(const cli_list *env) {

@@ -4,6 +4,7 @@
 #include "cli/wait.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -80,7 +81,18 @@ static FILE *guard(FILE *stream, struct output *output, int mode) {
     return guarded;
 }
 
+static bool closed[STDERR_FILENO + 1];
+
+bool cli_was_closed(int fd) {
+    return closed[fd];
+}
+
 void cli_output_guard(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        closed[fd] = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
+        if (closed[fd])
+            (void)!open("/dev/null", O_RDONLY);
+    }
     stdout = guard(stdout, &outputs[0], _IOFBF);
     stderr = guard(stderr, &outputs[1], _IONBF);
 }

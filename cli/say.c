@@ -71,6 +71,17 @@ void cli_flush(void) {
         cli_voice.lost = errno ? errno : EIO;
 }
 
+int cli_finish(int code) {
+    cli_flush();
+    if (!cli_voice.lost && ferror(stdout))
+        cli_voice.lost = EIO;
+    if (!cli_voice.lost || code != CLI_OK)
+        return code;
+    if (cli_voice.lost == EINTR)
+        return cli_fail(CLI_INTERRUPTED, "interrupted: nobody took the output");
+    return cli_fail(CLI_USAGE, "the output can't be written: %s", strerror(cli_voice.lost));
+}
+
 static void put_detail(dx_text detail) {
     while (detail.len) {
         const char *end = memchr(detail.at, '\n', detail.len);

@@ -1,5 +1,7 @@
 #include "cli/stdio.h"
 
+#include "cli/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -192,6 +194,11 @@ cli_stdio *cli_stdio_open(const cli_stdio_config *config) {
     if (!stdio)
         return NULL;
     stdio->config = *config;
+    if (cli_was_closed(0) || cli_was_closed(1)) {
+        free(stdio);
+        errno = EBADF;
+        return NULL;
+    }
     stdio->in = fcntl(0, F_DUPFD_CLOEXEC, 3);
     stdio->out = fcntl(1, F_DUPFD_CLOEXEC, 3);
     dx_buf_init(&stdio->waiting, WAITING, NULL);

@@ -7,7 +7,6 @@
 
 #include <duplex/duplex.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -53,13 +52,6 @@ struct work {
     pthread_t viewer;
     int view; /* what the viewer reads */
 };
-
-/* Whatever is closed of 0, 1 and 2 must not become a file of ours. */
-static void fill_standard_fds(void) {
-    for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            (void)!open("/dev/null", fd ? O_WRONLY : O_RDONLY);
-}
 
 /* Signals: a thread waits for them, and has them handed on. */
 
@@ -265,7 +257,6 @@ static void let_others_finish(void) {
 static int tap(const struct tap_options *options, char **command) {
     struct work work = {
         .options = options, .redact = cli_ended(&options->redact), .env = cli_ended(&options->env)};
-    fill_standard_fds();
     block_signals(&work);
     let_others_finish();
     int code = CLI_OK;

@@ -3,7 +3,6 @@
 
 #include "cli/say.h"
 
-#include <fcntl.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +34,6 @@ static int run(const cli_words *words, void *user) {
     int code = check(words, options);
     if (code != CLI_OK)
         return code;
-    /* Whoever closed it has nothing to say; something else must not take its place. */
-    if (fcntl(STDIN_FILENO, F_GETFD) < 0)
-        (void)open("/dev/null", O_RDONLY);
     struct repl repl = {.typed = is_terminal(), .until = DX_NEVER};
     /* What is shown is flushed where it ends: each of its lines by itself would take long. */
     if (repl.typed)

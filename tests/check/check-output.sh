@@ -95,6 +95,21 @@ while piece := os.read(read, 65536):
 assert job.wait(10) == 0 and len(text) == 300003, (job.returncode, len(text))
 END
 
+# What is closed is not taken by a file of ours, which would get the result; and what can't be written is told.
+got=0
+last='duplex call with a closed output'
+timeout 20 "$BUILD/duplex" call --stderr said -o record echo '["result"]' -- "$echo" line >&- 2>err || got=$?
+echo -n >out
+verify 2 '' "duplex call: the output can't be written: Bad file descriptor"
+[[ ! -s said ]] || complain "$last: it is in another file: $(cat said)"
+for word in --help --version '--completion bash' list; do
+    got=0
+    last="duplex $word"
+    # shellcheck disable=SC2086 # words
+    "$BUILD/duplex" $word >/dev/full 2>err || got=$?
+    [[ $got == 2 && $(<err) == *"the output can't be written: No space left"* ]] || complain "$last: code $got: $(cat err)"
+done
+
 # A pipe without a reader is no place for a record.
 mkfifo nobody
 expect 2 '' 'duplex call: cannot write to nobody: *' call -o nobody echo -- "$echo" line

@@ -1,5 +1,6 @@
 /* duplex autohand agent: settings, environment and options made into an agent on the standard
  * input and output. */
+#include "cli/output.h"
 #include "cli/record.h"
 #include "cli/say.h"
 #include "cli/wait.h"
@@ -301,7 +302,7 @@ int verb_agent(const struct autohand_options *options, char **command) {
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is no reason to die */
     (void)signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it */
     run.out = fcntl(1, F_DUPFD_CLOEXEC, 3);
-    if (run.out < 0 || dup2(2, 1) < 0) {
+    if (cli_was_closed(1) || run.out < 0 || dup2(2, 1) < 0) {
         cli_record_close(run.recorder);
         return cli_fail(CLI_NO_START, "there is no standard output, or no standard error");
     }

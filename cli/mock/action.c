@@ -255,6 +255,8 @@ static mock_after do_close(struct mock_task *task, yyjson_val *value, yyjson_val
     settle(task);
     if (strcmp(yyjson_get_str(value), "output") == 0)
         mock_outlet_close(&task->mock->outlet);
+    else if (task->mock->side == DX_SIDE_HOST)
+        mock_read(task->mock, false);
     else
         cli_wire_deafen(task->mock->wire);
     return MOCK_NEXT;

@@ -135,9 +135,9 @@ void mock_leave(struct mock *mock) {
         return;
     }
     mock->phase = MOCK_LEAVING;
+    mock_read(mock, true);
     switch (mock->rung++) {
     case 0:
-        mock_read(mock, true);
         if (say_goodbye(mock, facts))
             return;
         mock->rung++;

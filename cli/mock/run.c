@@ -57,11 +57,12 @@ static void die_of(int number) {
 /* The wire. */
 
 void mock_read(struct mock *mock, bool reads) {
-    mock->not_reading = !reads;
+    bool leaves = mock->side == DX_SIDE_HOST && mock->phase == MOCK_LEAVING;
+    mock->not_reading = !reads && !leaves; /* who is not read is not seen to end */
     cli_wire_pause(mock->wire, mock->not_reading || mock->choked);
 }
 
-/* A host reads on: a program that is not read is not seen to end. */
+/* A host reads on, for the same reason. */
 static void look_for_room(struct mock *mock) {
     const mock_outlet *outlet = &mock->outlet;
     bool choked =
@@ -124,7 +125,7 @@ static void on_gone(cli_wire *wire, const dx_gone *gone, void *user) {
     (void)wire;
     mock->gone = true;
     mock_outlet_drop(&mock->outlet);
-    if (!gone || mock->deaf_to_end)
+    if (!gone)
         return; /* nobody reads: the end of the input follows */
     if (mock->phase == MOCK_LEAVING && !mock->closed_early) {
         mock->over = true;
@@ -183,8 +184,6 @@ static void go_on_without(struct mock *mock) {
 }
 
 static void look_as_host(struct mock *mock) {
-    if (mock->deaf_to_end && mock->gone)
-        return;
     uint64_t quiet = quiet_at(mock);
     if (quiet <= cli_now()) {
         go_on_without(mock);

@@ -61,7 +61,9 @@ static void put_header(struct mock *mock, const char *header, dx_text message) {
 
 static const char *header_of(struct mock *mock, mock_fault fault) {
     static const char *const lengths[] = {
-        "Content-Length: +#\r\n\r\n", "Content-Length: 0x@\r\n\r\n", "Content-Length: #,#\r\n\r\n"};
+        "Content-Length: +#\r\n\r\n",  "Content-Length: 0x@\r\n\r\n", "Content-Length: #,#\r\n\r\n",
+        "Content-Length: -#\r\n\r\n",  "Content-Length: #e0\r\n\r\n", "Content-Length: # #\r\n\r\n",
+        "Content-Length: #.0\r\n\r\n", "Content-Length: \r\n\r\n"};
     switch (fault) {
     case MOCK_FAULT_HEADER_FORM:
         return "cOnTeNt-LeNgTh:   #  \r\n\r\n";
@@ -80,7 +82,7 @@ static const char *header_of(struct mock *mock, mock_fault fault) {
     case MOCK_FAULT_LENGTH_DIFFERS:
         return "Content-Length: #\r\nContent-Length: 7#\r\n\r\n";
     case MOCK_FAULT_LENGTH_FORM:
-        return lengths[mock->forms++ % 3];
+        return lengths[mock->forms++ % (sizeof lengths / sizeof lengths[0])];
     case MOCK_FAULT_LENGTH_LIMIT:
         return "Content-Length: 1000000000000\r\n\r\n";
     case MOCK_FAULT_STRAY_BEFORE:
@@ -90,10 +92,14 @@ static const char *header_of(struct mock *mock, mock_fault fault) {
     }
 }
 
+/* 400 of them; then 2^64 more than it is, which is right for who counts in 64 bits. */
 static void write_digits(struct mock *mock, dx_text message) {
     char digits[401];
     memset(digits, '9', sizeof digits - 1);
     digits[sizeof digits - 1] = '\0';
+    if (mock->forms++ % 2)
+        snprintf(digits, sizeof digits, "1844674407%llu",
+                 3709551616ULL + (unsigned long long)message.len);
     put_str(mock, "Content-Length: ");
     put_str(mock, digits);
     put_str(mock, "\r\n\r\n");

@@ -18,8 +18,8 @@
     X(LENGTH_MISSING,   "length-missing",    "F06", 1, 1, "leaves Content-Length out") \
     X(LENGTH_TWICE,     "length-twice",      "F07", 1, 1, "says Content-Length twice") \
     X(LENGTH_DIFFERS,   "length-differs",    "F07", 1, 1, "says two different Content-Lengths") \
-    X(LENGTH_FORM,      "length-form",       "F08", 1, 1, "writes +58, 0x3a or 58,58 for a length") \
-    X(LENGTH_DIGITS,    "length-digits",     "F09", 1, 1, "writes a length of 400 digits") \
+    X(LENGTH_FORM,      "length-form",       "F08", 1, 1, "writes +58, 0x3a, 58e0 or the like for a length") \
+    X(LENGTH_DIGITS,    "length-digits",     "F09", 1, 1, "writes a length of 400 digits, or 2^64 too much") \
     X(LENGTH_LIMIT,     "length-limit",      "F10", 1, 1, "declares more than anybody takes") \
     X(LENGTH_UNMET,     "length-unmet",      "F11", 1, 1, "declares 1 MiB, sends 10 bytes") \
     X(LENGTH_SHORT,     "length-short",      "F12", 1, 1, "declares fewer bytes than it sends") \

@@ -266,6 +266,25 @@ def host(name, framing):
     return run
 
 
+@case
+def host_leaves():
+    """However little it reads, and whatever it ignores: without its plugin there is nothing left."""
+    def run(script, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "s.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(dict({"duplex-mock": 1, "framing": "line"}, **script), file)
+            began = time.monotonic()
+            got = subprocess.run([DUPLEX, "mock", path, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
+        assert time.monotonic() - began < 10
+        return got.returncode
+    same(run({}, "--fault", "deaf", "-t", "300ms", "--", "cat"), 0)  # which asks while it leaves
+    same(run({"start": [{"stop-reading": True}, {"exit": 3}]}, "--", "cat"), 3)
+    same(run({"start": [{"close": "input"}, {"exit": 3}]}, "--", "cat"), 3)
+    same(run({}, "--fault", "eof-ignored", "--", "sh", "-c", "read a; exit 0"), 4)
+    same(run({}, "--fault", "term-ignored", "--", "sh", "-c", "read a; exit 0"), 4)
+
+
 for row in TABLE:
     for kind in framings(row)[:1]:
         CASES.append(("host %s %s" % (row["name"], kind), host(row["name"], kind)))
@@ -296,12 +315,13 @@ def split_is_split():
 
 @case
 def length_forms():
-    send = request(7, "m", {"a": "x"}, "header") * 3
+    send = request(7, "m", {"a": "x"}, "header") * 8
     seen, _, _ = ask("-f", "header", "--fault", "length-form", send=send)
     N = len(GOOD)  # noqa: N806
-    forms = (b"+%d" % N, b"0x%x" % N, b"%d,%d" % (N, N))
+    forms = (b"+%d" % N, b"0x%x" % N, b"%d,%d" % (N, N), b"-%d" % N, b"%de0" % N, b"%d %d" % (N, N), b"%d.0" % N, b"")
     same(seen, b"".join(b"Content-Length: " + form + b"\r\n\r\n" + GOOD for form in forms))
     assert ask("-f", "header", "--seed", "2", "--fault", "length-form", send=send)[0].startswith(b"Content-Length: %d,%d\r" % (N, N))
+    same(ask("-f", "header", "--seed", "1", "--fault", "length-digits", send=request(7, "m", {"a": "x"}, "header"))[0], b"Content-Length: %d\r\n\r\n" % (2**64 + N) + GOOD)
 
 
 @case

@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+/* How long the answers to one may be in all. */
+enum { ANSWERS_MAX = 64 << 20 };
+
 struct mock_batch {
     struct mock *mock;
     size_t open; /* messages that were not dealt with, and who hears it */
@@ -17,7 +20,7 @@ struct mock_batch *mock_batch_new(struct mock *mock) {
         return NULL;
     }
     *batch = (struct mock_batch){.mock = mock, .open = 1};
-    dx_buf_init(&batch->text, SIZE_MAX / 2, NULL);
+    dx_buf_init(&batch->text, ANSWERS_MAX, NULL);
     return batch;
 }
 
@@ -27,11 +30,20 @@ struct mock_batch *mock_batch_join(struct mock_batch *batch) {
     return batch;
 }
 
+static void fail_by(struct mock *mock, dx_status status) {
+    if (status == DX_ERR_LIMIT)
+        mock_fail(mock, CLI_LATE, "the answers to a batch are longer than %d MiB",
+                  ANSWERS_MAX >> 20);
+    else if (status != DX_OK)
+        mock_fail(mock, CLI_NO_START, "no memory");
+}
+
 void mock_batch_add(struct mock_batch *batch, dx_text answer) {
     const char *before = batch->text.len ? "," : "[";
-    if (dx_buf_append(&batch->text, before, 1) != DX_OK ||
-        dx_buf_append(&batch->text, answer.at, answer.len) != DX_OK)
-        mock_fail(batch->mock, CLI_NO_START, "no memory");
+    dx_status status = dx_buf_append(&batch->text, before, 1);
+    if (status == DX_OK)
+        status = dx_buf_append(&batch->text, answer.at, answer.len);
+    fail_by(batch->mock, status);
 }
 
 void mock_batch_leave(struct mock_batch *batch) {
@@ -39,10 +51,10 @@ void mock_batch_leave(struct mock_batch *batch) {
         return;
     struct mock *mock = batch->mock;
     if (batch->text.len && !mock->over && !mock->dying) {
-        if (dx_buf_append(&batch->text, "]", 1) == DX_OK)
+        dx_status status = dx_buf_append(&batch->text, "]", 1);
+        if (status == DX_OK)
             mock_say(mock, NULL, (dx_text){batch->text.data, batch->text.len});
-        else
-            mock_fail(mock, CLI_NO_START, "no memory");
+        fail_by(mock, status);
     }
     dx_buf_done(&batch->text);
     free(batch);

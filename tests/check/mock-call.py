@@ -50,4 +50,11 @@ def long_traces():
         assert code or seen.startswith(b'{"jsonrpc":"2.0","id":1,"error"'), seen
 
 
+@case
+def long_batches():
+    for count, code in ((63, 0), (64, 5)):
+        seen, got, said = ask(send=line(b"[" + b",".join(request(i, "a")[:-1] for i in range(count)) + b"]"), script={"duplex-mock": 1, "on": [{"do": {"result": "y" * (1 << 20)}}]})
+        same((len(seen) > 63 << 20, got, said), (not code, code, "duplex mock: the answers to a batch are longer than 64 MiB\n" if code else ""))
+
+
 sys.exit(run_all(8))

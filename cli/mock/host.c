@@ -6,6 +6,8 @@
 #include <string.h>
 
 enum { PROBE_MS = 2000, STEP_MS = 30000, CLOSE_MS = 2000 };
+/* Ids of our own begin behind this one beside those of a trace. */
+enum { NOT_RECORDED = 1000000000 };
 
 static void start_script(struct mock *mock) {
     mock_entry *first = mock->trace && mock->trace->count ? mock->trace->entries[0] : NULL;
@@ -73,7 +75,7 @@ void mock_greeted(struct mock *mock) {
         if (!mock->dying)
             probe(mock);
     }
-    if (!mock->dying)
+    if (!mock->dying && !mock->trace)
         start_script(mock);
 }
 
@@ -99,11 +101,16 @@ void mock_take_step(struct mock *mock) {
 }
 
 void mock_begin(struct mock *mock) {
+    if (mock->trace)
+        mock->last_id = NOT_RECORDED;
     mock_faults_start(mock);
-    if (mock->side == DX_SIDE_HOST)
+    if (mock->side == DX_SIDE_HOST && !mock->trace) {
         mock_take_step(mock);
-    else
-        start_script(mock);
+        return;
+    }
+    if (mock->side == DX_SIDE_HOST && (!mock->step || !mock->step->method))
+        mock_greeted(mock);
+    start_script(mock); /* or the trace, which has its handshake */
 }
 
 /* Leaving: the goodbye, the end of its input, SIGTERM (and SIGKILL). */

@@ -201,7 +201,7 @@ void mock_batch_add(struct mock_batch *batch, dx_text answer);
 void mock_hear(struct mock *mock, dx_text text);
 /* A message of ours has crossed: the lifecycle moves. */
 void mock_moved(struct mock *mock, const char *method, dx_side from, dx_move move);
-/* So does the handshake, as a plugin sees it. */
+/* So does the handshake, as a plugin sees it, or a host that has a trace. */
 void mock_greet_by(struct mock *mock, const char *method, bool is_notification);
 dx_side mock_other_side(const struct mock *mock);
 /* A host begins: the handshake, then the script. */

@@ -146,8 +146,8 @@ static uint64_t quiet_at(const struct mock *mock) {
 
 /* Is there anything left to do, for a host? */
 static bool is_idle(const struct mock *mock) {
-    return mock->greeted && !mock->tasks && !mock->calls && !mock_later_waits(mock) &&
-           !mock->held && mock_outlet_empty(&mock->outlet);
+    return (mock->greeted || mock->trace) && !mock->tasks && !mock->calls &&
+           !mock_later_waits(mock) && !mock->held && mock_outlet_empty(&mock->outlet);
 }
 
 static void end_script(struct mock *mock) {
@@ -189,8 +189,12 @@ static void look_as_host(struct mock *mock) {
         go_on_without(mock);
         quiet = quiet_at(mock);
     }
-    if (mock->phase == MOCK_RUNNING && is_idle(mock) && !mock->options->stay &&
-        !mock->deaf_to_end && quiet == DX_NEVER)
+    bool rests = mock->phase == MOCK_RUNNING && is_idle(mock) && quiet == DX_NEVER;
+    if (rests && !mock->greeted) {
+        mock_greeted(mock); /* the trace has no handshake, or not all of it */
+        rests = is_idle(mock);
+    }
+    if (rests && !mock->options->stay && !mock->deaf_to_end)
         end_script(mock);
     if (mock->phase == MOCK_ENDING && is_idle(mock))
         mock_leave(mock);
@@ -318,8 +322,7 @@ int mock_run(struct mock *mock) {
     int code = begin(mock);
     if (code == CLI_OK) {
         int before = cli_interrupts();
-        bool greets = mock->has_protocol && (!mock->trace || mock->side == DX_SIDE_PLUGIN);
-        mock->step = greets ? dx_protocol_facts_of(mock->protocol)->start : NULL;
+        mock->step = mock->has_protocol ? dx_protocol_facts_of(mock->protocol)->start : NULL;
         mock->greeted = mock->side == DX_SIDE_PLUGIN && (!mock->step || !mock->step->method);
         mock->heard_ms = cli_now();
         mock_begin(mock);

@@ -14,9 +14,10 @@ void mock_moved(struct mock *mock, const char *method, dx_side from, dx_move mov
     mock->state = dx_protocol_next(mock->protocol, mock->state, dx_str(method), from, move);
 }
 
-/* The handshake, as the plugin sees it. */
+/* The handshake, as the plugin sees it, or as it stands in a host's trace. */
 void mock_greet_by(struct mock *mock, const char *method, bool is_notification) {
-    if (mock->side != DX_SIDE_PLUGIN || !mock->step || !mock->step->method ||
+    bool follows = mock->side == DX_SIDE_PLUGIN || mock->trace;
+    if (!follows || mock->greeted || !mock->step || !mock->step->method ||
         strcmp(mock->step->method, method) != 0 || !mock->step->notification != !is_notification)
         return;
     mock->met = true;
@@ -55,6 +56,8 @@ static void hear_answer(struct mock *mock, dx_text text, const dx_message *parts
     mock_message *about = mock_message_ref(call ? call->about : NULL);
     if (call) {
         mock_moved(mock, call->method, mock->side, good ? DX_MOVE_RESULT : DX_MOVE_ERROR);
+        if (good && mock->side == DX_SIDE_HOST)
+            mock_greet_by(mock, call->method, false);
         mock_call_free(call);
     }
     mock_rule *rule = actions ? NULL : mock_script_find(mock->script, message);

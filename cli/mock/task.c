@@ -1,5 +1,6 @@
 #include "cli/mock/task.h"
 
+#include "cli/input.h"
 #include "cli/say.h"
 #include "cli/wait.h"
 
@@ -154,6 +155,18 @@ static void expect_answer(const struct mock_task *task, const mock_line *line) {
     (void)mock_expect(task->mock, &ask);
 }
 
+/* It may be a step of the handshake. */
+static void greet_by(struct mock *mock, const mock_line *line) {
+    dx_slice method = line->parts.method;
+    char *name =
+        cli_text_copy((dx_text){line->text + method.at + 1, method.len ? method.len - 2 : 0});
+    if (name)
+        mock_greet_by(mock, name, true);
+    else
+        mock_fail(mock, CLI_NO_START, "no memory");
+    free(name);
+}
+
 static void play_line(struct mock_task *task, const mock_line *line) {
     dx_text text = {line->text, line->len};
     switch (line->kind) {
@@ -170,6 +183,8 @@ static void play_line(struct mock_task *task, const mock_line *line) {
             play_answer(task, line);
         else
             mock_deliver(task->mock, task, NULL, text, false);
+        if (line->parts.kind == DX_KIND_NOTIFICATION && task->mock->side == DX_SIDE_HOST)
+            greet_by(task->mock, line);
     }
 }
 

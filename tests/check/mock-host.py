@@ -297,6 +297,15 @@ def with_mcp():
         # A fault comes after the handshake here, too.
         faulty = run(DUPLEX, "call", "-p", "mcp", "-t", "1s", "tools/list", "--", DUPLEX, "mock", "-p", "mcp", "--trace", path, "--fault", "result-and-error")
         same((faulty[0], faulty[2]), (6, 'duplex call: tools/list: a response with both "result" and "error"\n'))
+        # … and with the host's side of it.
+        for fault, wanted in (("id-in-use", ["ping", "ping", "ping"]), ("stray", ["ping"])):
+            code, _, said = run(DUPLEX, "mock", "-p", "mcp", "--trace", path, "--fault", fault, "--show", "--", ADDER)
+            sent = [json.loads(text).get("method") for way, text in shown(said) if way == "->" and text.startswith("{")]
+            same((code, sent), (0, ["initialize", "notifications/initialized", *wanted, "tools/list", "tools/call"]), said)
+            same("[mock]" in said.split("initialized")[0], False)
+        # A handshake that it does not have is not waited for.
+        code, _, said = run(DUPLEX, "mock", "-p", "lsp", "-f", "line", "--trace", path, "--", ADDER)
+        same((code, said), (0, ""))
         # It keeps the protocol, by the books.
         trace = os.path.join(folder, "u.jsonl")
         run(DUPLEX, "call", "-p", "mcp", "-o", trace, *words, "--", DUPLEX, "mock", "--trace", path)

@@ -167,6 +167,27 @@ def sending():
 
 
 @case
+def rows_without_a_name():
+    """What docs/mock.md says that a script can do of the catalogue of faults."""
+    def does(action, wanted, send=request(7, "m")):
+        seen, code, said = ask(send=send, script='{"duplex-mock":1,"on":[{"do":[%s]}]}' % action)
+        same((seen, code, said), (wanted, 0, ""), action)
+
+    def quiet(action, wanted):
+        does(action + ',{"silence":true}', wanted)
+
+    quiet('{"length":"-2","do":{"result":"\u00e9\u00e9"}}', b"Content-Length: 38\r\n\r\n" + '{"jsonrpc":"2.0","id":7,"result":"\u00e9\u00e9"}'.encode())
+    does('{"message":42},{"message":"ok"},{"message":{}},{"message":[1,2]}', b'42\n"ok"\n{}\n[1,2]\n')
+    quiet('{"notify":"a\\u0000b"},{"request":"m","id":1e0},{"request":"m","id":1.0},{"request":"m","id":"\\u0000"}',
+          b'{"jsonrpc":"2.0","method":"a\\u0000b"}\n{"jsonrpc":"2.0","id":1e0,"method":"m"}\n{"jsonrpc":"2.0","id":1.0,"method":"m"}\n{"jsonrpc":"2.0","id":"\\u0000","method":"m"}\n')
+    does('{"message":{"jsonrpc":"2.0","id":"${id}","result":1,"result":2}}', line('{"jsonrpc":"2.0","id":7,"result":1,"result":2}'))
+    quiet('{"request":"m","id":[1]},{"request":"m","id":true}', line('{"jsonrpc":"2.0","id":[1],"method":"m"}') + line('{"jsonrpc":"2.0","id":true,"method":"m"}'))
+    does('{"error":{"code":"5","message":"m"}}', line('{"jsonrpc":"2.0","id":7,"error":{"code":"5","message":"m"}}'))
+    quiet('{"notify":"$/cancelRequest","params":{"id":5}},{"request":"m","id":5},{"notify":"$/cancelRequest","params":{"id":5}}',
+          notice("$/cancelRequest", {"id": 5}) + request(5, "m") + notice("$/cancelRequest", {"id": 5}))
+
+
+@case
 def asking():
     mock = Mock(script=script(on([{"request": "up", "params": ["${params}"], "then": [{"result": {"got": "${result.v}"}}],
                                   "else": {"error": {"code": 1, "message": "${error.message}"}}}])))

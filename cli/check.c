@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { TIMEOUT_MS = 5000, START_MS = 20000, JOBS_MAX = 4, DAY_MS = 24 * 3600 * 1000 };
 
@@ -33,6 +34,21 @@ static int check_words(const cli_words *words, const struct check_options *optio
     if (!words->command && (cli_start_is_given(&options->start)))
         return cli_fail(CLI_USAGE, "--env, --inherit-env and --cwd are for a command behind --");
     return cli_check_env(&options->start.env);
+}
+
+/* Rather told before the run than after it. What is no file can't be tried. */
+static int try_output(const char *output) {
+    struct stat status;
+    bool is_there = stat(output, &status) == 0;
+    if (is_there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return CLI_OK;
+    FILE *file = fopen(output, "ae");
+    if (!file)
+        return cli_fail(CLI_USAGE, "%s can't be written: %s", output, strerror(errno));
+    fclose(file);
+    if (!is_there)
+        unlink(output);
+    return CLI_OK;
 }
 
 static int write_file(const check_plan *plan, const char *path, const char *subject) {
@@ -97,10 +113,13 @@ static uint64_t time_of(uint64_t ms, uint64_t usual) {
 static int run_plan(check_plan *plan, char **command) {
     const struct check_options *options = plan->options;
     bool is_host = options->as_plugin && command;
+    int code = options->output ? try_output(options->output) : CLI_OK;
+    if (code != CLI_OK)
+        return code;
     cli_catch_signals();
-    int code = is_host              ? check_run_host(plan, command)
-               : options->as_plugin ? check_run_inside(plan, tell)
-                                    : check_run_scenes(plan);
+    code = is_host              ? check_run_host(plan, command)
+           : options->as_plugin ? check_run_inside(plan, tell)
+                                : check_run_scenes(plan);
     if (code == CLI_INTERRUPTED)
         return cli_fail(CLI_INTERRUPTED, "interrupted");
     return code == CLI_OK ? finish(plan, command) : code;

@@ -93,15 +93,26 @@ static void say_end(const check_talk *talk, char *room, size_t len) {
         snprintf(room, len, "it is gone");
 }
 
-/* The last line of its standard error. */
-static dx_text last_error(const check_talk *talk) {
-    size_t end = talk->errors_len;
+/* The line before `end`. */
+static dx_text line_before(const check_talk *talk, size_t end) {
     while (end && (talk->errors[end - 1] == '\n' || talk->errors[end - 1] == '\r'))
         end--;
     size_t from = end;
     while (from && talk->errors[from - 1] != '\n')
         from--;
     return (dx_text){talk->errors + from, end - from};
+}
+
+/* The line of its standard error that says most: the last one that speaks of an error, since some
+ * write a stack or their version behind it; or just the last. */
+static dx_text last_error(const check_talk *talk) {
+    static const char word[] = "rror";
+    dx_text last = line_before(talk, talk->errors_len);
+    for (dx_text line = last; line.len; line = line_before(talk, (size_t)(line.at - talk->errors)))
+        if (line.at[0] != ' ' && line.at[0] != '\t' &&
+            memmem(line.at, line.len, word, sizeof word - 1))
+            return line;
+    return last;
 }
 
 void check_tell_gone(check_talk *talk, const dx_gone *gone) {
@@ -117,7 +128,7 @@ void check_tell_gone(check_talk *talk, const dx_gone *gone) {
                    "somebody outside of its session holds its output after its end");
     if (!talk->leaving && line.len)
         check_fail(talk->report, CHECK_LIFE_STAYS, &proof, "%s; the end of its errors: %.*s", how,
-                   (int)line.len, line.at);
+                   line.len < 300 ? (int)line.len : 300, line.at);
     else if (!talk->leaving)
         check_fail(talk->report, CHECK_LIFE_STAYS, &proof, "%s", how);
 }

@@ -51,6 +51,8 @@ static void try_early(check_talk *talk, const check_call *call, int64_t code) {
         check_fail(report, CHECK_START_EARLY, &proof, talk->gone ? "it ended" : "no answer");
     } else if (talk->asked[asked].is_result) {
         check_fail(report, served, &proof, "it has a result");
+    } else if (served == CHECK_START_EARLY_SERVED) {
+        check_skip(report, CHECK_START_EARLY_CODE, "the protocol has no error of its own for that");
     } else {
         check_try(report, CHECK_START_EARLY_CODE);
         if (talk->asked[asked].code != code)

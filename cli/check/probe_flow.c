@@ -331,10 +331,11 @@ static size_t ask_long(check_talk *talk) {
     return check_ask_any(talk, NULL, 0);
 }
 
-/* Asks and cancels; how long the answer took after that, 0 if there is none. */
-static uint64_t cancel_one(check_talk *talk, size_t *ret_asked) {
+/* Asks and cancels; how long the answer took after that, 0 if there is none. `usual` is how long it
+ * takes if nobody cancels it: so long whoever goes on working has to be watched. */
+static uint64_t cancel_one(check_talk *talk, uint64_t usual, size_t *ret_asked) {
     bool needs = talk->facts->cancel_answered;
-    uint64_t watch = needs ? WATCH_MS + talk->plan->timeout_ms : (uint64_t)WATCH_MS;
+    uint64_t watch = WATCH_MS + usual + usual / 2 + (needs ? talk->plan->timeout_ms : 0);
     size_t asked = *ret_asked = ask_long(talk);
     if (asked == CHECK_NOTHING)
         return 0;
@@ -367,7 +368,7 @@ void check_probe_cancel(check_talk *talk) {
     uint64_t usual = cli_now() - since; /* if nobody cancels it */
     /* Once may be a machine that is busy. */
     for (int i = 0; i < 2 && check_is_up(talk); i++) {
-        took = cancel_one(talk, &asked);
+        took = cancel_one(talk, usual, &asked);
         if (took <= HEED_MS || took <= usual / 2 || talk->asked[asked].came.whole >= LARGE_ANSWER ||
             check_refused(talk, asked, talk->facts->cancel_code))
             return;

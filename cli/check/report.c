@@ -112,6 +112,13 @@ bool check_has_failed(check_report *report, check_id id) {
     return failed;
 }
 
+void check_choose_failed(check_report *report, const cli_list *skip) {
+    for (int id = 0; id < CHECK__COUNT; id++)
+        report->results[id].chosen |= report->results[id].failures &&
+                                      !check_is_note((check_id)id) &&
+                                      !fits(skip, check_name((check_id)id));
+}
+
 void check_heard(check_report *report, check_need what) {
     pthread_mutex_lock(&report->lock);
     report->heard[what] = true;

@@ -69,6 +69,8 @@ void check_undo(check_report *report, check_id id, const char *why);
 /* Skipped is all that was not tried until now. */
 void check_skip_rest(check_report *report, const char *why);
 bool check_has_failed(check_report *report, check_id id);
+/* Nothing more can be tried: what has failed is told, also if --only did not ask for it. */
+void check_choose_failed(check_report *report, const cli_list *skip);
 void check_heard(check_report *report, check_need what);
 
 check_outcome check_outcome_of(const check_report *report, check_id id);

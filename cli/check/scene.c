@@ -187,6 +187,8 @@ int check_run_scenes(check_plan *plan) {
         pthread_mutex_destroy(&crew.lock);
     }
     check_skip_rest(plan->report, why ? why : over);
+    if (why)
+        check_choose_failed(plan->report, &plan->options->skip);
     plan->report->complete = true;
     return cli_interrupts() ? CLI_INTERRUPTED : CLI_OK;
 }

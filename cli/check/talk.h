@@ -138,7 +138,7 @@ typedef struct check_talk {
     int gone_code;
     int gone_signal;
     bool exit_seen;
-    char errors[300]; /* the last of its standard error */
+    char errors[4096]; /* the last of its standard error */
     size_t errors_len;
 } check_talk;
 

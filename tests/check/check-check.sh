@@ -106,6 +106,25 @@ has out '6 of 6 conversations'
 run -p mcp --json --only 'id.*' --skip id.known -- "$duplex" mock -p mcp --fault id-unknown
 [[ $got == 0 && -z $(outcome id.known) && $(outcome id.unique) == skip ]] || complain "--only, --skip: code $got $(cat out)"
 
+# Nobody is started in vain: what can't be seen elsewhere is tried in the second conversation.
+expect 0 'pass  id.duplicate' ' of 2 conversations' -p mcp --only id.duplicate -- "${good[@]}"
+expect 0 'pass  notification.silent' ' of 1 conversation' -p mcp --only notification.silent -- "${good[@]}"
+expect 0 'pass  framing.stray' ' of 7 conversations' -p mcp --only framing.stray -- "${good[@]}"
+# Nothing was tried: that is no success.
+expect 7 'FAIL  start.answered' '*' -p mcp --only end.term -- true
+expect 2 '' "can't be written" -p mcp -o /nonexistent/file -- sh -c ': >started'
+[[ ! -e started ]] || complain "-o: told after the run"
+# Who does not have a method need not say what is wrong with its params.
+run -p mcp --json --only 'request.params-*' -- python3 -SE "$peer" lean
+[[ $got == 0 && $(outcome request.params-code) == skip ]] || complain "params of no method: code $got $(cat out)"
+# A process that notices the end of the first one, and leaves then, is not left behind.
+# shellcheck disable=SC2016 # for the shell there
+expect 0 'pass  end.processes' ' 0 failed' -p mcp -j 4 --skip 'start.*' --only end.processes --only end.eof -- sh -c '
+    while [ "$(cut -d" " -f3 /proc/$$/stat)" != Z ]; do sleep 0.05; done >/dev/null 2>&1 && sleep 0.3 >/dev/null 2>&1 &
+    exec "$@"' sh "${good[@]}"
+# The line of an error, and not what some write behind it.
+expect 7 'the end of its errors: TypeError: no' '*' -p mcp -- sh -c 'printf "TypeError: no\n    at there\n\nVersion 20\n" >&2; exit 1'
+
 # The formats are what they say, also with bytes that are no text.
 for fault in utf8-invalid header-nul; do
     for format in tap junit; do
@@ -159,6 +178,17 @@ expect 0 'pass  many.answered' ' 0 failed' -p lsp --as-plugin -- sh -c "exec '$d
 expect 7 'FAIL  method.known' '*' -p mcp --as-plugin -- "$duplex" mock -p mcp --fault method-unknown -- {}
 expect 4 '' 'the host ended and had not talked to its plugin' -p mcp --as-plugin -- true {}
 expect 5 '' 'the host did not talk to its plugin in time' -p mcp --as-plugin --start-timeout 200ms -- sh -c 'exec sleep 30' sh {}
+# What the plugin knows is not lost when its host dies or kills it, and what was tried then has not passed.
+few=(--only request.unknown-method --only request.invalid-json)
+run -p mcp --json --as-plugin "${few[@]}" -- "$SOURCE/tests/check/check-host.py" dies {}
+[[ $(outcome request.unknown-method) == pass && $(outcome request.invalid-json) == skip ]] || complain "a host that dies: code $got $(cat out err)"
+has out 'the host ended the conversation while it was tried'
+run -p mcp --json --as-plugin -- "$SOURCE/tests/check/check-host.py" kills {}
+[[ $(outcome request.unknown-method) == pass ]] || complain "a host that kills its plugin: code $got $(cat out err)"
+has out '"complete":false'
+run -p mcp --json --as-plugin "${few[@]}" -- "$SOURCE/tests/check/check-host.py" strict {}
+[[ $got == 0 && $(outcome request.invalid-json) == pass ]] || complain "a host that asks only for what is offered: code $got $(cat out err)"
+has out '"complete":true'
 got=0
 sleep 1 | timeout 20 "$duplex" check -p mcp --as-plugin --start-timeout 200ms >out 2>err || got=$?
 [[ $got == 5 ]] || complain "a host that says nothing: code $got"

@@ -49,7 +49,7 @@ AS_PLUGIN = {"late": "600ms", "progress-endless": "200ms"}
 
 # A mode of check-peer.py, the check that must fail or note something, and how it is run.
 PEERS = {
-    "early-code": "start.early-code", "after-early": "start.after-early", "state-early": "state.early",
+    "lsp-early-code": "start.early-code", "after-early": "start.after-early", "state-early": "state.early",
     "large-id": "id.large", "fraction": "id.fraction", "duplicate": "id.duplicate", "null-id": "id.null",
     "params-type": "request.params-type", "params-code": "request.params-code", "not-one": "request.not-a-request",
     "invalid": "request.invalid-json", "invalid-code": "request.invalid-json", "batch-dies": "request.batch",

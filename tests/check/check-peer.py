@@ -6,6 +6,8 @@ import re
 import select
 import subprocess
 import sys
+import threading
+import time
 
 mode = sys.argv[1]
 header = "header" in sys.argv[2:]
@@ -84,6 +86,11 @@ def initialize(request_id):
         say(sent)
 
 
+def finish(request_id):
+    time.sleep(1.6)
+    result(request_id, {"content": []})
+
+
 def serve(message, raw):
     if not isinstance(message, dict) or ("method" not in message and "result" not in message and "error" not in message):
         if mode in ("not-one", "batch-dies") and not (mode == "batch-dies" and not message):
@@ -115,7 +122,7 @@ def serve(message, raw):
         if mode == "lsp-early":
             result(request_id, None)
             return
-        refuse(request_id, -32000 if mode == "early-code" else -32002 if lsp else -32600)
+        refuse(request_id, -32000 if mode == "lsp-early-code" else -32002 if lsp else -32600)
         return
     if mode == "large-id" and isinstance(request_id, int):
         request_id = int(float(request_id))
@@ -129,6 +136,9 @@ def serve(message, raw):
         sys.exit(1)
     if mode == "names-taken" and method == "constructor":
         result(request_id, {})
+        return
+    if method == "tools/call":
+        threading.Thread(target=finish, args=(request_id,), daemon=True).start()
         return
     token = params.get("_meta", {}).get("progressToken") if isinstance(params, dict) else None
     if token is not None and method == "tools/list":
@@ -145,7 +155,7 @@ def serve(message, raw):
     elif method == "ping" or method == "shutdown":
         if mode != "lsp-stop":
             result(request_id, None if lsp else {})
-    elif method == "resources/read" and not (isinstance(params, dict) and "uri" in params):
+    elif method == "resources/read" and mode != "lean" and not (isinstance(params, dict) and "uri" in params):
         refuse(request_id, -32603 if mode == "params-code" else -32602)
     else:
         refuse(request_id, -32601)

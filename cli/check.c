@@ -176,7 +176,7 @@ static const cli_option options[] = {
     {"call", 0, CLI_TEXTS, "METHOD[=PARAMS]", "also send this request; may be repeated", AT(calls)},
     {"no-calls", 0, CLI_FLAG, NULL,
      "of the protocol's requests send only the handshake and the goodbye", AT(no_calls)},
-    {"only", 0, CLI_TEXTS, "GLOB", "tell only these checks; may be repeated", AT(only)},
+    {"only", 0, CLI_TEXTS, "GLOB", "try and tell only these checks; may be repeated", AT(only)},
     {"skip", 0, CLI_TEXTS, "GLOB", "don't tell these checks; may be repeated", AT(skip)},
     {"list", 0, CLI_FLAG, NULL, "list the checks", AT(list)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},

@@ -67,7 +67,7 @@ static bool find_params(dx_protocol *protocol, const dx_method *method, dx_side 
     return *ret_params;
 }
 
-static int take_given(check_plan *plan, const char *word) {
+static int take_given(check_plan *plan, dx_protocol *protocol, const char *word) {
     const char *equals = strchr(word, '=');
     check_call *call = &plan->calls[plan->call_count];
     char *method = equals ? strndup(word, (size_t)(equals - word)) : strdup(word);
@@ -81,6 +81,9 @@ static int take_given(check_plan *plan, const char *word) {
     plan->call_count++;
     if (!*method)
         return cli_fail(CLI_USAGE, "--call: a method is missing");
+    const dx_method *rule = dx_protocol_find(protocol, dx_str(method));
+    if (rule && rule->notification)
+        return cli_fail(CLI_USAGE, "--call: %s is a notification, which has no answer", method);
     if (params && (dx_json_check(dx_str(params), DX_DEPTH_MAX, NULL) != DX_FAULT_NONE ||
                    (params[0] != '{' && params[0] != '[')))
         return cli_fail(CLI_USAGE, "--call: expected METHOD or METHOD={JSON}, found '%s'", word);
@@ -121,7 +124,7 @@ int check_find_calls(check_plan *plan, dx_protocol *protocol, dx_side us) {
     if (!plan->options->no_calls)
         take_own(plan, protocol, us);
     for (size_t i = 0; i < given->count && code == CLI_OK; i++)
-        code = take_given(plan, given->at[i]);
+        code = take_given(plan, protocol, given->at[i]);
     return code;
 }
 

@@ -41,6 +41,7 @@ expect 2 '' '--jobs: at most 4' -p mcp --jobs 5 -- true
 expect 2 '' '--call: a method is missing' -p mcp --call '={}' -- true
 expect 2 '' "--call: expected METHOD or METHOD={JSON}, found 'a=1'" -p mcp --call a=1 -- true
 expect 2 '' "--call: expected METHOD or METHOD={JSON}, found 'a={'" -p mcp --call 'a={' -- true
+expect 2 '' '--call: notifications/initialized is a notification' -p mcp --call notifications/initialized -- true
 mapfile -t calls < <(for ((i = 0; i < 65; i++)); do printf '%s\n' --call a; done)
 expect 2 '' '--call: 64 are enough' -p mcp "${calls[@]}" -- true
 expect 0 'pass  answer.given' ' 0 failed' -p mcp -j 4 -t never "${calls[@]:2}" --only 'answer.*' -- "${good[@]}"

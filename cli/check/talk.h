@@ -206,7 +206,7 @@ void check_take_request(check_talk *talk, dx_text text, const dx_message *messag
 void check_drop_held(check_talk *talk);
 /* … and of progress.c: progress that came; a request of the peer may make a token. */
 void check_take_progress(check_talk *talk, dx_text params);
-void check_note_token(check_talk *talk, dx_text token);
+void check_note_token(check_talk *talk, dx_text json);
 void check_drop_tokens(check_talk *talk);
 /* … and of end.c: has it exited, and left something behind? */
 void check_look_for_exit(check_talk *talk);

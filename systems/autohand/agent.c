@@ -178,7 +178,7 @@ dx_status dx__autohand_agent_session(dx_autohand_agent *agent) {
     struct dx__autohand_history *history = NULL;
     if (dx__autohand_history_new(agent, &history) != DX_OK)
         return DX_ERR_NOMEM;
-    dx__autohand_store_sync(agent, "completed");
+    dx__autohand_store_sync(agent, "completed", true);
     dx__autohand_history_free(before);
     agent->history = history;
     agent->asked_tokens = 0;

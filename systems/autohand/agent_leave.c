@@ -19,7 +19,7 @@ static void gone(dx_autohand_agent *agent, int code) {
     dx__autohand_hooks_drop(agent->farewell);
     agent->farewell = NULL;
     dx__autohand_hooks_end(agent);
-    dx__autohand_store_sync(agent, "completed");
+    dx__autohand_store_sync(agent, "completed", true);
     dx_timer_set(agent->leave_timer, DX_NEVER);
     if (agent->config.on_left)
         agent->config.on_left(agent, code, agent->config.user);

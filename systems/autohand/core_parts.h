@@ -125,8 +125,9 @@ const char *dx__autohand_role_name(dx__autohand_role role);
 /* store.c: the folder of a session. What can't be written is logged once, and given up. */
 struct dx__autohand_store *dx__autohand_store_open(dx_autohand_agent *agent);
 void dx__autohand_store_add(dx_autohand_agent *agent, const struct dx__autohand_message *message);
-/* The turn is over (status "active"), or the session ("completed"): all of it is on the disk. */
-void dx__autohand_store_sync(dx_autohand_agent *agent, const char *status);
+/* The turn is over (status "active"), or the session ("completed"): all of it is with the system,
+ * and on the disk, at once or a moment later. */
+void dx__autohand_store_sync(dx_autohand_agent *agent, const char *status, bool at_once);
 void dx__autohand_store_close(struct dx__autohand_store *store);
 
 /* toolbox.c */

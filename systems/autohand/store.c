@@ -17,7 +17,12 @@ struct dx__autohand_store {
     uint64_t created;
     uint64_t written;
     off_t size; /* of the file: whole lines */
+    dx_autohand_agent *agent;
+    dx_timer *later; /* what waits for the disk; NULL: nothing can */
 };
+
+/* After a turn the client is told first: a disk may take longer for it than an abort may. */
+enum { SYNC_MS = 1 };
 
 static void new_id(const dx_autohand_agent *agent, char room[64]) {
     unsigned char b[16];
@@ -197,14 +202,28 @@ void dx__autohand_store_add(dx_autohand_agent *agent, const struct dx__autohand_
     yyjson_mut_doc_free(doc);
 }
 
-void dx__autohand_store_sync(dx_autohand_agent *agent, const char *status) {
+static void sync_now(struct dx__autohand_store *store) {
+    if (store->later)
+        dx_timer_set(store->later, DX_NEVER);
+    if (fsync(store->file) != 0)
+        give_up(store->agent, "fsync");
+}
+
+static void on_later(dx_timer *timer, void *user) {
+    (void)timer;
+    sync_now(user);
+}
+
+void dx__autohand_store_sync(dx_autohand_agent *agent, const char *status, bool at_once) {
     struct dx__autohand_store *store = agent->history ? agent->history->store : NULL;
     if (!store)
         return;
     if (!write_facts(agent, status))
         give_up(agent, "metadata.json");
-    else if (fsync(store->file) != 0)
-        give_up(agent, "fsync");
+    else if (at_once || !store->later)
+        sync_now(store);
+    else
+        dx_timer_set(store->later, SYNC_MS);
 }
 
 struct dx__autohand_store *dx__autohand_store_open(dx_autohand_agent *agent) {
@@ -214,14 +233,16 @@ struct dx__autohand_store *dx__autohand_store_open(dx_autohand_agent *agent) {
     if (!store)
         return NULL;
     *store = (struct dx__autohand_store){
-        .alloc = agent->alloc, .file = -1, .created = dx__autohand_core_now(agent)};
+        .alloc = agent->alloc, .file = -1, .created = dx__autohand_core_now(agent), .agent = agent};
     new_id(agent, store->id);
     store->folder = open_folder(agent->config.home, store->id);
     if (store->folder >= 0)
         store->file = openat(store->folder, "conversation.jsonl",
                              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (store->file >= 0)
+    if (store->file >= 0) {
+        (void)dx_timer_new(agent->loop, on_later, store, &store->later);
         return store;
+    }
     dx__autohand_log(agent, "error", "the session is not kept: %s: %s", agent->config.home,
                      strerror(errno));
     dx__autohand_store_close(store);
@@ -231,6 +252,7 @@ struct dx__autohand_store *dx__autohand_store_open(dx_autohand_agent *agent) {
 void dx__autohand_store_close(struct dx__autohand_store *store) {
     if (!store)
         return;
+    dx_timer_free(store->later);
     if (store->file >= 0)
         close(store->file);
     if (store->folder >= 0)

@@ -79,7 +79,7 @@ static void finish(struct dx__autohand_turn *turn, bool success, int64_t code, c
     dx__say_str(text, sizeof text, why);
     turn->prompt = NULL;
     agent->history->prompt = SIZE_MAX;
-    dx__autohand_store_sync(agent, "active");
+    dx__autohand_store_sync(agent, "active", false);
     dx__autohand_turn_free(turn);
     if (!prompt)
         return;

@@ -3,6 +3,18 @@
 
 #include <signal.h>
 
+/* Instead of the system's: a disk that takes its time, and how often it was asked. */
+static unsigned disk_ms;
+static unsigned synced;
+
+int fsync(int fd) {
+    (void)fd;
+    synced++;
+    for (uint64_t until = talk_now() + disk_ms; talk_now() < until;)
+        (void)usleep(1000);
+    return 0;
+}
+
 #define ABORTED "changesBatchEnd error hook.sessionError messageEnd turnEnd "
 
 static void start(struct talk *talk, const char *message) {
@@ -42,6 +54,29 @@ static void test_while_the_model_speaks(void **state) {
     talk_call(&talk, 6, "abort", NULL);
     talk_until(&talk, "=6");
     talk_has(&talk, "/result/success", "false");
+    talk_done(&talk);
+}
+
+static void test_before_the_disk(void **state) {
+    (void)state;
+    struct talk talk;
+    char home[100];
+    talk_init(&talk);
+    (void)snprintf(home, sizeof home, "%s/home", talk.folder);
+    talk.config.home = home;
+    talk_next_step(&talk)->hangs = true;
+    start(&talk, "SLOW");
+    talk_until(&talk, "hook.prePrompt");
+    disk_ms = 300;
+    synced = 0;
+    uint64_t began = talk_now();
+    talk_call(&talk, 2, "abort", NULL);
+    talk_until(&talk, "=1!-32004");
+    assert_true(talk_now() - began < 250);
+    for (int i = 0; i < 100 && !synced; i++)
+        talk_quiet(&talk);
+    assert_int_equal(synced, 1);
+    disk_ms = 0;
     talk_done(&talk);
 }
 
@@ -286,12 +321,19 @@ static void test_freed_by_a_tool(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_while_the_model_speaks), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_while_it_asks),          cmocka_unit_test(test_before_the_calls),
-        cmocka_unit_test(test_while_a_tool_runs),      cmocka_unit_test(test_reset_in_a_turn),
-        cmocka_unit_test(test_end_of_input),           cmocka_unit_test(test_leave),
-        cmocka_unit_test(test_leave_unheard),          cmocka_unit_test(test_client_dies),
-        cmocka_unit_test(test_freed_at_any_time),      cmocka_unit_test(test_freed_by_a_tool),
+        cmocka_unit_test(test_while_the_model_speaks),
+        cmocka_unit_test(test_before_the_disk),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_while_it_asks),
+        cmocka_unit_test(test_before_the_calls),
+        cmocka_unit_test(test_while_a_tool_runs),
+        cmocka_unit_test(test_reset_in_a_turn),
+        cmocka_unit_test(test_end_of_input),
+        cmocka_unit_test(test_leave),
+        cmocka_unit_test(test_leave_unheard),
+        cmocka_unit_test(test_client_dies),
+        cmocka_unit_test(test_freed_at_any_time),
+        cmocka_unit_test(test_freed_by_a_tool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,7 +182,7 @@ int repl_restart(struct repl *repl) {
         repl_work(repl);
     }
     if (!session->main->gone)
-        cli_note("it is ended at once, with %zu calls under way", repl->calls_open);
+        cli_note("it is ended at once%s", repl->calls_open ? ", and so are its calls" : "");
     repl_calls_tell(repl, true);
     repl_calls_free(repl);
     repl->watches = repl->judged = repl->restarts = false;

@@ -7,8 +7,8 @@
 /* Whatever of 0, 1 and 2 is closed becomes one that is empty and can't be written, so that no file
  * of ours takes its place and gets what is meant for others.
  *
- * From now on a write to them waits until there is room, as it did, but not deaf: when a signal has
- * come that cli_interrupts() counts, or will count, what nobody takes within half a second is
+ * From now on a write to 1 and 2 waits until there is room, as it did, but not deaf: when a signal
+ * has come that cli_interrupts() counts, or will count, what nobody takes within half a second is
  * dropped, with all that follows. So whoever is told to end comes to its end, and to that of its
  * children. A terminal is left as it is. */
 void cli_output_guard(void);

@@ -56,7 +56,7 @@ static void hear_answer(struct mock *mock, dx_text text, const dx_message *parts
     mock_message *about = mock_message_ref(call ? call->about : NULL);
     if (call) {
         mock_moved(mock, call->method, mock->side, good ? DX_MOVE_RESULT : DX_MOVE_ERROR);
-        if (good && mock->side == DX_SIDE_HOST)
+        if (good && call->method && mock->side == DX_SIDE_HOST)
             mock_greet_by(mock, call->method, false);
         mock_call_free(call);
     }

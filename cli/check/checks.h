@@ -71,7 +71,7 @@ typedef enum check_need {
     X(SCHEMA_RESULT,    "schema.result",          0, CHECK_ANSWERS,  "results fit their schema") \
     X(SCHEMA_UNCHECKED, "schema.unchecked",       1, CHECK_MESSAGES, "all values can be held against their schema in time") \
     X(REQUEST_UNKNOWN,  "request.unknown-method", 0, CHECK_TRIED,    "a method that does not exist is refused with -32601") \
-    X(REQUEST_METHOD_NAME, "request.method-name", 0, CHECK_TRIED,    "… whatever it is called: constructor, \\u0000, an empty name") \
+    X(REQUEST_METHOD_NAME, "request.method-name", 0, CHECK_TRIED,    "… whatever it is called: constructor, or nothing") \
     X(REQUEST_PARAMS_TYPE, "request.params-type", 0, CHECK_TRIED,    "a text for params is refused with -32600 or -32602") \
     X(REQUEST_PARAMS_FIT, "request.params-fit",   0, CHECK_TRIED,    "params that do not fit are refused") \
     X(REQUEST_PARAMS_CODE, "request.params-code", 1, CHECK_TRIED,    "… with -32602") \
@@ -95,13 +95,13 @@ typedef enum check_need {
     X(INPUT_LINE_ENDS,  "input.line-ends",        0, CHECK_TRIED,    "lines may end with CR LF, and may be empty") \
     X(INPUT_SPACE,      "input.space",            0, CHECK_TRIED,    "white space and escapes in JSON make no difference") \
     X(INPUT_LARGE,      "input.large",            0, CHECK_TRIED,    "a message of 1 MiB is taken or refused, and survived") \
-    X(INPUT_DEEP,       "input.deep",             1, CHECK_TRIED,    "JSON that is nested 20,000 levels deep is taken or refused, and survived") \
+    X(INPUT_DEEP,       "input.deep",             1, CHECK_TRIED,    "JSON of 20,000 levels is taken or refused, and survived") \
     X(OUTPUT_SLOW,      "output.slow-reader",     0, CHECK_TRIED,    "nothing is lost if its output is read late") \
     X(CANCEL_HEEDED,    "cancel.heeded",          0, CHECK_TRIED,    "a request that is cancelled is not worked on for long") \
     X(CANCEL_ANSWERED,  "cancel.answered",        0, CHECK_TRIED,    "what is cancelled is answered, if the protocol wants it") \
     X(CANCEL_UNKNOWN,   "cancel.unknown",         0, CHECK_TRIED,    "cancelling what is not there is ignored") \
     X(CANCEL_KNOWN,     "cancel.known",           0, CHECK_SPEECH,   "it cancels only what it asked") \
-    X(PROGRESS_ASKED,   "progress.asked",         0, CHECK_PROGRESS, "it tells progress only with a token that it was given, until the answer") \
+    X(PROGRESS_ASKED,   "progress.asked",         0, CHECK_PROGRESS, "progress comes only with a token that is open") \
     X(PROGRESS_ORDER,   "progress.order",         0, CHECK_PROGRESS, "progress begins, goes forward, and ends once") \
     X(LIFE_STAYS,       "life.stays",             0, CHECK_TRIED,    "it does not leave before it is asked to") \
     X(LIFE_OUTPUT,      "life.output",            0, CHECK_TRIED,    "its output stays open for as long as it lives") \

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """check-host.py MODE PLUGIN: a host of MCP that answers what it is asked, and that in MODE
   dies    does not survive what is no JSON
-  kills   kills its plugin after a while, without a word
+  kills   kills its plugin after ten requests, without a word
   strict  asks for nothing that the plugin does not offer"""
 import json
 import subprocess
 import sys
-import threading
 
 mode, path = sys.argv[1:]
 plugin = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -25,6 +24,7 @@ def answer(message):
         say({"jsonrpc": "2.0", "id": message["id"], "error": {"code": code, "message": "no"}})
 
 
+answered = 0
 info = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}
 say({"jsonrpc": "2.0", "id": "start", "method": "initialize", "params": info})
 for line in plugin.stdout:
@@ -41,10 +41,11 @@ for line in plugin.stdout:
             sys.exit(1)
         say({"jsonrpc": "2.0", "method": "notifications/initialized"})
         say({"jsonrpc": "2.0", "id": "tools", "method": "tools/list"})
-        if mode == "kills":
-            threading.Timer(0.5, plugin.kill).start()
     elif message.get("id") == "tools":
         break
     elif "method" in message and "id" in message:
         answer(message)
+        answered += 1
+        if mode == "kills" and answered == 10:
+            plugin.kill()
 plugin.stdin.close()

@@ -173,7 +173,7 @@ expect 7 'FAIL  schema.result' '*' -p mcp --call 'tools/call={"name":"x"}' --onl
 # Some of the faults, and of the peers; and the other way round.
 timeout 60 "$SOURCE/tests/check/check-faults.py" "$duplex" "$peer" host stray header-lf length-short id-unknown answer-twice grandchild crlf id-large || failed=1
 timeout 60 "$SOURCE/tests/check/check-faults.py" "$duplex" "$peer" plugin answers-unknown id-in-use nul || failed=1
-timeout 60 "$SOURCE/tests/check/check-faults.py" "$duplex" "$peer" peers good invalid pieces header-case || failed=1
+timeout 60 "$SOURCE/tests/check/check-faults.py" "$duplex" "$peer" peers good invalid characters header-case lsp-last-words progress-late || failed=1
 expect 0 'pass  request.unknown-method' ' 0 failed' -p mcp --as-plugin -- "$duplex" call -p mcp tools/list -- {}
 expect 0 'pass  many.answered' ' 0 failed' -p lsp --as-plugin -- sh -c "exec '$duplex' call -p lsp workspace/symbol query=x -- {}"
 expect 7 'FAIL  method.known' '*' -p mcp --as-plugin -- "$duplex" mock -p mcp --fault method-unknown -- {}

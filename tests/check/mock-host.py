@@ -228,6 +228,16 @@ def recorded_between():
 
 
 @case
+def recorded_params():
+    """The same params are found in whatever form they come, and not only the next with that method."""
+    rows = ["{}", "[]", "[1,2]", "[2,1]", '{"a":1,"b":{"c":[null,true],"d":"x"}}', '{"a":1,"b":{"c":[null,false],"d":"x"}}', '{"a":0}']
+    path = record(*[row for i, text in enumerate(rows) for row in (("host", "message", '{"jsonrpc":"2.0","id":%d,"method":"m","params":%s}' % (i, text)), ("plugin", "message", a(i, i)))])
+    for text, wanted in (('{"b":{"d":"\\u0078","c":[null,false]},"a":1.0}', 5), ('{ "b":{"c":[null,true],"d":"x"},"a":10e-1}', 4), ("[2,1.0]", 3), ("[ ]", 1), ('{"a":-0.0}', 6), ('{"a":2}', 0)):
+        same(play(path, line('{"jsonrpc":"2.0","id":7,"method":"m","params":%s}' % text)), answer(7, wanted), text)
+    os.unlink(path)
+
+
+@case
 def recorded_batches():
     path = record(("host", "message", "[%s,%s]" % (request(1, "a").decode().strip(), request(2, "b").decode().strip())),
                   ("plugin", "message", "[%s,%s]" % (answer(2, "B").decode().strip(), answer(1, "A").decode().strip())),

@@ -169,9 +169,7 @@ void dx__autohand_model_answer_complaint(struct dx__autohand_model_trouble *trou
     yyjson_alc alc = dx__autohand_model_alc(alloc);
     yyjson_doc *doc = body.len ? yyjson_read_opts((char *)body.at, body.len, 0, &alc, NULL) : NULL;
     dx_text said = complaint_in(yyjson_doc_get_root(doc));
-    if (said.len)
-        dx__autohand_model_trouble_say(trouble, said);
-    else if (!doc)
-        dx__autohand_model_trouble_say(trouble, body);
+    /* Of a form that is not known, it is told as it is. */
+    dx__autohand_model_trouble_say(trouble, said.len ? said : body);
     yyjson_doc_free(doc);
 }

@@ -337,6 +337,9 @@ class Answer(BaseHTTPRequestHandler):
         else:
             self.text(body)
 
+    def detailed(self, _body):
+        self.whole(422, {"detail": [{"msg": "too hot"}]})
+
     def listed(self, _body):
         self.whole(400, [{"error": {"code": 400, "message": "one of a list"}}])
 

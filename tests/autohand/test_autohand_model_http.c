@@ -103,6 +103,7 @@ static void refused(void **state) {
     hears("404", "fail(model,404,0,HTTP 404: no 404)");
     hears("418", "fail(unknown,418,0,HTTP 418: no 418)");
     hears("listed", "fail(context,400,0,HTTP 400: one of a list)");
+    hears("detailed", "fail(context,422,0,HTTP 422: {\"detail\": [{\"msg\": \"too hot\"}]})");
     hears("elsewhere", "fail(unknown,307,0,HTTP 307: it is somewhere else)");
     dx_autohand_http_config config = config_for("401");
     config.key = "sk-0123456789";

@@ -10,7 +10,8 @@ char *cli_nearest(const dx_protocol *protocol, const char *word);
 /* The same of any names: name_at() has them one after the other, NULL behind the last. */
 char *cli_nearest_of(const char *(*name_at)(const void *names, size_t index), const void *names,
                      const char *word);
-/* That there is no such word among these, NULL behind the last; and which are like it. CLI_USAGE. */
+/* That there is no such word among these, NULL behind the last; and which are like it. CLI_USAGE.
+ */
 int cli_unknown(const char *const *names, const char *word);
 
 #endif

@@ -150,7 +150,8 @@ const cli_verb cli_autohand = {
         "                  text\n"
         "  answer          to, result: for :state, :messages and :reset\n\n"
         "Exit codes of prompt and chat: 0 the turn came to its end, also if --no or an answer"
-        " denied all that it wanted (denied says how much); 1 the turn failed or was aborted; 3 the agent can't be"
+        " denied all that it wanted (denied says how much); 1 the turn failed or was aborted; 3 "
+        "the agent can't be"
         " started, or says so itself; 4 it ended; 5 a time was up; 6 it broke the protocol; 7"
         " changes could not be applied, or were rejected because nobody could be asked.",
     .groups = groups,

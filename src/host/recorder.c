@@ -428,7 +428,7 @@ static dx_recorder *destroy(dx_recorder *recorder);
 static void *run_behind(void *user) {
     dx_recorder *recorder = user;
     /* Its waking up interrupts nobody; but it has its share. One that runs only while nobody else
-     * wants to is kept from it, also while it has the lock, and then the traffic waits with it. */
+     * wants to may be kept from it, also while it has the lock that the traffic needs. */
     struct sched_param none = {.sched_priority = 0};
     if (sched_getscheduler(0) == SCHED_OTHER)
         (void)sched_setscheduler(0, SCHED_BATCH, &none);

@@ -25,9 +25,9 @@ enum { KEPT = 1 << 20 };
 
 /* Several threads touch it, so it is malloc()'s and not a loop's. Those who record only copy their
  * records into a queue; its thread takes the queue as a whole, makes lines of it and writes them,
- * in the background. What is left in the end is written by a thread like any other, since that one
- * may have to wait for its turn: unless it is at work just then, it is not even waited for, and the
- * last one to leave frees the recorder. */
+ * while no processor has anything better to do. What is left in the end is written by a thread like
+ * any other, since an idle one may not get its turn: unless it is at work just then, it is not even
+ * waited for, and the last one to leave frees the recorder. */
 struct dx_recorder {
     pthread_mutex_t lock; /* for what stands here, up to the empty line */
     pthread_cond_t changed;
@@ -37,7 +37,7 @@ struct dx_recorder {
     uint64_t dropped; /* … and ever */
     bool closing;
     bool resting;
-    bool working;   /* that thread has something in its hands */
+    bool working;   /* the idle thread has something in its hands */
     bool relieved;  /* it shall take nothing more … */
     bool left;      /* … and has left, … */
     bool abandoned; /* … or is the last one */
@@ -367,10 +367,10 @@ static bool is_closing(const dx_recorder *recorder) {
     return __atomic_load_n(&recorder->closing, __ATOMIC_RELAXED);
 }
 
-/* False if the disk takes nothing more, or (behind) somebody else is to write the rest. */
-static bool write_batch(dx_recorder *recorder, bool behind) {
+/* False if the disk takes nothing more, or (idle) somebody else is to write the rest. */
+static bool write_batch(dx_recorder *recorder, bool idle) {
     for (size_t size; recorder->written < recorder->batch.len; recorder->written += size) {
-        if (behind && is_closing(recorder))
+        if (idle && is_closing(recorder))
             return false;
         if (!write_entry(recorder, recorder->batch.data + recorder->written, &size))
             return false;
@@ -380,9 +380,9 @@ static bool write_batch(dx_recorder *recorder, bool behind) {
 }
 
 /* False if another thread does the rest. */
-static bool begin(dx_recorder *recorder, bool behind) {
+static bool begin(dx_recorder *recorder, bool idle) {
     take_lock(recorder);
-    bool goes_on = !behind || !recorder->relieved;
+    bool goes_on = !idle || !recorder->relieved;
     recorder->working |= goes_on;
     leave_lock(recorder);
     return goes_on;
@@ -390,7 +390,7 @@ static bool begin(dx_recorder *recorder, bool behind) {
 
 /* Waits until there is something, and takes it. False if nothing more comes, or not for this one.
  */
-static bool take_batch(dx_recorder *recorder, bool behind) {
+static bool take_batch(dx_recorder *recorder, bool idle) {
     take_lock(recorder);
     recorder->working = false;
     while (!recorder->queue.len && !recorder->lost && !recorder->closing) {
@@ -400,7 +400,7 @@ static bool take_batch(dx_recorder *recorder, bool behind) {
             dx_buf_done(&recorder->batch);
         pthread_cond_wait(&recorder->changed, &recorder->lock);
     }
-    if (behind && recorder->relieved) {
+    if (idle && recorder->relieved) {
         leave_lock(recorder);
         return false;
     }
@@ -413,11 +413,11 @@ static bool take_batch(dx_recorder *recorder, bool behind) {
     return recorder->batch.len || recorder->queue.len;
 }
 
-static void write_all(dx_recorder *recorder, bool behind) {
+static void write_all(dx_recorder *recorder, bool idle) {
     pthread_cleanup_push(unlock, recorder);
-    bool good = begin(recorder, behind) && write_lines(recorder) && write_batch(recorder, behind);
-    while (good && take_batch(recorder, behind)) {
-        good = write_batch(recorder, behind);
+    bool good = begin(recorder, idle) && write_lines(recorder) && write_batch(recorder, idle);
+    while (good && take_batch(recorder, idle)) {
+        good = write_batch(recorder, idle);
         (void)rest(recorder, REST_MS, false);
     }
     pthread_cleanup_pop(1);
@@ -425,13 +425,10 @@ static void write_all(dx_recorder *recorder, bool behind) {
 
 static dx_recorder *destroy(dx_recorder *recorder);
 
-static void *run_behind(void *user) {
+static void *run_idle(void *user) {
     dx_recorder *recorder = user;
-    /* Its waking up interrupts nobody; but it has its share. One that runs only while nobody else
-     * wants to may be kept from it, also while it has the lock that the traffic needs. */
     struct sched_param none = {.sched_priority = 0};
-    if (sched_getscheduler(0) == SCHED_OTHER)
-        (void)sched_setscheduler(0, SCHED_BATCH, &none);
+    sched_setscheduler(0, SCHED_IDLE, &none);
     write_all(recorder, true);
     pthread_mutex_lock(&recorder->lock);
     recorder->left = true;
@@ -516,7 +513,7 @@ static dx_status start(dx_recorder *recorder, dx_error *reterr) {
     pthread_cond_init(&recorder->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     recorder->has_lock = true;
-    int number = start_thread(recorder, run_behind);
+    int number = start_thread(recorder, run_idle);
     return number ? dx__system_error(reterr, DX_FAULT_SYSTEM, "start a thread", NULL, number)
                   : DX_OK;
 }
@@ -578,7 +575,7 @@ static bool is_done(const dx_recorder *recorder) {
     return recorder->gave_up || (!recorder->batch.len && !recorder->queue.len && !recorder->lost);
 }
 
-/* The thread behind is told to leave; if it has nothing in its hands, nobody waits for it. */
+/* The idle thread is told to leave; if it has nothing in its hands, nobody waits for it. */
 static bool relieve(dx_recorder *recorder) {
     pthread_mutex_lock(&recorder->lock);
     __atomic_store_n(&recorder->closing, true, __ATOMIC_RELAXED);
@@ -590,7 +587,7 @@ static bool relieve(dx_recorder *recorder) {
     return relieved;
 }
 
-/* Frees it, unless the thread behind is to do that. */
+/* Frees it, unless the idle thread is to do that. */
 static void leave(dx_recorder *recorder, bool relieved) {
     pthread_mutex_lock(&recorder->lock);
     bool is_last = !relieved || recorder->left;

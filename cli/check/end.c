@@ -1,4 +1,5 @@
 /* How the program ends, what it leaves behind, and why it is silent. */
+#include "cli/check/process.h"
 #include "cli/check/talk.h"
 
 #include "cli/wait.h"
@@ -17,41 +18,21 @@ enum { LEFT_AGAIN_MS = 100, LOOK_MS = 5 };
 
 /* Exits. */
 
-/* Is it a living process of that session, and not its first one? Then its name. */
-static bool is_left(const char *entry, pid_t session, char name[32]) {
-    char path[64];
-    char text[512];
-    if (entry[0] < '1' || entry[0] > '9' || strlen(entry) > 10 ||
-        strtol(entry, NULL, 10) == (long)session)
-        return false;
-    snprintf(path, sizeof path, "/proc/%s/stat", entry);
-    FILE *file = fopen(path, "re");
-    size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[len] = '\0';
-    const char *open = strchr(text, '(');
-    const char *close = strrchr(text, ')'); /* a name may have anything in it */
-    if (!open || !close || close < open || strlen(close) < 4)
-        return false;
-    /* ") S PARENT GROUP SESSION …" */
-    char state = close[2];
-    char *at = NULL;
-    (void)strtol(close + 3, &at, 10);
-    (void)strtol(at, &at, 10);
-    long of = strtol(at, NULL, 10);
-    snprintf(name, 32, "%.*s", (int)(close - open - 1), open + 1);
-    return of == (long)session && state != 'Z' && state != 'X';
+/* Is it a living process of that session, and not its first one? */
+static bool is_left(const char *entry, pid_t session, check_process *ret_process) {
+    long pid = entry[0] < '1' || entry[0] > '9' || strlen(entry) > 10 ? 0 : strtol(entry, NULL, 10);
+    return pid && pid != (long)session && check_process_lives(pid, ret_process) &&
+           ret_process->session == (long)session;
 }
 
 static unsigned count_left(pid_t session, char name[32]) {
     unsigned count = 0;
-    char other[32];
+    check_process process;
     DIR *folder = opendir("/proc");
     const struct dirent *entry;
     while (folder && (entry = readdir(folder)))
-        if (is_left(entry->d_name, session, other) && !count++)
-            memcpy(name, other, sizeof other);
+        if (is_left(entry->d_name, session, &process) && !count++)
+            memcpy(name, process.name, sizeof process.name);
     if (folder)
         closedir(folder);
     return count;

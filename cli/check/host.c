@@ -1,4 +1,5 @@
 /* Starts a host that has us for a plugin, and collects what we found there. */
+#include "cli/check/process.h"
 #include "cli/check/scene.h"
 
 #include "cli/say.h"
@@ -147,28 +148,15 @@ static bool is_report(const char *path) {
            status.st_size > 0;
 }
 
-/* Nobody may have looked yet at how it ended: then it is still there, as a zombie. */
-static bool lives(long pid) {
-    char path[64];
-    char text[512];
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    FILE *file = fopen(path, "re");
-    size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[len] = '\0';
-    const char *close = strrchr(text, ')'); /* a name may have anything in it */
-    return close && strlen(close) > 2 && close[2] != 'Z' && close[2] != 'X';
-}
-
 static void count_file(struct stage *stage, const char *path) {
     const char *name = strrchr(path, '/') + 1;
     size_t len = strlen(name);
     stage->reports += is_report(path);
     stage->done += is_report(path) && is_done(path);
     if (len > 4 && strcmp(name + len - 4, ".pid") == 0) {
+        check_process process;
         long pid = strtol(name, NULL, 10);
-        stage->plugins += pid > 0 && lives(pid);
+        stage->plugins += pid > 0 && check_process_lives(pid, &process);
     }
 }
 

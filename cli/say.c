@@ -226,29 +226,51 @@ static size_t string_len(dx_text text, size_t from) {
     return (at < text.len ? at + 1 : text.len) - from;
 }
 
-/* Paints indented JSON: names, texts, and what is neither. */
-static void put_painted(FILE *stream, dx_text text) {
+static void break_line(FILE *stream, unsigned level) {
+    fprintf(stream, "\n%*s", (int)(2 * level), "");
+}
+
+/* A text, a number or a word; how long it is. */
+static size_t put_scalar(FILE *stream, dx_text text, size_t at) {
+    size_t len;
+    cli_colour colour = CLI_YELLOW;
+    if (text.at[at] == '"') {
+        len = string_len(text, at);
+        colour = at + len < text.len && text.at[at + len] == ':' ? CLI_CYAN : CLI_GREEN;
+    } else {
+        for (len = 1; at + len < text.len && !strchr(",]}", text.at[at + len]);)
+            len++;
+    }
+    fputs(cli_paint(stream, colour), stream);
+    cli_put_line(stream, (dx_text){text.at + at, len});
+    fputs(cli_paint(stream, CLI_PLAIN), stream);
+    return len;
+}
+
+/* Indents and paints a JSON text that has no spaces: names, texts, and what is neither. */
+static void put_indented(FILE *stream, dx_text text) {
+    unsigned level = 0;
     for (size_t i = 0; i < text.len;) {
         char c = text.at[i];
-        size_t len = 1;
-        cli_colour colour = CLI_PLAIN;
-        if (c == '"') {
-            len = string_len(text, i);
-            bool is_name = i + len < text.len && text.at[i + len] == ':';
-            colour = is_name ? CLI_CYAN : CLI_GREEN;
-        } else if (!strchr("{}[],: \n", c)) {
-            len = strcspn(text.at + i, ",]} \n");
-            colour = CLI_YELLOW;
+        bool opens = c == '{' || c == '[';
+        bool closes = c == '}' || c == ']';
+        if (!opens && !closes && c != ',' && c != ':') {
+            i += put_scalar(stream, text, i);
+            continue;
         }
-        if (colour)
-            fputs(cli_paint(stream, colour), stream);
-        if (c == '\n')
-            putc('\n', stream);
-        else
-            cli_put_line(stream, (dx_text){text.at + i, len});
-        if (colour)
-            fputs(cli_paint(stream, CLI_PLAIN), stream);
-        i += len;
+        i++;
+        bool is_empty = opens && i < text.len && (text.at[i] == '}' || text.at[i] == ']');
+        level += opens && !is_empty;
+        level -= closes;
+        if (closes)
+            break_line(stream, level);
+        putc(c, stream);
+        if (is_empty)
+            putc(text.at[i++], stream);
+        else if (opens || c == ',')
+            break_line(stream, level);
+        else if (c == ':')
+            putc(' ', stream);
     }
 }
 
@@ -256,9 +278,11 @@ void cli_put_json(FILE *stream, dx_text json) {
     bool pretty = stream == stdout && (cli_voice.terminal || cli_voice.colour_out);
     yyjson_doc *doc = pretty ? yyjson_read(json.at, json.len, YYJSON_READ_NUMBER_AS_RAW) : NULL;
     size_t len;
-    char *text = doc ? yyjson_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, &len) : NULL;
+    /* It makes characters of what is escaped; its own indenting would leave numbers at the margin.
+     */
+    char *text = doc ? yyjson_write(doc, 0, &len) : NULL;
     if (text)
-        put_painted(stream, (dx_text){text, len});
+        put_indented(stream, (dx_text){text, len});
     else if (pretty)
         cli_put_safe(stream, json);
     else

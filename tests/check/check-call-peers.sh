@@ -99,6 +99,9 @@ painted || complain "$last: no colours"
 grep -q '^  ' out || complain "$last: not indented"
 tty call --color never echo a=b -- "$echo" line
 painted && complain "$last: colours"
+tty call --color never echo '[1, {"a":[-2.50, true],"b":{ },"c":[]}]' -- "$echo" line
+[[ $(tr -d '\r' <out) == $'[\n  1,\n  {\n    "a": [\n      -2.50,\n      true\n    ],\n    "b": {},\n    "c": []\n  }\n]' ]] ||
+    complain "$last: indented as $(cat out)"
 tty call --json echo a=b -- "$echo" line
 painted && complain "$last: colours"
 [[ $(cat out) == '{"method":"echo","result":{"a":"b"}}' ]] || complain "$last: $(cat out)"

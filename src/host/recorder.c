@@ -476,18 +476,24 @@ static void destroy_wires(dx_recorder *recorder) {
     }
 }
 
+/* All but what a thread needs that is only told to leave. */
+static void empty(dx_recorder *recorder) {
+    destroy_wires(recorder);
+    recorder->writer = dx_trace_writer_free(recorder->writer);
+    dx_buf_done(&recorder->queue);
+    dx_buf_done(&recorder->batch);
+    if (recorder->fd >= 0)
+        close(recorder->fd);
+    recorder->fd = -1;
+}
+
 static dx_recorder *destroy(dx_recorder *recorder) {
     if (recorder) {
         if (recorder->has_lock) {
             pthread_cond_destroy(&recorder->changed);
             pthread_mutex_destroy(&recorder->lock);
         }
-        destroy_wires(recorder);
-        dx_trace_writer_free(recorder->writer);
-        dx_buf_done(&recorder->queue);
-        dx_buf_done(&recorder->batch);
-        if (recorder->fd >= 0)
-            close(recorder->fd);
+        empty(recorder);
         free(recorder->path);
         free(recorder);
     }
@@ -587,8 +593,9 @@ static bool relieve(dx_recorder *recorder) {
     return relieved;
 }
 
-/* Frees it, unless the idle thread is to do that. */
+/* Frees it, unless the idle thread is to do that, to which nothing but the lock is left. */
 static void leave(dx_recorder *recorder, bool relieved) {
+    empty(recorder);
     pthread_mutex_lock(&recorder->lock);
     bool is_last = !relieved || recorder->left;
     recorder->abandoned = !is_last;

@@ -90,7 +90,7 @@ with 5 '' 'took too long' prompt --timeout 300ms hi -- '< prompt' 'n turnStart {
 with 6 '' 'too much text' prompt hi -- '< prompt' 'repeat 1200 raw junk'
 with 0 'All done.' 'autohand.toolUpdate: /toolId: ' prompt hi -- 'turn 2 n toolUpdate {"toolId": 5}'
 # Nothing that is of another type than it should be does harm, wherever it stands.
-cat >types.py <<'END'
+cat >spoiled.py <<'END'
 import json, sys
 said = {"messageUpdate": {"messageId": "MESSAGE", "delta": "a", "thought": "b"}, "toolStart": {"toolId": "t", "toolName": "n", "args": {"command": "c", "args": ["w"], "path": "p"}}, "toolUpdate": {"toolId": "t", "output": "o", "stream": "stdout"}, "toolEnd": {"toolId": "t", "toolName": "n", "success": False, "output": "o", "error": "e"}, "permissionRequest": {"requestId": "p", "tool": "t", "description": "d", "context": {"command": "c", "path": "p"}}, "directoryAccessRequest": {"requestId": "d", "path": "p", "reason": "r"}, "error": {"code": 1, "message": "m", "recoverable": True, "errorType": "x"}, "changesBatchUpdate": {"batchId": "BATCH", "change": {"id": "1", "filePath": "f", "changeType": "modify", "originalContent": "a", "proposedContent": "b", "description": "", "toolId": "", "toolName": ""}}, "messageEnd": {"messageId": "MESSAGE", "content": "c"}, "agentStart": {"sessionId": "s", "model": "m", "workspace": "w", "contextPercent": 1}, "agentEnd": {"sessionId": "s", "reason": "r"}, "ping": {"status": "s", "turnId": "t"}, "turnStart": {"turnId": "t", "instruction": "i"}, "hook.x": {"toolId": "t"}}
 steps = []
@@ -108,7 +108,7 @@ for name, params in said.items():
 steps.append("n messageUpdate " + json.dumps(said["messageUpdate"]))
 print("turn 2 " + " ;; ".join(steps))
 END
-strange=$(python3 types.py)
+strange=$(python3 spoiled.py) || complain "no steps"
 for way in --yes --no --json; do
     with 0 '*' '*' prompt "$way" --changes accept --thoughts hi -- "$strange" '< changesDecision' 'a changesDecision {"success": true, "appliedCount": ["x"], "skippedCount": {}, "errors": [{"changeId": ["x"], "error": {"a": 1}}, ["x"]]}'
 done
@@ -243,7 +243,7 @@ interrupt() {
         sleep 0.05
     done
     for ((i = 0; i < count; i++)); do
-        kill -INT "$background"
+        kill -"${signal:-INT}" "$background"
         sleep 0.2
     done
     got=0
@@ -258,6 +258,10 @@ has err 'aborting the turn'
 began=$(date +%s%N)
 interrupt 2 'sleep 30'
 (($(date +%s%N) - began < 9000000000)) || complain "a second signal does not end it"
+# Who is not told by a key need not be told twice.
+began=$(date +%s%N)
+signal=TERM interrupt 1 'sleep 30'
+(($(date +%s%N) - began < 9000000000)) || complain "SIGTERM does not end it"
 
 # A command that is killed leaves no agent behind.
 "$duplex" autohand prompt hi -- "${agent[@]}" start 'sleep 60' >out 2>err </dev/null &

@@ -350,9 +350,10 @@ static int tell_turn(struct talk *talk, bool cut) {
     return cli_fail(CLI_REFUSED, "the turn failed: %s", why);
 }
 
-/* It has a while to end the turn. */
+/* It has a while to end the turn; a shorter one if we are told to end, and not only by a key. */
+enum { ABORT_MS = 5000, TOLD_MS = 2000 };
+
 static uint64_t end_late(struct talk *talk) {
-    enum { ABORT_MS = 5000 };
     if (talk->late)
         talk->leaves = true;
     talk->late = true;
@@ -376,6 +377,7 @@ int talk_turn(struct talk *talk, const dx_autohand_prompt *prompt) {
     dx_error error = {.fault = DX_FAULT_NONE};
     uint64_t limit = talk->options->timeout_ms;
     uint64_t until = DX_NEVER;
+    uint64_t leave_at = DX_NEVER;
     bool cut = false;
     if (talk->gone)
         return talk_tell_gone(talk);
@@ -393,12 +395,17 @@ int talk_turn(struct talk *talk, const dx_autohand_prompt *prompt) {
         uint64_t now = cli_now();
         bool asked = talk->asks;
         /* What is late is the turn; its changes are decided in the time that they take. */
-        talk_wait(talk, asked || !talk->turning ? DX_NEVER : until);
+        uint64_t late_at = asked || !talk->turning ? DX_NEVER : until;
+        talk_wait(talk, late_at < leave_at ? late_at : leave_at);
         /* The time that the user takes does not count. */
         if (asked && until != DX_NEVER)
             until += cli_now() - now;
-        if (talk_is_interrupted(talk))
+        if (talk_is_interrupted(talk)) {
             interrupt(talk, &cut);
+            if (cli_is_told_to_end())
+                leave_at = cli_now() + TOLD_MS;
+        }
+        talk->leaves |= cli_now() >= leave_at;
         if (cli_now() >= until && talk->turning)
             until = end_late(talk);
     }

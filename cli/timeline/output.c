@@ -47,9 +47,17 @@ static int open_part(cli_output *output, const char *name) {
     }
     memcpy(output->part, output->target, len);
     memcpy(output->part + len, end, sizeof end);
+    /* No signal comes between the two, or it would stay. */
+    sigset_t before;
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
     int fd = mkostemp(output->part, O_CLOEXEC);
+    int number = errno;
     if (fd >= 0)
         unfinished = output->part;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = number;
     return fd;
 }
 

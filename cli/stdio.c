@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* One read; one write (a pipe that can be written takes so much without blocking, and others may
@@ -165,6 +167,18 @@ bool cli_stdio_write(cli_stdio *stdio, dx_text bytes) {
 
 size_t cli_stdio_waiting(const cli_stdio *stdio) {
     return stdio->waiting.len - stdio->written;
+}
+
+size_t cli_stdio_unread(const cli_stdio *stdio) {
+    struct stat what;
+    int count = 0;
+    if (stdio->out < 0 || fstat(stdio->out, &what) < 0)
+        return 0;
+    /* Of a socket FIONREAD would tell what has come. */
+    if ((S_ISFIFO(what.st_mode) && ioctl(stdio->out, FIONREAD, &count) < 0) ||
+        (S_ISSOCK(what.st_mode) && ioctl(stdio->out, TIOCOUTQ, &count) < 0))
+        count = 0;
+    return cli_stdio_waiting(stdio) + (size_t)count;
 }
 
 void cli_stdio_finish(cli_stdio *stdio) {

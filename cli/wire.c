@@ -210,6 +210,10 @@ size_t cli_wire_waiting(const cli_wire *wire) {
     return wire->program ? dx_program_waiting(wire->program) : cli_stdio_waiting(wire->stdio);
 }
 
+size_t cli_wire_unread(const cli_wire *wire) {
+    return wire->program ? dx_program_unread(wire->program) : cli_stdio_unread(wire->stdio);
+}
+
 void cli_wire_finish(cli_wire *wire) {
     if (wire->program)
         dx_program_close_input(wire->program);

@@ -55,6 +55,8 @@ bool cli_wire_write(cli_wire *wire, dx_text bytes);
 bool cli_wire_say(cli_wire *wire, dx_text message);
 /* How many bytes still wait. */
 size_t cli_wire_waiting(const cli_wire *wire);
+/* How many have not been read yet at the other end, as far as the system tells. */
+size_t cli_wire_unread(const cli_wire *wire);
 /* Closes our output, behind what waits. */
 void cli_wire_finish(cli_wire *wire);
 /* Nothing is read until this is called with false. */

@@ -65,6 +65,8 @@ DX_API dx_status dx_program_start(dx_loop *loop, const dx_program_config *config
 DX_API dx_status dx_program_write(dx_program *program, dx_text bytes);
 /* How many bytes of that still wait. */
 DX_API size_t dx_program_waiting(const dx_program *program);
+/* How many bytes it has not read yet: those that wait, and those in its pipe. */
+DX_API size_t dx_program_unread(const dx_program *program);
 /* Nothing more will come; what waits is still written. */
 DX_API void dx_program_close_input(dx_program *program);
 /* Its output is not read until this is called with 0: it waits in the pipe, and then so does the

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -117,6 +118,13 @@ dx_status dx_program_write(dx_program *program, dx_text bytes) {
 
 size_t dx_program_waiting(const dx_program *program) {
     return program->waiting.len - program->written;
+}
+
+size_t dx_program_unread(const dx_program *program) {
+    int piped = 0;
+    if (program->in.fd < 0 || ioctl(program->in.fd, FIONREAD, &piped) < 0)
+        piped = 0;
+    return dx_program_waiting(program) + (size_t)piped;
 }
 
 void dx_program_close_input(dx_program *program) {

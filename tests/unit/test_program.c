@@ -209,7 +209,7 @@ static void talks_back_and_forth(void **state) {
 /* What a pipe holds (64 KiB) does not wait. */
 static void tells_when_there_is_room(void **state) {
     struct run *run = *state;
-    const char *const argv[] = {"sh", "-c", "sleep 0.1; head -c 200000 | wc -c; cat", NULL};
+    const char *const argv[] = {"sh", "-c", "sleep 0.5; head -c 200000 | wc -c; cat", NULL};
     dx_program_config config = config_for(run, argv);
     static const char block[100000];
     config.piped = 1;
@@ -217,15 +217,18 @@ static void tells_when_there_is_room(void **state) {
     start(run, &config);
     assert_int_equal(dx_program_write(run->program, dx_str("x")), DX_OK);
     assert_int_equal(dx_program_waiting(run->program), 0);
+    assert_int_equal(dx_program_unread(run->program), 1);
     assert_int_equal(dx_program_write(run->program, (dx_text){block, sizeof block}), DX_OK);
     assert_int_equal(dx_program_write(run->program, (dx_text){block, sizeof block - 1}), DX_OK);
     assert_true(dx_program_waiting(run->program) > 100000);
     assert_int_equal(run->rooms, 0);
-    while (!run->rooms)
+    assert_true(dx_program_unread(run->program) > dx_program_waiting(run->program));
+    while (!run->rooms || dx_program_unread(run->program))
         dispatch_for(run, 2);
     dx_program_close_input(run->program);
     wait_for_end(run);
     assert_int_equal(run->rooms, 1);
+    assert_int_equal(dx_program_unread(run->program), 0);
     assert_out(run, "200000\n");
 }
 

@@ -36,7 +36,7 @@ struct tap_options {
 
 /* How long the end waits for those who look on; how much may wait for the disk, at least; the least
  * and the most that --limit can be. */
-enum { FINISH_MS = 1000, WAITING = 32 << 20, LIMIT_MIN = 64 << 10, LIMIT_MAX = 1 << 28 };
+enum { FINISH_MS = 1000, WAITING = 128 << 20, LIMIT_MIN = 64 << 10, LIMIT_MAX = 1 << 28 };
 
 struct work {
     const struct tap_options *options;

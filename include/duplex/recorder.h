@@ -1,7 +1,8 @@
 /*
  * duplex/recorder.h: a trace in a file, written by a thread of its own while the processors have
  * nothing better to do, so that neither a slow or full disk nor the writing slows the traffic: what
- * can't be written in time is dropped, counted, and told in the trace.
+ * can't be written in time is dropped, counted, and told in the trace. In a flood (1 MiB in 10 ms)
+ * what comes is only kept, until it ends or half of what may wait does.
  *
  *     dx_recorder_config config = dx_recorder_defaults("talk.jsonl");
  *     dx_recorder_open(&config, &recorder, &error);

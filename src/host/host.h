@@ -13,7 +13,9 @@
  *   child.c     a process and the conversation with it
  *   program.c   one without a conversation: bytes in, bytes out
  *   supervisor.c  a process that is kept running
- *   recorder.c  a trace in a file, with a thread for the disk
+ *   recorder.c  a trace in a file
+ *   recorder_thread.c  … and its thread, for the disk
+ *   backlog.c   … and what waits for that thread
  *   watchers.c  a trace for whoever connects to a socket
  *   relay.c     bytes from one descriptor to another
  *   cutter.c    a copy of such bytes, as records of a trace

@@ -1,7 +1,6 @@
-#include "base/alloc.h"
-#include "host/host.h"
+#include "host/recorder.h"
 
-#include <duplex/recorder.h>
+#include "base/alloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,82 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* From how much on it is written; the pause after a write that failed; how long closing waits for
- * the disk, and for a thread that gets no processor. */
-enum { PIECE = 64 << 10, RETRY_MS = 200, CLOSE_S = 2, CLOSE_BUSY_S = 10 };
-/* The pause after one that went well, so that not every record wakes a thread and costs a write;
- * and how much ends that pause. */
-enum { REST_MS = 10, MUCH = 256 << 10 };
-/* An empty queue larger than that is given back when nothing comes. */
-enum { KEPT = 1 << 20 };
-
-/* Several threads touch it, so it is malloc()'s and not a loop's. Those who record only copy their
- * records into a queue; its thread takes the queue as a whole, makes lines of it and writes them,
- * while no processor has anything better to do. What is left in the end is written by a thread like
- * any other, since an idle one may not get its turn: unless it is at work just then, it is not even
- * waited for, and the last one to leave frees the recorder. */
-struct dx_recorder {
-    pthread_mutex_t lock; /* for what stands here, up to the empty line */
-    pthread_cond_t changed;
-    dx_buf queue;
-    uint64_t lost; /* dropped and not yet in the queue … */
-    uint64_t lost_at;
-    uint64_t dropped; /* … and ever */
-    bool closing;
-    bool resting;
-    bool working;   /* the idle thread has something in its hands */
-    bool relieved;  /* it shall take nothing more … */
-    bool left;      /* … and has left, … */
-    bool abandoned; /* … or is the last one */
-    dx__recorder_wire *wires;
-
-    dx_trace_writer *writer;
-    dx_buf batch; /* the queue that was taken, and how far it is written */
-    size_t written;
-    pthread_t thread;
-    int fd;
-    bool has_lock;
-    bool holds_lock;
-    bool writing; /* right now */
-    bool gave_up; /* the disk takes nothing more … */
-    int number;   /* … because of that */
-    uint64_t size_max;
-    unsigned keep;
-    size_t much;
-    size_t piece;
-    char *path;
-};
-
-/* Bytes of one direction are queued as they crossed the wire; its thread cuts them. */
-struct dx__recorder_wire {
-    dx__recorder_wire *next;
-    dx_recorder *recorder;
-    dx__cutter cutter;
-    dx_trace_from from;
-    unsigned run;
-    char *peer;
-    uint64_t time_us;
-    bool has_gap; /* something is missing before what comes next */
-};
-
-/* A record in the queue, or (text) bytes of a wire; behind it stand its three texts. */
-struct entry {
-    dx__recorder_wire *wire;
-    uint64_t time_us;
-    uint64_t run;
-    uint64_t bytes;
-    uint64_t count;
-    size_t text_len;
-    uint32_t peer_len;
-    uint32_t event_len;
-    uint8_t kind;
-    uint8_t from;
-    bool checked;
-    bool after_gap;
-    bool has_peer;
-    bool has_event;
-    bool has_text;
-};
+/* From how much on it is written; how long closing waits for the disk, and for a thread that gets
+ * no processor. */
+enum { PIECE = 64 << 10, CLOSE_S = 2, CLOSE_BUSY_S = 10 };
 
 dx_recorder_config dx_recorder_defaults(const char *path) {
     return (dx_recorder_config){
@@ -107,55 +33,24 @@ static bool is_file(int fd) {
     return fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode);
 }
 
-/* A pipe that nobody reads is refused, not waited for: whoever opens a recorder may have no way to
- * be interrupted. */
-static int open_file(const char *path) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
-    if (fd >= 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
-/* PATH.2 becomes PATH.3, PATH.1 becomes PATH.2, PATH becomes PATH.1, and a new PATH begins. If that
- * is not possible, the old one simply grows on. */
-static void begin_new_file(dx_recorder *recorder) {
-    size_t len = strlen(recorder->path) + 16;
-    char *from = malloc(len);
-    char *to = malloc(len);
-    for (unsigned i = recorder->keep; from && to && i > 0; i--) {
-        snprintf(to, len, "%s.%u", recorder->path, i);
-        snprintf(from, len, i > 1 ? "%s.%u" : "%s", recorder->path, i - 1);
-        rename(from, to);
-    }
-    free(from);
-    free(to);
-    int fd = dx__high_fd(open_file(recorder->path));
-    if (fd < 0)
-        return;
-    close(recorder->fd);
-    recorder->fd = fd;
-}
-
 /* The queue. */
 
 /* The bytes of a wire are the text of a record that has nothing else but a time. */
 static dx_status put(dx_recorder *recorder, const dx_trace_record *record,
                      dx__recorder_wire *wire) {
-    dx_buf *queue = &recorder->queue;
+    size_t max = recorder->queue.max;
     const dx_text *texts[] = {&record->peer, &record->event, &record->text};
-    size_t size = sizeof(struct entry);
+    size_t size = sizeof(struct dx__entry);
     for (int i = 0; i < 3; i++) {
-        if (size > queue->max || texts[i]->len > queue->max - size ||
-            (i < 2 && texts[i]->len > UINT32_MAX))
+        if (size > max || texts[i]->len > max - size || (i < 2 && texts[i]->len > UINT32_MAX))
             return DX_ERR_LIMIT;
         size += texts[i]->len;
     }
-    dx_status status = dx_buf_reserve(queue, size);
+    char *at;
+    dx_status status = dx__backlog_add(&recorder->queue, size, &at);
     if (status != DX_OK)
         return status;
-    struct entry entry = {
+    struct dx__entry entry = {
         .wire = wire,
         .after_gap = wire && wire->has_gap,
         .time_us = record->time_us,
@@ -172,7 +67,6 @@ static dx_status put(dx_recorder *recorder, const dx_trace_record *record,
         .has_event = record->event.at,
         .has_text = record->text.at,
     };
-    char *at = queue->data + queue->len;
     memcpy(at, &entry, sizeof entry);
     at += sizeof entry;
     for (int i = 0; i < 3; i++)
@@ -180,11 +74,10 @@ static dx_status put(dx_recorder *recorder, const dx_trace_record *record,
             memcpy(at, texts[i]->at, texts[i]->len);
             at += texts[i]->len;
         }
-    queue->len += size;
     return DX_OK;
 }
 
-static dx_status put_lost(dx_recorder *recorder) {
+dx_status dx__recorder_put_lost(dx_recorder *recorder) {
     dx_trace_record record = {
         .kind = DX_TRACE_DROPPED, .time_us = recorder->lost_at, .count = recorder->lost};
     dx_status status = recorder->lost ? put(recorder, &record, NULL) : DX_OK;
@@ -193,14 +86,14 @@ static dx_status put_lost(dx_recorder *recorder) {
     return status;
 }
 
-static bool has_much(const dx_recorder *recorder) {
+bool dx__recorder_has_much(const dx_recorder *recorder) {
     return recorder->queue.len >= recorder->much;
 }
 
 static dx_status add(dx_recorder *recorder, const dx_trace_record *record,
                      dx__recorder_wire *wire) {
     pthread_mutex_lock(&recorder->lock);
-    dx_status status = put_lost(recorder);
+    dx_status status = dx__recorder_put_lost(recorder);
     if (status == DX_OK)
         status = put(recorder, record, wire);
     if (status != DX_OK) {
@@ -209,7 +102,8 @@ static dx_status add(dx_recorder *recorder, const dx_trace_record *record,
         recorder->dropped += count;
         recorder->lost_at = record->time_us;
     }
-    if (!recorder->resting || has_much(recorder))
+    if (!recorder->resting || dx__recorder_has_much(recorder) ||
+        dx__backlog_wants_spare(&recorder->queue))
         pthread_cond_signal(&recorder->changed);
     pthread_mutex_unlock(&recorder->lock);
     return status == DX_ERR_LIMIT ? DX_BUSY : status;
@@ -231,205 +125,13 @@ uint64_t dx_recorder_dropped(dx_recorder *recorder) {
     return dropped;
 }
 
-/* Its thread. */
-
-static void take_lock(dx_recorder *recorder) {
-    pthread_mutex_lock(&recorder->lock);
-    recorder->holds_lock = true;
-}
-
-static void leave_lock(dx_recorder *recorder) {
-    recorder->holds_lock = false;
-    pthread_mutex_unlock(&recorder->lock);
-}
-
-static void unlock(void *user) {
-    dx_recorder *recorder = user;
-    if (recorder->holds_lock)
-        leave_lock(recorder);
-}
-
-/* A disk that failed has its pause, however much comes meanwhile. False if we are closing. */
-static bool rest(dx_recorder *recorder, long ms, bool failed) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += ms * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    take_lock(recorder);
-    recorder->resting = true;
-    recorder->working = failed;
-    while (!recorder->closing && (failed || !has_much(recorder)) &&
-           pthread_cond_timedwait(&recorder->changed, &recorder->lock, &until) == 0)
-        ;
-    recorder->resting = false;
-    bool closing = recorder->closing;
-    leave_lock(recorder);
-    return !closing;
-}
-
-/* False if the disk takes nothing more and we are closing, when it is tried once more. */
-static bool write_lines(dx_recorder *recorder) {
-    bool closing = false;
-    if (recorder->gave_up)
-        return false;
-    for (dx_text out; (out = dx_trace_output(recorder->writer)).len;) {
-        __atomic_store_n(&recorder->writing, true, __ATOMIC_RELAXED);
-        ssize_t n = write(recorder->fd, out.at, out.len);
-        __atomic_store_n(&recorder->writing, false, __ATOMIC_RELAXED);
-        if (n > 0)
-            dx_trace_sent(recorder->writer, (size_t)n);
-        else if (closing)
-            return !(recorder->gave_up = true);
-        else {
-            recorder->number = n < 0 ? errno : ENOSPC;
-            closing = !rest(recorder, RETRY_MS, true);
-        }
-    }
-    if (recorder->size_max && dx_trace_size(recorder->writer) >= recorder->size_max &&
-        dx_trace_rotate(recorder->writer) == DX_OK)
-        begin_new_file(recorder);
-    return true;
-}
-
-/* It has become too long as a line, or it is no record at all. */
-static void drop(dx_recorder *recorder, const dx_trace_record *record, bool is_told) {
-    dx_trace_record dropped = {.kind = DX_TRACE_DROPPED, .time_us = record->time_us, .count = 1};
-    if (!is_told)
-        (void)dx_trace_write(recorder->writer, &dropped);
-    take_lock(recorder);
-    recorder->dropped++;
-    leave_lock(recorder);
-}
-
-/* Once the disk takes nothing more, nothing more is made for it. */
-static void write_record(dx_recorder *recorder, const dx_trace_record *record) {
-    dx_status status = recorder->gave_up ? DX_BUSY : dx_trace_write(recorder->writer, record);
-    if (status != DX_OK)
-        drop(recorder, record, status != DX_ERR_INVALID);
-    if (dx_trace_output(recorder->writer).len >= recorder->piece)
-        (void)write_lines(recorder);
-}
-
-static void tell(void *user, dx_trace_kind kind, dx_text text, size_t bytes) {
-    const dx__recorder_wire *wire = user;
-    dx_trace_record record = {
-        .kind = kind,
-        .from = wire->from,
-        .time_us = wire->time_us,
-        .peer = dx_str(wire->peer),
-        .run = wire->run,
-        .bytes = bytes,
-        .text = text,
-        .count = kind == DX_TRACE_DROPPED,
-    };
-    write_record(wire->recorder, &record);
-}
-
-static void cut(dx__recorder_wire *wire, const struct entry *entry, dx_text bytes) {
-    wire->time_us = entry->time_us;
-    if (entry->after_gap)
-        dx__cutter_gap(&wire->cutter);
-    if (bytes.len)
-        dx__cutter_feed(&wire->cutter, bytes);
-    else
-        dx__cutter_finish(&wire->cutter);
-}
-
-static bool write_entry(dx_recorder *recorder, const char *at, size_t *ret_size) {
-    struct entry entry;
-    memcpy(&entry, at, sizeof entry);
-    const char *peer = at + sizeof entry;
-    const char *event = peer + entry.peer_len;
-    const char *text = event + entry.event_len;
-    dx_trace_record record = {
-        .kind = (dx_trace_kind)entry.kind,
-        .from = (dx_trace_from)entry.from,
-        .time_us = entry.time_us,
-        .run = entry.run,
-        .bytes = entry.bytes,
-        .count = entry.count,
-        .checked = entry.checked,
-        .peer = {entry.has_peer ? peer : NULL, entry.peer_len},
-        .event = {entry.has_event ? event : NULL, entry.event_len},
-        .text = {entry.has_text ? text : NULL, entry.text_len},
-    };
-    *ret_size = (size_t)(text - at) + entry.text_len;
-    if (entry.wire)
-        cut(entry.wire, &entry, record.text);
-    else
-        write_record(recorder, &record);
-    return !recorder->gave_up;
-}
-
-/* Without the lock. */
-static bool is_closing(const dx_recorder *recorder) {
-    return __atomic_load_n(&recorder->closing, __ATOMIC_RELAXED);
-}
-
-/* False if the disk takes nothing more, or (idle) somebody else is to write the rest. */
-static bool write_batch(dx_recorder *recorder, bool idle) {
-    for (size_t size; recorder->written < recorder->batch.len; recorder->written += size) {
-        if (idle && is_closing(recorder))
-            return false;
-        if (!write_entry(recorder, recorder->batch.data + recorder->written, &size))
-            return false;
-    }
-    recorder->written = recorder->batch.len = 0;
-    return write_lines(recorder);
-}
-
-/* False if another thread does the rest. */
-static bool begin(dx_recorder *recorder, bool idle) {
-    take_lock(recorder);
-    bool goes_on = !idle || !recorder->relieved;
-    recorder->working |= goes_on;
-    leave_lock(recorder);
-    return goes_on;
-}
-
-/* Waits until there is something, and takes it. False if nothing more comes, or not for this one.
- */
-static bool take_batch(dx_recorder *recorder, bool idle) {
-    take_lock(recorder);
-    recorder->working = false;
-    while (!recorder->queue.len && !recorder->lost && !recorder->closing) {
-        if (recorder->queue.cap > KEPT)
-            dx_buf_done(&recorder->queue);
-        if (recorder->batch.cap > KEPT)
-            dx_buf_done(&recorder->batch);
-        pthread_cond_wait(&recorder->changed, &recorder->lock);
-    }
-    if (idle && recorder->relieved) {
-        leave_lock(recorder);
-        return false;
-    }
-    recorder->working = true;
-    dx_buf taken = recorder->queue;
-    recorder->queue = recorder->batch;
-    recorder->batch = taken;
-    (void)put_lost(recorder); /* into the queue that is empty now */
-    leave_lock(recorder);
-    return recorder->batch.len || recorder->queue.len;
-}
-
-static void write_all(dx_recorder *recorder, bool idle) {
-    pthread_cleanup_push(unlock, recorder);
-    bool good = begin(recorder, idle) && write_lines(recorder) && write_batch(recorder, idle);
-    while (good && take_batch(recorder, idle)) {
-        good = write_batch(recorder, idle);
-        (void)rest(recorder, REST_MS, false);
-    }
-    pthread_cleanup_pop(1);
-}
-
 static dx_recorder *destroy(dx_recorder *recorder);
 
 static void *run_idle(void *user) {
     dx_recorder *recorder = user;
     struct sched_param none = {.sched_priority = 0};
     sched_setscheduler(0, SCHED_IDLE, &none);
-    write_all(recorder, true);
+    dx__recorder_work(recorder, true);
     pthread_mutex_lock(&recorder->lock);
     recorder->left = true;
     bool is_last = recorder->abandoned;
@@ -440,7 +142,7 @@ static void *run_idle(void *user) {
 }
 
 static void *run(void *user) {
-    write_all(user, false);
+    dx__recorder_work(user, false);
     return NULL;
 }
 
@@ -457,7 +159,7 @@ dx__recorder_wire *dx__recorder_wire_new(dx_recorder *recorder, dx__cut cut, siz
     *wire = (dx__recorder_wire){
         .recorder = recorder, .from = form->from, .run = form->run, .peer = peer};
     dx__cutter_init(&wire->cutter, cut, message_max, &alloc);
-    wire->cutter.tell = tell;
+    wire->cutter.tell = dx__recorder_tell;
     wire->cutter.user = wire;
     pthread_mutex_lock(&recorder->lock);
     wire->next = recorder->wires;
@@ -480,8 +182,13 @@ static void destroy_wires(dx_recorder *recorder) {
 static void empty(dx_recorder *recorder) {
     destroy_wires(recorder);
     recorder->writer = dx_trace_writer_free(recorder->writer);
-    dx_buf_done(&recorder->queue);
-    dx_buf_done(&recorder->batch);
+    if (recorder->has_lock) {
+        pthread_mutex_lock(&recorder->lock);
+        dx__backlog_give_back(&recorder->queue, recorder->batch);
+        dx__backlog_done(&recorder->queue);
+        pthread_mutex_unlock(&recorder->lock);
+    }
+    recorder->batch = NULL;
     if (recorder->fd >= 0)
         close(recorder->fd);
     recorder->fd = -1;
@@ -489,11 +196,11 @@ static void empty(dx_recorder *recorder) {
 
 static dx_recorder *destroy(dx_recorder *recorder) {
     if (recorder) {
+        empty(recorder);
         if (recorder->has_lock) {
             pthread_cond_destroy(&recorder->changed);
             pthread_mutex_destroy(&recorder->lock);
         }
-        empty(recorder);
         free(recorder->path);
         free(recorder);
     }
@@ -534,12 +241,11 @@ dx_status dx_recorder_open(const dx_recorder_config *config, dx_recorder **ret_r
     if (!recorder)
         return DX_ERR_NOMEM;
     *recorder = (dx_recorder){.size_max = config->size_max, .keep = config->keep};
-    recorder->much = config->waiting_max / 4 < MUCH ? config->waiting_max / 4 : MUCH;
+    recorder->much = config->waiting_max / 2;
     recorder->piece = config->waiting_max / 4 < PIECE ? config->waiting_max / 4 : PIECE;
-    dx_buf_init(&recorder->queue, config->waiting_max, NULL);
-    dx_buf_init(&recorder->batch, config->waiting_max, NULL);
+    recorder->queue.max = config->waiting_max;
     recorder->path = strdup(config->path);
-    recorder->fd = recorder->path ? dx__high_fd(open_file(config->path)) : -1;
+    recorder->fd = recorder->path ? dx__high_fd(dx__recorder_open_file(config->path)) : -1;
     dx_status status = !recorder->path ? DX_ERR_NOMEM : DX_OK;
     if (status == DX_OK && recorder->fd < 0)
         status = dx__system_error(reterr, DX_FAULT_SYSTEM, "write to", config->path, errno);
@@ -578,7 +284,7 @@ static bool joined_in_time(dx_recorder *recorder, time_t from) {
 }
 
 static bool is_done(const dx_recorder *recorder) {
-    return recorder->gave_up || (!recorder->batch.len && !recorder->queue.len && !recorder->lost);
+    return recorder->gave_up || (!recorder->batch && !recorder->queue.len && !recorder->lost);
 }
 
 /* The idle thread is told to leave; if it has nothing in its hands, nobody waits for it. */

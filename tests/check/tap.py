@@ -129,7 +129,7 @@ sys.stderr.write(f"{n} {sum_.hexdigest()}")
     expect("what came to the host", got.hexdigest(), hashlib.sha256(answer * 100).hexdigest())
     expect("what came to the command", errors.split("duplex")[0].strip(),
            f"{100 * MIB} {hashlib.sha256(block * 100).hexdigest()}")
-    # A message may have 8 MiB, in each direction, and four times that may wait for the disk, twice.
+    # A message may have 8 MiB, in each direction, and 128 MiB may wait for the disk.
     if peak > 160 * 1024:
         sys.exit(f"the tap took {peak} KiB")
 

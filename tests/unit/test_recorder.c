@@ -206,7 +206,7 @@ static void a_pipe_does_not_rotate(void **state) {
 }
 
 static void pass_messages(dx__recorder_wire *wire, int first, int count, size_t piece) {
-    char text[4096];
+    char text[8192];
     size_t len = 0;
     for (int i = first; i < first + count; i++) {
         char body[128];
@@ -260,6 +260,62 @@ static void a_wire_goes_on_behind_a_gap(void **state) {
     assert_string_equal(counted.last, "{\"jsonrpc\":\"2.0\",\"method\":\"4029\"}");
 }
 
+static off_t size_of(const char *path) {
+    struct stat stat_;
+    return stat(path, &stat_) == 0 ? stat_.st_size : -1;
+}
+
+/* A flood of wires: while it lasts it is only kept; when it is over it is written, without anybody
+ * closing anything; and nothing is missing. */
+static void a_flood_is_kept_and_then_written(void **state) {
+    (void)state;
+    enum { MANY = 4000, EACH = 100, MESSAGES = MANY * EACH };
+    dx_recorder *recorder;
+    dx_recorder_config config = dx_recorder_defaults(path_of("flood"));
+    config.size_max = 0;
+    config.waiting_max = (size_t)64 << 20;
+    assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
+    dx_trace_record form = {.from = DX_TRACE_HOST, .peer = dx_str("it"), .run = 1};
+    dx__recorder_wire *wire = dx__recorder_wire_new(recorder, DX__CUT_AUTO, 64 << 10, &form);
+    for (int i = 0; i < MANY; i++)
+        pass_messages(wire, i * EACH, EACH, 16 << 10);
+    off_t least = (off_t)MESSAGES * 60;
+    for (int i = 0; i < 3000 && size_of(path_of("flood")) < least; i++)
+        usleep(10000);
+    assert_true(size_of(path_of("flood")) >= least);
+    dx__recorder_pass(wire, (dx_text){NULL, 0});
+    assert_int_equal(dx_recorder_dropped(recorder), 0);
+    assert_int_equal(dx_recorder_close(recorder, NULL), DX_OK);
+    struct counted counted = {0};
+    read_trace(path_of("flood"), &counted);
+    assert_int_equal(counted.host, MESSAGES);
+    assert_int_equal(counted.dropped + counted.other, 0);
+    assert_string_equal(counted.last, "{\"jsonrpc\":\"2.0\",\"method\":\"399999\"}");
+}
+
+/* One that does not end is written, too. */
+static void a_flood_without_an_end_is_written(void **state) {
+    (void)state;
+    dx_recorder *recorder;
+    static char text[64 << 10];
+    dx_recorder_config config = dx_recorder_defaults(path_of("endless"));
+    config.waiting_max = (size_t)16 << 20;
+    assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
+    memset(text, 'x', sizeof text);
+    dx_trace_record record = {.kind = DX_TRACE_STDERR,
+                              .from = DX_TRACE_PLUGIN,
+                              .time_us = dx_recorder_now_us(),
+                              .text = {text, sizeof text}};
+    uint64_t until = record.time_us + 30000000;
+    while (size_of(path_of("endless")) < 4 << 20 && dx_recorder_now_us() < until) {
+        for (int i = 0; i < 32; i++)
+            (void)dx_recorder_write(recorder, &record);
+        usleep(1000);
+    }
+    assert_true(size_of(path_of("endless")) >= 4 << 20);
+    assert_int_equal(dx_recorder_close(recorder, NULL), DX_OK);
+}
+
 static void a_place_that_is_none(void **state) {
     (void)state;
     dx_recorder_config config = dx_recorder_defaults("/nowhere/at/all");
@@ -284,8 +340,12 @@ static int remove_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_conversation_is_recorded), cmocka_unit_test(files_rotate),
-        cmocka_unit_test(a_pipe_does_not_rotate),     cmocka_unit_test(a_wire_goes_on_behind_a_gap),
+        cmocka_unit_test(a_conversation_is_recorded),
+        cmocka_unit_test(files_rotate),
+        cmocka_unit_test(a_pipe_does_not_rotate),
+        cmocka_unit_test(a_wire_goes_on_behind_a_gap),
+        cmocka_unit_test(a_flood_is_kept_and_then_written),
+        cmocka_unit_test(a_flood_without_an_end_is_written),
         cmocka_unit_test(a_place_that_is_none),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

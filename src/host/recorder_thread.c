@@ -1,0 +1,289 @@
+#include "host/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The pause after a write that failed; the one after a write that went well, so that not every
+ * record wakes a thread and costs a write: if so much comes meanwhile, there is another one. */
+enum { RETRY_MS = 200, REST_MS = 10, HEAVY = 1 << 20 };
+
+/* Files. */
+
+/* A pipe that nobody reads is refused, not waited for: whoever opens a recorder may have no way to
+ * be interrupted. */
+int dx__recorder_open_file(const char *path) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
+    if (fd >= 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* PATH.2 becomes PATH.3, PATH.1 becomes PATH.2, PATH becomes PATH.1, and a new PATH begins. If that
+ * is not possible, the old one simply grows on. */
+static void begin_new_file(dx_recorder *recorder) {
+    size_t len = strlen(recorder->path) + 16;
+    char *from = malloc(len);
+    char *to = malloc(len);
+    for (unsigned i = recorder->keep; from && to && i > 0; i--) {
+        snprintf(to, len, "%s.%u", recorder->path, i);
+        snprintf(from, len, i > 1 ? "%s.%u" : "%s", recorder->path, i - 1);
+        rename(from, to);
+    }
+    free(from);
+    free(to);
+    int fd = dx__high_fd(dx__recorder_open_file(recorder->path));
+    if (fd < 0)
+        return;
+    close(recorder->fd);
+    recorder->fd = fd;
+}
+
+/* The lock, and pauses. */
+
+static void take_lock(dx_recorder *recorder) {
+    pthread_mutex_lock(&recorder->lock);
+    recorder->holds_lock = true;
+}
+
+static void leave_lock(dx_recorder *recorder) {
+    recorder->holds_lock = false;
+    pthread_mutex_unlock(&recorder->lock);
+}
+
+static void unlock(void *user) {
+    dx_recorder *recorder = user;
+    if (recorder->holds_lock)
+        leave_lock(recorder);
+}
+
+static struct timespec in_ms(long ms) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += ms * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return until;
+}
+
+/* A disk that failed has its pause, however much comes meanwhile. False if we are closing. */
+static bool pause_after_failure(dx_recorder *recorder) {
+    struct timespec until = in_ms(RETRY_MS);
+    take_lock(recorder);
+    recorder->resting = true;
+    while (!recorder->closing &&
+           pthread_cond_timedwait(&recorder->changed, &recorder->lock, &until) == 0)
+        ;
+    recorder->resting = false;
+    bool closing = recorder->closing;
+    leave_lock(recorder);
+    return !closing;
+}
+
+static bool must_go_on(const dx_recorder *recorder) {
+    return recorder->closing || dx__recorder_has_much(recorder);
+}
+
+static bool make_spare(dx_recorder *recorder) {
+    leave_lock(recorder);
+    dx__block *block = dx__block_new();
+    take_lock(recorder);
+    if (block)
+        dx__backlog_put_spare(&recorder->queue, block);
+    return block;
+}
+
+static void rest_once(dx_recorder *recorder) {
+    struct timespec until = in_ms(REST_MS);
+    int number = 0;
+    while (!must_go_on(recorder) && number == 0) {
+        if (!dx__backlog_wants_spare(&recorder->queue) || !make_spare(recorder))
+            number = pthread_cond_timedwait(&recorder->changed, &recorder->lock, &until);
+    }
+}
+
+/* In a flood what comes is only kept, and memory made for it: to write it would take the processors
+ * from those who talk. It ends with the flood, or when half of what may wait does. */
+static void rest(dx_recorder *recorder) {
+    take_lock(recorder);
+    recorder->resting = true;
+    recorder->working = false;
+    for (bool rested = false; !must_go_on(recorder); rested = true) {
+        bool is_heavy = recorder->queue.added - recorder->seen >= HEAVY;
+        bool has_block = recorder->queue.first != recorder->queue.last;
+        recorder->seen = recorder->queue.added;
+        if (!is_heavy && (rested || has_block))
+            break;
+        rest_once(recorder);
+    }
+    recorder->resting = false;
+    leave_lock(recorder);
+}
+
+/* Writing. */
+
+/* False if the disk takes nothing more and we are closing, when it is tried once more. */
+static bool write_lines(dx_recorder *recorder) {
+    bool closing = false;
+    if (recorder->gave_up)
+        return false;
+    for (dx_text out; (out = dx_trace_output(recorder->writer)).len;) {
+        __atomic_store_n(&recorder->writing, true, __ATOMIC_RELAXED);
+        ssize_t n = write(recorder->fd, out.at, out.len);
+        __atomic_store_n(&recorder->writing, false, __ATOMIC_RELAXED);
+        if (n > 0)
+            dx_trace_sent(recorder->writer, (size_t)n);
+        else if (closing)
+            return !(recorder->gave_up = true);
+        else {
+            recorder->number = n < 0 ? errno : ENOSPC;
+            closing = !pause_after_failure(recorder);
+        }
+    }
+    if (recorder->size_max && dx_trace_size(recorder->writer) >= recorder->size_max &&
+        dx_trace_rotate(recorder->writer) == DX_OK)
+        begin_new_file(recorder);
+    return true;
+}
+
+/* It has become too long as a line, or it is no record at all. */
+static void drop(dx_recorder *recorder, const dx_trace_record *record, bool is_told) {
+    dx_trace_record dropped = {.kind = DX_TRACE_DROPPED, .time_us = record->time_us, .count = 1};
+    if (!is_told)
+        (void)dx_trace_write(recorder->writer, &dropped);
+    take_lock(recorder);
+    recorder->dropped++;
+    leave_lock(recorder);
+}
+
+/* Once the disk takes nothing more, nothing more is made for it. */
+static void write_record(dx_recorder *recorder, const dx_trace_record *record) {
+    dx_status status = recorder->gave_up ? DX_BUSY : dx_trace_write(recorder->writer, record);
+    if (status != DX_OK)
+        drop(recorder, record, status != DX_ERR_INVALID);
+    if (dx_trace_output(recorder->writer).len >= recorder->piece)
+        (void)write_lines(recorder);
+}
+
+void dx__recorder_tell(void *user, dx_trace_kind kind, dx_text text, size_t bytes) {
+    const dx__recorder_wire *wire = user;
+    dx_trace_record record = {
+        .kind = kind,
+        .from = wire->from,
+        .time_us = wire->time_us,
+        .peer = dx_str(wire->peer),
+        .run = wire->run,
+        .bytes = bytes,
+        .text = text,
+        .count = kind == DX_TRACE_DROPPED,
+    };
+    write_record(wire->recorder, &record);
+}
+
+static void cut(dx__recorder_wire *wire, const struct dx__entry *entry, dx_text bytes) {
+    wire->time_us = entry->time_us;
+    if (entry->after_gap)
+        dx__cutter_gap(&wire->cutter);
+    if (bytes.len)
+        dx__cutter_feed(&wire->cutter, bytes);
+    else
+        dx__cutter_finish(&wire->cutter);
+}
+
+static bool write_entry(dx_recorder *recorder, const char *at, size_t *ret_size) {
+    struct dx__entry entry;
+    memcpy(&entry, at, sizeof entry);
+    const char *peer = at + sizeof entry;
+    const char *event = peer + entry.peer_len;
+    const char *text = event + entry.event_len;
+    dx_trace_record record = {
+        .kind = (dx_trace_kind)entry.kind,
+        .from = (dx_trace_from)entry.from,
+        .time_us = entry.time_us,
+        .run = entry.run,
+        .bytes = entry.bytes,
+        .count = entry.count,
+        .checked = entry.checked,
+        .peer = {entry.has_peer ? peer : NULL, entry.peer_len},
+        .event = {entry.has_event ? event : NULL, entry.event_len},
+        .text = {entry.has_text ? text : NULL, entry.text_len},
+    };
+    *ret_size = (size_t)(text - at) + entry.text_len;
+    if (entry.wire)
+        cut(entry.wire, &entry, record.text);
+    else
+        write_record(recorder, &record);
+    return !recorder->gave_up;
+}
+
+/* Without the lock. */
+static bool is_closing(const dx_recorder *recorder) {
+    return __atomic_load_n(&recorder->closing, __ATOMIC_RELAXED);
+}
+
+static void give_back(dx_recorder *recorder) {
+    take_lock(recorder);
+    dx__backlog_give_back(&recorder->queue, recorder->batch);
+    recorder->batch = NULL;
+    leave_lock(recorder);
+}
+
+/* False if the disk takes nothing more, or (idle) somebody else is to write the rest. */
+static bool write_batch(dx_recorder *recorder, bool idle) {
+    const dx__block *batch = recorder->batch;
+    for (size_t size; batch && recorder->written < batch->len; recorder->written += size) {
+        if (idle && is_closing(recorder))
+            return false;
+        if (!write_entry(recorder, batch->data + recorder->written, &size))
+            return false;
+    }
+    give_back(recorder);
+    return write_lines(recorder);
+}
+
+/* False if another thread does the rest. */
+static bool begin(dx_recorder *recorder, bool idle) {
+    take_lock(recorder);
+    bool goes_on = !idle || !recorder->relieved;
+    recorder->working |= goes_on;
+    leave_lock(recorder);
+    return goes_on;
+}
+
+/* Waits until there is something, and takes it. False if nothing more comes, or not for this one.
+ */
+static bool take_batch(dx_recorder *recorder, bool idle) {
+    take_lock(recorder);
+    recorder->working = false;
+    while (!recorder->queue.len && !recorder->lost && !recorder->closing) {
+        dx__backlog_trim(&recorder->queue);
+        pthread_cond_wait(&recorder->changed, &recorder->lock);
+    }
+    if (idle && recorder->relieved) {
+        leave_lock(recorder);
+        return false;
+    }
+    recorder->working = true;
+    recorder->batch = dx__backlog_take(&recorder->queue);
+    recorder->written = 0;
+    (void)dx__recorder_put_lost(recorder); /* else later */
+    bool has_more = recorder->batch || recorder->queue.len || !recorder->closing;
+    leave_lock(recorder);
+    return has_more;
+}
+
+void dx__recorder_work(dx_recorder *recorder, bool idle) {
+    pthread_cleanup_push(unlock, recorder);
+    bool good = begin(recorder, idle) && write_lines(recorder) && write_batch(recorder, idle);
+    while (good && take_batch(recorder, idle)) {
+        good = write_batch(recorder, idle);
+        rest(recorder);
+    }
+    pthread_cleanup_pop(1);
+}

@@ -8,8 +8,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* How many reads before others have their turn. */
-enum { READS = 16 };
+/* How many reads before others have their turn; from how much on, when it came last, it pays not to
+ * copy what comes next. */
+enum { READS = 16, LARGE = 4096 };
 
 /* Opening a terminal's master again would make another terminal, and opening a file again would
  * begin at its beginning. */
@@ -102,6 +103,24 @@ static bool pass_on(dx__relay *relay) {
     return !relay->over;
 }
 
+/* From pipe to pipe nothing need be copied: what is in the first gets into the second as it is, and
+ * is only then read. How much was passed on so; 0: it must be read and written. */
+static size_t share(dx__relay *relay) {
+    if (!relay->shares || relay->lost || relay->end < LARGE)
+        return 0;
+    ssize_t n = tee(relay->in.fd, relay->out.fd, DX__RELAY_PIECE, SPLICE_F_NONBLOCK);
+    if (n <= 0)
+        return 0;
+    ssize_t taken;
+    do
+        taken = read(relay->in.fd, relay->piece, (size_t)n);
+    while (taken < 0 && errno == EINTR);
+    relay->start = relay->end = taken > 0 ? (size_t)taken : 0;
+    if (relay->end)
+        relay->passed(relay, (dx_text){relay->piece, relay->end});
+    return (size_t)n;
+}
+
 /* Of the output, that it breaks is always told, which costs nothing as long as it does not. */
 static void watch_for(dx__relay *relay, bool blocked) {
     if (relay->over)
@@ -120,6 +139,11 @@ bool dx__relay_wants_pump(const dx__relay *relay) {
 void dx__relay_pump(dx__relay *relay) {
     bool blocked = !pass_on(relay);
     for (int most = READS; most > 0 && !blocked && !relay->over; most--) {
+        size_t shared = share(relay);
+        if (shared == DX__RELAY_PIECE || (shared && relay->last))
+            continue;
+        if (shared)
+            break;
         ssize_t n = take(relay);
         bool nothing = n < 0 && errno == EAGAIN;
         if (n < 0 && errno == EINTR)
@@ -162,15 +186,18 @@ static bool out_ready(dx__watch *watch, uint32_t events) {
     return true;
 }
 
-static bool is_socket(int fd) {
+static mode_t kind_of(int fd) {
     struct stat stat;
-    return fstat(fd, &stat) == 0 && S_ISSOCK(stat.st_mode);
+    return fstat(fd, &stat) == 0 ? stat.st_mode & S_IFMT : 0;
 }
 
 dx_status dx__relay_start(dx_loop *loop, dx__relay *relay, int in, int out) {
-    relay->in_is_socket = is_socket(in);
-    relay->out_is_socket = is_socket(out);
+    mode_t from = kind_of(in);
+    mode_t to = kind_of(out);
+    relay->in_is_socket = from == S_IFSOCK;
+    relay->out_is_socket = to == S_IFSOCK;
     relay->out_is_silent = dx__ignores_sigpipe();
+    relay->shares = relay->out_is_silent && from == S_IFIFO && to == S_IFIFO;
     relay->in.ready = in_ready;
     relay->out.ready = out_ready;
     if (dx__watch_start(loop, &relay->in, in, EPOLLIN) != DX_OK)

@@ -8,9 +8,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* How many reads before others have their turn; from how much on, when it came last, it pays not to
- * copy what comes next. */
-enum { READS = 16, LARGE = 4096 };
+/* How many reads before others have their turn. */
+enum { READS = 16 };
 
 /* Opening a terminal's master again would make another terminal, and opening a file again would
  * begin at its beginning. */
@@ -104,18 +103,25 @@ static bool pass_on(dx__relay *relay) {
 }
 
 /* From pipe to pipe nothing need be copied: what is in the first gets into the second as it is, and
- * is only then read. How much was passed on so; 0: it must be read and written. */
+ * is only then read. It pays for large pieces, to be expected behind a large one; and only where
+ * more than a page came at once, which in packet mode does not happen: a packet would stay one.
+ * How much was passed on so; 0: it must be read and written. */
 static size_t share(dx__relay *relay) {
-    if (!relay->shares || relay->lost || relay->end < LARGE)
+    if (!relay->shares || relay->lost || relay->end <= relay->page)
         return 0;
     ssize_t n = tee(relay->in.fd, relay->out.fd, DX__RELAY_PIECE, SPLICE_F_NONBLOCK);
     if (n <= 0)
         return 0;
-    ssize_t taken;
-    do
-        taken = read(relay->in.fd, relay->piece, (size_t)n);
-    while (taken < 0 && errno == EINTR);
-    relay->start = relay->end = taken > 0 ? (size_t)taken : 0;
+    relay->end = 0;
+    while (relay->end < (size_t)n) {
+        ssize_t more = read(relay->in.fd, relay->piece + relay->end, (size_t)n - relay->end);
+        if (more < 0 && errno == EINTR)
+            continue;
+        if (more <= 0)
+            break;
+        relay->end += (size_t)more;
+    }
+    relay->start = relay->end;
     if (relay->end)
         relay->passed(relay, (dx_text){relay->piece, relay->end});
     return (size_t)n;
@@ -198,6 +204,7 @@ dx_status dx__relay_start(dx_loop *loop, dx__relay *relay, int in, int out) {
     relay->out_is_socket = to == S_IFSOCK;
     relay->out_is_silent = dx__ignores_sigpipe();
     relay->shares = relay->out_is_silent && from == S_IFIFO && to == S_IFIFO;
+    relay->page = (size_t)sysconf(_SC_PAGESIZE);
     relay->in.ready = in_ready;
     relay->out.ready = out_ready;
     if (dx__watch_start(loop, &relay->in, in, EPOLLIN) != DX_OK)

@@ -21,6 +21,7 @@ typedef struct dx__relay {
     bool out_is_socket;
     bool out_is_silent; /* a plain write() raises no SIGPIPE */
     bool shares;        /* both are pipes: what is in the one can be put into the other */
+    size_t page;        /* the largest packet of a pipe */
     bool masked;
     bool goes_on;   /* what nobody takes any more is still read, and told as passed */
     bool last;      /* what is not there now is not waited for */

@@ -303,6 +303,17 @@ def packets():
     os.close(w)
     expect("the exit code", process.wait(5), 0)
     process.stdout.close()
+    # Large ones, to a command that reads less than a packet at a time.
+    data = random.Random(3).randbytes(MIB)
+    r, w = os.pipe2(os.O_DIRECT)
+    with tap("--", sys.executable, "-c", "import os\nwhile p := os.read(0, 1000): os.write(1, p)", stdin=r) as process:
+        os.close(r)
+        writer = threading.Thread(target=lambda: (os.write(w, data), os.close(w)))
+        writer.start()
+        got = process.stdout.read()
+        writer.join()
+        expect("the exit code", process.wait(5), 0)
+    expect("all large packets", got == data, True)
 
 
 def errors():

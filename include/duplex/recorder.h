@@ -36,7 +36,8 @@ DX_API dx_recorder_config dx_recorder_defaults(const char *path);
 /* DX_ERR_SYSTEM, DX_ERR_NOMEM, DX_ERR_INVALID. reterr may be NULL. */
 DX_API dx_status dx_recorder_open(const dx_recorder_config *config, dx_recorder **ret_recorder,
                                   dx_error *reterr);
-/* Writes what waits, for two seconds at the most, and closes the file. NULL is fine. DX_ERR_SYSTEM:
+/* Writes what waits, for ten seconds at the most, or two if nothing of it is taken, and closes the
+ * file. NULL is fine. DX_ERR_SYSTEM:
  * the file lacks what came last, since it could not be written. reterr may be NULL. */
 DX_API dx_status dx_recorder_close(dx_recorder *recorder, dx_error *reterr);
 

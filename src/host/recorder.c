@@ -272,12 +272,16 @@ static bool joined(dx_recorder *recorder, time_t until) {
     return pthread_timedjoin_np(recorder->thread, NULL, &time) == 0;
 }
 
-/* A disk that hangs is waited for less long than a processor that is busy. */
+/* A disk that takes nothing is waited for less long than one that is slow, or a processor that is
+ * busy. */
 static bool joined_in_time(dx_recorder *recorder, time_t from) {
+    uint64_t before = __atomic_load_n(&recorder->sent, __ATOMIC_RELAXED);
     bool ended = joined(recorder, from + CLOSE_S);
     for (int s = CLOSE_S; !ended && s < CLOSE_BUSY_S; s++) {
-        if (__atomic_load_n(&recorder->writing, __ATOMIC_RELAXED))
+        uint64_t sent = __atomic_load_n(&recorder->sent, __ATOMIC_RELAXED);
+        if (sent == before && __atomic_load_n(&recorder->writing, __ATOMIC_RELAXED))
             break;
+        before = sent;
         ended = joined(recorder, from + s + 1);
     }
     return ended;

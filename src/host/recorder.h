@@ -37,9 +37,10 @@ struct dx_recorder {
     int fd;
     bool has_lock;
     bool holds_lock;
-    bool writing; /* right now */
-    bool gave_up; /* the disk takes nothing more … */
-    int number;   /* … because of that */
+    bool writing;  /* right now */
+    uint64_t sent; /* bytes that the disk took */
+    bool gave_up;  /* the disk takes nothing more … */
+    int number;    /* … because of that */
     uint64_t size_max;
     unsigned keep;
     size_t much;

@@ -137,11 +137,12 @@ static bool write_lines(dx_recorder *recorder) {
         __atomic_store_n(&recorder->writing, true, __ATOMIC_RELAXED);
         ssize_t n = write(recorder->fd, out.at, out.len);
         __atomic_store_n(&recorder->writing, false, __ATOMIC_RELAXED);
-        if (n > 0)
+        if (n > 0) {
             dx_trace_sent(recorder->writer, (size_t)n);
-        else if (closing)
+            __atomic_add_fetch(&recorder->sent, (uint64_t)n, __ATOMIC_RELAXED);
+        } else if (closing) {
             return !(recorder->gave_up = true);
-        else {
+        } else {
             recorder->number = n < 0 ? errno : ENOSPC;
             closing = !pause_after_failure(recorder);
         }

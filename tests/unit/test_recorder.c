@@ -163,12 +163,13 @@ static void files_rotate(void **state) {
 struct pipe_reader {
     int fd;
     int copy; /* where it goes, or -1 */
+    useconds_t pause;
 };
 
 static void *read_pipe(void *user) {
     const struct pipe_reader *reader = user;
     char piece[4096];
-    for (ssize_t n; (n = read(reader->fd, piece, sizeof piece)) > 0;)
+    for (ssize_t n; (n = read(reader->fd, piece, sizeof piece)) > 0; usleep(reader->pause))
         assert_true(reader->copy < 0 || write(reader->copy, piece, (size_t)n) == n);
     return NULL;
 }
@@ -191,7 +192,7 @@ static void a_pipe_does_not_rotate(void **state) {
     assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
     int end = open(path, O_RDONLY | O_CLOEXEC);
     close(fd);
-    struct pipe_reader from = {end, -1};
+    struct pipe_reader from = {end, -1, 0};
     assert_int_equal(pthread_create(&reader, NULL, read_pipe, &from), 0);
     for (int i = 0; i < 1000; i++) {
         dx_trace_record record = record_of(dx_str("{\"jsonrpc\":\"2.0\",\"method\":\"m\"}"));
@@ -219,6 +220,37 @@ static void pass_messages(dx__recorder_wire *wire, int first, int count, size_t 
         dx__recorder_pass(wire, (dx_text){text + at, len - at < piece ? len - at : piece});
 }
 
+/* Whoever is slow is waited for in the end as long as it takes something. */
+static void a_slow_disk_gets_all(void **state) {
+    (void)state;
+    enum { RECORDS = 400, EACH = 4000 };
+    pthread_t thread;
+    dx_recorder *recorder;
+    int ends[2];
+    char path[64];
+    char text[EACH + 8];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
+    dx_recorder_config config = dx_recorder_defaults(path);
+    assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
+    close(ends[1]);
+    snprintf(text, sizeof text, "[\"%0*d\"]", EACH, 0);
+    for (int i = 0; i < RECORDS; i++) {
+        dx_trace_record record = record_of(dx_str(text));
+        assert_int_equal(dx_recorder_write(recorder, &record), DX_OK);
+    }
+    int copy = open(path_of("slow"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    struct pipe_reader from = {ends[0], copy, 8000}; /* 3.2 s in all */
+    assert_int_equal(pthread_create(&thread, NULL, read_pipe, &from), 0);
+    assert_int_equal(dx_recorder_close(recorder, NULL), DX_OK);
+    pthread_join(thread, NULL);
+    close(ends[0]);
+    close(copy);
+    struct counted counted = {0};
+    read_trace(path_of("slow"), &counted);
+    assert_int_equal(counted.host, RECORDS);
+}
+
 /* What crossed a wire while the disk took nothing is missing, and said to be; from the next whole
  * message on it is all there. */
 static void a_wire_goes_on_behind_a_gap(void **state) {
@@ -243,7 +275,7 @@ static void a_wire_goes_on_behind_a_gap(void **state) {
     uint64_t dropped = dx_recorder_dropped(recorder);
     assert_true(dropped > 0);
     int copy = open(path_of("copy"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    struct pipe_reader from = {ends[0], copy};
+    struct pipe_reader from = {ends[0], copy, 0};
     assert_int_equal(pthread_create(&thread, NULL, read_pipe, &from), 0);
     usleep(500000); /* longer than the pause after a write that did not go through */
     pass_messages(wire, MANY * 10, 30, 1000);
@@ -344,6 +376,7 @@ int main(void) {
         cmocka_unit_test(files_rotate),
         cmocka_unit_test(a_pipe_does_not_rotate),
         cmocka_unit_test(a_wire_goes_on_behind_a_gap),
+        cmocka_unit_test(a_slow_disk_gets_all),
         cmocka_unit_test(a_flood_is_kept_and_then_written),
         cmocka_unit_test(a_flood_without_an_end_is_written),
         cmocka_unit_test(a_place_that_is_none),

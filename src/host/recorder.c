@@ -130,6 +130,7 @@ static dx_recorder *destroy(dx_recorder *recorder);
 static void *run_idle(void *user) {
     dx_recorder *recorder = user;
     struct sched_param none = {.sched_priority = 0};
+    __atomic_store_n(&recorder->tid, gettid(), __ATOMIC_RELAXED);
     sched_setscheduler(0, SCHED_IDLE, &none);
     dx__recorder_work(recorder, true);
     pthread_mutex_lock(&recorder->lock);
@@ -142,7 +143,9 @@ static void *run_idle(void *user) {
 }
 
 static void *run(void *user) {
-    dx__recorder_work(user, false);
+    dx_recorder *recorder = user;
+    __atomic_store_n(&recorder->tid, gettid(), __ATOMIC_RELAXED);
+    dx__recorder_work(recorder, false);
     return NULL;
 }
 
@@ -272,6 +275,24 @@ static bool joined(dx_recorder *recorder, time_t until) {
     return pthread_timedjoin_np(recorder->thread, NULL, &time) == 0;
 }
 
+/* Whether it is the disk that holds a write up. A thread that is ready to run only lacks a
+ * processor. */
+static bool hangs(const dx_recorder *recorder) {
+    char path[64];
+    char text[128];
+    if (!__atomic_load_n(&recorder->writing, __ATOMIC_RELAXED))
+        return false;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat",
+             (int)__atomic_load_n(&recorder->tid, __ATOMIC_RELAXED));
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[len > 0 ? len : 0] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return !name_end || strncmp(name_end, ") R", 3) != 0;
+}
+
 /* A disk that takes nothing is waited for less long than one that is slow, or a processor that is
  * busy. */
 static bool joined_in_time(dx_recorder *recorder, time_t from) {
@@ -279,7 +300,7 @@ static bool joined_in_time(dx_recorder *recorder, time_t from) {
     bool ended = joined(recorder, from + CLOSE_S);
     for (int s = CLOSE_S; !ended && s < CLOSE_BUSY_S; s++) {
         uint64_t sent = __atomic_load_n(&recorder->sent, __ATOMIC_RELAXED);
-        if (sent == before && __atomic_load_n(&recorder->writing, __ATOMIC_RELAXED))
+        if (sent == before && hangs(recorder))
             break;
         before = sent;
         ended = joined(recorder, from + s + 1);

@@ -34,6 +34,7 @@ struct dx_recorder {
     dx__block *batch; /* of the queue, and how far it is written */
     size_t written;
     pthread_t thread;
+    pid_t tid; /* the system's number of it */
     int fd;
     bool has_lock;
     bool holds_lock;

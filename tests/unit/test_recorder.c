@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -272,13 +273,19 @@ static void a_wire_goes_on_behind_a_gap(void **state) {
     assert_non_null(wire);
     for (int i = 0; i < MANY; i++)
         pass_messages(wire, i * 10, 10, 333);
+    uint64_t before = 0;
     uint64_t dropped = dx_recorder_dropped(recorder);
     assert_true(dropped > 0);
     int copy = open(path_of("copy"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     struct pipe_reader from = {ends[0], copy, 0};
     assert_int_equal(pthread_create(&thread, NULL, read_pipe, &from), 0);
-    usleep(500000); /* longer than the pause after a write that did not go through */
-    pass_messages(wire, MANY * 10, 30, 1000);
+    int last = MANY * 10;
+    for (; before < dropped && last < MANY * 20; last += 30) {
+        usleep(500000); /* longer than the pause after a write that did not go through */
+        pass_messages(wire, last, 30, 1000);
+        before = dropped;
+        dropped = dx_recorder_dropped(recorder);
+    }
     dx__recorder_pass(wire, (dx_text){NULL, 0});
     assert_int_equal(dx_recorder_close(recorder, NULL), DX_OK);
     pthread_join(thread, NULL);
@@ -289,7 +296,9 @@ static void a_wire_goes_on_behind_a_gap(void **state) {
     assert_int_equal(counted.dropped, dropped);
     assert_int_equal(counted.other, 0);
     assert_true(counted.host > 30 && counted.host < MANY * 10);
-    assert_string_equal(counted.last, "{\"jsonrpc\":\"2.0\",\"method\":\"4029\"}");
+    char expected[64];
+    snprintf(expected, sizeof expected, "{\"jsonrpc\":\"2.0\",\"method\":\"%d\"}", last - 1);
+    assert_string_equal(counted.last, expected);
 }
 
 static off_t size_of(const char *path) {
@@ -323,6 +332,50 @@ static void a_flood_is_kept_and_then_written(void **state) {
     assert_int_equal(counted.host, MESSAGES);
     assert_int_equal(counted.dropped + counted.other, 0);
     assert_string_equal(counted.last, "{\"jsonrpc\":\"2.0\",\"method\":\"79999\"}");
+}
+
+static bool spinning;
+
+static void *spin(void *user) {
+    while (__atomic_load_n(&spinning, __ATOMIC_RELAXED))
+        ;
+    return user;
+}
+
+/* A thread that gets no processor is no disk that hangs, wherever it stands still. */
+static void a_thread_that_starves_is_waited_for(void **state) {
+    (void)state;
+    enum { SPINNERS = 4, ROUNDS = 3, MANY = 400, EACH = 100 };
+    cpu_set_t all;
+    cpu_set_t one;
+    pthread_t spinners[SPINNERS];
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        dx_recorder *recorder;
+        dx_recorder_config config = dx_recorder_defaults(path_of("starving"));
+        assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
+        dx_trace_record form = {.from = DX_TRACE_HOST, .peer = dx_str("it"), .run = 1};
+        dx__recorder_wire *wire = dx__recorder_wire_new(recorder, DX__CUT_AUTO, 64 << 10, &form);
+        for (int i = 0; i < MANY; i++)
+            pass_messages(wire, i * EACH, EACH, 16 << 10);
+        dx__recorder_pass(wire, (dx_text){NULL, 0});
+        usleep(15000 + 2000 * (useconds_t)round); /* it is at work */
+        spinning = true;
+        for (int i = 0; i < SPINNERS; i++)
+            assert_int_equal(pthread_create(&spinners[i], NULL, spin, NULL), 0);
+        dx_status status = dx_recorder_close(recorder, NULL);
+        __atomic_store_n(&spinning, false, __ATOMIC_RELAXED);
+        for (int i = 0; i < SPINNERS; i++)
+            pthread_join(spinners[i], NULL);
+        assert_int_equal(status, DX_OK);
+        struct counted counted = {0};
+        read_trace(path_of("starving"), &counted);
+        assert_int_equal(counted.host, MANY * EACH);
+    }
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 }
 
 /* One that does not end is written, too. */
@@ -379,6 +432,7 @@ int main(void) {
         cmocka_unit_test(a_slow_disk_gets_all),
         cmocka_unit_test(a_flood_is_kept_and_then_written),
         cmocka_unit_test(a_flood_without_an_end_is_written),
+        cmocka_unit_test(a_thread_that_starves_is_waited_for),
         cmocka_unit_test(a_place_that_is_none),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

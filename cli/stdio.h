@@ -26,7 +26,7 @@ void cli_stdio_close(cli_stdio *stdio);
 /* False: no memory, too much waits (64 MiB), or it is closed. */
 bool cli_stdio_write(cli_stdio *stdio, dx_text bytes);
 size_t cli_stdio_waiting(const cli_stdio *stdio);
-/* Those that wait, and those that nobody has read yet, where the system tells: pipes and sockets. */
+/* Those that wait, and those that nobody has read yet, if it is a pipe or a socket. */
 size_t cli_stdio_unread(const cli_stdio *stdio);
 /* Closes the output, behind what waits. */
 void cli_stdio_finish(cli_stdio *stdio);

@@ -173,8 +173,9 @@ class Plugin:
 def listen(kind, place):
     if kind == "unix":
         server = socket.socket(socket.AF_UNIX)
-        server.bind(place)
+        server.bind(place + ".new")
         server.listen()
+        os.rename(place + ".new", place)  # whoever sees it can connect
         return server
     server = socket.create_server(("127.0.0.1", 0))
     with open(place + ".new", "w", encoding="ascii") as file:

@@ -87,7 +87,7 @@ dx_status dx__recorder_put_lost(dx_recorder *recorder) {
 }
 
 bool dx__recorder_has_much(const dx_recorder *recorder) {
-    return recorder->queue.len >= recorder->much;
+    return recorder->queue.len >= recorder->queue.max / 2;
 }
 
 static dx_status add(dx_recorder *recorder, const dx_trace_record *record,
@@ -244,7 +244,6 @@ dx_status dx_recorder_open(const dx_recorder_config *config, dx_recorder **ret_r
     if (!recorder)
         return DX_ERR_NOMEM;
     *recorder = (dx_recorder){.size_max = config->size_max, .keep = config->keep};
-    recorder->much = config->waiting_max / 2;
     recorder->piece = config->waiting_max / 4 < PIECE ? config->waiting_max / 4 : PIECE;
     recorder->queue.max = config->waiting_max;
     recorder->path = strdup(config->path);

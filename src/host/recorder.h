@@ -44,7 +44,6 @@ struct dx_recorder {
     int number;    /* … because of that */
     uint64_t size_max;
     unsigned keep;
-    size_t much;
     size_t piece;
     char *path;
 };

@@ -6,7 +6,8 @@ usage: tutorial.py FILE.md
 A fenced block "```LANGUAGE FILE" is a file that the reader writes, who does not see its name there: so the text
 above it has `FILE`. A block "```console" has commands
 behind "$ " (a line that ends with a backslash goes on), each followed by what it prints, on either
-stream. In that, "…" stands for any text within a line, and a line that is only "…" for any lines.
+stream. In that, "…" stands for any text within a line, and a line that is only "…" for any lines;
+"0.…" at the start of a line of traffic is its time, whatever second that was in.
 All commands of a page are given to one shell.
 """
 import os, pathlib, re, subprocess, sys, tempfile, textwrap
@@ -45,7 +46,10 @@ def fits(wanted, found):
         if line.strip() == "…":
             pattern.append("(?:.*\n)*?")
         else:
-            pattern.append(".*".join(re.escape(part) for part in line.rstrip().split("…")) + " *\n")
+            time = re.match(r" +0\.(?=…)", line)
+            start = r" +\d+\." if time else ""
+            rest = line[time.end():] if time else line
+            pattern.append(start + ".*".join(re.escape(part) for part in rest.rstrip().split("…")) + " *\n")
     return re.fullmatch("".join(pattern), "".join(line.rstrip() + "\n" for line in found)) is not None
 
 

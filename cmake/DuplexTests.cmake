@@ -300,5 +300,8 @@ foreach(script IN LISTS scripts)
     if(name MATCHES "browser")
         # They measure time, and a browser takes its own.
         set_tests_properties(interop.${name} PROPERTIES PROCESSORS ${alone})
+    elseif(name STREQUAL "check")
+        # The longest of all, so it is not to begin last.
+        set_tests_properties(interop.check PROPERTIES COST 900)
     endif()
 endforeach()

@@ -63,7 +63,7 @@ lines 'run cmd/levels' wait 'log 1'
 expect 0 'Cmd error: broken' '' -e "$extension" a.hl7
 lacks out careful
 lines 'run cmd/flood' wait 'log 5000'
-expect 0 'Cmd info: flooded' '' -e "$extension" --settle 500ms a.hl7
+expect 0 'Cmd info: flooded' '' -e "$extension" --settle 2s a.hl7
 [[ $(wc -l <out) == 1000 ]] || complain "$(wc -l <out) lines are kept"
 lines 'run cmd/window' 'wait 5s' windows 'run cmd/window-close' wait windows
 expect 0 'ext-window-' 'Cmd: closed {"success": true}' -e "$extension" a.hl7

@@ -51,8 +51,9 @@ void crew_wait_started(struct work *work) {
         work_wait(work, DX_NEVER, false);
 }
 
-/* The processor time that a process has used so far; 0 if nobody can say. */
-static uint64_t used_ms(pid_t pid) {
+/* The processor time that a process has used so far (0 if nobody can say), and whether it runs, or
+ * would if there were a processor for it. */
+static uint64_t used_ms(pid_t pid, bool *ret_runs) {
     char text[1024];
     uint64_t ticks = 0;
     snprintf(text, sizeof text, "/proc/%ld/stat", (long)pid);
@@ -63,6 +64,7 @@ static uint64_t used_ms(pid_t pid) {
     text[len] = '\0';
     /* The name in brackets may hold anything; behind it the 12th and the 13th word are these. */
     char *rest = strrchr(text, ')');
+    *ret_runs = rest && strncmp(rest, ") R", 3) == 0;
     for (int word = 1; rest && word <= 13; word++) {
         rest = strchr(rest + 1, ' ');
         ticks += rest && word >= 12 ? strtoull(rest, NULL, 10) : 0;
@@ -70,25 +72,27 @@ static uint64_t used_ms(pid_t pid) {
     return rest ? ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) : 0;
 }
 
-/* Nobody says when a command is done. One that is still, but computes, is at work, up to a
+/* Nobody says when a command is done. One that is still, but computes or would, is at work, up to a
  * limit: there are programs that never rest. */
 bool crew_is_quiet(const struct work *work, struct member *member, uint64_t *ret_until) {
     uint64_t heard = dx_hermes_guest_heard(member->guest);
     uint64_t since = heard > member->told_ms ? heard : member->told_ms;
     uint64_t now = cli_now();
     pid_t pid = dx_hermes_guest_pid(member->guest);
+    bool runs;
     *ret_until = DX_NEVER;
     if (dx_hermes_guest_open(member->guest))
         return false;
     if (member->still_ms < since) {
         member->still_ms = since;
-        member->cpu_ms = used_ms(pid);
+        member->cpu_ms = used_ms(pid, &runs);
     }
     *ret_until = member->still_ms + work->settle_ms;
     if (now < *ret_until)
         return false;
-    uint64_t used = used_ms(pid) - member->cpu_ms;
-    if (used * BUSY_PART < now - member->still_ms || now - since >= BUSY_MS)
+    uint64_t used = used_ms(pid, &runs) - member->cpu_ms;
+    bool is_at_work = runs || used * BUSY_PART >= now - member->still_ms;
+    if (!is_at_work || now - since >= BUSY_MS)
         return true;
     member->still_ms = now;
     member->cpu_ms += used;

@@ -14,7 +14,7 @@ failed=0
 code() {
     local wanted=$1 got=0
     shift
-    timeout 10 "$@" >out 2>err </dev/null || got=$?
+    timeout 30 "$@" >out 2>err </dev/null || got=$?
     if ((got != wanted)); then
         echo "$*: code $got, expected $wanted: $(cat err)"
         failed=1
@@ -25,9 +25,9 @@ says() {
 }
 
 head -c 3000000 /dev/urandom >random
-timeout 10 "$duplex" tap -o trace.jsonl -- cat <random >back
+timeout 30 "$duplex" tap -o trace.jsonl -- cat <random >back
 cmp random back || failed=1
-timeout 10 "$duplex" tap -- cat <random | cat >back
+timeout 30 "$duplex" tap -- cat <random | cat >back
 cmp random back || failed=1
 [[ $(stat -c %a trace.jsonl) == 600 ]] || { echo "the trace can be read by others"; failed=1; }
 
@@ -73,20 +73,20 @@ expect() {
     [[ $2 == "$3" ]] || { echo "$1: expected '$3', found '$2'"; failed=1; }
 }
 # The whole environment is handed on, unless it is to be small.
-expect environment "$(FAR=away timeout 10 "$duplex" tap --env NEAR=by -- sh -c 'echo "$FAR $NEAR"')" "away by"
-expect 'small environment' "$(FAR=away timeout 10 "$duplex" tap --small-env -e NEAR=by -- sh -c 'echo "$FAR $NEAR"')" " by"
-expect folder "$(timeout 10 "$duplex" tap --cwd / -- pwd)" /
-expect arguments "$(timeout 10 "$duplex" tap -- printf '%s|' -a -- '' 'b c')" "-a|--||b c|"
+expect environment "$(FAR=away timeout 30 "$duplex" tap --env NEAR=by -- sh -c 'echo "$FAR $NEAR"')" "away by"
+expect 'small environment' "$(FAR=away timeout 30 "$duplex" tap --small-env -e NEAR=by -- sh -c 'echo "$FAR $NEAR"')" " by"
+expect folder "$(timeout 30 "$duplex" tap --cwd / -- pwd)" /
+expect arguments "$(timeout 30 "$duplex" tap -- printf '%s|' -a -- '' 'b c')" "-a|--||b c|"
 
 # Rotation: so many files, and no record lost between them.
 for i in {1..2000}; do echo "{\"n\":$i,\"text\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}"; done >lines
-timeout 10 "$duplex" tap -o turn.jsonl --size 50k --keep 20 -- cat <lines >/dev/null
+timeout 30 "$duplex" tap -o turn.jsonl --size 50k --keep 20 -- cat <lines >/dev/null
 expect rotation "$(cat turn.jsonl* | grep -c '"message"')" 4000
 [[ -e turn.jsonl.3 ]] || { echo "only few files: $(ls turn.jsonl*)"; failed=1; }
-timeout 10 "$duplex" tap -o few.jsonl --size 50k --keep 2 -- cat <lines >/dev/null
+timeout 30 "$duplex" tap -o few.jsonl --size 50k --keep 2 -- cat <lines >/dev/null
 expect keep "$(find . -name 'few.jsonl*' | wc -l)" 3
 
 for part in trace pieces stuck gone killed signals closing sockets flags packets errors attach follow show; do
-    timeout 30 python3 "$here/tap.py" "$part" "$duplex" || { echo "part $part failed"; failed=1; }
+    timeout 90 python3 "$here/tap.py" "$part" "$duplex" || { echo "part $part failed"; failed=1; }
 done
 exit $failed

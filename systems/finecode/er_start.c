@@ -4,26 +4,28 @@
 /* Handlers that a request may name. */
 enum { NAMES_MAX = 10000 };
 
-static bool is_named(const dx__finecode_er_step *step, yyjson_val *name) {
-    return dx_text_is(dx_json_string(name), step->name);
+static bool is_here(const dx_finecode_er *er, const dx__finecode_er_step *step) {
+    return strcmp(step->env, er->config.env_name) == 0;
 }
 
-/* Those of this env, or those that are named. */
+/* Those of this env, all or by their names. */
 static void choose(dx__finecode_er_run *run, yyjson_val *names) {
     const dx__finecode_er_task *task = run->task;
     yyjson_arr_iter iter = yyjson_arr_iter_with(names);
     for (size_t i = 0; !run->is_segment && i < task->count; i++)
-        if (strcmp(task->steps[i].env, run->er->config.env_name) == 0)
+        if (is_here(run->er, &task->steps[i]))
             run->steps[run->count++] = &task->steps[i];
     for (yyjson_val *name; run->is_segment && (name = yyjson_arr_iter_next(&iter));) {
+        dx_text text = dx_json_string(name);
         size_t i = 0;
-        while (i < task->count && !is_named(&task->steps[i], name))
+        while (i < task->count &&
+               !(dx_text_is(text, task->steps[i].name) && is_here(run->er, &task->steps[i])))
             i++;
         if (i < task->count)
             run->steps[run->count++] = &task->steps[i];
         else
-            dx__finecode_er_log_str(run->er, "WARNING", "a handler that is not known is skipped: ",
-                                    dx_json_string(name));
+            dx__finecode_er_log_str(run->er, "WARNING",
+                                    "a handler that is not known here is skipped: ", text);
     }
     for (size_t i = 0; i < run->count; i++)
         run->parts[i] = (dx__finecode_er_sum){.doc = NULL};

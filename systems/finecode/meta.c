@@ -32,20 +32,32 @@ static bool learn(dx_finecode_project *project, dx__finecode_action *action, yyj
     return known;
 }
 
-/* Those of its own project believe a runner; others only as long as they know nothing. */
+/* Those of its own project believe a runner; others only as long as none of theirs has spoken: what
+ * theirs can't find stays unknown there. */
 static bool spread(dx_finecode_runner *runner, dx__finecode_action *own, yyjson_val *entry) {
     dx_finecode_wm *wm = runner->wm;
     if (!learn(runner->project, own, entry))
         return false;
     for (size_t i = 0; i < wm->project_count; i++) {
         dx_finecode_project *project = wm->projects[i];
-        for (size_t k = 0; project != runner->project && k < project->action_count; k++) {
+        for (size_t k = 0; !project->has_spoken && k < project->action_count; k++) {
             dx__finecode_action *action = &project->actions[k];
             if (strcmp(own->source, action->source) == 0 && !action->canonical)
                 (void)learn(project, action, entry);
         }
     }
     return true;
+}
+
+/* What a runner of its own is to say is not what others have said. */
+static bool forget_others(dx_finecode_project *project) {
+    bool changed = false;
+    for (size_t i = 0; !project->has_spoken && i < project->action_count; i++) {
+        changed |= project->actions[i].canonical != NULL;
+        (void)replace(&project->alloc, &project->actions[i].canonical, (dx_text){NULL, 0});
+    }
+    project->has_spoken = true;
+    return changed;
 }
 
 /* The project's actions or handlers by their sources, sorted: a runner may name any number of
@@ -131,7 +143,7 @@ static size_t count_handlers(const dx_finecode_project *project) {
 
 /* {"actions": {source: entry}, "handlerLocations": {source: place}}, or the first map alone. */
 void dx__finecode_meta_take(dx_finecode_runner *runner, yyjson_val *result) {
-    const dx_finecode_project *project = runner->project;
+    dx_finecode_project *project = runner->project;
     yyjson_val *map = yyjson_obj_get(result, "actions");
     size_t handlers = count_handlers(project);
     struct index actions = {.count = 0};
@@ -149,7 +161,8 @@ void dx__finecode_meta_take(dx_finecode_runner *runner, yyjson_val *result) {
     }
     qsort(actions.at, actions.count, sizeof *actions.at, by_source);
     qsort(places.at, places.count, sizeof *places.at, by_source);
-    bool changed = take_actions(runner, &actions, yyjson_is_obj(map) ? map : result);
+    bool changed = forget_others(project);
+    changed |= take_actions(runner, &actions, yyjson_is_obj(map) ? map : result);
     take_locations(&project->alloc, &places, yyjson_obj_get(result, "handlerLocations"));
     dx__free(&runner->wm->alloc, actions.at);
     if (changed)

@@ -64,6 +64,7 @@ struct dx_finecode_project {
     yyjson_doc *raw;
     dx__finecode_action *actions;
     size_t action_count;
+    bool has_spoken; /* a runner of its own has told the meta of its actions */
     dx__finecode_reading *readings;
     dx__finecode_preset *presets;
     size_t preset_count;

@@ -264,17 +264,21 @@ static void case_23_configuration(void **state) {
 }
 
 /* Those of another env are the business of another runner. */
+/* c2 is there twice: the other is that of another env, and is never run here. */
 static void handlers_of_other_envs(void **state) {
     (void)state;
     demo_start(&talk, "real");
     talk_configure(
-        &talk,
-        "{\"actions\":[{\"name\":\"conc\",\"source\":\"demo.Conc\",\"config\":{},"
-        "\"handlers\":[" DEMO_H(
-            "c1", "C1", "{}") ",{\"name\":\"c2\",\"source\":\"demo.acts.Elsewhere\",\"config\":{},"
-                              "\"env\":\"other\"}]}],\"action_handler_configs\":{}}");
+        &talk, "{\"actions\":[{\"name\":\"conc\",\"source\":\"demo.Conc\",\"config\":{},"
+               "\"handlers\":[{\"name\":\"c2\",\"source\":\"demo.acts.Elsewhere\",\"config\":{},"
+               "\"env\":\"other\"}," DEMO_H("c1", "C1", "{}") "," DEMO_H(
+                   "c2", "C2", "{}") ",{\"name\":\"c3\",\"source\":\"demo.acts.C2\",\"config\":{},"
+                                     "\"env\":\"other\"}]}],\"action_handler_configs\":{}}");
     demo_run(&talk, 2, "conc", TEXT_T, "");
-    assert_has(talk_hear(&talk), "{\"json\":{\"items\":[\"c1\"],");
+    assert_has(talk_hear(&talk), "{\"json\":{\"items\":[\"c1\",\"c2\"],");
+    demo_segment(&talk, 3, "conc", "[\"c2\",\"c3\"]", ",\"params\":" TEXT_T, "");
+    assert_has(talk_hear(&talk), "\"result\":{\"items\":[\"c2\"],");
+    assert_has(talk.log, "a handler that is not known here is skipped: c3");
     demo_stop_talk(&talk);
 }
 

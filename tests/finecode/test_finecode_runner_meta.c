@@ -75,6 +75,34 @@ static void test_forms(void **state) {
     }
 }
 
+/* What a project's own runner can't find stays unknown there, whatever those of others say, before
+ * or behind it. */
+static void test_own_word(void **state) {
+    static const char finds[] =
+        "{'answers': {'finecodeRunner/resolveActionMeta': {'result': {'x.Act': "
+        "{'canonical_source': 'x.deep.Act', 'runs_concurrently': True}}}}}";
+    static const char finds_none[] =
+        "{'answers': {'finecodeRunner/resolveActionMeta': {'result': {}}}}";
+    static const char *const names[] = {"before", "p", "behind"};
+    struct world *world = world_new();
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        make_project(world, names[i], "a", "stdio", "");
+        set_spec(world, names[i], "a", i == 1 ? finds : finds_none);
+    }
+    world_open(world);
+    must_run(world, runner_of(world, "before", "a"));
+    must_run(world, runner_of(world, "p", "a"));
+    assert_null(action_of(world, "before", "act")->canonical);
+    assert_string_equal(action_of(world, "p", "act")->canonical, "x.deep.Act");
+    assert_string_equal(action_of(world, "behind", "act")->canonical, "x.deep.Act");
+    must_run(world, runner_of(world, "behind", "a"));
+    assert_null(action_of(world, "behind", "act")->canonical);
+    assert_string_equal(action_of(world, "p", "act")->canonical, "x.deep.Act");
+    stop(world);
+    world_free(world);
+}
+
 /* However many sources a runner names, and however often. */
 static void test_many_sources(void **state) {
     enum { ACTIONS = 1000, HANDLERS = 8, SOURCES = 400000 };
@@ -379,6 +407,7 @@ static void test_wal(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_own_word),
         cmocka_unit_test(test_many_sources),
         cmocka_unit_test(test_bootstrap_order),
         cmocka_unit_test(test_bootstrap_first),

@@ -113,6 +113,7 @@ STRICT_GOOD = (
     "Content-Length:          %d\r\n\r\n",
     "X-Other: one ~!@ token\r\nContent-Length: %d\r\nAnother-One:\r\n\r\n",
     "---: -\r\nContent-Length: %d\r\n\r\n",
+    "X-Other: a\tb\r\nContent-Length: %d  \r\n\r\n",
 )
 BAD = (
     "\r\n\r\n",
@@ -131,6 +132,8 @@ STRICT_BAD = (
     "X_Other: 1\r\nContent-Length: %d\r\n\r\n",
     "Content-Length:\t%d\r\n\r\n",
     "X-Other: \xe5\r\nContent-Length: %d\r\n\r\n",
+    "X-Other: a\x01b\r\nContent-Length: %d\r\n\r\n",
+    "X-Other: a\x7fb\r\nContent-Length: %d\r\n\r\n",
     "no field at all\r\nContent-Length: %d\r\n\r\n",
     "\r\nContent-Length: %d\r\n\r\n",
 )

@@ -187,6 +187,8 @@ enum {
     DX_LENIENT_LAST_MEMBER = 1 << 10, /* of a member that is repeated the last one counts */
     DX_LENIENT_ID_DOUBLE = 1 << 11,   /* a request's number goes back as a double: 1.0 as 1 */
     DX_LENIENT_UTF8 = 1 << 12,        /* lines: a byte that is no UTF-8 counts as U+FFFD */
+    DX_LENIENT_FOLLOW = 1 << 13, /* lines: a stream that begins with a header is one of headers,
+                                    and it is answered in them from there on */
     DX_LENIENT_DEFAULT = DX_LENIENT_LF | DX_LENIENT_STRAY
 };
 

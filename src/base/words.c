@@ -18,6 +18,7 @@ unsigned dx__lenient_named(dx_text name) {
         {"last-member", DX_LENIENT_LAST_MEMBER},
         {"id-double", DX_LENIENT_ID_DOUBLE},
         {"utf8", DX_LENIENT_UTF8},
+        {"follow", DX_LENIENT_FOLLOW},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (dx_text_is(name, names[i].name))

@@ -31,11 +31,23 @@ static void skip(dx_framer *framer) {
     framer->scan = framer->pos;
 }
 
+/* The line at `at` is the first of a header. */
+static dx_status follow(dx_framer *framer, dx_frame *ret, size_t at) {
+    framer->started = true;
+    framer->config.framing = DX_FRAMING_HEADER;
+    framer->pos = framer->scan = at;
+    return dx__frame_fault(framer, ret, DX_FAULT_OTHER_FRAMING, 0, 0);
+}
+
 /* A line of `len` bytes at `pos`, which was already passed. */
 static dx_status line(dx_framer *framer, dx_frame *ret, size_t at, size_t len) {
     dx_text text = {framer->in.data + at, len};
-    if (dx__frame_begins(text, "content-length:")) {
-        bool first = !framer->started;
+    bool first = !framer->started;
+    bool is_length = dx__frame_begins(text, "content-length:");
+    if (first && framer->config.lenient & DX_LENIENT_FOLLOW &&
+        (is_length || dx__frame_begins(text, "content-type:")))
+        return follow(framer, ret, at);
+    if (is_length) {
         framer->started = true;
         return (first ? dx__frame_fatal : dx__frame_fault)(framer, ret, DX_FAULT_OTHER_FRAMING, 0,
                                                            0);

@@ -409,7 +409,7 @@ static void record(void *user, int out, dx_text text, size_t framed) {
 /* Whoever wants to speak on after the end of the input is told of it instead. A newline brings out
  * a last line that has none, and means nothing else. */
 static void tell_ended(dx_link *link) {
-    if (link->config.peer.framing == DX_FRAMING_LINE)
+    if (link->peer->config.framing == DX_FRAMING_LINE)
         (void)dx_peer_feed(link->peer, "\n", 1, link->thing.loop->now, NULL);
     if (hand_out(link) && !link->over && !link->closing)
         link->config.on_ended(link, link->config.user);
@@ -698,6 +698,10 @@ void *dx_link_user(const dx_link *link) {
 
 size_t dx_link_waiting(const dx_link *link) {
     return dx__out_waiting(link->peer);
+}
+
+dx_framing dx_link_framing(const dx_link *link) {
+    return link->peer->config.framing;
 }
 
 dx_peer_stats dx_link_statistics(const dx_link *link) {

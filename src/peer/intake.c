@@ -489,6 +489,15 @@ static dx_status take_text(dx_peer *peer, struct intake *in) {
     return status;
 }
 
+/* The framer has changed over. To whom our lines went they are the beginning of a header, which
+ * needs an end. */
+static dx_status follow(dx_peer *peer) {
+    dx_status status = peer->stats.messages_out ? dx_buf_append(&peer->out, "\r\n", 2) : DX_OK;
+    if (status == DX_OK)
+        peer->config.framing = peer->framer.config.framing;
+    return status;
+}
+
 static dx_status take_fault(dx_peer *peer, const struct intake *in) {
     const dx_frame *frame = &peer->frame;
     if (frame->fatal) {
@@ -504,6 +513,8 @@ static dx_status take_fault(dx_peer *peer, const struct intake *in) {
         if (status != DX_OK)
             return status;
     }
+    if (peer->framer.config.framing != peer->config.framing && follow(peer) != DX_OK)
+        return DX_ERR_NOMEM;
     push_violation(peer, in, frame->fault, frame->found, frame->expected);
     return DX_OK;
 }

@@ -120,7 +120,7 @@ void dx_autohand_agent_leave(dx_autohand_agent *agent) {
 }
 
 static dx_link_config link_config(dx_autohand_agent *agent, dx_framing framing, dx_text first) {
-    dx_link_config config = dx_link_defaults(framing, DX_SIDE_PLUGIN);
+    dx_link_config config = dx_link_defaults(framing ? framing : DX_FRAMING_LINE, DX_SIDE_PLUGIN);
     config.peer.allocator = &agent->alloc;
     config.peer.flags |= DX_PEER_BATCH | DX_PEER_NO_STRAY | DX_PEER_TELL_ROOM;
     config.peer.message_max = agent->config.line_max;
@@ -130,6 +130,8 @@ static dx_link_config link_config(dx_autohand_agent *agent, dx_framing framing, 
     config.peer.refuse = dx__autohand_serve_refuse;
     config.peer.refuse_user = agent;
     config.peer.lenient |= DX_LENIENT_NULL_PARAMS | DX_LENIENT_LONG_LINE;
+    if (!framing)
+        config.peer.lenient |= DX_LENIENT_FOLLOW;
     if (!dx__autohand_core_is_doc(agent)) {
         config.peer.flags |= DX_PEER_BATCH_LAX;
         config.peer.lenient |=

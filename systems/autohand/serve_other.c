@@ -41,6 +41,16 @@ static bool serve_greeting(dx_autohand_agent *agent, const dx_event *event) {
     return false;
 }
 
+/* What was said so far was lines, which it could not read. */
+static bool has_followed(dx_autohand_agent *agent, const dx_event *event) {
+    if (event->error.fault != DX_FAULT_OTHER_FRAMING || agent->in_headers ||
+        dx_link_framing(agent->link) != DX_FRAMING_HEADER)
+        return false;
+    agent->in_headers = true;
+    dx__autohand_tell_agent_start(agent, false);
+    return true;
+}
+
 void dx__autohand_serve_other(dx_link *link, const dx_event *event, void *user) {
     dx_autohand_agent *agent = user;
     (void)link;
@@ -51,7 +61,8 @@ void dx__autohand_serve_other(dx_link *link, const dx_event *event, void *user) 
             not_found(agent, event);
         return;
     case DX_EVENT_VIOLATION:
-        dx__autohand_log(agent, "warn", "the client: %s", event->error.phrase);
+        if (!has_followed(agent, event))
+            dx__autohand_log(agent, "warn", "the client: %s", event->error.phrase);
         return;
     default:
         return;

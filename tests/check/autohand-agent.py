@@ -65,6 +65,8 @@ class Agent:
                 line = out.read(int(line.split(b":")[1]))
             if not line:
                 break
+            if not line.strip():
+                continue
             self.messages.put(json.loads(line))
 
     def write(self, data):
@@ -178,6 +180,19 @@ def part_framing():
     agent.send("initialized", {}, answered=False)
     check(agent.ask("autohand.getState").get("result", {}).get("status") == "idle", agent.seen)
     check(agent.end() == 0, "header: code")
+
+    # The same from one that begins late: what was said in lines is the beginning of a header for it.
+    agent = Agent(header=True)
+    line = agent.until("autohand.agentStart")
+    answer = agent.ask("initialize", {})
+    check(answer.get("result", {}).get("capabilities") == {}, answer)
+    starts = [it for it in agent.seen if it.get("method") == "autohand.agentStart"]
+    check(len(starts) == 2 and starts[1]["params"]["sessionId"] == line["params"]["sessionId"], agent.seen)
+    check(agent.end() == 0, "late header: code")
+    agent = Agent("--framing", "line", header=True)
+    agent.until("autohand.agentStart")
+    agent.write(b"Content-Length: 2\r\n\r\n{}")
+    check(agent.end() == 1, "lines were asked for")
 
     # The same one byte at a time, in other letters, and asked for.
     agent = Agent()

@@ -137,15 +137,17 @@ describe("a Node client and our agent", { concurrency: 4 }, () => {
 
 describe("vscode-jsonrpc and our agent", { concurrency: 4 }, () => {
     // As a language client starts it: the command and its args, then initialize.
-    async function connect(t, ...words) {
-        const where = await place(t, ...words);
+    async function connect(t, late = 0) {
+        const where = await place(t);
         const child = spawn("autohand", ["--rpc"], { stdio: ["pipe", "pipe", "inherit"], cwd: where.workspace, env: { ...process.env, PATH: where.path } });
         t.after(() => child.kill("SIGKILL"));
         const exit = new Promise((resolve) => child.on("exit", (code, signal) => resolve(signal ?? code)));
         const connection = createMessageConnection(new StreamMessageReader(child.stdout), new StreamMessageWriter(child.stdin));
         const seen = [];
         connection.onNotification((method, params) => seen.push([method, params]));
+        connection.onError(([error]) => seen.push(["error", error]));
         connection.listen();
+        await new Promise((resolve) => setTimeout(resolve, late));
         const result = await connection.sendRequest("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
         assert.deepEqual(result.capabilities, {});
         assert.equal(typeof result.serverInfo.name, "string");
@@ -171,6 +173,17 @@ describe("vscode-jsonrpc and our agent", { concurrency: 4 }, () => {
         assert.equal(await connection.sendRequest("shutdown"), null);
         await connection.sendNotification("exit");
         assert.equal(await exit, 0);
+    });
+
+    // It has been spoken to in lines by then.
+    test("a client that takes its time before it begins", async (t) => {
+        const { connection, exit, seen } = await connect(t, 700);
+        assert.deepEqual(await connection.sendRequest("autohand.prompt", { message: "äöü" }), { success: true });
+        assert.deepEqual(seen.slice(0, 2).map(([method]) => method), ["autohand.agentStart", "autohand.turnStart"]);
+        assert.equal(await connection.sendRequest("shutdown"), null);
+        await connection.sendNotification("exit");
+        assert.equal(await exit, 0);
+        assert.equal(seen.at(-1)[0], "autohand.agentEnd");
     });
 
     test("errors keep their codes, texts beyond ASCII their length; the end of the input is the end", async (t) => {

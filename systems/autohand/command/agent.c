@@ -262,8 +262,8 @@ static int serve(struct run *run) {
     int in = fcntl(0, F_DUPFD_CLOEXEC, 3);
     if (in < 0)
         return refuse_file(run, "the standard input", strerror(errno));
-    if (dx_autohand_agent_open(run->agent, in, run->out, run->input.framing, first, &error) !=
-        DX_OK) {
+    dx_framing framing = run->input.may_change ? (dx_framing)0 : run->input.framing;
+    if (dx_autohand_agent_open(run->agent, in, run->out, framing, first, &error) != DX_OK) {
         (void)close(in);
         return refuse(run, error.phrase[0] ? error.phrase : "out of memory");
     }

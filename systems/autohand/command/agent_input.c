@@ -5,7 +5,6 @@
 #include <duplex/rpc.h>
 
 #include <poll.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -47,6 +46,8 @@ void agent_input_look(struct agent_input *input, const char *choice) {
         ;
     if (is_header(input))
         input->framing = DX_FRAMING_HEADER;
+    else
+        input->may_change = true;
 }
 
 static void put(int fd, const char *bytes, size_t len) {

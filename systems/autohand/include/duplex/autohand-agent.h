@@ -7,7 +7,7 @@
  *     config.model = model;                            // duplex/autohand-model.h
  *     dx_autohand_agent_new(loop, &config, &agent, &error);
  *     dx_autohand_agent_add_tool(agent, &my_tool, &error);      // besides those that are there
- *     dx_autohand_agent_open(agent, 0, 1, &error);
+ *     dx_autohand_agent_open(agent, 0, 1, DX_FRAMING_LINE, (dx_text){NULL, 0}, &error);
  *     dx_loop_run(loop);                                        // until on_left
  *
  * What holds:
@@ -85,8 +85,9 @@ DX_API dx_autohand_agent_config dx_autohand_agent_defaults(void);
 DX_API dx_status dx_autohand_agent_new(dx_loop *loop, const dx_autohand_agent_config *config,
                                        dx_autohand_agent **ret_agent, dx_error *reterr);
 DX_API dx_autohand_agent *dx_autohand_agent_free(dx_autohand_agent *agent);
-/* On a pair of descriptors, which become its own. `first` are bytes of the input that were read
- * already. agentStart is sent. */
+/* On a pair of descriptors, which become its own. framing 0: lines, unless the client begins with a
+ * header, whenever that is; agentStart is sent again then, in a frame. `first` are bytes of the
+ * input that were read already. agentStart is sent. */
 DX_API dx_status dx_autohand_agent_open(dx_autohand_agent *agent, int in, int out,
                                         dx_framing framing, dx_text first, dx_error *reterr);
 /* As at the end of the input: the turn is closed, agentEnd is sent, on_left comes. */

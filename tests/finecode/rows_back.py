@@ -142,7 +142,7 @@ def row_40():
 
 
 def row_40b():
-    """concurrently: false runs one project after the other, true all at once (F26)."""
+    """concurrently: false runs one project after the other, true and nothing all at once (F26)."""
     actions = [demo_action("echo", ECHO, ("h1", "H1", "a")), demo_action("lang", LANG, ("l", "plain_fn", "a"))]
     for _, tcp in ALL:
         with Manager({"p": actions, "q": actions}, tcp=tcp) as ours:
@@ -150,13 +150,15 @@ def row_40b():
             guest = ours.guest("a", "p").begin(canonical=CANON)
             asked = guest.run()
             paths = [ours.path("p"), ours.path("q")]
-            inner = asks(guest, "finecode/runActionInWorkspace", nested(LANG, projectPaths=paths, concurrently=True))
-            first = guest.run()
-            other = ours.guest("a", "q").begin(canonical=CANON)
-            second = other.run()
-            guest.done(first)
-            other.done(second)
-            guest.answer_to(inner)
+            other = None
+            for more in ({}, {"concurrently": True}):
+                inner = asks(guest, "finecode/runActionInWorkspace", nested(LANG, projectPaths=paths, **more))
+                first = guest.run()
+                other = other or ours.guest("a", "q").begin(canonical=CANON)
+                second = other.run()
+                guest.done(first)
+                other.done(second)
+                true("result" in guest.answer_to(inner), "both at once: %s" % more)
             inner = asks(guest, "finecode/runActionInWorkspace", nested(LANG, projectPaths=paths, concurrently=False))
             first = guest.run()
             other.is_quiet("the second project waits", 0.5)
@@ -167,18 +169,28 @@ def row_40b():
             ours.client.answer_to(run)
 
 
+def raw_config_is_told(ours, guest, revision):
+    answer = guest.ask("projects/getRawConfig", {"projectDefPath": ours.path("p/finecode.toml")})
+    config = answer["result"]["config"]
+    same(isinstance(config, dict), revision == "real", "its form: %s" % shown(config))
+    config = config if revision == "real" else json.loads(config)
+    true(ECHO in json.dumps(config), "its content: %s" % shown(config))
+
+
 def row_41():
-    """getRawConfig: an object in the real form, its text in the document's; one that is not there is refused (F13)."""
+    """getRawConfig, also during updateConfig: an object, by the document its text; an unknown one is refused (F13)."""
     for revision, tcp in ALL:
         with Manager({"p": [demo_action("echo", ECHO, ("h1", "H1", "a"))]}, tcp=tcp) as ours:
             run = ours.client.start_run(ECHO, ours.path("p"), {"text": "t"})
-            guest = ours.guest("a").begin()
-            asked = guest.run()
-            answer = guest.ask("projects/getRawConfig", {"projectDefPath": ours.path("p/finecode.toml")})
-            config = answer["result"]["config"]
-            same(isinstance(config, dict), revision == "real", "its form: %s" % shown(config))
-            config = config if revision == "real" else json.loads(config)
-            true(ECHO in json.dumps(config), "its content: %s" % shown(config))
+            guest = ours.guest("a")
+            if tcp:
+                guest.connect()
+            while guest.fresh_or_end() and guest.order[-1] != "finecodeRunner/updateConfig":
+                guest.answer_last()
+            raw_config_is_told(ours, guest, revision)
+            guest.answer_last()
+            asked = guest.begin().run()
+            raw_config_is_told(ours, guest, revision)
             error_is(guest.ask("projects/getRawConfig", {"projectDefPath": "/no/such/finecode.toml"}), -32603, "an unknown one")
             error_is(guest.ask("projects/getRawConfig", {}), -32602, "without a path")
             guest.done(asked)

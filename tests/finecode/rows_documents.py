@@ -7,7 +7,7 @@ import time
 
 sys.dont_write_bytecode = True
 import stage
-from stage import ACTS, ALL, ECHO, RUN_ID, Er, demo_action, error_is, eventually, raw, same, shown, true
+from stage import ACTS, ALL, DEMO, ECHO, RUN_ID, Er, demo_action, error_is, eventually, raw, same, shown, true
 from workspace import Client, Command, Manager
 
 ONE = {"p": [demo_action("echo", ECHO, ("h1", "H1"))]}
@@ -160,6 +160,9 @@ def row_50():
         ours.client.answer_to(run)
 
 
+FOUND = {each["source"] for each in DEMO} - {"no_such_pkg.Action"}
+
+
 def row_51():
     """An action is found by its name, its source, its canonical source, and by what a runner says an alias means; a flat map and one without a scope are understood (F6)."""
     canonical = ACTS + "EchoAction"
@@ -188,7 +191,7 @@ def row_51():
         same(set(meta), {"actions", "handlerLocations"}, "resolveActionMeta in the real form")
         same(meta["actions"][ECHO], {"canonical_source": canonical, "runs_concurrently": False, "scope": "project",
                                      "parentActionSource": None, "language": None, "fileLoc": "/ws/fc-ext/demo_ext/acts.py:40"}, "echo")
-        true("no_such_pkg.Action" not in meta["actions"], "what is not known is left out")
+        same(set(meta["actions"]), FOUND, "all but what can't be found")
         for source in (ECHO, canonical, "demo_ext.again.Echo"):
             same(ours.result("actions/resolveSource", {"source": source}), {"canonicalSource": canonical}, source)
         for source in ("demo_ext.Nope", "nodot", ""):
@@ -197,7 +200,13 @@ def row_51():
         error = error_is(ours.ask("packages/resolvePath", {"packageName": "nope_pkg"}), -32603, "resolvePath")
         true("cannot find package" in error["message"].lower(), "its text: %s" % error["message"])
     with Er() as ours:
-        same(ours.start()[ECHO], {"canonical_source": canonical, "runs_concurrently": False}, "the document's flat map")
+        meta = ours.start()
+        same(meta[ECHO], {"canonical_source": canonical, "runs_concurrently": False}, "the document's flat map")
+        same(set(meta), FOUND, "all but what can't be found")
+        for source, about in meta.items():
+            same(set(about), {"canonical_source", "runs_concurrently"}, source)
+            at_once = source in (ACTS + "ConcAction", ACTS + "ConcStopAction")
+            same(about["runs_concurrently"], at_once, "does %s run at once" % source)
 
 
 def row_52():
@@ -218,14 +227,16 @@ def row_52():
                 guest.reply(guest.run(), spelling)
                 got = ours.client.answer_to(run)
                 same((got["result"]["resultByFormat"], got["result"]["returnCode"]), ({"json": result}, 1), shown(spelling))
-            run = ours.client.start_run(ECHO, ours.path("p"), {"text": "t"})
-            empty = {"status": "success", "result_by_format": "{}", "return_code": 0}
-            guest.reply(guest.run(), {"status": "success", "resultByFormat": {}, "returnCode": 0} if tcp else empty)
-            answer = ours.client.answer_to(run)
-            if revision == "seed":
-                true("error" in answer, "an empty result that is not streamed is a protocol error (F10): %s" % shown(answer))
-            else:
-                same(answer["result"]["returnCode"], 0, "an empty result")
+            for status in ("success", "stopped", "streamed"):
+                run = ours.client.start_run(ECHO, ours.path("p"), {"text": "t"})
+                empty = {"status": status, "result_by_format": "{}", "return_code": 1}
+                guest.reply(guest.run(), {"status": status, "resultByFormat": {}, "returnCode": 1} if tcp else empty)
+                answer = ours.client.answer_to(run)
+                if revision == "seed" and status != "streamed":  # F10
+                    why = error_is(answer, -32603, "%s and empty" % status)["message"]
+                    true("broke the protocol" in why, "%s and empty: %s" % (status, why))
+                else:
+                    same(answer["result"]["returnCode"], 1, "%s and empty" % status)
             for wrong in ({"status": "success"}, {"status": 5, "resultByFormat": {}, "returnCode": 0}, [], "x", None, {},
                           {"status": "success", "result_by_format": "{", "return_code": 0}):
                 run = ours.client.start_run(ECHO, ours.path("p"), {"text": "t"})
@@ -287,6 +298,19 @@ def events_of(folder):
     return found
 
 
+CHAIN = ACTS + "OtherAction"
+HANDLERS = """
+[[action]]
+source = "demo_ext.acts.OtherAction"
+[[handler]]
+source = "demo_ext.acts.C1"
+command = ["echo", "{\\"items\\": [\\"1\\"]}"]
+[[handler]]
+source = "demo_ext.acts.C2"
+command = ["echo", "{\\"items\\": [\\"2\\"]}"]
+"""
+
+
 def row_54():
     """The WAL: numbers go on across restarts, files end at 1 MiB and twenty are kept, one wal_run_id is in all events of a run."""
     with Er(tcp=True) as first:
@@ -311,18 +335,24 @@ def row_54():
             ours.shut_down()
         again = [each["sequence"] for each in events_of(wal)]
         true(len(again) > len(events) and again == list(range(again[0], again[0] + len(again))), "sequence after a restart: %s" % again)
-    two = {"p": [demo_action("chain", ACTS + "OtherAction", ("1", "C1", "a"), ("2", "C2", "b"))]}
-    demo = [os.path.join(stage.BUILD, "tests", "finecode_demo"), "--stdio"]
-    with Command(two, "run", "chain", "text=t", options=("--wal", "wal"), runner=demo) as ours:
-        ours.ended(0)
-        where = [folder for folder, _, names in os.walk(ours.place) if any(name.startswith("wal-") for name in names)]
-        true(where, "no events were written")
-        events = [event for folder in where for event in events_of(folder)]
-        types = [each["event_type"] for each in events]
-        for wanted in ("run.accepted", "run.dispatched", "run.completed", "runner.started"):
-            true(wanted in types, "%s is not in %s" % (wanted, types))
-        ids = {each["wal_run_id"] for each in events if "wal_run_id" in each}
-        same(len(ids), 1, "one wal_run_id: %s" % ids)
+    two = {"p": [demo_action("chain", CHAIN, ("1", "C1", "a"), ("2", "C2", "b"))]}
+    for _, tcp in ALL:
+        runner = [os.path.join(stage.BUILD, "duplex-finecode"), "er", *(["--tcp"] if tcp else [])]
+        files = {"p/finecode-handlers.toml": HANDLERS}
+        with Command(two, "run", "chain", options=("--wal", "wal"), tcp=tcp, runner=runner, files=files) as ours:
+            ours.ended(0)
+            ids = set()
+            places = {"wal": ("run.accepted", "run.dispatched", "run.completed", "runner.started")}
+            for env in ("a", "b"):
+                places["p/.venvs/%s/state/finecode/wal/er" % env] = ("handler.started", "handler.completed")
+            for place, wanted in places.items():
+                true(os.path.isdir(ours.path(place)), "no events were written in %s" % place)
+                events = events_of(ours.path(place))
+                types = [each["event_type"] for each in events]
+                true(set(wanted) <= set(types), "%s in %s" % (types, place))
+                runs = [each for each in events if each["event_type"].startswith(("run.", "handler."))]
+                ids |= {each["wal_run_id"] for each in runs}
+            same(len(ids), 1, "one wal_run_id: %s" % ids)
 
 
 def row_54_long():

@@ -96,7 +96,8 @@ def row_09():
                         same(each.get("params", "absent"), None if tcp else {}, each["method"])
                 first = seen[0]["params"]
                 same(first["workspaceFolders"], [{"uri": "file://" + ours.path("p"), "name": "p"}], "workspaceFolders")
-                same(first["clientInfo"]["name"], "FineCode_WorkspaceManager", "clientInfo")
+                same(first["clientInfo"], {"name": "FineCode_WorkspaceManager", "version": "0.1.0"}, "clientInfo")
+                same(first["trace"], "verbose", "trace")
                 true(first["processId"] == ours.child.pid and isinstance(first["capabilities"], dict), "initialize: %s" % shown(first))
             config = [each for each in seen if each["method"] == "finecodeRunner/updateConfig"][0]["params"]
             same((config["workingDir"], config["projectName"], config["projectDefPath"]),
@@ -225,20 +226,29 @@ def row_11():
             same(ours.result("actions/reload", {"actionName": "echo"}), {}, "reload")
 
 
+NEEDED = ("workingDir", "projectName", "projectDefPath", "config", "config/actions", "config/action_handler_configs")
+
+
 def row_12():
-    """updateConfig: a missing member and an action twice are refused (F23); another one replaces the first."""
+    """updateConfig: any missing member and an action twice are refused (F23); another one replaces the first."""
     for _, tcp in ALL:
         with Er(tcp=tcp) as ours:
             ours.hello()
-            config = ours.config()
-            del config["config"]["action_handler_configs"]
-            error = ours.error("finecodeRunner/updateConfig", config)
-            true(error["code"] in (-32602, -32603) and "action_handler_configs" in shown(error), "the error: %s" % shown(error))
+            for path in NEEDED:
+                config = ours.config(services=[], handlers_to_initialize={})
+                *outer, name = path.split("/")
+                del (config[outer[0]] if outer else config)[name]
+                error = ours.error("finecodeRunner/updateConfig", config)
+                true(error["code"] in (-32602, -32603), "without %s: %s" % (path, shown(error)))
+                true(re.search("[\"']%s[\"']" % name, str(error)), "without %s: %s" % (path, shown(error)))
             twice = ours.config([DEMO[0], {**DEMO[0], "name": "again"}])
             error = ours.error("finecodeRunner/updateConfig", twice)
             true(error["code"] in (-32602, -32603), "twice: %s" % shown(error))
             same(ours.failed("echo"), "Extension runner not initialized", "what was refused changes nothing")
-            same(ours.result("finecodeRunner/updateConfig", ours.config()), {}, "a good one")
+            same(ours.result("finecodeRunner/updateConfig", ours.config()), {}, "a good one, as short as it may be")
+            services = [{"interface": "i.A", "source": "s.A", "env": "e", "dependencies": []}]
+            whole = ours.config(services=services, handlers_to_initialize={"echo": ["h1"]})
+            same(ours.result("finecodeRunner/updateConfig", whole), {}, "a whole one")
             same(ours.items("echo")[0], "h1:t:prev=None:seen=1", "a run")
             changed = ours.config([DEMO[0]], {ACTS + "H1": {"prefix": "new"}})
             same(ours.result("finecodeRunner/updateConfig", changed), {}, "another one")
@@ -256,6 +266,19 @@ def row_13():
             guest.done(guest.run(), {"items": ["fine"]})
             same(ours.client.answer_to(run)["result"]["resultByFormat"]["json"]["items"], ["fine"], "the run")
             same(ours.states(), {("p", "e"): "RUNNING"}, "its state")
+
+
+def row_13b():
+    """getInfo tells where the log of a runner of ours is, by its whole path; null if there is none."""
+    for _, tcp in ALL:
+        with Er("duplex", tcp=tcp, words=["--log-file=rel.log"]) as ours:
+            ours.hello()
+            told = ours.result("finecodeRunner/getInfo", None if tcp else {})
+            same(told, {"logFilePath": os.path.join(os.path.realpath(ours.project), "rel.log")}, "a log")
+            true(os.path.isfile(told["logFilePath"]), "it is there")
+        with Er("duplex", tcp=tcp) as ours:
+            ours.hello()
+            same(ours.result("finecodeRunner/getInfo", None if tcp else {}), {"logFilePath": None}, "no log")
 
 
 def row_14():

@@ -110,13 +110,17 @@ def row_29():
     chain(("1/a", "2/b", "3/a"), (("a", ["1"]), ("b", ["2"]), ("a", ["3"])))
     for _, tcp in ALL:
         with Manager({"p": [action_of("chain", CHAIN, "1/a", "2/b")]}, tcp=tcp) as ours:
-            run = ours.client.start_run(CHAIN, ours.path("p"), {"text": "t"})
-            crew = crew_of(ours, ("1/a", "2/b"))
-            asked = crew["a"].run()
-            crew["a"].done(asked, {"items": ["enough"]}, status="stopped", code=1, resultByFormat={"json": {"items": ["enough"]}})
-            result = ours.client.answer_to(run)["result"]
-            same((result["resultByFormat"]["json"], result["returnCode"]), ({"items": ["enough"]}, 1), "the result")
-            crew["b"].is_quiet("the chain has ended")
+            crew = None
+            # No format was asked for, so none comes by the document.
+            for by_format in ({}, {"json": {"items": ["enough"]}}):
+                run = ours.client.start_run(CHAIN, ours.path("p"), {"text": "t"})
+                crew = crew or crew_of(ours, ("1/a", "2/b"))
+                asked = crew["a"].run()
+                same(formats_of(asked), [], "resultFormats")
+                crew["a"].done(asked, {"items": ["enough"]}, status="stopped", code=1, resultByFormat=by_format)
+                result = ours.client.answer_to(run)["result"]
+                same(result, {"resultByFormat": {"json": {"items": ["enough"]}}, "returnCode": 1}, "the result")
+                crew["b"].is_quiet("the chain has ended")
         with Manager({"p": [action_of("one", CHAIN, "1/a", "2/a")]}, tcp=tcp) as ours:
             run = ours.client.start_run(CHAIN, ours.path("p"), {"text": "t"})
             guest = ours.guest("a").begin()
@@ -181,6 +185,8 @@ def row_32():
             seen = 2 if revision == "real" else 1
             same(second["result"]["items"], ["h1:t:prev=None:seen=1", "h2:t:prev=1:seen=%d" % seen], "the second one")
             same("context" in second, revision == "real", "a context is of the revision real (F7)")
+            turned = ours.handlers("echo", ["h2", "h1"])["result"]["result"]["items"]
+            same(turned, ["h2:t:prev=None:seen=1", "h1:t:prev=1:seen=2"], "in the order of their names")
             order = ours.handlers("conc", ["c2", "c1"])["result"]["result"]["items"]
             same(sorted(order), ["c1", "c2"], "concurrent ones")
             answer = ours.handlers("echo", ["h2"], {"items": 5})

@@ -231,7 +231,7 @@ def partials(client, token):
 
 
 def row_26():
-    """A client's token: one partial result for a direct answer, none twice for a streamed one, none for nothing."""
+    """A client's token: each partial result once, that of a direct answer, too; those of other tokens are dropped."""
     one = {"p": [demo_action("echo", ECHO, ("h1", "H1"))]}
     for revision, tcp in ALL:
         with Manager(one, tcp=tcp) as ours:
@@ -244,13 +244,17 @@ def row_26():
             same(told[0]["project"], ours.path("p"), "its project")
             run = ours.client.start_run(ECHO, ours.path("p"), {"text": "t"}, token=5)
             asked = guest.run()
-            guest.progress(asked["params"]["options"]["partialResultToken"], {"json": {"items": ["b"]}})
+            token = asked["params"]["options"]["partialResultToken"]
+            for foreign in (5, 4711, "direct", str(token) + "0"):
+                guest.progress(foreign, {"json": {"items": ["of nobody"]}})
+            guest.progress(token, {"json": {"items": ["b"]}})
             if revision == "real":  # the whole of it comes again
                 guest.done(asked, {"items": ["b"]})
             else:
                 guest.done(asked, {}, status="streamed")
             ours.client.answer_to(run)
             same([each["resultByFormat"]["json"]["items"] for each in partials(ours.client, 5)], [["b"]], "a streamed one")
+            true("of nobody" not in str(ours.client.aside), "a foreign token: %s" % shown(ours.client.aside))
             run = ours.client.start_run(ECHO, ours.path("p"), {"text": "t"}, token="nothing")
             guest.done(guest.run(), {}, status="streamed")
             same(ours.client.answer_to(run)["result"].get("returnCode"), 0, "nothing: the code")

@@ -401,8 +401,12 @@ def row_11():
         true(got and got.get("method", "").startswith("editor/"), "ours did not go on: %s" % shown(got))
 
 
+NAMELESS = b'{"jsonrpc":"2.0","id":1}'
+REFUSAL = {"code": -32600, "message": "Invalid Request", "data": "missing required field: method"}
+
+
 def row_12():
-    """error null beside a result, jsonrpc as a number, and batches are refused; the rest goes on."""
+    """error null beside a result, jsonrpc as a number, batches and the document's sample are refused; life goes on."""
     for revision in BOTH:
         with editor(revision=revision, names=("both", "number", "good")) as host:
             both, number, good = (host.guest(name) for name in ("both", "number", "good"))
@@ -424,12 +428,16 @@ def row_12():
                 good.send(batch)
                 got = good.message()
                 same((got["id"], got["error"]["code"]), (None, -32600), "a batch of %d" % len(batch))
+            good.write(frame(NAMELESS))
+            same(good.message(), {"jsonrpc": "2.0", "id": 1, "error": REFUSAL}, "an id and no method")
             is_alive(good, "after a batch")
     with extension() as ours:
         ours.start()
         ours.send([{"jsonrpc": "2.0", "id": 8, "method": "shutdown"}])
         got = ours.message()
         same((got["id"], got["error"]["code"]), (None, -32600), "a batch for our extension")
+        ours.write(frame(NAMELESS))
+        same(ours.message(), {"jsonrpc": "2.0", "id": 1, "error": REFUSAL}, "an id and no method for our extension")
         ours.shut_down()
 
 
@@ -620,6 +628,21 @@ def row_16():
                 true("method" in got, "an answer to a command: %s" % shown(got))
                 requests += 1
             true(requests >= 1, "%s asked for nothing" % name)
+
+
+def row_16_long():
+    """A command may take longer than anything else may: the host waits for no answer, and serves what comes late."""
+    with editor(message=MESSAGE) as host:
+        guest = host.start(capabilities={"commands": ["slow/one"]})
+        host.opened()
+        host.say("run slow/one")
+        guest.news("command/execute")
+        same(guest.message(12), None, "what comes while a command is worked on")
+        true(guest.is_there(), "the extension is gone")
+        same(get(guest), MESSAGE, "what it asks for in the end")
+        host.say("run slow/one")
+        guest.news("command/execute")
+        host.quit(guest)
 
 
 def row_17():
@@ -838,6 +861,7 @@ def row_23():
         ours.start()
         ours.execute("names/normalise")
         asked = ours.news("editor/getMessage")
+        same(repr(asked["id"]), "1", "its first id")
         ours.tell("message/changed", {"hasFile": False, "message": "MSH|^~\\&|X", "format": "hl7"})
         ours.tell("window/closed", {"windowId": "ext-window-1", "reason": "user"})
         ours.tell("message/saved", {"filePath": "/tmp/x", "saveAs": False})
@@ -847,9 +871,11 @@ def row_23():
         ours.reply(asked, {"hasFile": False, "message": MESSAGE})
         change = ours.message()
         same(change and change.get("method"), "editor/patchMessage", "what follows the message")
+        same(repr(change["id"]), "2", "its next id")
         ours.tell("window/closed", {"windowId": "ext-window-1"})
         ours.execute("names/normalise")
         second = ours.news("editor/getMessage")
+        same(repr(second["id"]), "3", "the id of a question beside an open one")
         # Answers in the other order than the questions; and one as short as it may be (H4).
         ours.reply(second, {"message": MESSAGE})
         ours.reply(change, {"patchesApplied": 1, "success": True})

@@ -54,10 +54,12 @@ def row_12():
 
 
 def row_13():
-    """Log messages of any level are told with their fields; one of no level is a protocol error (R31)."""
+    """Log messages of any level are told with their fields, at any time; one of no level is a protocol error (R31)."""
     for revision in ALL:
         with host("work", revision=revision, options=("--log-level", "debug")) as ours:
             guest = ours.guest()
+            guest.greet()
+            guest.log(level="INFO", msg="before its answer to handshake")
             asked = guest.run()
             guest.log(level="info", msg="one")
             guest.log(level="INFO+2", msg="two", fields={"a": 1, "b": {"c": ["å"]}})
@@ -66,9 +68,16 @@ def row_13():
             guest.log(level="Warn", msg="four", more=1)
             guest.send({"jsonrpc": "2.0", "id": None, "method": "log", "params": {"level": "ERROR", "msg": "five"}})
             guest.reply(asked, {})
-            guest.farewell()
+            leaving = guest.news("shutdown")
+            guest.log(level="INFO", msg="asked to leave")
+            guest.reply(leaving, None)
+            guest.log(level="INFO", msg="agreed to leave")
+            guest.news("exit")
+            guest.leave()
             ours.ended(0)
             told = {line["msg"]: line for line in ours.told()}
+            for at_any_time in ("before its answer to handshake", "asked to leave", "agreed to leave"):
+                true(at_any_time in told, "%s: not told in %s" % (at_any_time, shown(list(told))))
             same((told["one"]["level"], told["two"]["level"]), ("INFO", "INFO+2"), "levels")
             same(told["two"]["fields"], {"a": 1, "b": {"c": ["å"]}}, "fields")
             true("hidden" not in told and "wrong" not in told, "too much is told: %s" % shown(told))

@@ -262,8 +262,11 @@ static void strict_takes_the_document_s_framing_only(void **state) {
                                       "stray\r\nContent-Length: 93\r\n\r\n",
                                       " Content-Length: 93\r\n\r\n",
                                       "Content-Length: -5\r\n\r\n",
+                                      "Content-Length: 0x5d\r\n\r\n",
+                                      "Content-Length: \r\n\r\n",
+                                      "X: \xe5\r\nContent-Length: 93\r\n\r\n",
+                                      "X_Y: 1\r\nContent-Length: 93\r\n\r\n",
                                       "X: 1\r\n\r\n",
-
                                       "\r\n"};
     dx_reginald_plugin_strict(talk.plugin, 1);
     for (size_t i = 0; i < LENGTH(good); i++) {

@@ -12,6 +12,14 @@ def tools(guest, count):
     return [guest.news("tools/call") for _ in range(count)]
 
 
+def told_first(client, calls):
+    """The server was told of each cancelled call before its caller was. calls: {tag: id}."""
+    for tag, identity in calls.items():
+        order = [each["event"] for each in client.events if each["event"] == "answer" and each["tag"] == tag
+                 or "notifications/cancelled" in each.get("text", "") and '"%s"' % identity in each["text"]]
+        same(order, ["traffic", "answer"], "the order of %s" % tag)
+
+
 def row_R1():
     """Ids are unique and look as they should; the same id may be open in both directions."""
     with Client() as client:
@@ -97,15 +105,19 @@ def row_R4():
 
 
 def row_R5():
-    """An answer with both a result and an error, or neither, ends its call as invalid."""
+    """An answer with both a result and an error, or neither, ends its call as invalid; an error's shape is checked."""
     with Client() as client:
         guest = client.start()
         error = {"code": 1, "message": "no"}
         for tag, members in (("both", {"result": {"content": []}, "error": error}), ("wrong", {"result": {"content": 5}}),
-                             ("list", {"result": []})):
+                             ("list", {"result": []}), ("neither", {})):
             client.call(tag)
             guest.send({"jsonrpc": "2.0", "id": guest.news("tools/call")["id"], **members})
             client.answer(tag, "invalid")
+        for number, wrong in enumerate(("went wrong", {"code": "E1", "message": "x"}, {"message": "x"}, None)):
+            client.call("error%d" % number)
+            guest.send({"jsonrpc": "2.0", "id": guest.news("tools/call")["id"], "error": wrong})
+            same(client.answer("error%d" % number, "error")["fault"], "error-shape", shown(wrong))
         same(client.pending(), 0, "pending")
         client.call("b")
         guest.answer(guest.news("tools/call"))
@@ -169,9 +181,7 @@ def row_R8():
         client.answer("a", "cancelled")
         told = guest.news("notifications/cancelled")["params"]
         same(told, {"requestId": asked["id"], "reason": "the user left"}, "what the server is told")
-        order = [each["event"] for each in client.events
-                 if each["event"] == "answer" or "notifications/cancelled" in each.get("text", "")]
-        same(order, ["traffic", "answer"], "the order")
+        told_first(client, {"a": asked["id"]})
         client.do("cancel", tag="a")
         same(client.event("cancel", tag="a")["status"], "gone", "the second time")
         client.do("cancel", tag="nobody")
@@ -192,9 +202,9 @@ def row_R8():
 
 
 def row_R9():
-    """Cancelling all names them, and an empty list when there is none."""
+    """Cancelling all names them, and an empty list when there is none; the server hears of each before its caller."""
     with Client() as client:
-        guest = client.start()
+        guest = client.start(traffic=True)
         client.do("cancel_all")
         none = client.event("cancel_all")
         same((none["status"], none["count"], none["tags"]), ("ok", 0, []), "none")
@@ -210,13 +220,14 @@ def row_R9():
         told = [guest.news("notifications/cancelled")["params"] for _ in range(5)]
         same(sorted(each["requestId"] for each in told), sorted(each["id"] for each in asked), "which")
         same({each["reason"] for each in told}, {"enough"}, "why")
+        told_first(client, dict(zip("abcde", (each["id"] for each in asked))))
         same(client.pending(), 0, "pending")
 
 
 def row_R10():
     """Closing with pending calls cancels and ends each of them."""
     with Client() as client:
-        guest = client.start()
+        guest = client.start(traffic=True)
         for tag in "abc":
             client.call(tag)
         asked = tools(guest, 3)
@@ -226,6 +237,7 @@ def row_R10():
         told = [guest.news("notifications/cancelled")["params"] for _ in range(3)]
         same(sorted(each["requestId"] for each in told), sorted(each["id"] for each in asked), "which")
         true(all("clos" in each["reason"] for each in told), shown(told))
+        told_first(client, dict(zip("abc", (each["id"] for each in asked))))
         same(guest.fresh(), None, "behind that")
         guest.leave()
         closed = client.event("closed")

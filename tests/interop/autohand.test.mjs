@@ -17,9 +17,13 @@ const quoted = (word) => `'${word.replaceAll("'", "'\\''")}'`;
 
 const HELLO = { name: "write_file", args: { path: "hello.js", contents: "function hello() {}\n" } };
 const RUN = { name: "run_command", args: { command: "sh", args: ["-c", "echo out; echo err >&2"] } };
+// It prints, and waits until somebody has seen that.
+const PATIENT = "echo out; echo err >&2; for i in $(seq 300); do [ -e seen ] && exit; sleep 0.1; done; exit 1";
+const WAIT = { name: "run_command", args: { command: "sh", args: ["-c", PATIENT] } };
 const STEPS = [
     { match: "hello world", text: "I write a function. ", toolCalls: [HELLO] },
     { match: "run", toolCalls: [RUN] },
+    { match: "wait", toolCalls: [WAIT] },
     { match: "slow", text: "late", delayMs: 20000 },
     { role: "tool", text: "Done: ✓ 世界.", repeat: true },
     { text: "Hi.", repeat: true },
@@ -94,11 +98,17 @@ describe("a Node client and our agent", { concurrency: 4 }, () => {
     });
 
     test("the output of a command comes as it is printed", async (t) => {
-        const { client } = await start(t);
+        const { client, workspace } = await start(t);
         allow(client);
-        assert.deepEqual(await client.sendRequest("autohand.prompt", { message: "run it" }), { success: true });
-        const updates = client.notifications.filter(({ method }) => method === "autohand.toolUpdate").map(({ params }) => [params.stream, params.output]);
-        assert.deepEqual(updates.sort(), [["stderr", "err\n"], ["stdout", "out\n"]]);
+        const updates = [];
+        client.on("toolUpdate", ({ toolId, stream, output }) => {
+            if (updates.push([stream, output, toolId]) === 2) writeFileSync(join(workspace, "seen"), "");
+        });
+        const started = client.once("toolStart");
+        assert.deepEqual(await client.sendRequest("autohand.prompt", { message: "wait for me" }), { success: true });
+        const { toolId } = await started;
+        assert.deepEqual(updates.sort(), [["stderr", "err\n", toolId], ["stdout", "out\n", toolId]]);
+        assert.deepEqual(client.log, ["Tool started: run_command", "Tool ended: run_command (success)"]);
         assert.equal(await client.leave(), 0);
     });
 

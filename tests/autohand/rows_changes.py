@@ -86,6 +86,9 @@ def row_51():
                     told = [each["params"] for each in agent.aside if short(each) == "hook.fileModified"]
                     same(len(told), counts[0], "hook.fileModified")
                     same([list(each) for each in told], [["filePath", "changeType", "toolId", "timestamp"]] * counts[0], "its members")
+                    changes = [each["change"] for each in turn.all("changesBatchUpdate")]
+                    tools = {each["filePath"]: each["toolId"] for each in changes}
+                    same([each["toolId"] for each in told], [tools[each["filePath"]] for each in told], "its tool")
                     if action == "accept_all":
                         same({each["filePath"]: each["changeType"] for each in told},
                              {"new/dir/new.txt": "create", "old.txt": "modify", "gone.txt": "delete"}, "what it says")

@@ -222,6 +222,11 @@ def row_64():
         told = [name for name in turn.order if name.startswith("hook.")]
         same(told, ["hook.prePrompt", "hook.preTool", "hook.permissionRequest", "hook.postTool", "hook.postResponse"], "the notifications")
         same(list(turn.one("hook.preTool")), ["toolId", "toolName", "args", "timestamp"], "hook.preTool")
+        before, start = turn.one("hook.preTool"), turn.one("toolStart")
+        same((before["toolName"], before["args"]), TOUCH, "its call")
+        same([start[name] for name in before if name != "timestamp"],
+             [before[name] for name in before if name != "timestamp"], "as in toolStart")
+        true(turn.order.index("hook.preTool") < turn.order.index("toolStart"), "before it: %s" % turn.order)
         same([name for name in turn.one("hook.postTool") if name != "output"], ["toolId", "toolName", "success", "duration", "timestamp"], "hook.postTool")
         same(list(turn.one("hook.postResponse")), ["tokensUsed", "toolCallsCount", "duration", "timestamp"], "hook.postResponse")
     agent, turn = once(hooks(hook("pre-tool", "touch hooked; exit 2", enabled=False)), permit=True)

@@ -253,6 +253,8 @@ def row_41():
         same((agent.get("first"), turn.all("toolStart")), (None, []), "nothing instead is a no")
     with Agent(steps=[calls(writes("a.txt", "text\n")), says("x")] * 2) as agent:
         turn = agent.turn(permit={"decision": "alternative", "alternative": "b.txt"})
+        asked = turn.one("permissionRequest")
+        same((asked["tool"], asked["context"]["path"]), ("write_file", "a.txt"), "the question")
         same(turn.one("changesBatchUpdate")["change"]["filePath"], "b.txt", "another path")
         turn = agent.turn(permit={"decision": "alternative", "alternative": "../b.txt"})
         same(turn.all("changesBatchUpdate"), [], "not outside")

@@ -36,6 +36,7 @@ def row_19():
             same(turn.one("changesBatchUpdate")["change"]["id"], "change_%s_1" % ids[3], "the change")
             true(all(STAMP.fullmatch(each["params"]["timestamp"]) for each in turn.messages), "timestamps")
             members(turn, compat)
+            identities(turn, told["sessionId"])
         with Agent(compat=compat, start=False) as agent:  # also before what was said already, whatever it is
             agent.write(b'not json\n{"jsonrpc":"2.0","method":"autohand.getState","id":1}\n[]\n')
             first, *rest = [short(agent.fresh()) for _ in range(4)]
@@ -64,8 +65,22 @@ def members(turn, compat):
         wanted["turnEnd"] = ["turnId", "sessionId", "stats", "timestamp", "contextPercent", "tokensUsed", "durationMs", "reason"]
         end = turn.one("turnEnd")
         same(end["stats"], {"tokensUsed": end["tokensUsed"], "duration": end["durationMs"], "contextPercent": end["contextPercent"]}, "stats")
+        start = turn.one("toolStart")
+        same(turn.one("messageEnd")["toolCalls"],
+             [{"id": start["toolId"], "name": start["toolName"], "args": start["args"]}], "the calls")
     for name, names in wanted.items():
         same(list(turn.one(name)), names, "the members of %s in %s" % (name, compat))
+
+
+def identities(turn, session):
+    """What a message of a turn with one call says of session, turn, message, batch and call is said of its own."""
+    own = {"sessionId": session}
+    for start, name in (("turnStart", "turnId"), ("messageStart", "messageId"), ("changesBatchStart", "batchId"),
+                        ("toolStart", "toolId"), ("toolStart", "toolName")):
+        own[name] = turn.one(start)[name]
+    for message in turn.messages:
+        said = {name: value for name, value in message["params"].items() if name in own}
+        same(said, {name: own[name] for name in said}, "the ids of %s" % short(message))
 
 
 def row_20():
@@ -220,17 +235,30 @@ def row_26():
             error_is(agent.ask("getMessages", {"limit": "x"}), -32602)
 
 
+def timed(agent):
+    """A turn, and how many milliseconds it took at most, in the agent's whole ones."""
+    began = time.monotonic()
+    turn = agent.turn()
+    return turn, (time.monotonic() - began) * 1000 + 1
+
+
 def row_27():
     """Two questions to the model are still one message."""
     for compat in ALL:
-        steps = [says("First. ", toolCalls=[{"name": "list_tree"}]), says("Second.")]
+        steps = [says("First. ", toolCalls=[{"name": "list_tree"}]), says("Second.", delayMs=300)]
         with Agent(compat=compat, steps=steps) as agent:
-            turn = agent.turn()
+            turn, took = timed(agent)
             same((len(turn.all("messageStart")), len(turn.all("messageEnd"))), (1, 1), "messages")
             same(turn.text, "First. Second.", "deltas")
             same(turn.one("messageEnd")["content"], "First. Second." if compat == "doc" else "Second.", "content")  # A29
             same(len(agent.model.asked), 2, "questions")
-            same(turn.one("turnEnd")["tokensUsed"], 30, "tokens of both")
+            end = turn.one("turnEnd")
+            same(end["tokensUsed"], 30, "tokens of both")
+            true(300 <= end["durationMs"] <= took, "turnEnd after %.1f ms: %s" % (took, shown(end)))
+            if compat == "doc":
+                told = turn.one("hook.postResponse")
+                same((told["tokensUsed"], told["toolCallsCount"]), (30, 1), "hook.postResponse")
+                true(300 <= told["duration"] <= end["durationMs"], "its duration: %s" % shown(told))
     with Agent(steps=[calls(*[("list_tree", {}, "same")] * 3), says("Done.")]) as agent:  # calls that nobody could tell apart
         turn = agent.turn()
         ids = [each["toolId"] for each in turn.all("toolStart")]
@@ -254,6 +282,7 @@ def row_28():
             if compat == "doc":
                 told = turn.one("hook.prePrompt")
                 same(list(told), ["instruction", "mentionedFiles", "timestamp"], "its members")
+                same(told["instruction"], said, "the instruction, as the model gets it")
                 same(told["mentionedFiles"], ["other.c", "b.c"], "files")
                 same(turn.one("turnStart")["instruction"], "Explain", "the instruction")
             for wrong in ({"files": "x"}, {"files": [1]}, {"selection": 5}, {"selection": {"file": "x"}}, 7):
@@ -326,8 +355,9 @@ def row_30b():
              (("no_such_tool", {}), EXECUTION, "no_such_tool"), (("read_file", {"file": 1}), EXECUTION, "path"), (("read_file", "no JSON"), EXECUTION, "JSON"),
              (runs("sleep 60"), TIMEOUT, ""))
     for call, code, words in table:
-        with Agent("--yolo", "--command-timeout", "300ms", steps=[calls(call), says("Well.")]) as agent:
-            turn = agent.turn()
+        limit = ("--command-timeout", "300ms") if code == TIMEOUT else ()
+        with Agent("--yolo", *limit, steps=[calls(call), says("Well.")]) as agent:
+            turn, took = timed(agent)
             same((turn.success, turn.text), (True, "Well."), "the turn: %s" % shown(call))
             end, told = turn.one("toolEnd"), turn.one("error")
             same((end["success"], told["code"], told["recoverable"]), (False, code, True), shown(call))
@@ -335,6 +365,20 @@ def row_30b():
             true(words in end["error"], shown(end))
             same(agent.model.messages()[-1]["content"], end["error"], "what the model gets")
             same(turn.all("hook.sessionError"), [], "it ends no turn")
+            hooked(turn, 0, took)
+    with Agent("--yolo", steps=[calls(runs("echo out; sleep 0.2")), says("Well.")]) as agent:  # one that does not fail
+        turn, took = timed(agent)
+        same((turn.one("toolEnd")["success"], turn.one("toolEnd")["output"]), (True, "out\n"), "toolEnd")
+        hooked(turn, 200, took)
+
+
+def hooked(turn, least, most):
+    """hook.postTool says what toolEnd does, and how many milliseconds the tool took."""
+    end, told = turn.one("toolEnd"), turn.one("hook.postTool")
+    text = end["output" if end["success"] else "error"]
+    same((told["toolId"], told["toolName"], told["success"], told["output"]),
+         (end["toolId"], end["toolName"], end["success"], text), "hook.postTool")
+    true(least <= told["duration"] <= most, "after %d to %.1f ms: %s" % (least, most, shown(told)))
 
 
 def failed(agent, turn, code, kind, what):

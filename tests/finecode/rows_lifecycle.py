@@ -96,7 +96,9 @@ def row_09():
                         same(each.get("params", "absent"), None if tcp else {}, each["method"])
                 first = seen[0]["params"]
                 same(first["workspaceFolders"], [{"uri": "file://" + ours.path("p"), "name": "p"}], "workspaceFolders")
-                same(first["clientInfo"], {"name": "FineCode_WorkspaceManager", "version": "0.1.0"}, "clientInfo")
+                info = first["clientInfo"]
+                same((sorted(info), info["name"]), (["name", "version"], "FineCode_WorkspaceManager"), "clientInfo")
+                true(re.fullmatch(r"\d+\.\d+\.\d+", info["version"]), "its version: %s" % shown(info))
                 same(first["trace"], "verbose", "trace")
                 true(first["processId"] == ours.child.pid and isinstance(first["capabilities"], dict), "initialize: %s" % shown(first))
             config = [each for each in seen if each["method"] == "finecodeRunner/updateConfig"][0]["params"]

@@ -51,6 +51,8 @@ static void say_farewell(dx_autohand_agent *agent) {
         return;
     agent->said_end = true;
     const char *reason = reasons[agent->config.compat];
+    if (agent->is_completed && dx__autohand_core_is_doc(agent))
+        reason = "completed";
     if (reason)
         dx__autohand_tell_agent_end(agent, reason);
     if (agent->link)

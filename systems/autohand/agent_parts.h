@@ -332,7 +332,9 @@ struct dx_autohand_agent {
     uint64_t began_ms;    /* the session */
     int64_t asked_tokens; /* what the last question took, if the model said so */
     unsigned busy;        /* how many of our functions are at work on it */
-    bool in_headers;      /* header framing: LSP's own methods are served */
+    bool in_headers;      /* header framing: LSP's own methods are served … */
+    bool is_shut_down;    /* … shutdown was, which comes before exit */
+    bool is_completed;    /* the client has taken leave, and left no turn behind */
     bool was_aborted;     /* the last turn; saying it again is no mistake */
     bool freed;           /* as soon as nobody is at work on it */
     bool said_end;

@@ -31,6 +31,17 @@ static bool is_taken(const struct dx__autohand_turn *turn, dx_text id) {
     return false;
 }
 
+/* Models may count from one in each answer; a client knows a call by its id as long as the session
+ * lasts. */
+static bool is_told(const struct dx__autohand_history *history, dx_text id) {
+    for (size_t i = history->count; i > 0; i--) {
+        dx_text other = history->all[i - 1]->call_id;
+        if (other.len == id.len && memcmp(other.at, id.at, id.len) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The model's own id is told where it has a good one. */
 static dx_status name_it(struct dx__autohand_work *work, dx_text id, dx_text name) {
     dx_autohand_agent *agent = work->call.agent;
@@ -38,11 +49,12 @@ static dx_status name_it(struct dx__autohand_work *work, dx_text id, dx_text nam
     char room[64];
     bool good = is_plain(id, ID_MAX) && !is_taken(work->turn, id);
     bool is_doc = dx__autohand_core_is_doc(agent);
+    bool is_own = is_doc && good && !is_told(agent->history, id);
     if (!is_doc)
         old_id(agent, room);
-    else if (!good)
+    else if (!is_own)
         dx__autohand_new_id(agent, "tool", room);
-    work->call.tool_id = dx__text_copy(alloc, is_doc && good ? id : dx_str(room));
+    work->call.tool_id = dx__text_copy(alloc, is_own ? id : dx_str(room));
     work->id = dx__text_copy(alloc, good ? id : dx_str(work->call.tool_id));
     work->call.tool_name =
         dx__text_copy(alloc, is_plain(name, NAME_MAX_LEN) ? name : dx_str("unknown"));

@@ -31,10 +31,12 @@ static bool serve_greeting(dx_autohand_agent *agent, const dx_event *event) {
         return true;
     }
     if (asks && dx_text_is(event->method, "shutdown")) {
+        agent->is_shut_down = true;
         (void)dx_link_reply(agent->link, event->request, dx_json_text("null", 4));
         return true;
     }
     if (!asks && dx_text_is(event->method, "exit")) {
+        agent->is_completed = agent->is_shut_down && !agent->turn;
         dx_autohand_agent_leave(agent);
         return true;
     }

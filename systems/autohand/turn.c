@@ -164,6 +164,19 @@ static dx_status put_selection(dx_buf *text, yyjson_val *selection) {
     return DX_OK;
 }
 
+/* Only their names: whoever wants to know what is in them reads them. */
+static dx_status put_files(dx_buf *text, yyjson_val *files) {
+    yyjson_arr_iter iter = yyjson_arr_iter_with(files);
+    dx_status status = DX_OK;
+    for (yyjson_val *file; status == DX_OK && (file = yyjson_arr_iter_next(&iter));) {
+        const char *before = iter.idx == 1 ? "\n\nFiles: " : ", ";
+        status = dx_buf_append(text, before, strlen(before));
+        if (status == DX_OK)
+            status = dx_buf_append(text, yyjson_get_str(file), yyjson_get_len(file));
+    }
+    return status;
+}
+
 /* 0.8 counts one message more than the others. */
 static dx_status add_context(dx_autohand_agent *agent) {
     const struct dx__autohand_message message = {.role = DX__ROLE_SYSTEM,
@@ -173,7 +186,7 @@ static dx_status add_context(dx_autohand_agent *agent) {
     return dx__autohand_history_add(agent, &message);
 }
 
-/* What is said to the model: the message, what is selected, images. */
+/* What is said to the model: the message, the files that it is about, what is selected, images. */
 static dx_status say_prompt(struct dx__autohand_turn *turn,
                             const struct dx__autohand_prompt *asked) {
     dx_autohand_agent *agent = turn->agent;
@@ -182,6 +195,8 @@ static dx_status say_prompt(struct dx__autohand_turn *turn,
     dx_buf text;
     dx_buf_init(&text, SIZE_MAX / 2, &agent->alloc);
     dx_status status = dx_buf_append(&text, asked->message.at, asked->message.len);
+    if (status == DX_OK && dx__autohand_core_is_doc(agent))
+        status = put_files(&text, asked->files);
     if (status == DX_OK && asked->selection)
         status = put_selection(&text, asked->selection);
     if (status == DX_OK)

@@ -206,7 +206,7 @@ def row_63():
     same((given["tool_success"], env["HOOK_SUCCESS"], env["HOOK_OUTPUT"]), (True, "true", given["tool_response"]), "post-tool")
     same(told["file-modified"][0][0]["file_path"], "new.txt", "file-modified")
     same(told["file-modified"][0][0]["change_type"], "create", "file-modified")
-    same((told["pre-prompt"][0][0]["instruction"], told["pre-prompt"][0][0]["mentioned_files"]), ("Do it", ["a.c"]), "pre-prompt")
+    same((told["pre-prompt"][0][0]["instruction"], told["pre-prompt"][0][0]["mentioned_files"]), ("Do it\n\nFiles: a.c", ["a.c"]), "pre-prompt")
     same((told["stop"][0][0]["tokens_used"], told["stop"][0][0]["tool_calls_count"]), (45, 2), "stop")
     same(told["session-end"][0][0]["session_end_reason"], "exit", "session-end")
     same(told["session-start"][0][0]["session_type"], "startup", "session-start")

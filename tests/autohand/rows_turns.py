@@ -266,10 +266,20 @@ def row_27():
         said = agent.model.messages()
         same([each["id"] for each in said[-4]["tool_calls"]], [each["tool_call_id"] for each in said[-3:]], "their results")
         same(len({each["tool_call_id"] for each in said[-3:]}), 3, "what the model is told")
+    again = calls(("list_tree", {}, "call_1"))  # a model that counts from one in each answer
+    with Agent(steps=[again, again, says("Done."), again, says("Done.")]) as agent:
+        turns = [agent.turn(), agent.turn()]
+        ids = [each["toolId"] for turn in turns for each in turn.all("toolStart")]
+        same((len(ids), len(set(ids)), ids[0]), (3, 3, "call_1"), "the ids of three calls: %s" % ids)
+        same([each["toolId"] for turn in turns for each in turn.all("toolEnd")], ids, "their ends")
+        told = [each["id"] for turn in turns for each in turn.one("messageEnd")["toolCalls"]]
+        same(told, ids, "the calls of the messages")
+        said = [each["tool_call_id"] for each in agent.model.messages() if each["role"] == "tool"]
+        same(said, ["call_1"] * 3, "what the model is told, by the ids that it gave")
 
 
 def row_28():
-    """A selection goes to the model behind the message; files are only told to hook.prePrompt."""
+    """Names of files and a selection go to the model behind the message; real agents do not name the files (A33)."""
     for compat in ALL:
         with Agent(compat=compat, steps=[says("Hi")], files={"other.c": "SECRET-TEXT"}) as agent:
             picked = {"file": "main.c", "startLine": 3, "endLine": 4, "text": "int ```x;\nint y;"}
@@ -278,7 +288,8 @@ def row_28():
             true(said.startswith("Explain") or "Explain" in said, said)
             true("main.c" in said and "3" in said and "4" in said and picked["text"] in said, said)
             true("SECRET-TEXT" not in str(agent.model.asked), "files are not read")
-            true("other.c" not in str(agent.model.asked) and "b.c" not in str(agent.model.asked), "nor named")
+            same("Explain\n\nFiles: other.c, b.c\n\nSelected" in said, compat == "doc", "they are named: " + said)
+            true(compat == "doc" or "other.c" not in str(agent.model.asked), "nor named")
             if compat == "doc":
                 told = turn.one("hook.prePrompt")
                 same(list(told), ["instruction", "mentionedFiles", "timestamp"], "its members")

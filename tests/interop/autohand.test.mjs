@@ -193,7 +193,7 @@ describe("vscode-jsonrpc and our agent", { concurrency: 4 }, () => {
         assert.equal(await connection.sendRequest("shutdown"), null);
         await connection.sendNotification("exit");
         assert.equal(await exit, 0);
-        assert.equal(seen.at(-1)[0], "autohand.agentEnd");
+        assert.deepEqual([seen.at(-1)[0], seen.at(-1)[1].reason], ["autohand.agentEnd", "completed"]);
     });
 
     test("errors keep their codes, texts beyond ASCII their length; the end of the input is the end", async (t) => {

@@ -1,12 +1,26 @@
 #include "cli/record.h"
 
 #include "cli/say.h"
+#include "cli/wait.h"
 
+#include <errno.h>
 #include <poll.h>
+
+enum { LEAVE_MS = 2000, STEP_MS = 20 };
 
 static bool takes_words(void) {
     struct pollfd takes = {2, POLLOUT, 0};
     return poll(&takes, 1, 0) == 1 && takes.revents & POLLOUT;
+}
+
+dx_status cli_recorder_open(const dx_recorder_config *config, dx_recorder **ret_recorder,
+                            dx_error *reterr) {
+    dx_status status;
+    for (uint64_t until = cli_now() + LEAVE_MS;
+         (status = dx_recorder_open(config, ret_recorder, reterr)) == DX_ERR_SYSTEM &&
+         reterr->system == EBUSY && cli_now() < until && !cli_interrupts();)
+        (void)poll(NULL, 0, STEP_MS);
+    return status;
 }
 
 int cli_record_open(const char *path, dx_recorder **ret_recorder) {
@@ -14,7 +28,7 @@ int cli_record_open(const char *path, dx_recorder **ret_recorder) {
     if (!path)
         return CLI_OK;
     dx_recorder_config config = dx_recorder_defaults(path);
-    if (dx_recorder_open(&config, ret_recorder, &error) != DX_OK)
+    if (cli_recorder_open(&config, ret_recorder, &error) != DX_OK)
         return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "the trace can't be written");
     return CLI_OK;
 }

@@ -4,6 +4,10 @@
 
 #include <duplex/recorder.h>
 
+/* As dx_recorder_open(), but a file that another process still records to is waited for: one that
+ * is started again in the place of that may come before it has left. */
+dx_status cli_recorder_open(const dx_recorder_config *config, dx_recorder **ret_recorder,
+                            dx_error *reterr);
 /* path NULL: none is wanted. An exit code; what is wrong was told. */
 int cli_record_open(const char *path, dx_recorder **ret_recorder);
 /* Closes it; what it lacks is told, unless that would make us wait. NULL is fine. */

@@ -144,7 +144,7 @@ static int open_recorder(struct work *work) {
         config.keep = options->keep < 1000 ? (unsigned)options->keep : 1000;
     config.waiting_max = 4 * options->limit > WAITING ? 4 * options->limit : WAITING;
     config.redact = work->redact;
-    dx_status status = dx_recorder_open(&config, &work->recorder, &error);
+    dx_status status = cli_recorder_open(&config, &work->recorder, &error);
     if (status == DX_ERR_INVALID)
         return cli_fail(CLI_USAGE, "--redact: a name has 1 to 64 bytes");
     if (status != DX_OK)

@@ -283,7 +283,7 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
 static int open_recorder(struct crew_peer *peer) {
     dx_error error = {.phrase = "the trace can't be written"};
     dx_recorder_config config = dx_recorder_defaults(peer->config->record);
-    if (!peer->config->record || dx_recorder_open(&config, &peer->recorder, &error) == DX_OK)
+    if (!peer->config->record || cli_recorder_open(&config, &peer->recorder, &error) == DX_OK)
         return CLI_OK;
     return cli_fail(CLI_USAGE, "%s: %s", peer->config->name, error.phrase);
 }

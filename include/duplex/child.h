@@ -62,7 +62,7 @@ typedef struct dx_gone {
  *   kill             SIGKILL to its group; if it has not died of that in 2 s, because it has other
  *                    rights than we or the kernel holds it, it is gone as escaped
  */
-typedef struct dx_ladder {
+typedef struct dx_ladder { /* its strings must outlive the child */
     const char *farewell_call;
     const char *farewell_params;
     const char *farewell_notify;
@@ -76,7 +76,8 @@ typedef struct dx_child_config {
     const char *cwd;         /* NULL: ours */
     const char *const *env;  /* "NAME=value" …, NULL at the end; may be NULL */
     int inherit_env;         /* hand on the whole environment instead of the small one */
-    dx_link_config link;     /* side DX_SIDE_HOST; its on_closed is not called, on_gone is */
+    dx_link_config link;     /* side DX_SIDE_HOST; neither its on_closed nor its on_ended is called,
+                                on_gone is */
     dx_ladder ladder;
     void (*on_gone)(dx_child *child, const dx_gone *gone, void *user); /* free it there, or later */
     void (*on_errors)(dx_child *child, dx_text line, void *user); /* a line of its standard error */

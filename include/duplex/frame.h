@@ -35,8 +35,7 @@ typedef enum dx_framing { DX_FRAMING_HEADER = 1, DX_FRAMING_LINE = 2 } dx_framin
 
 /* "header" or "line". */
 DX_API const char *dx_framing_name(dx_framing framing);
-/* The framing of that name; 0, which no function takes for a framing, for any other word or NULL.
- */
+/* The framing of that name; 0, which is none, for any other word or NULL. */
 DX_API dx_framing dx_framing_named(const char *name);
 
 /* What a field of a header may look like. */
@@ -107,7 +106,8 @@ DX_API void dx_framer_release(dx_framer *framer, uint64_t offset);
 
 /* Appends one framed message: "Content-Length: N\r\n" (and "Content-Type: …\r\n" when given),
  * an empty line, the body; or the body and "\n". In line framing every CR and LF of the body
- * becomes a space, which in a JSON text can only be white space between tokens. */
+ * becomes a space, which in a JSON text can only be white space between tokens. DX_ERR_INVALID for
+ * a framing that does not exist; DX_ERR_NOMEM, DX_ERR_LIMIT: nothing was appended. */
 DX_API dx_status dx_frame_write(dx_buf *buf, dx_framing framing, const char *content_type,
                                 dx_text body);
 

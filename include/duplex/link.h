@@ -55,8 +55,8 @@ typedef struct dx_link_config {
     dx_text first; /* bytes that were read from the descriptor already: they come before the rest */
     uint64_t drain_ms; /* how long the last output may take once the conversation is over (2 s) */
     dx_recorder *recorder; /* gets all that crosses this link; may be NULL; must outlive the link */
-    const char *name;      /* what the trace calls the other side; may be NULL */
-    unsigned run;          /* which incarnation of it this is; 0: not told */
+    const char *name; /* what the trace calls the other side; may be NULL; must outlive the link */
+    unsigned run;     /* which incarnation of it this is; 0: not told */
 } dx_link_config;
 
 DX_API dx_link_config dx_link_defaults(dx_framing framing, dx_side side);

@@ -60,7 +60,7 @@ DX_API void dx_loop_stop(dx_loop *loop);
  * message. 50 is a good value for those who want it. */
 DX_API void dx_loop_set_busy_poll(dx_loop *loop, uint64_t us);
 
-/* Runs `function(user)` in the loop's thread, from its next dispatch; in the order of the calls.
+/* Runs `function(user)` in the loop's thread, from a dispatch; in the order of the calls.
  * May be called from any thread, and wakes the loop up. DX_ERR_NOMEM. */
 DX_API dx_status dx_loop_post(dx_loop *loop, void (*function)(void *user), void *user);
 

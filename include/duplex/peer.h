@@ -21,7 +21,8 @@
  *             if (ev->kind == DX_EVENT_REQUEST)
  *                 dx_peer_reply(peer, ev->request, dx_json_checked(ev->body));
  *         dx_text out = dx_peer_output(peer);
- *         dx_peer_sent(peer, write(1, out.at, out.len));
+ *         if ((n = write(1, out.at, out.len)) > 0)
+ *             dx_peer_sent(peer, n);
  *     }
  *     dx_peer_free(peer);
  *

@@ -61,7 +61,7 @@ DX_API dx_program_config dx_program_defaults(const char *const *argv);
 DX_API dx_status dx_program_start(dx_loop *loop, const dx_program_config *config,
                                   dx_program **ret_program, dx_error *reterr);
 /* More for the standard input of one that is `piped`; what it does not take at once waits.
- * DX_CLOSED, DX_ERR_NOMEM. */
+ * DX_CLOSED, DX_ERR_NOMEM; DX_ERR_LIMIT, and nothing is taken, if more than 64 MiB would wait. */
 DX_API dx_status dx_program_write(dx_program *program, dx_text bytes);
 /* How many bytes of that still wait. */
 DX_API size_t dx_program_waiting(const dx_program *program);

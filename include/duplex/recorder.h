@@ -9,7 +9,7 @@
  *     child.link.recorder = recorder;
  *     child.link.name = "clangd";
  *     …
- *     dx_recorder_close(recorder);     // after the loop and its links are gone
+ *     dx_recorder_close(recorder, &error);     // after the loop and its links are gone
  */
 #ifndef DUPLEX_RECORDER_H
 #define DUPLEX_RECORDER_H
@@ -23,7 +23,8 @@ extern "C" {
 typedef struct dx_recorder dx_recorder;
 
 typedef struct dx_recorder_config {
-    const char *path;          /* truncated if it exists; made with mode 0600 */
+    const char *path;          /* truncated if it exists; made with mode 0600; locked, so that one
+                                  that another process records to is refused with EBUSY */
     uint64_t size_max;         /* from so many bytes on a new file is begun (64 MiB; 0: never), if
                                   it is a file: a device or a pipe is left in its place */
     unsigned keep;             /* older files that are kept, as PATH.1, PATH.2, … (3) */

@@ -44,7 +44,8 @@ typedef enum dx_restart {
 } dx_restart;
 
 typedef struct dx_supervisor_config {
-    dx_child_config child; /* on_gone is the supervisor's, which is also the user of on_errors */
+    dx_child_config child; /* on_gone is the supervisor's, which is also the user of on_errors
+                              and of on_closed */
     /* A new incarnation runs. Do the handshake on its link, then call dx_supervisor_ready(). NULL:
      * it is ready as soon as it runs. */
     void (*on_start)(dx_supervisor *supervisor, dx_link *link, void *user);

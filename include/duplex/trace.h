@@ -17,7 +17,8 @@
  *     dx_trace_write(writer, &record);                     // whatever it returns, go on
  *     …
  *     dx_text out = dx_trace_output(writer);               // when the file takes something
- *     dx_trace_sent(writer, write(fd, out.at, out.len));
+ *     if ((n = write(fd, out.at, out.len)) > 0)
+ *         dx_trace_sent(writer, n);
  *
  * Reading:
  *

@@ -62,6 +62,8 @@ void dx__frame_flatten(char *at, const char *end) {
 
 dx_status dx_frame_write(dx_buf *buf, dx_framing framing, const char *content_type, dx_text body) {
     dx__frame_mark mark;
+    if (framing != DX_FRAMING_HEADER && framing != DX_FRAMING_LINE)
+        return DX_ERR_INVALID;
     dx_status status = dx__frame_open(buf, framing, content_type, body.len, &mark);
     if (status != DX_OK)
         return status;

@@ -149,6 +149,9 @@ void dx__thing_end(dx__thing *thing);
 dx_status dx__system_error(dx_error *error, dx_fault fault, const char *what, const char *object,
                            int number);
 
+/* "cannot WHAT: reason", for DX_ERR_INVALID and DX_ERR_NOMEM; returns the status. */
+dx_status dx__refused(dx_error *error, dx_status status, const char *what);
+
 /* link.c, for child.c and plugin.c */
 struct dx__link_owner {
     void (*closed)(void *owner, const dx_error *why); /* after on_closed */

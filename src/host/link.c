@@ -637,8 +637,7 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
     if (status == DX_OK)
         status = start(link, in, second, reterr);
     if (status == DX_ERR_INVALID || status == DX_ERR_NOMEM)
-        dx__system_error(reterr, DX_FAULT_SYSTEM, "make a link with this configuration", NULL,
-                         status == DX_ERR_NOMEM ? ENOMEM : EINVAL);
+        (void)dx__refused(reterr, status, "make a link with this configuration");
     if (status != DX_OK) {
         if (second != out && second >= 0)
             close(second);

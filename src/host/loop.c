@@ -77,6 +77,12 @@ dx_status dx__system_error(dx_error *error, dx_fault fault, const char *what, co
     return DX_ERR_SYSTEM;
 }
 
+dx_status dx__refused(dx_error *error, dx_status status, const char *what) {
+    (void)dx__system_error(error, DX_FAULT_SYSTEM, what, NULL,
+                           status == DX_ERR_NOMEM ? ENOMEM : EINVAL);
+    return status;
+}
+
 /* What is waited for nothing is not in the epoll at all: being there costs something each time the
  * other side reads or writes. */
 bool dx__watch_set(dx__watch *watch, uint32_t events) {
@@ -299,7 +305,7 @@ dx_status dx_loop_new(const dx_allocator *allocator, dx_loop **ret_loop, dx_erro
     dx_allocator alloc = dx__allocator(allocator);
     dx_loop *loop = dx__malloc(&alloc, sizeof *loop);
     if (!loop)
-        return DX_ERR_NOMEM;
+        return dx__refused(reterr, DX_ERR_NOMEM, "make a loop");
     *loop = (dx_loop){.alloc = alloc, .guardian = -1, .guardian_other = -1, .set_to = DX_NEVER};
     loop->guarded.fd = -1;
     loop->turns_end = &loop->turns;

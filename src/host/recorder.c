@@ -28,7 +28,7 @@ uint64_t dx_recorder_now_us(void) {
 
 /* Only a file can be renamed and begun anew. A device (/dev/null), a pipe or a terminal stays what
  * it is: to rename it would take it away from all others. */
-static bool is_file(int fd) {
+bool dx__recorder_is_file(int fd) {
     struct stat stat;
     return fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode);
 }
@@ -234,32 +234,46 @@ static dx_status start(dx_recorder *recorder, dx_error *reterr) {
                   : DX_OK;
 }
 
+/* After all that can be refused: it empties what is there already. */
+static dx_status open_file(dx_recorder *recorder, dx_error *reterr) {
+    recorder->fd = dx__high_fd(dx__recorder_open_file(recorder->path));
+    if (recorder->fd < 0)
+        return dx__system_error(reterr, DX_FAULT_SYSTEM,
+                                errno == EBUSY ? "record to what another process records to:"
+                                               : "write to",
+                                recorder->path, errno);
+    if (!dx__recorder_is_file(recorder->fd))
+        recorder->size_max = 0;
+    return DX_OK;
+}
+
+static dx_status refuse(dx_error *reterr, dx_status status) {
+    return dx__refused(reterr, status, "make a recorder with this configuration");
+}
+
 dx_status dx_recorder_open(const dx_recorder_config *config, dx_recorder **ret_recorder,
                            dx_error *reterr) {
     dx_trace_writer_config writer = dx_trace_writer_defaults();
     struct timespec wall;
-    if (!config->path)
-        return DX_ERR_INVALID;
-    dx_recorder *recorder = malloc(sizeof *recorder);
+    dx_recorder *recorder = config->path ? malloc(sizeof *recorder) : NULL;
     if (!recorder)
-        return DX_ERR_NOMEM;
+        return refuse(reterr, config->path ? DX_ERR_NOMEM : DX_ERR_INVALID);
     *recorder = (dx_recorder){.size_max = config->size_max, .keep = config->keep};
     recorder->piece = config->waiting_max / 4 < PIECE ? config->waiting_max / 4 : PIECE;
     recorder->queue.max = config->waiting_max;
     recorder->path = strdup(config->path);
-    recorder->fd = recorder->path ? dx__high_fd(dx__recorder_open_file(config->path)) : -1;
-    dx_status status = !recorder->path ? DX_ERR_NOMEM : DX_OK;
-    if (status == DX_OK && recorder->fd < 0)
-        status = dx__system_error(reterr, DX_FAULT_SYSTEM, "write to", config->path, errno);
-    if (!is_file(recorder->fd))
-        recorder->size_max = 0;
+    recorder->fd = -1;
     clock_gettime(CLOCK_REALTIME, &wall);
     writer.waiting_max = config->waiting_max;
     writer.redact = config->redact;
     writer.start_us = dx_recorder_now_us();
     writer.unix_ms = (uint64_t)wall.tv_sec * 1000 + (uint64_t)wall.tv_nsec / 1000000;
+    dx_status status =
+        recorder->path ? dx_trace_writer_new(&writer, &recorder->writer) : DX_ERR_NOMEM;
+    if (status != DX_OK)
+        (void)refuse(reterr, status);
     if (status == DX_OK)
-        status = dx_trace_writer_new(&writer, &recorder->writer);
+        status = open_file(recorder, reterr);
     if (status == DX_OK)
         status = start(recorder, reterr);
     if (status != DX_OK)

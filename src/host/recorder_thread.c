@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,12 +15,28 @@ enum { RETRY_MS = 200, REST_MS = 10, HEAVY = 1 << 20 };
 
 /* Files. */
 
+/* Two that write to one file would leave neither's trace. Where files can't be locked they are not.
+ */
+static bool is_ours_alone(int fd) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return true;
+    errno = EBUSY;
+    return false;
+}
+
 /* A pipe that nobody reads is refused, not waited for: whoever opens a recorder may have no way to
  * be interrupted. */
 int dx__recorder_open_file(const char *path) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
-    if (fd >= 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600);
+    if (fd < 0)
+        return -1;
+    bool good = fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) == 0;
+    if (good && dx__recorder_is_file(fd))
+        good = is_ours_alone(fd) && ftruncate(fd, 0) == 0;
+    if (!good) {
+        int number = errno;
         close(fd);
+        errno = number;
         return -1;
     }
     return fd;
@@ -128,11 +145,20 @@ static void rest(dx_recorder *recorder) {
 
 /* Writing. */
 
+/* Not before there is something for it: the last file is never an empty one. */
+static void rotate(dx_recorder *recorder) {
+    if (recorder->size_max && dx_trace_output(recorder->writer).len &&
+        dx_trace_size(recorder->writer) >= recorder->size_max &&
+        dx_trace_rotate(recorder->writer) == DX_OK)
+        begin_new_file(recorder);
+}
+
 /* False if the disk takes nothing more and we are closing, when it is tried once more. */
 static bool write_lines(dx_recorder *recorder) {
     bool closing = false;
     if (recorder->gave_up)
         return false;
+    rotate(recorder);
     for (dx_text out; (out = dx_trace_output(recorder->writer)).len;) {
         __atomic_store_n(&recorder->writing, true, __ATOMIC_RELAXED);
         ssize_t n = write(recorder->fd, out.at, out.len);
@@ -147,9 +173,6 @@ static bool write_lines(dx_recorder *recorder) {
             closing = !pause_after_failure(recorder);
         }
     }
-    if (recorder->size_max && dx_trace_size(recorder->writer) >= recorder->size_max &&
-        dx_trace_rotate(recorder->writer) == DX_OK)
-        begin_new_file(recorder);
     return true;
 }
 

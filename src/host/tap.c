@@ -485,12 +485,14 @@ dx_status dx_tap_start(dx_loop *loop, const dx_tap_config *config, dx_tap **ret_
                        dx_error *reterr) {
     if (!config->argv || !config->argv[0] || config->message_max < MESSAGE_MIN ||
         config->message_max > MESSAGE_MAX || config->framing > DX_FRAMING_LINE)
-        return DX_ERR_INVALID;
+        return dx__refused(reterr, DX_ERR_INVALID, "make a tap with this configuration");
     dx_tap *tap = new_tap(loop, config);
     if (!tap)
-        return DX_ERR_NOMEM;
+        return dx__refused(reterr, DX_ERR_NOMEM, "make a tap");
     dx_status status = have_wires(tap) ? dx__due_init(loop, &tap->due, on_due) : DX_ERR_NOMEM;
-    if (status == DX_OK) {
+    if (status != DX_OK) {
+        (void)dx__refused(reterr, status, "make a tap");
+    } else {
         status = spawn(tap, reterr);
         if (status != DX_OK)
             dx__due_done(loop, &tap->due);

@@ -100,9 +100,18 @@ static bool ready(dx__watch *watch, uint32_t events) {
     return true;
 }
 
+static dx_status new_writer(const dx_watchers *watchers, dx_trace_writer **ret_writer) {
+    dx_trace_writer_config config = dx_trace_writer_defaults();
+    config.waiting_max = watchers->config.waiting_max;
+    config.start_us = watchers->start_us;
+    config.unix_ms = watchers->unix_ms;
+    config.redact = watchers->config.redact;
+    config.allocator = &watchers->thing.loop->alloc;
+    return dx_trace_writer_new(&config, ret_writer);
+}
+
 dx_status dx_watchers_add(dx_watchers *watchers, int fd) {
     dx_loop *loop = watchers->thing.loop;
-    dx_trace_writer_config config = dx_trace_writer_defaults();
     if (watchers->count >= watchers->config.most)
         return DX_BUSY;
     struct watcher *watcher = dx__malloc(&loop->alloc, sizeof *watcher);
@@ -111,12 +120,7 @@ dx_status dx_watchers_add(dx_watchers *watchers, int fd) {
     *watcher = (struct watcher){.all = watchers, .next = watchers->first};
     watcher->thing = (dx__thing){.loop = loop, .release = release_one, .kill = kill_one};
     watcher->watch = (dx__watch){.fd = -1, .ready = ready};
-    config.waiting_max = watchers->config.waiting_max;
-    config.start_us = watchers->start_us;
-    config.unix_ms = watchers->unix_ms;
-    config.redact = watchers->config.redact;
-    config.allocator = &loop->alloc;
-    dx_status status = dx_trace_writer_new(&config, &watcher->writer);
+    dx_status status = new_writer(watchers, &watcher->writer);
     if (status == DX_OK)
         status = dx__watch_start(loop, &watcher->watch, fd, EPOLLIN);
     if (status != DX_OK) {
@@ -230,12 +234,23 @@ static void kill_all(dx__thing *thing) {
     dx_watchers_free(DX__OWNER(thing, dx_watchers, thing));
 }
 
+/* What no watcher could be served with is refused before there is one. */
+static dx_status start(dx_watchers *watchers, dx_error *reterr) {
+    dx_trace_writer *writer;
+    dx_status status = new_writer(watchers, &writer);
+    if (status != DX_OK)
+        return dx__refused(reterr, status, "make watchers with this configuration");
+    dx_trace_writer_free(writer);
+    const char *path = watchers->config.path;
+    return path ? listen_on(watchers, path, reterr) : DX_OK;
+}
+
 dx_status dx_watchers_open(dx_loop *loop, const dx_watchers_config *config,
                            dx_watchers **ret_watchers, dx_error *reterr) {
     struct timespec wall;
     dx_watchers *watchers = dx__malloc(&loop->alloc, sizeof *watchers);
     if (!watchers)
-        return DX_ERR_NOMEM;
+        return dx__refused(reterr, DX_ERR_NOMEM, "make watchers");
     clock_gettime(CLOCK_REALTIME, &wall);
     *watchers = (dx_watchers){
         .config = *config,
@@ -244,7 +259,7 @@ dx_status dx_watchers_open(dx_loop *loop, const dx_watchers_config *config,
         .turn = {.take = on_turn},
     };
     watchers->thing = (dx__thing){.loop = loop, .release = release, .kill = kill_all};
-    dx_status status = config->path ? listen_on(watchers, config->path, reterr) : DX_OK;
+    dx_status status = start(watchers, reterr);
     if (status != DX_OK) {
         release(&watchers->thing);
         return status;

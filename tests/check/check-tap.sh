@@ -86,7 +86,7 @@ expect rotation "$(cat turn.jsonl* | grep -c '"message"')" 4000
 timeout 30 "$duplex" tap -o few.jsonl --size 50k --keep 2 -- cat <lines >/dev/null
 expect keep "$(find . -name 'few.jsonl*' | wc -l)" 3
 
-for part in trace pieces stuck gone killed signals closing sockets flags packets errors attach follow show; do
+for part in trace pieces stuck gone shared killed signals closing sockets flags packets errors attach follow show; do
     timeout 90 python3 "$here/tap.py" "$part" "$duplex" || { echo "part $part failed"; failed=1; }
 done
 exit $failed

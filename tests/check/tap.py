@@ -190,6 +190,31 @@ def wait_for_trace(path, count):
     return found
 
 
+def shared():
+    """A file that another tap records to is not taken from it; one that is about to leave is waited for."""
+    first = tap("-o", "shared.jsonl", "--", "cat")
+    first.stdin.write(b'{"a":1}\n')
+    first.stdin.flush()
+    expect("its line", first.stdout.readline(), b'{"a":1}\n')
+    second = tap("-o", "shared.jsonl", "--", "cat", stderr=subprocess.PIPE)
+    told = second.stderr.read()
+    expect("the exit code of another", second.wait(20), 2)
+    expect("it says why", b"another process records to: shared.jsonl" in told, True)
+    third = tap("-o", "shared.jsonl", "--", "cat")
+    time.sleep(0.3)
+    first.stdin.close()
+    expect("the exit code", first.wait(20), 0)
+    third.stdin.write(b'{"b":1}\n')
+    third.stdin.close()
+    expect("what comes to the one behind it", third.stdout.read(), b'{"b":1}\n')
+    expect("its exit code", third.wait(20), 0)
+    with open("shared.jsonl", encoding="utf-8") as file:
+        said = [record["message"] for record in map(json.loads, file) if "message" in record]
+    expect("what it recorded", said, [{"b": 1}] * 2)
+    for one in (first.stdout, second.stdin, second.stdout, second.stderr, third.stdout):
+        one.close()
+
+
 def killed():
     """SIGKILL to the tap: the command and its own child go, too."""
     process = tap("-o", "killed.jsonl", "--", "sh", "-c", "sleep 60 & echo $!; wait")

@@ -6,6 +6,7 @@
 
 #include <duplex/duplex.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -159,6 +160,80 @@ static void files_rotate(void **state) {
     }
     assert_true(files > 3);
     assert_int_equal(counted.host, RECORDS);
+}
+
+/* A file is begun for a record, not for none: the last one has at least one. */
+static void the_last_file_has_records(void **state) {
+    (void)state;
+    for (size_t size = 1; size < 300; size += 37) {
+        dx_recorder_config config = dx_recorder_defaults(path_of("last"));
+        config.size_max = size;
+        config.keep = 0;
+        dx_recorder *recorder;
+        assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
+        dx_trace_record record = record_of(dx_str("{\"jsonrpc\":\"2.0\",\"method\":\"m\"}"));
+        for (int i = 0; i < 50; i++) {
+            assert_int_equal(dx_recorder_write(recorder, &record), DX_OK);
+            usleep(i % 10 ? 0 : 12000);
+        }
+        assert_int_equal(dx_recorder_close(recorder, NULL), DX_OK);
+        struct counted counted = {0};
+        read_trace(path_of("last"), &counted);
+        assert_true(counted.host > 0);
+        assert_int_equal(counted.other + counted.dropped, 0);
+    }
+}
+
+static void two_for_one_file(void **state) {
+    (void)state;
+    dx_recorder_config config = dx_recorder_defaults(path_of("both"));
+    dx_recorder *first;
+    dx_recorder *second = NULL;
+    dx_error error;
+    dx_trace_record record = record_of(dx_str("{\"jsonrpc\":\"2.0\",\"method\":\"m\"}"));
+    assert_int_equal(dx_recorder_open(&config, &first, NULL), DX_OK);
+    assert_int_equal(dx_recorder_write(first, &record), DX_OK);
+    assert_int_equal(dx_recorder_open(&config, &second, &error), DX_ERR_SYSTEM);
+    assert_int_equal(error.system, EBUSY);
+    assert_non_null(strstr(error.phrase, path_of("both")));
+    assert_null(second);
+    assert_int_equal(dx_recorder_close(first, NULL), DX_OK);
+    struct counted counted = {0};
+    read_trace(path_of("both"), &counted);
+    assert_int_equal(counted.host, 1);
+    assert_int_equal(dx_recorder_open(&config, &second, &error), DX_OK);
+    assert_int_equal(dx_recorder_close(second, NULL), DX_OK);
+    /* What nobody can lock is not locked: two may write to a device. */
+    config.path = "/dev/null";
+    assert_int_equal(dx_recorder_open(&config, &first, NULL), DX_OK);
+    assert_int_equal(dx_recorder_open(&config, &second, NULL), DX_OK);
+    assert_int_equal(dx_recorder_close(first, NULL), DX_OK);
+    assert_int_equal(dx_recorder_close(second, NULL), DX_OK);
+}
+
+/* What is refused has no effect, and says why. */
+static void what_is_refused_is_left_alone(void **state) {
+    (void)state;
+    static const char *const nameless[] = {"", NULL};
+    dx_recorder_config config = dx_recorder_defaults(path_of("kept"));
+    dx_recorder *recorder = NULL;
+    dx_error error = {.phrase = ""};
+    FILE *file = fopen(path_of("kept"), "w");
+    assert_non_null(file);
+    fputs("precious\n", file);
+    assert_int_equal(fclose(file), 0);
+    config.redact = nameless;
+    assert_int_equal(dx_recorder_open(&config, &recorder, &error), DX_ERR_INVALID);
+    assert_string_equal(error.phrase,
+                        "cannot make a recorder with this configuration: Invalid argument");
+    struct stat stat_of;
+    assert_int_equal(stat(path_of("kept"), &stat_of), 0);
+    assert_int_equal(stat_of.st_size, 9);
+    config = dx_recorder_defaults(NULL);
+    error.phrase[0] = '\0';
+    assert_int_equal(dx_recorder_open(&config, &recorder, &error), DX_ERR_INVALID);
+    assert_true(error.phrase[0]);
+    assert_null(recorder);
 }
 
 struct pipe_reader {
@@ -427,6 +502,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_conversation_is_recorded),
         cmocka_unit_test(files_rotate),
+        cmocka_unit_test(the_last_file_has_records),
+        cmocka_unit_test(two_for_one_file),
+        cmocka_unit_test(what_is_refused_is_left_alone),
         cmocka_unit_test(a_pipe_does_not_rotate),
         cmocka_unit_test(a_wire_goes_on_behind_a_gap),
         cmocka_unit_test(a_slow_disk_gets_all),

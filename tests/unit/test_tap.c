@@ -196,6 +196,12 @@ static void who_looks_on(void **state) {
     int pair[2];
     dx_watchers *watchers;
     dx_watchers_config config = dx_watchers_defaults();
+    static const char *const nameless[] = {"", NULL};
+    dx_error error = {.phrase = ""};
+    config.redact = nameless; /* with that nobody could be served */
+    assert_int_equal(dx_watchers_open(loop, &config, &watchers, &error), DX_ERR_INVALID);
+    assert_true(error.phrase[0]);
+    config.redact = NULL;
     config.most = 1;
     assert_int_equal(dx_watchers_open(loop, &config, &watchers, NULL), DX_OK);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);

@@ -99,19 +99,35 @@ static void take_chain(dx__finecode_leg *leg, dx__finecode_step *step) {
     dx__finecode_leg_end(leg, &leg->end);
 }
 
+/* The document has no call that only formats; the result is there without it. */
+static bool take_merged_bare(dx__finecode_leg *leg, const dx__finecode_step *merge,
+                             dx__finecode_end *ret_end) {
+    if (leg->run->ask.formats & DX_FINECODE_JSON && merge->result)
+        dx__finecode_leg_wrap(leg, yyjson_doc_get_root(merge->result));
+    if (!leg->by_format)
+        return false;
+    *ret_end = (dx__finecode_end){.status = DX_FINECODE_SUCCESS};
+    for (size_t i = 0; i < leg->group_count; i++)
+        ret_end->return_code |= leg->steps[i].end.return_code;
+    return true;
+}
+
 static void take_formatted(dx__finecode_leg *leg, dx__finecode_step *step) {
     dx__finecode_end end = step->end;
     if (leg->segments) {
         take_chain(leg, step);
         return;
     }
-    if (dx__finecode_is_good(step)) {
+    bool is_good = dx__finecode_is_good(step);
+    if (is_good) {
         leg->by_format = step->by_format;
         step->by_format = NULL;
-        if (leg->end.status == DX_FINECODE_STOPPED) {
-            end.status = DX_FINECODE_STOPPED;
-            end.return_code = leg->end.return_code;
-        }
+    } else {
+        is_good = take_merged_bare(leg, step - 1, &end);
+    }
+    if (is_good && leg->end.status == DX_FINECODE_STOPPED) {
+        end.status = DX_FINECODE_STOPPED;
+        end.return_code = leg->end.return_code;
     }
     dx__finecode_leg_end(leg, &end);
 }

@@ -158,8 +158,8 @@ static void take_formats(dx__finecode_leg *leg, dx__finecode_step *step) {
     step->by_format = NULL;
 }
 
-/* The result of one that stopped early, which was not asked for formats, or of one that streamed
- * what could not be given on. */
+/* The result of one that stopped early, which was not asked for formats, of one that streamed what
+ * could not be given on, or of one that gave none of the formats that it was asked for. */
 static void format(dx__finecode_leg *leg, dx__finecode_step *step) {
     if (leg->run->ask.formats == DX_FINECODE_JSON) {
         dx__finecode_leg_wrap(leg, root_of(step->result));
@@ -179,8 +179,7 @@ static void end_chain(dx__finecode_leg *leg, dx__finecode_step *step, yyjson_val
         return;
     leg->end = step->end;
     take_formats(leg, step);
-    if (is_bare && leg->run->ask.formats &&
-        (step->end.status == DX_FINECODE_STOPPED || leg->is_held))
+    if (is_bare && leg->run->ask.formats)
         format(leg, step);
     else
         dx__finecode_leg_end(leg, &leg->end);

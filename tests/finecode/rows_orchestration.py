@@ -67,8 +67,8 @@ def row_S1():
     chain(("h1/env1", "h2/env2", "h3/env1"), (("env1", ["h1"]), ("env2", ["h2"]), ("env1", ["h3"])))
 
 
-def groups(places, wanted, *, dies=False):
-    """A concurrent run makes these calls at once, then merges, then has the result formatted."""
+def groups(places, wanted, *, dies=False, refuses=False):
+    """A concurrent run makes these calls at once, then merges, then has the result formatted, if it is."""
     for _, tcp in ALL:
         with Manager({"p": [action_of("each", EACH, *places)]}, tcp=tcp) as ours:
             run = ours.client.start_run(EACH, ours.path("p"), {"text": "t"}, ("json", "string"))
@@ -79,7 +79,7 @@ def groups(places, wanted, *, dies=False):
                 same((asked[env]["method"], *parts_of(asked[env])), ("actions/runHandlers", "each", names), env)
                 same((asked[env]["params"]["previousResult"], formats_of(asked[env])), (None, []), env)
             for env, names in wanted if dies else reversed(wanted):
-                crew[env].done(asked[env], {"items": names})
+                crew[env].done(asked[env], {"items": names}, code=int(refuses and env == wanted[0][0]))
                 if dies and env == wanted[0][0]:
                     crew[env].leave()
                     ours.becomes("EXITED", env)
@@ -93,7 +93,10 @@ def groups(places, wanted, *, dies=False):
             same((asked["method"], *parts_of(asked)), ("actions/runHandlers", "each", []), "the last call")
             same((asked["params"]["previousResult"], formats_of(asked)), ({"items": items}, ["json", "string"]), "what it formats")
             ids.add(asked["params"]["options"]["walRunId"])
-            last.done(asked, {"items": items}, code=1)
+            if refuses:
+                last.refuse(asked, -32602, "no handlers")
+            else:
+                last.done(asked, {"items": items}, code=1)
             result = ours.client.answer_to(run)["result"]
             same((result["resultByFormat"]["json"], result["returnCode"]), ({"items": items}, 1), "the result")
             same(len(ids), 1, "one walRunId: %s" % ids)
@@ -121,6 +124,14 @@ def row_29():
                 result = ours.client.answer_to(run)["result"]
                 same(result, {"resultByFormat": {"json": {"items": ["enough"]}}, "returnCode": 1}, "the result")
                 crew["b"].is_quiet("the chain has ended")
+            # A last segment that gives none of the formats that it was asked for.
+            run = ours.client.start_run(CHAIN, ours.path("p"), {"text": "t"})
+            crew["a"].done(crew["a"].run(), {"items": ["1"]})
+            asked = crew["b"].run()
+            same(formats_of(asked), ["json"], "resultFormats")
+            crew["b"].done(asked, {"items": ["1", "2"]}, resultByFormat={})
+            result = ours.client.answer_to(run)["result"]
+            same(result, {"resultByFormat": {"json": {"items": ["1", "2"]}}, "returnCode": 0}, "the result of the last")
         with Manager({"p": [action_of("one", CHAIN, "1/a", "2/a")]}, tcp=tcp) as ours:
             run = ours.client.start_run(CHAIN, ours.path("p"), {"text": "t"})
             guest = ours.guest("a").begin()
@@ -136,6 +147,7 @@ def row_30():
     groups(("1/a", "2/b", "3/a"), (("a", ["1", "3"]), ("b", ["2"])))
     groups(("1/a", "2/b", "3/c", "4/b"), (("a", ["1"]), ("b", ["2", "4"]), ("c", ["3"])))
     groups(("1/a", "2/b"), (("a", ["1"]), ("b", ["2"])), dies=True)
+    groups(("1/a", "2/b"), (("a", ["1"]), ("b", ["2"])), refuses=True)
     for _, tcp in ALL:
         with Manager({"p": [action_of("each", EACH, "1/a", "2/a")]}, tcp=tcp) as ours:
             run = ours.client.start_run(EACH, ours.path("p"), {"text": "t"})

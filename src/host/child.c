@@ -247,6 +247,8 @@ static bool exit_ready(dx__watch *watch, uint32_t events) {
     child->drain_at = later(child, child->config.drain_ms);
     dx__watch_stop(watch); /* the descriptor is needed for the reaping */
     read_errors(child, 1 << 10);
+    if (child->freed)
+        return true;
     set_due(child);
     check_gone(child);
     return true;
@@ -360,6 +362,8 @@ static void on_due(dx__due *due) {
     }
     if (child->drain_at <= now)
         give_up_talking(child);
+    if (child->freed)
+        return;
     if (child->ladder_at <= now)
         step_to(child, child->step + 1);
     set_due(child);

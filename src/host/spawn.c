@@ -62,7 +62,7 @@ static const char *get_env(const char *const *env, const char *name) {
 /* Ours, small or whole, without what is given anew, and then that. */
 static char **make_env(dx_loop *loop, const dx_child_config *config, bool only) {
     size_t count = 1;
-    for (char **one = environ; *one; one++)
+    for (char **one = environ; one && *one; one++)
         count++;
     for (const char *const *one = config->env; one && *one; one++)
         count++;
@@ -70,7 +70,7 @@ static char **make_env(dx_loop *loop, const dx_child_config *config, bool only) 
     if (!env)
         return NULL;
     size_t used = 0;
-    for (char **one = environ; !only && *one; one++) {
+    for (char **one = environ; !only && one && *one; one++) {
         char name[256];
         const char *equals = strchr(*one, '=');
         size_t len = equals ? (size_t)(equals - *one) : 0;

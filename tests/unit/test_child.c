@@ -1,0 +1,164 @@
+/* A child and whoever frees it, or a part of it, when it is not expected; its life: tests/faults. */
+#include "unit/unit.h"
+
+#include <duplex/child.h>
+
+#include <poll.h>
+#include <stdio.h>
+#include <time.h>
+
+enum where { NOWHERE, IN_ERRORS, IN_CLOSED, IN_LOST, IN_GONE };
+enum what { CHILD, LOOP };
+
+struct life {
+    struct unit_memory memory;
+    dx_allocator alloc;
+    dx_loop *loop;
+    dx_child *child;
+    enum where where;
+    enum what what;
+    int freed, errors, closed, lost, gone;
+};
+
+static uint64_t clock_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool loop_is_gone(const struct life *life) {
+    return life->freed && life->what == LOOP;
+}
+
+static void turn_for(struct life *life, unsigned ms, const int *until) {
+    uint64_t end = clock_ms() + ms;
+    while (clock_ms() < end && !(until && *until) && !loop_is_gone(life)) {
+        struct pollfd fd = {dx_loop_fd(life->loop), POLLIN, 0};
+        poll(&fd, 1, 5);
+        dx_loop_dispatch(life->loop);
+    }
+}
+
+static void be_here(struct life *life, enum where where) {
+    assert_false(life->freed); /* no word comes afterwards */
+    if (life->where != where)
+        return;
+    life->freed = 1;
+    if (life->what == CHILD)
+        dx_child_free(life->child);
+    else
+        dx_loop_free(life->loop);
+    life->child = NULL;
+}
+
+static void on_errors(dx_child *child, dx_text line, void *user) {
+    struct life *life = user;
+    (void)line;
+    assert_ptr_equal(child, life->child);
+    life->errors++;
+    be_here(life, IN_ERRORS);
+}
+
+static void on_closed(dx_child *child, const dx_error *why, void *user) {
+    struct life *life = user;
+    (void)why;
+    assert_ptr_equal(child, life->child);
+    life->closed++;
+    be_here(life, IN_CLOSED);
+}
+
+static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
+    struct life *life = user;
+    (void)gone;
+    assert_ptr_equal(child, life->child);
+    life->gone++;
+    be_here(life, IN_GONE);
+}
+
+static void on_done(dx_link *link, const dx_event *event, void *user) {
+    struct life *life = user;
+    (void)link;
+    life->lost += event->outcome == DX_OUTCOME_LOST;
+    be_here(life, IN_LOST);
+}
+
+static dx_status start(struct life *life, const char *script, dx_error *error) {
+    const char *argv[] = {"/bin/sh", "-c", script, NULL};
+    dx_child_config config = dx_child_defaults(DX_FRAMING_LINE, argv);
+    config.on_errors = on_errors;
+    config.on_closed = on_closed;
+    config.on_gone = on_gone;
+    config.user = life;
+    config.ladder.close_ms = config.ladder.term_ms = 100;
+    return dx_child_start(life->loop, &config, &life->child, error);
+}
+
+/* Memory that is freed is overwritten, so that whoever still looks at it is found out. */
+static void begin(struct life *life) {
+    life->alloc = unit_allocator(&life->memory);
+    assert_int_equal(dx_loop_new(&life->alloc, &life->loop, NULL), DX_OK);
+}
+
+static void end(struct life *life) {
+    if (!loop_is_gone(life))
+        dx_loop_free(life->loop);
+    assert_int_equal(life->memory.blocks, 0);
+}
+
+static void ask(struct life *life) {
+    dx_link_call_options options = {.peer = {.user = life}, .on_done = on_done};
+    dx_link *link = dx_child_link(life->child);
+    assert_int_equal(dx_link_call(link, dx_str("x"), dx_json_none(), &options, NULL), DX_OK);
+}
+
+static void freed_in(enum where where, enum what what, const char *script, unsigned wait_ms) {
+    struct life life = {.where = where, .what = what};
+    begin(&life);
+    assert_int_equal(start(&life, script, NULL), DX_OK);
+    ask(&life);
+    dx_loop_dispatch(life.loop);
+    usleep(wait_ms * 1000);
+    turn_for(&life, 10000, &life.freed);
+    assert_int_equal(life.freed, 1);
+    turn_for(&life, 200, NULL);
+    if (!loop_is_gone(&life)) /* nothing of it is left in the books */
+        assert_true(dx_loop_deadline(life.loop) == DX_NEVER);
+    end(&life);
+}
+
+static void freed_in_its_own_callbacks(void **state) {
+    (void)state;
+    for (enum where where = IN_ERRORS; where <= IN_GONE; where++)
+        for (enum what what = CHILD; what <= LOOP; what++)
+            freed_in(where, what, "echo 1 >&2; exec >&-; sleep 0.2; echo 2 >&2; exit 1", 0);
+}
+
+/* Its last line is found together with its exit, since somebody else wrote it and was not heard. */
+static void freed_in_the_last_line(void **state) {
+    (void)state;
+    freed_in(IN_ERRORS, CHILD, "(sleep 0.1; echo late >&2; exec sleep 2) & exit 0", 400);
+    freed_in(IN_ERRORS, LOOP, "(sleep 0.1; echo late >&2; exec sleep 2) & exit 0", 400);
+}
+
+static void has_no_environment(void **state) {
+    (void)state;
+    struct life life = {.where = NOWHERE};
+    char **before = environ;
+    begin(&life);
+    environ = NULL; /* as after clearenv() */
+    dx_status status = start(&life, "exit 0", NULL);
+    environ = before;
+    assert_int_equal(status, DX_OK);
+    turn_for(&life, 10000, &life.gone);
+    assert_int_equal(life.gone, 1);
+    end(&life);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(freed_in_its_own_callbacks),
+        cmocka_unit_test(freed_in_the_last_line),
+        cmocka_unit_test(has_no_environment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

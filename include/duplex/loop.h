@@ -49,7 +49,8 @@ DX_API uint64_t dx_loop_now(const dx_loop *loop);
 /* Does what can be done now. Calling it from inside one of its callbacks does nothing. */
 DX_API void dx_loop_dispatch(dx_loop *loop);
 /* Waits and dispatches until dx_loop_stop() is called, or the loop is freed, in a callback; what
- * was called before it began does not count. DX_ERR_SYSTEM if waiting fails. */
+ * was called before it began does not count. DX_BUSY, at once, from inside a callback of this loop;
+ * DX_ERR_SYSTEM if waiting fails. */
 DX_API dx_status dx_loop_run(dx_loop *loop);
 DX_API void dx_loop_stop(dx_loop *loop);
 

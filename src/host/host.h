@@ -114,6 +114,8 @@ uint64_t dx__clock_ms(void);
 /* False in a forked copy of the process that made the loop: the descriptors and children are the
  * original's. */
 bool dx__loop_is_ours(const dx_loop *loop);
+/* dx_loop_run(). *ret_freed: somebody has freed the loop. */
+dx_status dx__loop_run(dx_loop *loop, bool *ret_freed);
 /* So many ms from now; outside of a dispatch the clock is read anew. */
 uint64_t dx__loop_later(dx_loop *loop, uint64_t ms);
 /* The same descriptor, but not one of 0, 1 and 2, whose numbers others rely on; -1 stays -1. */

@@ -470,7 +470,10 @@ static void take_turns(dx_loop *loop) {
     loop->dispatching = false;
 }
 
-dx_status dx_loop_run(dx_loop *loop) {
+dx_status dx__loop_run(dx_loop *loop, bool *ret_freed) {
+    *ret_freed = false;
+    if (loop->dispatching)
+        return DX_BUSY;
     loop->stopped = !dx__loop_is_ours(loop);
     while (!loop->stopped) {
         struct epoll_event events[EVENTS];
@@ -485,10 +488,16 @@ dx_status dx_loop_run(dx_loop *loop) {
         }
         if (loop->freed) {
             dx_loop_free(loop);
+            *ret_freed = true;
             return DX_OK;
         }
     }
     return DX_OK;
+}
+
+dx_status dx_loop_run(dx_loop *loop) {
+    bool freed;
+    return dx__loop_run(loop, &freed);
 }
 
 void dx_loop_stop(dx_loop *loop) {

@@ -357,15 +357,17 @@ int dx_supervisor_run(const dx_supervisor_config *config) {
     dx_loop *loop;
     dx_supervisor *supervisor;
     int told = 2;
+    bool freed = false;
     if (dx_loop_new(config->child.link.peer.allocator, &loop, NULL) != DX_OK)
         return told;
     if (dx_supervisor_new(loop, config, &supervisor) == DX_OK) {
         supervisor->exit_code = &told;
         dx_supervisor_start(supervisor);
-        dx_loop_run(loop);
+        dx__loop_run(loop, &freed);
     }
     int code = told; /* the loop frees what is left, which would tell once more */
-    dx_loop_free(loop);
+    if (!freed)
+        dx_loop_free(loop);
     return code;
 }
 

@@ -301,13 +301,51 @@ static void times_of_ones_own(void **state) {
     assert_null(dx_timer_free(NULL));
 }
 
+struct runs {
+    dx_loop *loop;
+    int times;
+};
+
+static void run_inside(void *user) {
+    struct runs *runs = user;
+    assert_int_equal(dx_loop_run(runs->loop), DX_BUSY);
+    runs->times++;
+    dx_loop_stop(runs->loop);
+}
+
+static void on_time_inside(dx_timer *timer, void *user) {
+    dx_timer_free(timer);
+    run_inside(user);
+}
+
+static void runs_once_at_a_time(void **state) {
+    (void)state;
+    struct runs runs = {new_loop(), 0};
+    dx_timer *timer;
+    alarm(20);
+    assert_int_equal(dx_loop_post(runs.loop, run_inside, &runs), DX_OK);
+    assert_int_equal(dx_loop_run(runs.loop), DX_OK);
+    assert_int_equal(dx_timer_new(runs.loop, on_time_inside, &runs, &timer), DX_OK);
+    dx_timer_set(timer, 0);
+    assert_int_equal(dx_loop_run(runs.loop), DX_OK);
+    assert_int_equal(runs.times, 2);
+    dx_loop_free(runs.loop);
+    alarm(0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_nothing_to_do),      cmocka_unit_test(asks_its_allocator),
-        cmocka_unit_test(runs_what_was_posted),   cmocka_unit_test(ends_a_dispatch),
-        cmocka_unit_test(takes_posts_of_threads), cmocka_unit_test(wakes_up),
-        cmocka_unit_test(lives_in_poll),          cmocka_unit_test(two_loops),
-        cmocka_unit_test(times_of_ones_own),      cmocka_unit_test(an_eager_timer_waits_its_turn),
+        cmocka_unit_test(has_nothing_to_do),
+        cmocka_unit_test(asks_its_allocator),
+        cmocka_unit_test(runs_what_was_posted),
+        cmocka_unit_test(ends_a_dispatch),
+        cmocka_unit_test(takes_posts_of_threads),
+        cmocka_unit_test(wakes_up),
+        cmocka_unit_test(runs_once_at_a_time),
+        cmocka_unit_test(lives_in_poll),
+        cmocka_unit_test(two_loops),
+        cmocka_unit_test(times_of_ones_own),
+        cmocka_unit_test(an_eager_timer_waits_its_turn),
     };
     return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ typedef struct dx_peer dx_peer;
 typedef struct dx_event dx_event;
 
 /* A call that we made, a request that the other side made. Never 0, never used twice: a stale one
- * is DX_GONE, not a crash. */
+ * is DX_GONE, not a crash, and so is one of another peer, if the two have different seeds. */
 typedef uint64_t dx_call;
 typedef uint64_t dx_request;
 

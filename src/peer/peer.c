@@ -97,6 +97,13 @@ const char *dx_peer_state(const dx_peer *peer) {
                                  : NULL;
 }
 
+/* Handles of one peer shall mean nothing to another: the generations of their places begin
+ * elsewhere, with most of the room above still free. Even, since nothing lives there yet; 0 for 0.
+ */
+static uint64_t first_era(uint64_t seed) {
+    return (seed * UINT64_C(0x9e3779b97f4a7c15) >> (DX__POOL_BITS + 2)) & ~UINT64_C(1);
+}
+
 dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer) {
     if (!is_sensible(config))
         return DX_ERR_INVALID;
@@ -133,6 +140,7 @@ dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer) {
     dx__framer_init(&peer->framer, &frame);
     dx__pool_init(&peer->calls, sizeof(dx__call), &alloc);
     dx__pool_init(&peer->requests, sizeof(dx__request), &alloc);
+    peer->calls.era = peer->requests.era = first_era(config->seed);
     dx__map_init(&peer->by_token, &alloc);
     dx__map_init(&peer->by_request_id, &alloc);
     dx__heap_init(&peer->heap, &alloc);

@@ -358,9 +358,42 @@ static void counter_passes_over_pending_ids(void **state) {
     dx_peer_free(peer);
 }
 
+/* Handles of another peer, which may be the one before in the same place, mean nothing here. */
+static void handles_of_others(void **state) {
+    (void)state;
+    enum { PEERS = 40 };
+    dx_peer *peers[PEERS];
+    dx_request requests[PEERS];
+    dx_call calls[PEERS];
+    for (unsigned i = 0; i < PEERS; i++) {
+        dx_peer_config config = dx_peer_defaults(DX_FRAMING_LINE, DX_SIDE_HOST);
+        config.seed = i < PEERS / 2 ? i : UINT64_MAX - i;
+        peers[i] = talk_new(&config);
+        talk_feed(peers[i], V ",\"id\":1,\"method\":\"m\"}\n", 0);
+        requests[i] = talk_next(peers[i], DX_EVENT_REQUEST)->request;
+        dx_event_free(talk_keep(peers[i]));
+        talk_feed(peers[i], V ",\"id\":1,\"method\":\"m\"}\n", 0);
+        requests[i] = talk_next(peers[i], DX_EVENT_REQUEST)->request;
+        calls[i] = talk_call(peers[i], "m", 0);
+    }
+    assert_int_equal(calls[0], 1 << 24); /* without a seed they are what they always were */
+    for (unsigned i = 0; i < PEERS; i++)
+        for (unsigned k = 0; k < PEERS; k++)
+            if (k != i) {
+                assert_int_equal(dx_peer_reply(peers[i], requests[k], dx_json_none()), DX_GONE);
+                assert_int_equal(dx_peer_cancel(peers[i], calls[k], dx_str(NULL), 0), DX_GONE);
+            }
+    for (unsigned i = 0; i < PEERS; i++) {
+        assert_int_equal(dx_peer_reply(peers[i], requests[i], dx_json_none()), DX_OK);
+        assert_int_equal(dx_peer_cancel(peers[i], calls[i], dx_str(NULL), 0), DX_OK);
+        dx_peer_free(peers[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(senseless_configurations),
+        cmocka_unit_test(handles_of_others),
         cmocka_unit_test(sensible_configurations),
         cmocka_unit_test(no_limit_is_a_limit),
         cmocka_unit_test(bytes_without_a_copy),

@@ -82,7 +82,8 @@ DX_API int dx_plugin_run(const dx_link_config *config);
 DX_API dx_status dx_link_connect(dx_loop *loop, const char *address, const dx_link_config *config,
                                  dx_link **ret_link, dx_error *reterr);
 
-/* Says no more, sends what is left, then on_closed. Harmless when it is closing already. */
+/* Says no more, sends what is left, then on_closed; half a message that has come by then is
+ * nobody's fault. Harmless when it is closing already. */
 DX_API void dx_link_close(dx_link *link);
 /* At once and without a word; no callback comes any more. */
 DX_API dx_link *dx_link_free(dx_link *link);
@@ -106,8 +107,9 @@ typedef struct dx_link_call_options {
 
 /* These are the functions of duplex/peer.h of the same names; what they produce is written when the
  * turn ends. on_done comes exactly once for each call that was accepted, unless the link is freed.
- * Calling, notifying or sending to a link that is not there (dx_child_link() of a child that is
- * gone, say) is DX_CLOSED. */
+ * All of them say DX_CLOSED of a link that is not there (NULL, as dx_child_link() of a child that
+ * is gone), and the functions above give 0, NULL or nothing; from on_closed on, DX_CLOSED is also
+ * what an answer comes to. */
 DX_API dx_status dx_link_call(dx_link *link, dx_text method, dx_json params,
                               const dx_link_call_options *options, dx_call *ret_call);
 DX_API dx_status dx_link_notify(dx_link *link, dx_text method, dx_json params);

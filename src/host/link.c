@@ -308,6 +308,15 @@ static bool is_file_to_read(const dx_link *link) {
     return link->in.fd >= 0 && link->in.always_ready && link->in.events;
 }
 
+/* A message that is half here when we close is no fault of anybody's. */
+static void finish(dx_link *link) {
+    dx_error why = link->why;
+    if (why.fault == DX_FAULT_NONE)
+        dx__error_set(&why, DX_FAULT_NONE, 0, 0, 0);
+    bool ours = link->closing || why.fault != DX_FAULT_NONE;
+    dx_peer_finish(link->peer, ours ? &why : NULL, link->thing.loop->now);
+}
+
 /* Everything that follows from what happened: events out, bytes out, what next. */
 static void take_turn(dx_link *link) {
     dx_loop *loop = link->thing.loop;
@@ -319,7 +328,7 @@ static void take_turn(dx_link *link) {
     flush(link);
     bool empty = !dx__out_waiting(link->peer);
     if (link->closing && empty && !link->over) {
-        dx_peer_finish(link->peer, NULL, loop->now);
+        finish(link);
         if (!hand_out(link))
             return;
         flush(link);
@@ -378,7 +387,7 @@ static void on_due(dx__due *due) {
         return;
     if (now >= link->give_up_at) {
         dx_peer_sent(link->peer, SIZE_MAX);
-        dx_peer_finish(link->peer, link->why.fault == DX_FAULT_NONE ? NULL : &link->why, now);
+        finish(link);
     }
     want_turn(link);
 }
@@ -658,6 +667,8 @@ dx_status dx_link_open(dx_loop *loop, int in, int out, const dx_link_config *con
 }
 
 void dx_link_close(dx_link *link) {
+    if (!link)
+        return;
     link->closing = true;
     want_turn(link);
 }
@@ -688,27 +699,28 @@ bool dx__link_has_spoken(const dx_link *link) {
 /* Speaking. */
 
 dx_loop *dx_link_loop(const dx_link *link) {
-    return link->thing.loop;
+    return link ? link->thing.loop : NULL;
 }
 
 void *dx_link_user(const dx_link *link) {
-    return link->config.user;
+    return link ? link->config.user : NULL;
 }
 
 size_t dx_link_waiting(const dx_link *link) {
-    return dx__out_waiting(link->peer);
+    return link && !link->told ? dx__out_waiting(link->peer) : 0;
 }
 
 dx_framing dx_link_framing(const dx_link *link) {
-    return link->peer->config.framing;
+    return link ? link->peer->config.framing : (dx_framing)0;
 }
 
 dx_peer_stats dx_link_statistics(const dx_link *link) {
-    return dx_peer_statistics(link->peer);
+    return link ? dx_peer_statistics(link->peer) : (dx_peer_stats){0};
 }
 
 const dx_misfit *dx_link_why(const dx_link *link) {
-    return dx_peer_why(link->peer);
+    static const dx_misfit nothing = {{0}, {0}, {0}, {0}};
+    return link ? dx_peer_why(link->peer) : &nothing;
 }
 
 static dx_status turned(dx_link *link, dx_status status) {
@@ -748,19 +760,25 @@ dx_status dx_link_send(dx_link *link, dx_text text) {
 }
 
 dx_status dx_link_cancel(dx_link *link, dx_call call, dx_text reason) {
+    if (!link)
+        return DX_CLOSED;
     return turned(link,
                   dx_peer_cancel(link->peer, call, reason, dx__loop_later(link->thing.loop, 0)));
 }
 
 dx_status dx_link_reply(dx_link *link, dx_request request, dx_json result) {
+    if (!link || link->told)
+        return DX_CLOSED;
     return turned(link, dx_peer_reply(link->peer, request, result));
 }
 
 dx_status dx_link_refuse(dx_link *link, dx_request request, int64_t code, dx_text message,
                          dx_json data) {
+    if (!link || link->told)
+        return DX_CLOSED;
     return turned(link, dx_peer_refuse(link->peer, request, code, message, data));
 }
 
 dx_status dx_link_keep(dx_link *link, dx_event **ret_event) {
-    return dx_peer_keep(link->peer, ret_event);
+    return link ? dx_peer_keep(link->peer, ret_event) : DX_CLOSED;
 }

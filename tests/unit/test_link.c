@@ -280,6 +280,71 @@ static void nobody_to_talk_to(void **state) {
     (void)state;
     assert_int_equal(dx_link_call(NULL, dx_str("m"), dx_json_none(), NULL, NULL), DX_CLOSED);
     assert_int_equal(dx_link_notify(NULL, dx_str("m"), dx_json_none()), DX_CLOSED);
+    assert_int_equal(dx_link_send(NULL, dx_str("{}")), DX_CLOSED);
+    assert_int_equal(dx_link_cancel(NULL, 1, dx_str(NULL)), DX_CLOSED);
+    assert_int_equal(dx_link_reply(NULL, 1, dx_json_none()), DX_CLOSED);
+    assert_int_equal(dx_link_refuse(NULL, 1, 1, dx_str("no"), dx_json_none()), DX_CLOSED);
+    dx_event *event = NULL;
+    assert_int_equal(dx_link_keep(NULL, &event), DX_CLOSED);
+    dx_link_close(NULL);
+    assert_null(dx_link_free(NULL));
+    assert_null(dx_link_loop(NULL));
+    assert_null(dx_link_user(NULL));
+    assert_int_equal(dx_link_statistics(NULL).bytes_in, 0);
+    assert_int_equal(dx_link_framing(NULL), 0);
+    assert_int_equal(dx_link_waiting(NULL), 0);
+    assert_non_null(dx_link_why(NULL));
+}
+
+/* A request that outlives the conversation is answered to nobody. */
+static void answers_nobody(void **state) {
+    (void)state;
+    ask("keep", NULL);
+    while (!plugin.kept)
+        turn_for(5);
+    dx_link_close(plugin.link);
+    wait_for(&plugin.closed, 1);
+    dx_request request = plugin.kept->request;
+    assert_int_equal(dx_link_reply(plugin.link, request, dx_json_none()), DX_CLOSED);
+    assert_int_equal(dx_link_refuse(plugin.link, request, 1, dx_str("no"), dx_json_none()),
+                     DX_CLOSED);
+    assert_int_equal(dx_link_waiting(plugin.link), 0);
+    plugin.kept = dx_event_free(plugin.kept);
+    assert_int_equal(dx_link_waiting(plugin.link), 0);
+    turn_for(20);
+    assert_int_equal(host.lost, 1);
+}
+
+/* Who closes while a message comes has not been told half of it by mistake. */
+static void closes_in_the_middle(void **state) {
+    (void)state;
+    static const struct {
+        dx_framing framing;
+        const char *half;
+    } rows[] = {{DX_FRAMING_LINE, "{\"jsonrpc\":\"2.0\",\"id\""},
+                {DX_FRAMING_HEADER, "Content-Length: 40\r\n\r\n{\"jsonrpc\""},
+                {DX_FRAMING_HEADER, "Content-Le"}};
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        for (int own = 0; own < 2; own++) {
+            int pair[2];
+            dx_link_config config = config_of(&host);
+            config.peer.framing = rows[i].framing;
+            memset(&host, 0, sizeof host);
+            assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+            open_with(&host, pair[0], &config);
+            ask("x", NULL);
+            assert_true(write(pair[1], rows[i].half, strlen(rows[i].half)) > 0);
+            turn_for(20);
+            if (own)
+                dx_link_close(host.link);
+            else
+                shutdown(pair[1], SHUT_WR);
+            assert_int_equal(wait_for(&host.closed, 1), 1);
+            assert_int_equal(host.why.fault, own ? DX_FAULT_NONE : DX_FAULT_TRUNCATED);
+            assert_int_equal(host.lost, 1);
+            host.link = dx_link_free(host.link);
+            close(pair[1]);
+        }
 }
 
 int main(void) {
@@ -295,6 +360,8 @@ int main(void) {
         loop_test(tells_progress),
         loop_test(tells_events),
         pair_test(closes),
+        pair_test(answers_nobody),
+        loop_test(closes_in_the_middle),
         pair_test(drains),
         loop_test(drains_not_for_ever),
         pair_test(frees_without_a_word),

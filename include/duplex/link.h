@@ -74,8 +74,9 @@ DX_API dx_status dx_link_open(dx_loop *loop, int in, int out, const dx_link_conf
 DX_API dx_status dx_link_stdio(dx_loop *loop, const dx_link_config *config, dx_link **ret_link,
                                dx_error *reterr);
 /* The whole of a plugin that does nothing else: a loop with such a link, until the conversation is
- * over. An exit code: 0 after a plain end, 1 if it ended otherwise, 2 if it could not begin. The
- * configuration's on_closed is called, too. */
+ * over. An exit code: 0 after a plain end, which may be one's own (closing or freeing the link,
+ * stopping the loop), 1 if it ended otherwise, 2 if it could not begin. The configuration's
+ * on_closed is called, too. */
 DX_API int dx_plugin_run(const dx_link_config *config);
 /* A link to a socket: "unix:PATH", or "tcp:PORT" on the loopback address. Who listens there but is
  * overrun counts as absent after 200 ms, which is the longest that this takes. */
@@ -85,7 +86,8 @@ DX_API dx_status dx_link_connect(dx_loop *loop, const char *address, const dx_li
 /* Says no more, sends what is left, then on_closed; half a message that has come by then is
  * nobody's fault. Harmless when it is closing already. */
 DX_API void dx_link_close(dx_link *link);
-/* At once and without a word; no callback comes any more. */
+/* At once and without a word; no callback comes any more. A child whose link is freed is asked to
+ * leave, as if the conversation had ended by itself. */
 DX_API dx_link *dx_link_free(dx_link *link);
 
 DX_API dx_loop *dx_link_loop(const dx_link *link);

@@ -379,6 +379,8 @@ static void on_turn(dx__turn *turn) {
     dx_child *child = DX__OWNER(turn, dx_child, turn);
     if (child->step == RUNNING && !child->exited)
         step_to(child, FAREWELL);
+    else
+        check_gone(child);
 }
 
 void dx_child_stop(dx_child *child) {
@@ -404,6 +406,16 @@ static void link_closed(void *owner, const dx_error *why) {
         if (child->config.on_closed && !child->stopping && !child->freed)
             child->config.on_closed(child, why, child->config.user);
     }
+}
+
+/* Whoever frees it has no more to say, and wants to hear no more of it: the same end, without a
+ * word about it. */
+static void link_freed(void *owner) {
+    dx_child *child = owner;
+    child->link = NULL;
+    child->link_ended = true;
+    if (!child->freed && !child->is_gone)
+        dx__turn_want(child->thing.loop, &child->turn);
 }
 
 /* Birth and death. */
@@ -449,6 +461,7 @@ static dx_status watch_process(dx_child *child, dx_error *reterr) {
     struct dx__process *process = &child->process;
     struct dx__link_owner owner = {
         .closed = link_closed,
+        .freed = link_freed,
         .input_ended = output_ended,
         .too_late = too_late,
         .owner = child,

@@ -157,6 +157,7 @@ dx_status dx__refused(dx_error *error, dx_status status, const char *what);
 /* link.c, for child.c and plugin.c */
 struct dx__link_owner {
     void (*closed)(void *owner, const dx_error *why); /* after on_closed */
+    void (*freed)(void *owner);                       /* by whomever, and maybe without that */
     void (*too_late)(void *owner);    /* it did not answer what it must answer in time */
     void (*input_ended)(void *owner); /* instead of the end: the owner will say why, and when */
     void *owner;

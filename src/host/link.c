@@ -544,6 +544,8 @@ static void stop(dx_link *link) {
 dx_link *dx_link_free(dx_link *link) {
     if (link && !link->freed) {
         stop(link);
+        if (link->owner.freed)
+            link->owner.freed(link->owner.owner);
         dx__thing_end(&link->thing);
     }
     return NULL;

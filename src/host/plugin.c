@@ -48,14 +48,24 @@ static void plugin_closed(void *owner, const dx_error *why) {
     dx_loop_stop(plugin->loop);
 }
 
+static void plugin_freed(void *owner) {
+    struct plugin *plugin = owner;
+    dx_loop_stop(plugin->loop);
+}
+
 int dx_plugin_run(const dx_link_config *config) {
-    struct plugin plugin = {.code = 2};
-    struct dx__link_owner owner = {.closed = plugin_closed, .owner = &plugin};
+    struct plugin plugin = {.code = 0};
+    struct dx__link_owner owner = {
+        .closed = plugin_closed, .freed = plugin_freed, .owner = &plugin};
     dx_link *link;
+    bool freed = false;
     if (dx_loop_new(config->peer.allocator, &plugin.loop, NULL) != DX_OK)
         return 2;
-    if (open_stdio(plugin.loop, config, &owner, &link, NULL) == DX_OK)
-        dx_loop_run(plugin.loop);
-    dx_loop_free(plugin.loop);
+    if (open_stdio(plugin.loop, config, &owner, &link, NULL) != DX_OK)
+        plugin.code = 2;
+    else if (dx__loop_run(plugin.loop, &freed) != DX_OK)
+        plugin.code = 1;
+    if (!freed)
+        dx_loop_free(plugin.loop);
     return plugin.code;
 }

@@ -1,4 +1,4 @@
-/* A child and whoever frees it, or a part of it, when it is not expected; its life: tests/faults. */
+/* A child that is freed, wholly or in part, when that is not expected; its life: tests/faults. */
 #include "unit/unit.h"
 
 #include <duplex/child.h>
@@ -82,6 +82,17 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
     be_here(life, IN_LOST);
 }
 
+/* In a handler of the link. */
+#define ASKS "echo '{\"jsonrpc\":\"2.0\",\"method\":\"free\"}'; "
+
+static void on_free_link(dx_link *link, const dx_event *event, void *user) {
+    (void)event;
+    (void)user;
+    dx_link_free(link);
+}
+
+static const dx_handler handlers[] = {{"free", on_free_link}, {NULL, NULL}};
+
 static dx_status start(struct life *life, const char *script, dx_error *error) {
     const char *argv[] = {"/bin/sh", "-c", script, NULL};
     dx_child_config config = dx_child_defaults(DX_FRAMING_LINE, argv);
@@ -89,6 +100,7 @@ static dx_status start(struct life *life, const char *script, dx_error *error) {
     config.on_closed = on_closed;
     config.on_gone = on_gone;
     config.user = life;
+    config.link.handlers = handlers;
     config.ladder.close_ms = config.ladder.term_ms = 100;
     return dx_child_start(life->loop, &config, &life->child, error);
 }
@@ -140,6 +152,33 @@ static void freed_in_the_last_line(void **state) {
     freed_in(IN_ERRORS, LOOP, "(sleep 0.1; echo late >&2; exec sleep 2) & exit 0", 400);
 }
 
+/* Whoever frees the link of a child has it leave. */
+static void its_link_is_freed(void **state) {
+    (void)state;
+    static const char *const scripts[] = {"cat",      "exec >&-; cat",
+                                          "exit 3",   "trap '' TERM; while :; do sleep 1; done",
+                                          ASKS "cat", ASKS "exit 3"};
+    for (size_t i = 0; i < LENGTH(scripts); i++) {
+        struct life life = {.where = NOWHERE};
+        bool by_itself = strstr(scripts[i], "free") != NULL;
+        begin(&life);
+        assert_int_equal(start(&life, scripts[i], NULL), DX_OK);
+        ask(&life);
+        usleep(100000);
+        if (!by_itself) {
+            assert_null(dx_link_free(dx_child_link(life.child)));
+            assert_null(dx_child_link(life.child));
+            assert_int_equal(life.gone, 0); /* which comes from a dispatch */
+        }
+        turn_for(&life, 10000, &life.gone);
+        assert_int_equal(life.gone, 1);
+        assert_int_equal(life.lost, 0);
+        assert_int_equal(life.closed, 0);
+        turn_for(&life, 50, NULL);
+        end(&life);
+    }
+}
+
 static void has_no_environment(void **state) {
     (void)state;
     struct life life = {.where = NOWHERE};
@@ -159,6 +198,7 @@ int main(void) {
         cmocka_unit_test(freed_in_its_own_callbacks),
         cmocka_unit_test(freed_in_the_last_line),
         cmocka_unit_test(has_no_environment),
+        cmocka_unit_test(its_link_is_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ typedef struct dx_supervisor_config {
     void *user;
     dx_restart restart;      /* on failure */
     uint64_t start_ms;       /* time to become ready (10 s); then it is killed */
-    uint64_t backoff_ms;     /* pause before the first restart (100 ms); doubles each time … */
+    uint64_t backoff_ms;     /* pause before the first restart (100 ms; 1 at least); doubles … */
     uint64_t backoff_max_ms; /* … up to this (30 s) */
     uint64_t steady_ms;      /* ready for so long, the pause starts small again (60 s) */
     unsigned tries;          /* so many deaths … (5; 64 at most, 0: any number) */
@@ -77,7 +77,8 @@ DX_API dx_status dx_supervisor_new(dx_loop *loop, const dx_supervisor_config *co
 DX_API dx_supervisor *dx_supervisor_free(dx_supervisor *supervisor);
 
 /* Starts it, from stopped, failed or backoff, with a clean record; while it is stopping, as soon as
- * it has. That the program can't be started is a death like any other: it is told by on_state. */
+ * it has; behind a stop of the same moment, it is a restart. That the program can't be started is a
+ * death like any other: it is told by on_state. */
 DX_API void dx_supervisor_start(dx_supervisor *supervisor);
 /* Stops it by its ladder; on_state tells when it is stopped. */
 DX_API void dx_supervisor_stop(dx_supervisor *supervisor);

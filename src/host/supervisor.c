@@ -86,7 +86,7 @@ static bool enter(dx_supervisor *supervisor, dx_state state, const dx_error *why
     if (state == DX_STATE_STARTING)
         when = later(supervisor, supervisor->config.start_ms);
     else if (state == DX_STATE_BACKOFF)
-        when = later(supervisor, supervisor->pause_ms);
+        when = later(supervisor, supervisor->pause_ms ? supervisor->pause_ms : 1); /* not in here */
     else if (state == DX_STATE_READY && supervisor->config.ping)
         when = later(supervisor, supervisor->config.ping_ms);
     if (state != DX_STATE_DEGRADED)
@@ -278,9 +278,12 @@ static void on_turn(dx__turn *turn) {
     unsigned wishes = supervisor->wishes;
     bool starting = supervisor->state == DX_STATE_STARTING && supervisor->child;
     supervisor->wishes = 0;
-    if (wishes & WISH_STOP)
+    if (wishes & WISH_STOP) {
+        supervisor->again = wishes & WISH_START;
         stop(supervisor);
-    else if (wishes & WISH_START && !starting)
+        if (supervisor->again && !supervisor->freed)
+            start(supervisor);
+    } else if (wishes & WISH_START && !starting)
         start(supervisor);
     else if (wishes & WISH_FAIL && starting)
         put_down(supervisor, &supervisor->failure);
@@ -293,8 +296,8 @@ static void wish(dx_supervisor *supervisor, unsigned what) {
     dx__turn_want(supervisor->thing.loop, &supervisor->turn);
 }
 
+/* What was to stop it before stays: then this is the beginning after that end. */
 void dx_supervisor_start(dx_supervisor *supervisor) {
-    supervisor->wishes &= ~(unsigned)WISH_STOP;
     wish(supervisor, WISH_START);
 }
 

@@ -67,7 +67,156 @@ static void starts_and_stops(void **state) {
     alarm(0);
 }
 
-enum what { STOP, STOP_THEN_START, FREE, STOP_LOOP };
+/* A stop and a start of one moment are a restart, whatever it is doing. */
+static void starts_again(void **state) {
+    (void)state;
+    static const dx_state states[] = {DX_STATE_STOPPING, DX_STATE_STOPPED, DX_STATE_STARTING,
+                                      DX_STATE_READY};
+    const char *argv[] = {echo_path, "line", NULL};
+    dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
+    dx_supervisor *supervisor;
+    struct watcher watcher = {0};
+    alarm(20);
+    config.on_state = on_state;
+    config.user = &watcher;
+    assert_int_equal(dx_loop_new(NULL, &watcher.loop, NULL), DX_OK);
+    assert_int_equal(dx_supervisor_new(watcher.loop, &config, &supervisor), DX_OK);
+    dx_supervisor_stop(supervisor); /* which is no reason not to start it */
+    dx_supervisor_start(supervisor);
+    run_until(&watcher, DX_STATE_READY);
+    assert_int_equal(dx_supervisor_incarnation(supervisor), 1);
+    pid_t before = dx_supervisor_pid(supervisor);
+    watcher.count = 0;
+    dx_supervisor_stop(supervisor);
+    dx_supervisor_start(supervisor);
+    run_until(&watcher, DX_STATE_READY);
+    assert_int_equal(dx_supervisor_incarnation(supervisor), 2);
+    assert_true(dx_supervisor_pid(supervisor) != before);
+    assert_int_equal(watcher.count, 4);
+    assert_memory_equal(watcher.seen, states, sizeof states);
+    dx_supervisor_stop(supervisor);
+    dx_supervisor_start(supervisor);
+    dx_supervisor_stop(supervisor); /* the last word counts */
+    run_until(&watcher, DX_STATE_STOPPED);
+    dx_loop_dispatch(watcher.loop);
+    assert_int_equal(dx_supervisor_state(supervisor), DX_STATE_STOPPED);
+    dx_loop_free(watcher.loop);
+    alarm(0);
+}
+
+static void count_starts(dx_supervisor *supervisor, dx_state state, const dx_error *why,
+                         void *user) {
+    (void)supervisor;
+    (void)why;
+    *(unsigned *)user += state == DX_STATE_STARTING;
+}
+
+static void stop_loop(dx_timer *timer, void *user) {
+    (void)timer;
+    dx_loop_stop(user);
+}
+
+/* One that is tried again for ever and at once leaves time for others. */
+static void lets_others_live(void **state) {
+    (void)state;
+    const char *argv[] = {"/nonexistent/program", NULL};
+    dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
+    dx_supervisor *supervisor;
+    dx_timer *timer;
+    dx_loop *loop;
+    unsigned starts = 0;
+    alarm(20);
+    config.tries = 0;
+    config.backoff_ms = 0;
+    config.on_state = count_starts;
+    config.user = &starts;
+    assert_int_equal(dx_loop_new(NULL, &loop, NULL), DX_OK);
+    assert_int_equal(dx_supervisor_new(loop, &config, &supervisor), DX_OK);
+    assert_int_equal(dx_timer_new(loop, stop_loop, loop, &timer), DX_OK);
+    dx_supervisor_start(supervisor);
+    dx_timer_set(timer, 100);
+    assert_int_equal(dx_loop_run(loop), DX_OK);
+    assert_true(starts > 1);
+    dx_loop_free(loop);
+    alarm(0);
+}
+
+struct freed {
+    dx_loop *loop;
+    dx_supervisor *supervisor;
+    int closed;
+};
+
+static struct freed freed;
+
+static void free_when_closed(dx_child *child, const dx_error *why, void *user) {
+    (void)child;
+    (void)why;
+    assert_ptr_equal(user, freed.supervisor);
+    freed.closed++;
+    dx_supervisor_free(freed.supervisor);
+    dx_loop_stop(freed.loop);
+}
+
+/* The child whose callback it is goes with it. */
+static void freed_by_its_child(void **state) {
+    (void)state;
+    struct unit_memory memory = {0};
+    dx_allocator alloc = unit_allocator(&memory);
+    const char *argv[] = {"/bin/sh", "-c", "exec >&-; exec sleep 60", NULL};
+    dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
+    alarm(20);
+    config.child.on_closed = free_when_closed;
+    assert_int_equal(dx_loop_new(&alloc, &freed.loop, NULL), DX_OK);
+    assert_int_equal(dx_supervisor_new(freed.loop, &config, &freed.supervisor), DX_OK);
+    dx_supervisor_start(freed.supervisor);
+    assert_int_equal(dx_loop_run(freed.loop), DX_OK);
+    assert_int_equal(freed.closed, 1);
+    assert_true(dx_loop_deadline(freed.loop) == DX_NEVER);
+    dx_loop_free(freed.loop);
+    assert_int_equal(memory.blocks, 0);
+    alarm(0);
+}
+
+static dx_event *kept;
+static dx_status late_answer;
+
+/* The first run asks and dies; what it asked is answered to the second. */
+static void on_ask(dx_link *link, const dx_event *event, void *user) {
+    (void)event;
+    dx_supervisor *supervisor = *(dx_supervisor **)user;
+    if (!kept) {
+        assert_int_equal(dx_link_keep(link, &kept), DX_OK);
+        return;
+    }
+    late_answer = dx_link_reply(dx_supervisor_link(supervisor), kept->request, dx_json_none());
+    dx_loop_stop(dx_link_loop(link));
+}
+
+static void answers_no_other_run(void **state) {
+    (void)state;
+    static const dx_handler handlers[] = {{"ask", on_ask}, {NULL, NULL}};
+    const char *argv[] = {"/bin/sh", "-c",
+                          "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ask\"}'; exit 1", NULL};
+    dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
+    dx_supervisor *supervisor;
+    dx_loop *loop;
+    alarm(20);
+    config.backoff_ms = 10;
+    config.child.link.handlers = handlers;
+    config.child.link.user = &supervisor;
+    assert_int_equal(dx_loop_new(NULL, &loop, NULL), DX_OK);
+    assert_int_equal(dx_supervisor_new(loop, &config, &supervisor), DX_OK);
+    dx_supervisor_start(supervisor);
+    assert_int_equal(dx_loop_run(loop), DX_OK);
+    assert_int_equal(dx_supervisor_incarnation(supervisor), 2);
+    assert_int_equal(late_answer, DX_GONE);
+    kept = dx_event_free(kept);
+    dx_loop_free(loop);
+    alarm(0);
+}
+
+enum what { STOP, STOP_THEN_START, RESTART, FREE, FREE_LOOP, STOP_LOOP };
 
 struct lone {
     enum what what;
@@ -83,9 +232,13 @@ static void on_lone_state(dx_supervisor *supervisor, dx_state state, const dx_er
         dx_supervisor_free(supervisor);
     else if (state == DX_STATE_READY && lone->what == STOP_LOOP)
         dx_loop_stop(dx_link_loop(dx_supervisor_link(supervisor)));
+    else if (state == DX_STATE_READY && lone->what == FREE_LOOP)
+        dx_loop_free(dx_link_loop(dx_supervisor_link(supervisor)));
     else if (state == DX_STATE_READY)
         dx_supervisor_stop(supervisor);
-    else if (state == DX_STATE_STOPPED && lone->what == STOP_THEN_START && lone->starts == 1)
+    if (state == DX_STATE_READY && lone->what == RESTART && lone->starts == 1)
+        dx_supervisor_start(supervisor);
+    if (state == DX_STATE_STOPPED && lone->what == STOP_THEN_START && lone->starts == 1)
         dx_supervisor_start(supervisor);
 }
 
@@ -98,7 +251,9 @@ static void runs_alone(void **state) {
         unsigned starts;
     } rows[] = {{STOP, echo_path, 0, 1},
                 {STOP_THEN_START, echo_path, 0, 2},
+                {RESTART, echo_path, 0, 2},
                 {FREE, echo_path, 0, 1},
+                {FREE_LOOP, echo_path, 0, 1},
                 {STOP_LOOP, echo_path, 2, 1},
                 {STOP, "/nonexistent/program", 1, 1}};
     alarm(20);
@@ -126,8 +281,9 @@ int main(void) {
     const char *build = getenv("BUILD");
     snprintf(echo_path, sizeof echo_path, "%s/examples/echo", build ? build : ".");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(starts_and_stops),
-        cmocka_unit_test(runs_alone),
+        cmocka_unit_test(starts_and_stops),     cmocka_unit_test(starts_again),
+        cmocka_unit_test(lets_others_live),     cmocka_unit_test(freed_by_its_child),
+        cmocka_unit_test(answers_no_other_run), cmocka_unit_test(runs_alone),
         cmocka_unit_test(states_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,10 @@ dx_status dx__refused(dx_error *error, dx_status status, const char *what) {
 bool dx__watch_set(dx__watch *watch, uint32_t events) {
     if (watch->fd < 0 || watch->events == events)
         return true;
+    if (!dx__loop_is_ours(watch->loop)) { /* the copy of an epoll is the same one */
+        errno = EPERM;
+        return false;
+    }
     struct epoll_event event = {.events = events, .data.ptr = watch};
     int what = !watch->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
     if (!watch->always_ready && epoll_ctl(watch->loop->epoll, what, watch->fd, &event) < 0) {

@@ -72,6 +72,8 @@ static void close_input(dx_program *program) {
 
 static void write_input(dx_program *program) {
     dx_buf *waiting = &program->waiting;
+    if (!dx__loop_is_ours(program->thing.loop))
+        return;
     while (program->in.fd >= 0 && program->written < waiting->len) {
         ssize_t n = write(program->in.fd, waiting->data + program->written,
                           waiting->len - program->written);
@@ -102,7 +104,7 @@ static bool in_ready(dx__watch *watch, uint32_t events) {
 }
 
 dx_status dx_program_write(dx_program *program, dx_text bytes) {
-    if (program->in.fd < 0 || program->input_closed)
+    if (program->in.fd < 0 || program->input_closed || !dx__loop_is_ours(program->thing.loop))
         return DX_CLOSED;
     if (program->written > (program->waiting.len >> 1)) {
         memmove(program->waiting.data, program->waiting.data + program->written,

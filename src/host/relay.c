@@ -54,17 +54,22 @@ static ssize_t give(dx__relay *relay, dx_text bytes) {
     return dx__write_quietly(relay->out.fd, bytes, &relay->masked);
 }
 
+/* What is done to a file is done to everybody's, and in a fork it is not ours to do. */
+static bool is_ours(const dx__watch *watch) {
+    return watch->fd >= 0 && dx__loop_is_ours(watch->loop);
+}
+
 static void close_output(dx__relay *relay) {
-    if (relay->out.fd >= 0 && relay->out_is_socket)
+    if (relay->out_is_socket && is_ours(&relay->out))
         shutdown(relay->out.fd, SHUT_WR);
-    if (relay->out.fd >= 0 && relay->out_flags >= 0)
+    if (relay->out_flags >= 0 && is_ours(&relay->out))
         fcntl(relay->out.fd, F_SETFL, relay->out_flags);
     dx__watch_close(&relay->out);
 }
 
 void dx__relay_close(dx__relay *relay) {
     relay->over = true;
-    if (relay->in.fd >= 0 && relay->in_flags >= 0)
+    if (relay->in_flags >= 0 && is_ours(&relay->in))
         fcntl(relay->in.fd, F_SETFL, relay->in_flags);
     dx__watch_close(&relay->in);
     close_output(relay);

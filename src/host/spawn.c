@@ -231,6 +231,9 @@ dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, const struct d
     int in[2] = {-1, -1};
     int rest[4] = {-1, -1, -1, -1}; /* output, errors */
     form = form ? form : &as_child;
+    if (!dx__loop_is_ours(loop))
+        return dx__system_error(reterr, DX_FAULT_START, "use the loop of another process to start",
+                                config->argv[0], EPERM);
     char **env = make_env(loop, config, form->only_env);
     if (!env)
         return DX_ERR_NOMEM;

@@ -168,8 +168,10 @@ static void flush_and_leave(dx_watchers *watchers) {
 void dx_watchers_finish(dx_watchers *watchers, unsigned ms) {
     enum { TICK_MS = 5 };
     uint64_t end = dx__clock_ms() + ms;
-    flush_and_leave(watchers);
-    while (watchers->first && dx__clock_ms() < end) {
+    bool ours = dx__loop_is_ours(watchers->thing.loop);
+    if (ours)
+        flush_and_leave(watchers);
+    while (ours && watchers->first && dx__clock_ms() < end) {
         (void)poll(NULL, 0, TICK_MS);
         flush_and_leave(watchers);
     }

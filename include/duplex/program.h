@@ -49,8 +49,8 @@ typedef struct dx_program_config {
     void (*on_closed)(dx_program *program, int errors, void *user);
     /* All that waited for its standard input was written. */
     void (*on_room)(dx_program *program, void *user);
-    /* Once, last: all of its output was told, unless it was paused. `gone` as of a child, without
-     * errors. Free it there, or later. */
+    /* Once, last: all of its output was told, unless it was stopped or late while it was paused.
+     * `gone` as of a child, without errors. Free it there, or later. */
     void (*on_end)(dx_program *program, dx_program_end end, const dx_gone *gone, void *user);
     void *user;
 } dx_program_config;
@@ -69,8 +69,8 @@ DX_API size_t dx_program_waiting(const dx_program *program);
 DX_API size_t dx_program_unread(const dx_program *program);
 /* Nothing more will come; what waits is still written. */
 DX_API void dx_program_close_input(dx_program *program);
-/* Its output is not read until this is called with 0: it waits in the pipe, and then so does the
- * program. */
+/* Its output is not read until this is called with 0: it waits in the pipe, and then so do the
+ * program and on_end, unless it is stopped or late: what was not read is dropped then. */
 DX_API void dx_program_pause(dx_program *program, int paused);
 /* SIGTERM to all of its group, SIGKILL grace_ms later; on_end still comes. Harmless when it is
  * stopping or gone. */

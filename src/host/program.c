@@ -36,6 +36,7 @@ struct dx_program {
     uint64_t drain_at;  /* when its output is no longer waited for */
     bool input_closed;
     bool paused;
+    bool told; /* to end: by dx_program_stop(), or because it was late */
     bool exited;
     bool is_gone;
     bool freed;
@@ -47,6 +48,11 @@ struct dx_program {
 dx_program_config dx_program_defaults(const char *const *argv) {
     return (dx_program_config){
         .argv = argv, .timeout_ms = DX_NEVER, .grace_ms = 2000, .drain_ms = 50};
+}
+
+/* Paused, it keeps what it still has to tell, and with it its end; unless it was told to end. */
+static bool holds(const dx_program *program) {
+    return program->paused && !program->told;
 }
 
 static void set_due(dx_program *program) {
@@ -182,8 +188,10 @@ static void let_go(dx_program *program) {
 
 static void be_gone(dx_program *program) {
     dx_gone gone = {.stopped = program->end == DX_PROGRAM_STOPPED,
-                    .escaped = program->survived || program->out.fd >= 0 || program->errors.fd >= 0,
+                    .escaped = program->survived, /* … or somebody holds what was read */
                     .errors = {"", 0}};
+    if (!program->paused)
+        gone.escaped |= program->out.fd >= 0 || program->errors.fd >= 0;
     let_go(program);
     dx__due_set(program->thing.loop, &program->due, DX_NEVER);
     dx__gone_set(&gone, program->status_known, &program->status);
@@ -197,10 +205,9 @@ static void be_gone(dx_program *program) {
         program->config.on_end(program, end, &gone, program->config.user);
 }
 
-/* Paused, it keeps what it still has to tell, and with it its end. */
 static void check_gone(dx_program *program) {
-    if (!program->is_gone && !program->freed && program->exited && !program->paused &&
-        program->out.fd < 0 && program->errors.fd < 0)
+    bool all = program->paused || (program->out.fd < 0 && program->errors.fd < 0);
+    if (!program->is_gone && !program->freed && program->exited && all && !holds(program))
         be_gone(program);
 }
 
@@ -274,6 +281,7 @@ static void on_due(dx__due *due) {
     }
     if (program->step == RUNNING)
         program->end = DX_PROGRAM_LATE;
+    program->told = true;
     step_to(program, program->step + 1);
 }
 
@@ -296,6 +304,9 @@ void dx_program_pause(dx_program *program, int paused) {
 }
 
 void dx_program_stop(dx_program *program) {
+    program->told = true;
+    if (program->exited && program->paused && !program->is_gone)
+        dx__turn_want(program->thing.loop, &program->turn);
     if (program->end || program->exited || program->is_gone)
         return;
     program->end = DX_PROGRAM_STOPPED;

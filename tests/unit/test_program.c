@@ -374,6 +374,34 @@ static void holds_up_what_writes_too_much(void **state) {
     assert_int_equal(run->bytes, 10000000);
 }
 
+/* What it still had to tell is dropped, and its end comes. */
+static void ends_while_paused(void **state) {
+    struct run *run = *state;
+    for (int late = 0; late < 3; late++) {
+        static const char *const scripts[] = {"echo first; sleep 60 & echo second; wait",
+                                              "echo first; sleep 60 & echo second; wait",
+                                              "echo first; echo second; exit 3"};
+        const char *const argv[] = {"sh", "-c", scripts[late], NULL};
+        dx_program_config config = config_for(run, argv);
+        run->pause_at_first = 1;
+        run->bytes = run->ends = 0;
+        if (late == 1)
+            config.timeout_ms = 100;
+        start(run, &config);
+        if (late != 1) {
+            dispatch_for(run, 300);
+            assert_int_equal(run->ends, 0);
+            dx_program_stop(run->program);
+        }
+        wait_for_end(run);
+        static const dx_program_end ends[] = {DX_PROGRAM_STOPPED, DX_PROGRAM_LATE,
+                                              DX_PROGRAM_EXITED};
+        assert_int_equal(run->end, ends[late]);
+        assert_int_equal(run->gone.escaped, 0);
+        run->program = dx_program_free(run->program);
+    }
+}
+
 static void is_freed_in_its_own_callback(void **state) {
     struct run *run = *state;
     run->free_at_first = 1;
@@ -452,6 +480,7 @@ int main(void) {
         TEST(takes_all_along),
         TEST(does_not_wait_for_who_escaped),
         TEST(waits_while_paused),
+        TEST(ends_while_paused),
         TEST(holds_up_what_writes_too_much),
         TEST(is_freed_in_its_own_callback),
         TEST(goes_with_its_loop),

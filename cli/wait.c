@@ -83,7 +83,11 @@ int cli_poll(dx_loop *loop, struct pollfd *fds, size_t count, uint64_t until) {
     struct timespec time = {(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
     sigset_t none;
     sigemptyset(&none);
-    return ppoll(fds, count, wait == DX_NEVER ? NULL : &time, &none);
+    int ready = ppoll(fds, count, wait == DX_NEVER ? NULL : &time, &none);
+    /* Where something is ready it does not look for signals, and a peer may never stop writing. */
+    if (ready > 0)
+        cli_take_signals();
+    return ready;
 }
 
 void cli_wait(dx_loop *loop, uint64_t until) {

@@ -140,4 +140,24 @@ run run --config peers-..json
 grep -q "can't be read: Is a directory" err || complain "$last: $(cat err)"
 
 wait "$stuck" || complain "an output that nobody reads: $(cat stuck)"
+
+# A peer that never stops writing does not keep us from ending.
+echo '{"duplex-mock": 1, "start": [{"request": "x"}]}' >asks.json
+run call -f line -o asked.jsonl echo -- "$echo" line
+endless=(sh -c 'yes & yes & exec yes' "$tag")
+# told ARGUMENT...: the signal comes while the peer writes.
+told() {
+    last="duplex $* (SIGINT)"
+    timeout -k 12 60 "$BUILD/duplex" "$@" >out 2>err </dev/null &
+    local pid=$!
+    sleep 0.7
+    kill -INT "$pid"
+    got=0
+    wait "$pid" || got=$?
+    ((got == 130)) || complain "$last: code $got, expected 130: $(head -c 500 err)"
+}
+told check -p mcp -- "${endless[@]}"
+told replay asked.jsonl -f line -- "${endless[@]}"
+told mock -f line asks.json -- "${endless[@]}"
+
 finish

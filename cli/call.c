@@ -164,8 +164,8 @@ const cli_verb cli_call = {
         " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}, each on a line of its own; an error of"
         " the peer has its code and data there.\n\n"
         "Many peers say nothing at all when they are spoken to in the wrong framing. So after a"
-        " second of silence others are started (and ended) to see whether the other framing is"
-        " answered.",
+        " second without a message others are started (and ended) to see whether the other framing"
+        " is answered.",
     .groups = call_groups,
     .examples = call_examples,
     .codes = "134567",

@@ -194,6 +194,29 @@ static bool looks_like_other(dx_framing framing, dx_text text) {
     return text.len > sizeof field && strncasecmp(text.at, field, sizeof field - 1) == 0;
 }
 
+static bool is_other_framing(const struct contact *contact, dx_link *link, const dx_event *event) {
+    bool told = event->kind == DX_EVENT_VIOLATION && event->error.fault == DX_FAULT_OTHER_FRAMING;
+    return (told && dx_link_framing(link) == contact->framing) ||
+           looks_like_other(contact->framing, event->message);
+}
+
+/* An object, or a list of them: "[info] started" is neither. */
+static bool looks_like_message(dx_text text) {
+    size_t at = text.len && text.at[0] == '[';
+    while (at < text.len && (text.at[at] == ' ' || text.at[at] == '\t'))
+        at++;
+    return at < text.len && text.at[at] == '{';
+}
+
+/* Is it a message in this framing? Also one that is against the rules; but any text is a line. */
+static bool is_framed(const struct contact *contact, dx_link *link, const dx_event *event) {
+    if (event->kind != DX_EVENT_VIOLATION)
+        return event->kind != DX_EVENT_STRAY;
+    if (contact->framing == DX_FRAMING_HEADER)
+        return dx_link_statistics(link).messages_in;
+    return !contact->other_framing && looks_like_message(event->message);
+}
+
 void contact_answer(dx_protocol *protocol, dx_link *link, const dx_event *event) {
     static const char *const empty[] = {"{}", "null"};
     for (size_t i = 0; event->rule && i < 2; i++) {
@@ -224,19 +247,22 @@ static const struct session_ears *ears_of(const struct contact *contact) {
     return session->ears && contact == session->main ? session->ears : &none;
 }
 
+static void hear(struct contact *contact, dx_link *link, const dx_event *event) {
+    if (is_framed(contact, link, event))
+        contact->heard = true;
+    else if (!contact->heard && is_other_framing(contact, link, event))
+        contact->other_framing = true;
+}
+
 static void on_event(dx_link *link, const dx_event *event, void *user) {
     struct contact *contact = user;
     const struct session_ears *ears = ears_of(contact);
+    hear(contact, link, event);
     bool taken = ears->on_event && ears->on_event(link, event, ears->user);
     if (event->kind == DX_EVENT_REQUEST && !taken)
         contact_answer(contact->session->protocol, link, event);
     if (event->kind == DX_EVENT_STRAY)
         cli_tail_keep(&contact->tail, "stdout: ", event->message);
-    /* Also one that is against the rules: it could be framed. */
-    if (dx_link_statistics(link).messages_in)
-        contact->heard = true;
-    else if (!contact->heard && looks_like_other(contact->framing, event->message))
-        contact->other_framing = true;
     if (event->kind == DX_EVENT_VIOLATION && !taken && contact == contact->session->main &&
         !contact->other_framing)
         note_violation(contact, event->error.phrase);

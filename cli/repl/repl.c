@@ -51,7 +51,7 @@ static bool on_event(dx_link *link, const dx_event *event, void *user) {
         return false;
     case DX_EVENT_VIOLATION:
         /* The first that comes may only be in the other framing. */
-        if (!dx_link_statistics(link).messages_in)
+        if (!((const struct contact *)dx_link_user(link))->heard)
             return false;
         repl_show_violation(repl, event);
         return true;

@@ -169,6 +169,25 @@ expect 6 '' 'duplex call: the peer does not speak line framing (it said nothing)
 ((($(date +%s%N) - begin) / 1000000 < 8000)) || complain 'the wrong framing took too long to find'
 expect 0 '[1]' 'duplex call: the peer speaks header framing (--framing header saves finding that out)' \
     call echo '[1]' -- "$echo" header
+# A line that is printed is no message: it says nothing about the framing, neither here nor of the copies that are tried.
+for line in 'Starting up...' '[info] started' 42; do
+    expect 0 '[1]' '*' call -t 9s echo '[1]' -- sh -c 'echo "$1"; exec "$0" header' "$echo" "$line"
+    grep -q '^duplex call: the peer speaks header framing' err || complain "$last: $(cat err)"
+done
+expect 0 '[1]' 'duplex call: the peer speaks header framing*' \
+    call -t 9s echo '[1]' -- sh -c 'echo up; exec "$@"' "$tag" "$python" "$plugin" header "$tag"
+expect 4 '' $'duplex call: the peer ended in the handshake: the program exited with code 1\n  stdout: starting up\n  stdout: no config' \
+    call -p lsp -f header workspace/symbol query=x -- sh -c 'echo starting up; echo no config; exit 1'
+# Nor does one keep a header behind it from being seen, from somebody who speaks first.
+cat >greets.sh <<'END'
+say() { printf 'Content-Length: %d\r\n\r\n%s' "${#1}" "$1"; }
+echo Starting up...
+say '{"jsonrpc":"2.0","method":"hello"}'
+say '{"jsonrpc":"2.0","method":"hello"}'
+exec "$1" header
+END
+expect 6 '' 'duplex call: the peer does not speak line framing (it answered in the other one), but header framing: pass --framing header' \
+    call -f line echo -- bash greets.sh "$echo"
 run call --json -f header echo -- "${py[@]}"
 json 'e["exit"] == 6 and e["kind"] == "violation"'
 expect 6 '' 'duplex call: x: a response with both "result" and "error"' \

@@ -91,23 +91,64 @@ static const char *wait_for_best(struct detection *detection) {
     return found ? found->name : NULL;
 }
 
+static bool have_all_ended(const struct detection *detection) {
+    for (size_t i = 0; i < detection->count; i++) {
+        const struct contact *contact = detection->candidates[i].contact;
+        if (!contact || contact->state != CONTACT_FAILED || contact->code != CLI_ENDED)
+            return false;
+    }
+    return detection->count;
+}
+
+/* Did none of them say a word, and that because its time was up? */
+static bool is_late(const struct detection *detection) {
+    bool late = false;
+    for (size_t i = 0; i < detection->count; i++) {
+        const struct contact *contact = detection->candidates[i].contact;
+        if (contact && (contact->heard || contact->other_framing))
+            return false;
+        late |= contact && (contact->state == CONTACT_STARTING || contact->code == CLI_LATE);
+    }
+    return late;
+}
+
+/* All of them are one program: how the first ended tells enough. */
+static int tell_end(const struct detection *detection, const struct contact *first) {
+    uint64_t until = cli_now() + 1000;
+    while (!first->gone && !first->broken && cli_now() < until)
+        cli_wait(detection->loop, until);
+    char message[400];
+    snprintf(message, sizeof message, "the peer ended in the handshake: %s", first->how);
+    return cli_tail_fail(&first->tail, first->session->options->errors, CLI_ENDED,
+                         first->how[0] ? message : first->failure, NULL, NULL);
+}
+
+static int tell_none(const struct detection *detection, const struct contact *first) {
+    char names[400] = "";
+    char message[600];
+    size_t len = 0;
+    bool late = is_late(detection);
+    for (size_t i = 0; i < detection->count && len < sizeof names; i++)
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", i ? ", " : "",
+                                detection->candidates[i].name);
+    snprintf(message, sizeof message,
+             "the peer answered none of the handshakes that were tried (%s)%s: pass --protocol",
+             names, late ? ", and said nothing in time" : "");
+    return cli_tail_fail(&first->tail, first->session->options->errors,
+                         late ? CLI_LATE : CLI_VIOLATION, message, NULL, NULL);
+}
+
 static int tell(const struct detection *detection, const char *found) {
     const struct contact *first = detection->count ? detection->candidates[0].contact : NULL;
-    char names[400] = "";
     if (found) {
         cli_note("the peer speaks %s (--protocol %s saves finding that out)", found, found);
         return CLI_OK;
     }
-    const char *why = first ? first->failure : NULL;
-    if (first && first->state == CONTACT_FAILED && first->code == CLI_NO_START)
-        return cli_fail(CLI_NO_START, "%s", why ? why : "no memory");
-    size_t len = 0;
-    for (size_t i = 0; i < detection->count && len < sizeof names; i++)
-        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", i ? ", " : "",
-                                detection->candidates[i].name);
-    return cli_fail(
-        CLI_VIOLATION,
-        "the peer answered none of the handshakes that were tried (%s): pass --protocol", names);
+    if (!first)
+        return cli_fail(CLI_NO_START, "no memory");
+    if (first->state == CONTACT_FAILED && first->code == CLI_NO_START)
+        return cli_fail(CLI_NO_START, "%s", first->failure ? first->failure : "no memory");
+    return have_all_ended(detection) ? tell_end(detection, first) : tell_none(detection, first);
 }
 
 int session_detect(const cli_peer_options *options, char **command, const char **ret_name) {

@@ -49,6 +49,13 @@ expect 2 '' 'duplex call: nothing follows --then' call echo --then -- "$echo" li
 # Nobody answers a handshake here, and nothing is there to be started.
 expect 6 '' 'duplex call: the peer answered none of the handshakes that were tried (*' call -p auto x -- cat
 expect 3 '' 'duplex call: cannot start /nonexistent: *' call -p auto x -- /nonexistent
+expect 4 '' 'duplex call: the peer ended in the handshake: the program exited with code 1; it last wrote: no config' \
+    call -p auto x -- sh -c 'echo no config >&2; exit 1'
+expect 4 '' $'duplex call: the peer ended in the handshake: the program exited with code 1\n  stdout: no config' \
+    call -p auto x -- sh -c 'echo no config; exit 1'
+expect 5 '' 'duplex call: the peer answered none of the handshakes that were tried (*' \
+    call -p auto x -- sh -c 'echo loading >&2; exec sleep 20'
+[[ $(cat err) == *', and said nothing in time: pass --protocol'$'\n''  loading' ]] || complain "$last: $(cat err)"
 expect 2 '' 'duplex call: nothing stands before --then' call echo --then --then echo -- "$echo" line
 expect 0 null '' call --then echo -- "$echo" line
 expect 2 '' 'duplex call: nothing stands before --notify' call --then --notify echo -- "$echo" line

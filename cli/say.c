@@ -71,17 +71,6 @@ void cli_flush(void) {
         cli_voice.lost = errno ? errno : EIO;
 }
 
-int cli_finish(int code) {
-    cli_flush();
-    if (!cli_voice.lost && ferror(stdout))
-        cli_voice.lost = EIO;
-    if (!cli_voice.lost || code != CLI_OK)
-        return code;
-    if (cli_voice.lost == EINTR)
-        return cli_fail(CLI_INTERRUPTED, "interrupted: nobody took the output");
-    return cli_fail(CLI_USAGE, "the output can't be written: %s", strerror(cli_voice.lost));
-}
-
 static void put_detail(dx_text detail) {
     while (detail.len) {
         const char *end = memchr(detail.at, '\n', detail.len);
@@ -160,6 +149,29 @@ static void put_speaker(cli_colour colour) {
             cli_voice.verb ? cli_voice.verb : "", cli_paint(stderr, CLI_PLAIN));
     if (cli_voice.line)
         fprintf(stderr, "line %zu: ", cli_voice.line);
+}
+
+/* With --json, too: an error that stands on the standard output is lost with it. */
+static void tell_lost(void) {
+    put_speaker(CLI_RED);
+    if (cli_voice.lost == EINTR)
+        fputs("interrupted: nobody took the output\n", stderr);
+    else
+        fprintf(stderr, "the output can't be written: %s\n", strerror(cli_voice.lost));
+}
+
+int cli_finish(int code) {
+    static bool told;
+    cli_flush();
+    if (!cli_voice.lost && ferror(stdout))
+        cli_voice.lost = EIO;
+    if (!cli_voice.lost)
+        return code;
+    bool known = code == CLI_INTERRUPTED && cli_voice.lost == EINTR && !cli_voice.json;
+    if (!told && !known)
+        tell_lost();
+    told = true;
+    return code != CLI_OK ? code : cli_voice.lost == EINTR ? CLI_INTERRUPTED : CLI_USAGE;
 }
 
 int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut_val *more,

@@ -54,8 +54,8 @@ void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Whoever reads the standard output may wait for what is in its buffer. That it can't be written is
  * told at the end. */
 void cli_flush(void);
-/* The end of all output. The exit code of the whole: `code`, unless that was 0 and not all of it
- * could be written, which is told. */
+/* The end of all output; that not all of it could be written is told on the standard error. The
+ * exit code of the whole: `code`, unless that was 0 and something is lost. */
 int cli_finish(int code);
 
 /* The word for an exit code in that object. */

@@ -110,6 +110,20 @@ for word in --help --version '--completion bash' list; do
     [[ $got == 2 && $(<err) == *"the output can't be written: No space left"* ]] || complain "$last: code $got: $(cat err)"
 done
 
+# Also with --json, whose errors are lost with it, and where something else was wrong before.
+echo '{"type": "string"}' >s.json
+echo 1 >d.json
+full() {
+    got=0
+    last="duplex ${*:2}"
+    timeout 20 "$BUILD/duplex" "${@:2}" >/dev/full 2>err </dev/null || got=$?
+    [[ $got == "$1" && $(<err) == "duplex $2: the output can't be written: No space left on device" ]] ||
+        complain "$last: code $got: $(cat err)"
+}
+full 2 call --json -f line echo '[1]' -- "$echo" line
+full 1 call --json -f line none -- "$echo" line
+full 7 schema --all s.json d.json
+
 # A pipe without a reader is no place for a record.
 mkfifo nobody
 expect 2 '' 'duplex call: cannot write to nobody: *' call -o nobody echo -- "$echo" line

@@ -214,7 +214,7 @@ static bool is_framed(const struct contact *contact, dx_link *link, const dx_eve
         return event->kind != DX_EVENT_STRAY;
     if (contact->framing == DX_FRAMING_HEADER)
         return dx_link_statistics(link).messages_in;
-    return !contact->other_framing && looks_like_message(event->message);
+    return looks_like_message(event->message);
 }
 
 void contact_answer(dx_protocol *protocol, dx_link *link, const dx_event *event) {
@@ -247,11 +247,12 @@ static const struct session_ears *ears_of(const struct contact *contact) {
     return session->ears && contact == session->main ? session->ears : &none;
 }
 
+/* What comes behind a header may look like a line. */
 static void hear(struct contact *contact, dx_link *link, const dx_event *event) {
-    if (is_framed(contact, link, event))
-        contact->heard = true;
-    else if (!contact->heard && is_other_framing(contact, link, event))
-        contact->other_framing = true;
+    if (contact->heard || contact->other_framing)
+        return;
+    contact->heard = is_framed(contact, link, event);
+    contact->other_framing = !contact->heard && is_other_framing(contact, link, event);
 }
 
 static void on_event(dx_link *link, const dx_event *event, void *user) {

@@ -162,7 +162,8 @@ const cli_verb cli_call = {
         " empty answer is one, and refused otherwise.\n\n"
         "With --json a result is {\"method\":…,\"result\":…} and what fails is"
         " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}, each on a line of its own; an error of"
-        " the peer has its code and data there.\n\n"
+        " the peer has its code and data there. What the peer wrote last, and what it did wrong, is"
+        " in its detail.\n\n"
         "Many peers say nothing at all when they are spoken to in the wrong framing. So after a"
         " second without a message others are started (and ended) to see whether the other framing"
         " is answered.",

@@ -238,6 +238,7 @@ static void note_violation(struct contact *contact, const char *phrase) {
     else if (contact->noted == NOTES_MAX)
         cli_note("what the peer does wrong is not told any more");
     contact->noted += contact->noted <= NOTES_MAX;
+    snprintf(contact->wrong, sizeof contact->wrong, "%s", phrase);
 }
 
 /* Whoever listens, if this is the contact that counts. */

@@ -24,12 +24,13 @@ struct contact {
     bool heard;          /* a message came */
     bool other_framing;  /* what came looks like a message in the other framing */
     bool gone;
-    bool left;      /* … and there is nothing wrong with how */
-    int broken;     /* nobody can talk to it any more, though it is not gone yet: the exit code */
-    unsigned noted; /* violations that were told */
-    int code;       /* CONTACT_FAILED: the exit code, and the line to be told */
-    char *failure;  /* … which may be NULL if there was no memory for it */
-    char how[300];  /* how it went, once it is gone or broken */
+    bool left;       /* … and there is nothing wrong with how */
+    int broken;      /* nobody can talk to it any more, though it is not gone yet: the exit code */
+    unsigned noted;  /* violations that were told */
+    int code;        /* CONTACT_FAILED: the exit code, and the line to be told */
+    char *failure;   /* … which may be NULL if there was no memory for it */
+    char how[300];   /* how it went, once it is gone or broken */
+    char wrong[300]; /* the last violation that was no end of it */
     cli_tail tail;
 };
 

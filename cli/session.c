@@ -159,7 +159,16 @@ int session_change_framing(cli_session *session) {
 
 int session_tell(cli_session *session, int code, const char *message, yyjson_mut_doc *doc,
                  yyjson_mut_val *more) {
-    return cli_tail_fail(&session->main->tail, session->options->errors, code, message, doc, more);
+    const struct contact *main = session->main;
+    const char *errors = session->options->errors;
+    if (!cli_voice.json || !main->wrong[0])
+        return cli_tail_fail(&main->tail, errors, code, message, doc, more);
+    /* No note has told what it did wrong. */
+    cli_tail tail = {.len = 0};
+    if (cli_tail_is_wanted(errors))
+        tail = main->tail;
+    cli_tail_keep(&tail, "violation: ", dx_str(main->wrong));
+    return cli_tail_fail(&tail, NULL, code, message, doc, more);
 }
 
 static int tell_interrupt(void) {

@@ -39,10 +39,13 @@ static dx_text last_lines(dx_text text, bool cut) {
     return (dx_text){text.at + at, text.len - at};
 }
 
+bool cli_tail_is_wanted(const char *errors) {
+    return !errors || strcmp(errors, "tail") == 0;
+}
+
 int cli_tail_fail(const cli_tail *tail, const char *errors, int code, const char *message,
                   yyjson_mut_doc *doc, yyjson_mut_val *more) {
-    bool wanted = !errors || strcmp(errors, "tail") == 0;
-    dx_text text = {tail->bytes, wanted ? tail->len : 0};
+    dx_text text = {tail->bytes, cli_tail_is_wanted(errors) ? tail->len : 0};
     if (!cli_voice.json)
         text = last_lines(text, tail->len == sizeof tail->bytes);
     message = message ? message : "no memory";

@@ -168,6 +168,20 @@ expect 0 '{"tools": []}' '' call -p mcp -t 600ms tools/list -- "$python" late.py
 expect 5 '' $'duplex call: tools/list: no answer within 250 ms (--timeout)\n  still thinking' \
     call -p mcp -t 250ms tools/list --stop-timeout 0 -- "$python" late.py 0 9
 
+# What it did wrong before is a note, and with --json in the detail.
+cat >torn.sh <<'END'
+echo busy >&2
+read -r line
+printf '{"jsonrpc":"2.0","id":1,"result":"\377"}\n'
+[[ -z $1 ]] && read -r line
+END
+expect 5 '' $'duplex call: not UTF-8 at byte 34\nduplex call: x: no answer within 2000 ms (--timeout)\n  busy' \
+    call -f line -t 2s --stop-timeout 0 x -- bash torn.sh
+run call --json -f line -t 2s --stop-timeout 0 x -- bash torn.sh
+json 'e["exit"] == 5 and e["detail"] == "busy\nviolation: not UTF-8 at byte 34\n"'
+run call --json --stderr quiet -f line x -- bash torn.sh ends
+json 'e["exit"] == 4 and e["detail"] == "violation: not UTF-8 at byte 34\n"'
+
 begin=$(date +%s%N)
 expect 6 '' 'duplex call: the peer does not speak header framing (it answered in the other one), but line framing: pass --framing line' \
     call -f header echo -- "${py[@]}"

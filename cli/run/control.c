@@ -142,9 +142,13 @@ static int tell_refusal(const dx_event *event) {
         if (!yyjson_equals_str(key, "detail"))
             yyjson_mut_obj_add(more, yyjson_val_mut_copy(doc, key),
                                yyjson_val_mut_copy(doc, yyjson_obj_iter_get_val(key)));
-    int code =
-        cli_fail_with(known ? (int)event->code : CLI_VIOLATION,
-                      message ? message : "the run refused", doc, more, dx_json_string(detail));
+    /* What a peer adds to its error is told as if it were ours. */
+    yyjson_val *added = cli_voice.json || detail ? NULL : yyjson_obj_get(data, "data");
+    char *text = added ? yyjson_val_write(added, YYJSON_WRITE_NOFLAG, NULL) : NULL;
+    int code = cli_fail_with(known ? (int)event->code : CLI_VIOLATION,
+                             message ? message : "the run refused", doc, more,
+                             text ? dx_str(text) : dx_json_string(detail));
+    free(text);
     yyjson_mut_doc_free(doc);
     return code;
 }

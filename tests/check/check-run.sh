@@ -238,6 +238,9 @@ logs() {
 import json, sys
 for line in sys.stdin:
     m = json.loads(line)
+    if m["method"] == "fail":
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "error": {"code": 5, "message": "no", "data": m["params"]}}), flush=True)
+        continue
     for text in m.get("params", []):
         sys.stderr.buffer.write(text.encode("latin-1") + b"\n")
     sys.stderr.buffer.flush()
@@ -251,6 +254,9 @@ END
     say a '["one","two"]'
     say b '["three"]'
     say a '["four"]'
+    # An error is told with its data, as that of a peer of our own.
+    expect 1 '' 'duplex call: fail: no (5)
+  {"why":["x"]}' call --in a fail '{"why":["x"]}'
     text() { timeout 10 "$duplex" logs "$@" | sed 's/^[0-9-]* [0-9:.]* //'; }
     [[ $(text) == $'a one\na two\nb three\na four' ]] || complain "logs: $(text)"
     [[ $(text a) == $'one\ntwo\nfour' ]] || complain "logs a: $(text a)"

@@ -108,8 +108,11 @@ dx_status session_send(cli_session *session, const char *method, const char *par
     call->peer.timeout_ms = options->timeout_ms;
     call->peer.total_ms = options->total_ms ? options->total_ms : options->reset ? TOTAL_MS : 0;
     call->peer.reset = options->reset;
-    char *with = options->progress ? with_token(session, params, token) : NULL;
-    if (options->progress && !with)
+    bool asks = options->progress || options->reset;
+    char *with = asks ? with_token(session, params, token) : NULL;
+    if (!options->progress) /* it only counts */
+        call->on_progress = NULL;
+    if (asks && !with)
         cli_note("progress is not asked for: the protocol has no place for that in such params");
     if (with)
         call->peer.token = dx_str(token);

@@ -57,7 +57,8 @@ const cli_option cli_time_table[] = {
      "for each step of leaving: goodbye, end of input, SIGTERM (the protocol's, else 2s)",
      AT(stop_ms)},
     {"progress", 0, CLI_FLAG, NULL, "ask for progress, and show it", AT(progress)},
-    {"reset-on-progress", 0, CLI_FLAG, NULL, "progress starts --timeout anew", AT(reset)},
+    {"reset-on-progress", 0, CLI_FLAG, NULL, "ask for progress, which starts --timeout anew",
+     AT(reset)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

@@ -249,6 +249,10 @@ grep -q -- '-> .*"clientInfo":{"name":"me"' err || complain "$last: $(cat err)"
 expect 0 '[1]' 'duplex call: progress is not asked for: the protocol has no place for that in such params' \
     call --progress echo '[1]' -- "$echo" line
 
+# What starts the time anew is asked for, but not shown.
+expect 0 '{"content":[{"type":"text","text":"counted to 25"}]}' '' \
+    call -p mcp --reset-on-progress -t 1500ms tools/call name=count 'arguments:={"to":25}' -- "$BUILD/examples/mcp-adder"
+
 # --- What it shows and leaves ------------------------------------------------------------------
 
 run call -s echo '[1]' -- "$echo" line

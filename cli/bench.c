@@ -389,9 +389,6 @@ static int measure(struct work *work) {
 
 static int run(const cli_words *words, void *user) {
     const struct bench_options *options = user;
-    if (options->peer.progress || options->peer.reset)
-        return cli_fail(CLI_USAGE, "--%s: no progress is asked for here",
-                        options->peer.progress ? "progress" : "reset-on-progress");
     struct work *work = calloc(1, sizeof *work);
     if (!work)
         return cli_fail(CLI_NO_START, "no memory");

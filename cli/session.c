@@ -49,16 +49,19 @@ const cli_option cli_time_table[] = {
      "for an answer: 5s, 500ms, 2m, never (the protocol's, else"
      " 30s)",
      AT(timeout_ms)},
-    {"total-timeout", 0, CLI_TIME, "TIME",
-     "for an answer, progress or not (10m with --reset-on-progress, else never)", AT(total_ms)},
+    {"total-timeout", 0, CLI_TIME, "TIME", "for an answer, progress or not (never)", AT(total_ms)},
     {"start-timeout", 0, CLI_TIME, "TIME", "for each answer of the handshake (the protocol's)",
      AT(start_ms)},
     {"stop-timeout", 0, CLI_TIME, "TIME",
      "for each step of leaving: goodbye, end of input, SIGTERM (the protocol's, else 2s)",
      AT(stop_ms)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+const cli_option cli_progress_table[] = {
     {"progress", 0, CLI_FLAG, NULL, "ask for progress, and show it", AT(progress)},
-    {"reset-on-progress", 0, CLI_FLAG, NULL, "ask for progress, which starts --timeout anew",
-     AT(reset)},
+    {"reset-on-progress", 0, CLI_FLAG, NULL,
+     "ask for progress, which starts --timeout anew (then --total-timeout is 10m)", AT(reset)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

@@ -32,6 +32,7 @@ typedef struct cli_peer_options {
 } cli_peer_options;
 extern const cli_option cli_peer_table[];
 extern const cli_option cli_time_table[];
+extern const cli_option cli_progress_table[]; /* besides those, for verbs that ask for progress */
 
 typedef struct cli_session cli_session;
 

@@ -18,6 +18,7 @@ static const cli_group groups[] = {
     {"Options", own_options, 0},
     {"The peer", cli_peer_table, AT(peer)},
     {"Times", cli_time_table, AT(peer)},
+    {"Progress", cli_progress_table, AT(peer)},
     {NULL, NULL, 0},
 };
 

@@ -216,10 +216,10 @@ static bool is_set(const cli_option *option, const char *options) {
 }
 
 int cli_control_check(const cli_peer_options *options, char *const *command) {
-    const cli_option *tables[] = {cli_peer_table, cli_time_table};
+    const cli_option *tables[] = {cli_peer_table, cli_time_table, cli_progress_table};
     if (command)
         return cli_fail(CLI_USAGE, "--in and a command exclude each other");
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         for (const cli_option *row = tables[i]; row->name; row++)
             if (strcmp(row->name, "timeout") != 0 && strcmp(row->name, "total-timeout") != 0 &&
                 is_set(row, (const char *)options))

@@ -210,8 +210,11 @@ for words in x 'x --' '-p auto --'; do
     expect 2 '' 'duplex bench: the command is missing: put it behind --, or pass --connect' bench $words
 done
 expect 2 '' 'duplex bench: --connect and a command exclude each other' bench -p auto -c tcp:1 -- "$echo" line
-expect 2 '' 'duplex bench: --progress: no progress is asked for here' bench --progress x -- "$echo" line
-expect 2 '' 'duplex bench: --reset-on-progress: no progress is asked for here' bench --reset-on-progress x -- "$echo" line
+# No progress is asked for: there are no options for that, in the help either.
+expect 2 '' 'duplex bench: there is no option --progress*' bench --progress x -- "$echo" line
+expect 2 '' 'duplex bench: there is no option --reset-on-progress*' bench --reset-on-progress x -- "$echo" line
+run bench --help
+! grep -e --progress -e --reset-on out || complain "$last: options that there are not"
 # Both sides of each limit: what is let pass fails at the command instead.
 for case in starts:0 starts:1001 starts:x starts: starts:1,2 count:0 count:1000000001 count:-1 count:99999999999999999999 warmup:1000000001 warmup:1.5; do
     expect 2 '' "duplex bench: --${case%%:*}: expected a number from *" bench "--${case%%:*}=${case#*:}" x -- ./absent

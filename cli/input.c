@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The longest message that peers of ours take; a file that is a part of one is no longer. */
 enum { FILE_MAX = 64 << 20 };
@@ -51,6 +53,15 @@ char *cli_read_file(const char *path, size_t *ret_len) {
     else if (!text)
         cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(number));
     return text;
+}
+
+bool cli_writes_over(const char *out, const char *in) {
+    struct stat to;
+    struct stat from;
+    bool is_there = out ? stat(out, &to) == 0 : fstat(STDOUT_FILENO, &to) == 0;
+    if (!is_there || (strcmp(in, "-") == 0 ? fstat(STDIN_FILENO, &from) : stat(in, &from)) != 0)
+        return false;
+    return to.st_dev == from.st_dev && to.st_ino == from.st_ino && S_ISREG(to.st_mode);
 }
 
 /* "FILE:LINE:COLUMN: what". */

@@ -19,6 +19,10 @@ char *cli_read_file(const char *path, size_t *ret_len);
  * if it is none. *ret_code is which. */
 yyjson_doc *cli_read_json(const char *path, int code, int *ret_code);
 
+/* Would what is written to `out` (NULL: the standard output) go over the file that is read as `in`
+ * ("-": the standard input)? */
+bool cli_writes_over(const char *out, const char *in);
+
 /* A copy with a NUL behind it, to be freed; NULL: no memory. What is absent is empty. */
 char *cli_text_copy(dx_text text);
 

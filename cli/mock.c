@@ -38,6 +38,9 @@ static int check_words(const cli_words *words, const struct mock_options *option
     if (!words->command && strcmp(file, "-") == 0)
         return cli_fail(CLI_USAGE, "the standard input is the wire: it can't be %s, too",
                         options->trace ? "the trace" : "the script");
+    if (options->record && *file && cli_writes_over(options->record, file))
+        return cli_fail(CLI_USAGE, "--record: %s is the %s that is played", options->record,
+                        options->trace ? "trace" : "script");
     if (words->command && !words->command[0])
         return cli_fail(CLI_USAGE, "the command is missing behind --");
     if (!words->count && !options->trace && !options->faults.count && !options->protocol)

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The default of --max; how long something may take if a host is waiting for it. */
 enum { SHOWN_MAX = 100, TIMEOUT_MS = 30000 };
@@ -27,14 +26,6 @@ static int read_speed(const struct replay_options *options, double *ret_speed) {
     return CLI_OK;
 }
 
-/* A recording is begun anew before the trace is read again. */
-static bool is_same_file(const char *one, const char *two) {
-    struct stat a;
-    struct stat b;
-    return one && stat(one, &a) == 0 && stat(two, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
-}
-
 static int check_words(const cli_words *words, const struct replay_options *options) {
     if (!words->count)
         return cli_fail(CLI_USAGE, "a trace is missing; 'duplex replay --help' says more");
@@ -46,8 +37,9 @@ static int check_words(const cli_words *words, const struct replay_options *opti
     for (size_t i = 0; i < options->ignore.count; i++)
         if (!options->ignore.at[i][0])
             return cli_fail(CLI_USAGE, "--ignore: expected a JSON Pointer or a name");
-    for (size_t i = 0; i < words->count; i++)
-        if (is_same_file(options->record, words->at[i]))
+    /* A recording is begun anew before the trace is read again. */
+    for (size_t i = 0; options->record && i < words->count; i++)
+        if (cli_writes_over(options->record, words->at[i]))
             return cli_fail(CLI_USAGE, "--record: %s is what is replayed", options->record);
     return cli_check_env(&options->start.env);
 }

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The defaults of --max, for a page and for a diagram; of --max-text and --max-page. */
 enum { PAGE_ITEMS = 2000000, DIAGRAM_ITEMS = 500, TEXT = 256 << 10, TEXTS = 256 << 20 };
@@ -45,21 +44,12 @@ struct timeline {
 
 /* The output. */
 
-static bool is_same_file(const struct stat *one, const struct stat *two) {
-    return one->st_dev == two->st_dev && one->st_ino == two->st_ino && S_ISREG(one->st_mode);
-}
-
 /* A trace that is written over can't be had again. */
 static int check_output(const struct timeline *timeline) {
-    struct stat out;
-    struct stat in;
-    bool is_there = timeline->out_name ? stat(timeline->out_name, &out) == 0 : fstat(1, &out) == 0;
-    for (size_t i = 0; is_there && i < timeline->count; i++) {
-        const char *file = timeline->files[i];
-        bool has = strcmp(file, "-") == 0 ? fstat(0, &in) == 0 : stat(file, &in) == 0;
-        if (has && is_same_file(&in, &out))
-            return cli_fail(CLI_USAGE, "%s is a trace that is read; it can't be the output", file);
-    }
+    for (size_t i = 0; i < timeline->count; i++)
+        if (cli_writes_over(timeline->out_name, timeline->files[i]))
+            return cli_fail(CLI_USAGE, "%s is a trace that is read; it can't be the output",
+                            timeline->files[i]);
     return CLI_OK;
 }
 

@@ -289,6 +289,28 @@ def wrong_traces():
 
 
 @case
+def what_is_played_stays():
+    """A recording is not written over the trace or the script that is played."""
+    trace = record(("host", "message", q(1, "a")), ("plugin", "message", a(1, "A")))
+    script = trace + ".json"
+    with open(script, "w", encoding="utf-8") as file:
+        file.write('{"duplex-mock":1}')
+    os.symlink(trace, trace + ".link")
+    for path, words, what in ((trace, ("--trace", trace), "trace"), (trace + ".link", ("--trace", trace), "trace"),
+                              (script, (script,), "script"), (trace, ("--trace", "-", "--", ECHO), "trace")):
+        with open(trace, "rb") as stdin, open(path, "rb") as file:
+            before = file.read()
+            got = subprocess.run([DUPLEX, "mock", "-o", path, *words], stdin=stdin, capture_output=True, timeout=LIMIT)
+            same((got.returncode, got.stdout, got.stderr.decode()),
+                 (2, b"", "duplex mock: --record: %s is the %s that is played\n" % (path, what)))
+            file.seek(0)
+            same(file.read(), before)
+    same(run(DUPLEX, "mock", "--trace", trace, "-o", trace + ".new")[0], 0)
+    for end in ("", ".json", ".link", ".new"):
+        os.unlink(trace + end)
+
+
+@case
 def with_mcp():
     """A real server is recorded, and then is not needed any more."""
     with tempfile.TemporaryDirectory() as folder:

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How deep a value is looked into, as where values are compared. */
-enum { DEPTH_MAX = 512 };
-
 struct mock_group {
     cli_hook hook;
     mock_by by;
@@ -37,7 +34,7 @@ static uint64_t hash_of_value(uint64_t seed, yyjson_val *value, unsigned depth) 
     size_t max;
     yyjson_val *key;
     yyjson_val *part;
-    if (depth > DEPTH_MAX)
+    if (depth > DX_DEPTH_MAX)
         return hash;
     if (yyjson_is_str(value))
         return cli_hash(seed, (dx_text){yyjson_get_str(value), yyjson_get_len(value)});

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How deep a value is looked into. */
-enum { DEPTH_MAX = 512 };
-
 static bool same_text(yyjson_val *one, yyjson_val *two, const char *a, const char *b) {
     size_t len = yyjson_get_len(one);
     return len == yyjson_get_len(two) && memcmp(a, b, len) == 0;
@@ -87,7 +84,7 @@ static bool match_array(const mock_script *script, yyjson_val *pattern, yyjson_v
 
 static bool matches(const mock_script *script, yyjson_val *pattern, yyjson_val *value,
                     unsigned depth) {
-    if (depth > DEPTH_MAX)
+    if (depth > DX_DEPTH_MAX)
         return false;
     switch (yyjson_get_type(pattern)) {
     case YYJSON_TYPE_OBJ:

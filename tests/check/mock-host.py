@@ -238,6 +238,31 @@ def recorded_params():
 
 
 @case
+def recorded_depths():
+    """Params are compared to their last level."""
+    depths = (511, 512, 998, 4000)
+    def text(depth, leaf):
+        return '{"jsonrpc":"2.0","id":%d,"method":"m","params":%s%d%s}' % (leaf, "[" * depth, leaf, "]" * depth)
+    path = record(*[row for depth in depths for leaf in (1, 2)
+                    for row in (("host", "message", text(depth, leaf)), ("plugin", "message", a(leaf, [depth, leaf])))])
+    for depth in depths:
+        for leaf in (2, 1):
+            same(play(path, line(text(depth, leaf))), answer(leaf, [depth, leaf]))
+    os.unlink(path)
+
+
+@case
+def recorded_null():
+    """An error with the id null answers nobody, whoever asked with that."""
+    error = '{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"x"}}'
+    path = record(("host", "message", '{"jsonrpc":"2.0","id":null,"method":"a"}'), ("plugin", "message", error % 1),
+                  ("host", "message", q(1, "b")), ("plugin", "message", error % 2), ("plugin", "message", a(1, "B")))
+    same(play(path, request(7, "b")), line(error % 2) + answer(7, "B"))
+    same(play(path, request(7, "a")), line(error % 1) + line('{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}'))
+    os.unlink(path)
+
+
+@case
 def recorded_batches():
     path = record(("host", "message", "[%s,%s]" % (request(1, "a").decode().strip(), request(2, "b").decode().strip())),
                   ("plugin", "message", "[%s,%s]" % (answer(2, "B").decode().strip(), answer(1, "A").decode().strip())),

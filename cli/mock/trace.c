@@ -88,10 +88,11 @@ static bool take_line(struct reading *reading, const dx_trace_record *record,
                       const dx_message *parts) {
     mock_trace *trace = reading->trace;
     mock_entry *entry = trace->count ? trace->entries[trace->count - 1] : NULL;
-    bool is_answer = parts->kind == DX_KIND_RESPONSE && parts->id.len;
     dx_text id = {record->text.at + parts->id.at, parts->id.len};
+    /* Nobody knows what one with null answers, even if somebody asked with that. */
+    bool is_answer = parts->kind == DX_KIND_RESPONSE && id.len && !dx_text_is(id, "null");
     mock_entry *asked = is_answer ? entry_of(trace, id) : NULL;
-    if (is_answer && !asked && reading->has_holes && !dx_text_is(id, "null"))
+    if (is_answer && !asked && reading->has_holes)
         return true; /* what it answers was not recorded: who has that id now asked something else
                       */
     if (asked)

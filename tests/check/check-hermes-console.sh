@@ -46,6 +46,8 @@ expect 0 'doe' '' b.hl7
 lacks out jane
 printf 'get PID.5.1' >in # no line end
 expect 0 'doe' '' a.hl7
+printf 'get PID.5.1\r\n\r\nset PID.5.1 "a b"\r\nget PID.5.1\r\nlist\r' >in # lines of other systems
+expect 0 $'doe\na b' '' a.hl7
 lines show 'get PID.5' 'show json'
 expect 1 'this is no message' 'get: ' none.hl7
 has err 'show: '

@@ -219,8 +219,8 @@ static void take_command(struct console *console, const char *line) {
 
 /* Lines. */
 
-/* The next whole line, NULL if there is none yet; to be freed. What is too long is left out, and
- * fails. */
+/* The next whole line, without CR at its end, NULL if there is none yet; to be freed. What is too
+ * long is left out, and fails. */
 static char *next_line(struct console *console) {
     const char *end = console->len ? memchr(console->data, '\n', console->len) : NULL;
     size_t len = end ? (size_t)(end - console->data) : console->len;
@@ -229,7 +229,8 @@ static char *next_line(struct console *console) {
     if (!is_line && !too_long)
         return NULL;
     bool fails = !console->skipping && (too_long || memchr(console->data, '\0', len));
-    char *line = !console->skipping && !fails ? strndup(console->data, len) : NULL;
+    size_t text_len = len - (len && console->data[len - 1] == '\r');
+    char *line = !console->skipping && !fails ? strndup(console->data, text_len) : NULL;
     size_t taken = len + (end != NULL);
     console->skipping = !is_line;
     console->len -= taken;

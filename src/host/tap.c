@@ -28,6 +28,7 @@ struct way_of {
     dx__relay relay;
     dx__recorder_wire *wire; /* NULL if there is no recorder */
     dx__cutter cutter;       /* for who looks on */
+    bool finished;           /* what was left of it is in the record */
     dx_tap *tap;
 };
 
@@ -174,11 +175,21 @@ static void passed(dx__relay *relay, dx_text bytes) {
     }
 }
 
+/* When the way has ended, so that a last line without an end stands before what it led to. */
 static void finish_record(struct way_of *way) {
+    if (way->finished)
+        return;
+    way->finished = true;
+    way->tap->now_us = dx__clock_us();
     if (way->wire)
         dx__recorder_pass(way->wire, (dx_text){NULL, 0});
     if (has_watchers(way->tap))
         dx__cutter_finish(&way->cutter);
+}
+
+static void close_way(struct way_of *way) {
+    dx__relay_close(&way->relay);
+    finish_record(way);
 }
 
 /* The end. */
@@ -211,9 +222,7 @@ static void be_gone(dx_tap *tap) {
         return;
     tap->escaped |= tap->survived;
     for (int i = 0; i < WAYS; i++)
-        dx__relay_close(&tap->ways[i].relay);
-    for (int i = 0; i < WAYS; i++)
-        finish_record(&tap->ways[i]);
+        close_way(&tap->ways[i]);
     reap(tap);
     tap->is_gone = true;
     dx__due_set(tap->thing.loop, &tap->due, DX_NEVER);
@@ -241,7 +250,7 @@ static bool exit_ready(dx__watch *watch, uint32_t events) {
     if (tap->told)
         tap->errors_at = later(tap, LEFT_MS);
     dx__watch_stop(watch); /* the descriptor is needed for the reaping */
-    dx__relay_close(&tap->ways[TO_PLUGIN].relay);
+    close_way(&tap->ways[TO_PLUGIN]);
     check_gone(tap);
     if (!tap->is_gone)
         set_due(tap);
@@ -260,7 +269,7 @@ static void step_to(dx_tap *tap, enum step step) {
         tap->ladder_at = later(tap, tap->config.close_ms);
         break;
     case TERMINATING:
-        dx__relay_close(&tap->ways[TO_PLUGIN].relay);
+        close_way(&tap->ways[TO_PLUGIN]);
         signal_group(tap, SIGTERM);
         tap->ladder_at = later(tap, tap->config.term_ms);
         break;
@@ -320,6 +329,7 @@ static void begin_ladder(dx_tap *tap) {
 static void ended(dx__relay *relay, bool broken) {
     struct way_of *way = DX__OWNER(relay, struct way_of, relay);
     dx_tap *tap = way->tap;
+    finish_record(way);
     if (broken && way == &tap->ways[FROM_PLUGIN])
         begin_ladder(tap);
     check_gone(tap);

@@ -502,6 +502,11 @@ def trace():
     expect("bytes that are no text", ("base64" in got[0], kinds(got)[1]), (True, ("message", {})))
     got = record(b"")
     expect("nothing", got, [])
+    # A last line without an end stands before its answer, once.
+    with tap("-o", "trace.jsonl", "--", "sh", "-c", "cat >/dev/null; echo '{\"b\":2}'") as process:
+        process.communicate(b'{"a":1}')
+    expect("a line without an end", [(r["from"], r["message"]) for r in read_trace("trace.jsonl") if "from" in r],
+           [("host", {"a": 1}), ("plugin", {"b": 2})])
 
 
 globals()[sys.argv[1]]()

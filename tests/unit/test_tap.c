@@ -230,6 +230,34 @@ static void who_looks_on(void **state) {
     close_ends();
 }
 
+/* The end of the input ends its last line: that is told before what it led to. */
+static void a_line_without_end(void **state) {
+    (void)state;
+    char room[2048] = "";
+    int pair[2];
+    dx_watchers *watchers;
+    dx_watchers_config config = dx_watchers_defaults();
+    assert_int_equal(dx_watchers_open(loop, &config, &watchers, NULL), DX_OK);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(dx_watchers_add(watchers, pair[0]), DX_OK);
+    start("cat >/dev/null; echo '{\"b\":2}'", watchers);
+    assert_int_equal(write(to_tap, "{\"a\":1}", 7), 7);
+    close(to_tap);
+    to_tap = -1;
+    dx_loop_run(loop);
+    dx_watchers_finish(watchers, 1000);
+    for (ssize_t n, len = 0; (n = read(pair[1], room + len, sizeof room - 1 - (size_t)len)) > 0;
+         len += n)
+        ;
+    char *asked = strstr(room, "\"from\":\"host\",\"bytes\":7,\"message\":{\"a\":1}}\n");
+    assert_non_null(asked);
+    assert_null(strstr(asked + 1, "\"from\":\"host\"")); /* once */
+    assert_non_null(strstr(asked, "\"from\":\"plugin\",\"bytes\":8,\"message\":{\"b\":2}}\n"));
+    close(pair[1]);
+    dx_watchers_free(watchers);
+    close_ends();
+}
+
 /* One who does not read gets no more than may wait, and is told of the rest when it does. */
 static void who_does_not_look(void **state) {
     (void)state;
@@ -286,8 +314,9 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        tap_test(bytes_pass),     tap_test(it_is_stopped), tap_test(it_can_be_freed_at_any_time),
-        tap_test(senseless_ones), tap_test(who_looks_on),  tap_test(who_does_not_look),
+        tap_test(bytes_pass),        tap_test(it_is_stopped), tap_test(it_can_be_freed_at_any_time),
+        tap_test(senseless_ones),    tap_test(who_looks_on),  tap_test(a_line_without_end),
+        tap_test(who_does_not_look),
     };
     return cmocka_run_group_tests_name("tap", tests, NULL, NULL);
 }

@@ -14,6 +14,8 @@
 
 enum { TIMEOUT_MS = 5000, START_MS = 20000, JOBS_MAX = 4, DAY_MS = 24 * 3600 * 1000 };
 
+static const struct check_options usual = {.jobs = JOBS_MAX};
+
 static const char *format_of(const struct check_options *options) {
     return options->tap ? "tap" : options->junit ? "junit" : cli_voice.json ? "json" : "text";
 }
@@ -29,8 +31,8 @@ static int check_words(const cli_words *words, const struct check_options *optio
         return cli_fail(CLI_USAGE, "the command is missing; 'duplex check --help' says more");
     if (options->tap + options->junit + cli_voice.json > 1)
         return cli_fail(CLI_USAGE, "--json, --tap and --junit exclude each other");
-    if (options->jobs > JOBS_MAX)
-        return cli_fail(CLI_USAGE, "--jobs: at most %d", JOBS_MAX);
+    if (!options->jobs || options->jobs > JOBS_MAX)
+        return cli_fail(CLI_USAGE, "--jobs: from 1 to %d", JOBS_MAX);
     if (!words->command && (cli_start_is_given(&options->start)))
         return cli_fail(CLI_USAGE, "--env, --inherit-env and --cwd are for a command behind --");
     return cli_check_env(&options->start.env);
@@ -106,8 +108,8 @@ static int finish(check_plan *plan, char **command) {
 }
 
 /* "never" is a day: times are added up. */
-static uint64_t time_of(uint64_t ms, uint64_t usual) {
-    return !ms ? usual : ms < DAY_MS ? ms : (uint64_t)DAY_MS;
+static uint64_t time_of(uint64_t ms, uint64_t usual_ms) {
+    return !ms ? usual_ms : ms < DAY_MS ? ms : (uint64_t)DAY_MS;
 }
 
 static int run_plan(check_plan *plan, char **command) {
@@ -194,8 +196,7 @@ static const cli_option time_options[] = {
     {"timeout", 't', CLI_TIME, "TIME", "for an answer (5s)", AT(timeout_ms)},
     {"start-timeout", 0, CLI_TIME, "TIME", "for each answer of the handshake (20s)", AT(start_ms)},
     {"stop-timeout", 0, CLI_TIME, "TIME", "for its end (the protocol's, or 2s)", AT(stop_ms)},
-    {"jobs", 'j', CLI_COUNT, "N", "start so many at the same time (4, which is the most)",
-     AT(jobs)},
+    {"jobs", 'j', CLI_COUNT, "N", "start so many at the same time, from 1 to 4 (4)", AT(jobs)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -248,5 +249,6 @@ const cli_verb cli_check = {
     .codes = "3457",
     .has_command = true,
     .size = sizeof(struct check_options),
+    .usual = &usual,
     .run = run,
 };

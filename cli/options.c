@@ -494,6 +494,8 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
     struct parse parse = {.verb = verb, .options = calloc(1, verb->size ? verb->size : 1)};
     cli_words words = {.at = calloc((size_t)argc + 2, sizeof(char *)),
                        .kinds = calloc((size_t)argc + 1, sizeof(char *))};
+    if (parse.options && verb->usual)
+        memcpy(parse.options, verb->usual, verb->size);
     cli_output_guard();
     cli_voice.verb = verb->name;
     cli_voice.json = wants_json(argc, argv); /* for what is wrong with the words themselves */

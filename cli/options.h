@@ -79,6 +79,7 @@ typedef struct cli_verb {
     bool has_command;  /* "-- COMMAND [ARG...]" is completed as a command */
     bool is_program;   /* duplex-NAME runs it; this is only its table */
     size_t size;       /* of its struct */
+    const void *usual; /* what that holds before the words are read; NULL: zeros */
     int (*run)(const cli_words *words, void *options);
 } cli_verb;
 

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The default of --max; how long something may take if a host is waiting for it. */
-enum { SHOWN_MAX = 100, TIMEOUT_MS = 30000 };
+/* How long something may take if a host is waiting for it. */
+enum { TIMEOUT_MS = 30000 };
+
+static const struct replay_options usual = {.max = 100};
 
 static int read_speed(const struct replay_options *options, double *ret_speed) {
     char *end;
@@ -87,7 +89,7 @@ static int run(const cli_words *words, void *user) {
                                               : TIMEOUT_MS;
     replay->report = (replay_report){.files = words->at,
                                      .from = options->as_plugin ? "host" : "plugin",
-                                     .max = options->max ? options->max : SHOWN_MAX};
+                                     .max = options->max ? options->max : UINT64_MAX};
     code = read_speed(options, &replay->speed);
     if (code == CLI_OK)
         code = replay_edits_read(&replay->edits, &options->set, options->redacted);
@@ -140,7 +142,7 @@ static const cli_option compare_options[] = {
     {"skip", 0, CLI_TEXTS, "METHOD",
      "notifications of this method may come or not, answers to it may be any; may be repeated",
      AT(skip)},
-    {"max", 0, CLI_COUNT, "N", "tell so many differences and as many notes (100)", AT(max)},
+    {"max", 0, CLI_COUNT, "N", "tell so many differences and as many notes; 0: all (100)", AT(max)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -198,5 +200,6 @@ const cli_verb cli_replay = {
     .word = CLI_A_FILE,
     .has_command = true,
     .size = sizeof(struct replay_options),
+    .usual = &usual,
     .run = run,
 };

@@ -34,9 +34,12 @@ struct tap_options {
     const char *cwd;
 };
 
+static const struct tap_options usual = {.size = 64 << 20, .keep = 3, .limit = 8 << 20};
+
 /* How long the end waits for those who look on; how much may wait for the disk, at least; the least
- * and the most that --limit can be. */
+ * and the most that --limit can be; the most that --keep can be. */
 enum { FINISH_MS = 1000, WAITING = 128 << 20, LIMIT_MIN = 64 << 10, LIMIT_MAX = 1 << 28 };
+enum { KEEP_MAX = 1000 };
 
 struct work {
     const struct tap_options *options;
@@ -138,10 +141,8 @@ static int open_recorder(struct work *work) {
     dx_recorder_config config = dx_recorder_defaults(options->record);
     if (!options->record)
         return CLI_OK;
-    if (options->size)
-        config.size_max = options->size;
-    if (options->keep)
-        config.keep = options->keep < 1000 ? (unsigned)options->keep : 1000;
+    config.size_max = options->size;
+    config.keep = options->keep < KEEP_MAX ? (unsigned)options->keep : KEEP_MAX;
     config.waiting_max = 4 * options->limit > WAITING ? 4 * options->limit : WAITING;
     config.redact = work->redact;
     dx_status status = cli_recorder_open(&config, &work->recorder, &error);
@@ -273,7 +274,7 @@ static int tap(const struct tap_options *options, char **command) {
 }
 
 static int run(const cli_words *words, void *user) {
-    struct tap_options *options = user;
+    const struct tap_options *options = user;
     if (words->count)
         return cli_fail(CLI_USAGE, "the command stands behind --, found '%s'", words->at[0]);
     if (options->attach && words->command)
@@ -287,8 +288,6 @@ static int run(const cli_words *words, void *user) {
         return code;
     if (options->inherit_env && options->small_env)
         return cli_fail(CLI_USAGE, "--inherit-env and --small-env exclude each other");
-    if (!options->limit)
-        options->limit = 8 << 20;
     if (options->limit < LIMIT_MIN || options->limit > LIMIT_MAX)
         return cli_fail(CLI_USAGE, "--limit: from 64k to 256M");
     return tap(options, words->command);
@@ -299,8 +298,9 @@ static int run(const cli_words *words, void *user) {
 static const cli_option record_options[] = {
     {"record", 'o', CLI_FILE, "FILE", "record the traffic, as a trace (begun anew, mode 0600)",
      AT(record)},
-    {"size", 0, CLI_SIZE, "SIZE", "begin a new FILE from this size on (64M)", AT(size)},
-    {"keep", 0, CLI_COUNT, "N", "older files that are kept, as FILE.1, FILE.2, … (3)", AT(keep)},
+    {"size", 0, CLI_SIZE, "SIZE", "begin a new FILE from this size on; 0: never (64M)", AT(size)},
+    {"keep", 0, CLI_COUNT, "N", "older files that are kept, as FILE.1, FILE.2, …; 0: none (3)",
+     AT(keep)},
     {"limit", 0, CLI_SIZE, "SIZE", "longer messages are passed on but not recorded (8M)",
      AT(limit)},
     {"redact", 0, CLI_TEXTS, "NAME",
@@ -375,5 +375,6 @@ const cli_verb cli_tap = {
     .codes = "34",
     .has_command = true,
     .size = sizeof(struct tap_options),
+    .usual = &usual,
     .run = run,
 };

@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The defaults of --max, for a page and for a diagram; of --max-text and --max-page. */
-enum { PAGE_ITEMS = 2000000, DIAGRAM_ITEMS = 500, TEXT = 256 << 10, TEXTS = 256 << 20 };
+/* The defaults of --max, for a page and for a diagram. */
+enum { PAGE_ITEMS = 2000000, DIAGRAM_ITEMS = 500 };
+#define UNSAID UINT64_MAX
 
 struct timeline_options {
     const char *out;
@@ -24,10 +25,13 @@ struct timeline_options {
     bool chrome;
     uint64_t from_ms; /* 0: not given, and so below */
     uint64_t to_ms;
-    uint64_t max;
+    uint64_t max; /* 0: all, and so below; UNSAID: as many as such a picture usually has */
     uint64_t max_text;
     uint64_t max_page;
 };
+
+static const struct timeline_options usual = {
+    .max = UNSAID, .max_text = 256 << 10, .max_page = 256 << 20};
 
 struct timeline {
     const struct timeline_options *options;
@@ -89,33 +93,34 @@ static int close_output(struct timeline *timeline, int code) {
 
 /* Sinks. */
 
-static uint64_t or_else(uint64_t given, uint64_t usual) {
-    return given ? given : usual;
+static uint64_t or_all(uint64_t most) {
+    return most ? most : UINT64_MAX;
 }
 
 static bool begin_sink(struct timeline *timeline) {
     const struct timeline_options *options = timeline->options;
-    uint64_t text_max = or_else(options->max_text, TEXT);
+    uint64_t text_max = or_all(options->max_text);
     cli_story *story = &timeline->story;
     if (options->mermaid) {
         cli_mermaid_begin(timeline->out);
         story->sink = cli_mermaid_sink(timeline->out);
-        story->max = or_else(options->max, DIAGRAM_ITEMS);
+        story->max = DIAGRAM_ITEMS;
     } else if (options->chrome) {
         timeline->chrome = (cli_chrome){.out = timeline->out, .text_max = text_max};
         cli_chrome_begin(&timeline->chrome);
         story->sink = cli_chrome_sink(&timeline->chrome);
-        story->max = or_else(options->max, UINT64_MAX);
+        story->max = UINT64_MAX;
     } else {
-        cli_page_config config = {.out = timeline->out,
-                                  .text_max = text_max,
-                                  .texts_max = or_else(options->max_page, TEXTS)};
+        cli_page_config config = {
+            .out = timeline->out, .text_max = text_max, .texts_max = or_all(options->max_page)};
         timeline->page = cli_page_new(&config);
         if (!timeline->page)
             return false;
         story->sink = cli_page_sink(timeline->page);
-        story->max = or_else(options->max, PAGE_ITEMS);
+        story->max = PAGE_ITEMS;
     }
+    if (options->max != UNSAID)
+        story->max = or_all(options->max);
     return true;
 }
 
@@ -291,11 +296,13 @@ static const cli_option options[] = {
     {"from", 0, CLI_TIME, "TIME", "leave out what was before that time of the trace", AT(from_ms)},
     {"to", 0, CLI_TIME, "TIME", "leave out what was after it", AT(to_ms)},
     {"max", 0, CLI_COUNT, "N",
-     "leave out what comes behind so many items (2000000; with --mermaid 500; with --chrome none)",
+     "leave out what comes behind so many items; 0: nothing (2000000; with --mermaid 500; with"
+     " --chrome 0)",
      AT(max)},
-    {"max-text", 0, CLI_SIZE, "SIZE", "keep so much of a message's text (256k)", AT(max_text)},
-    {"max-page", 0, CLI_SIZE, "SIZE", "keep so much text in all; items have none then (256M)",
-     AT(max_page)},
+    {"max-text", 0, CLI_SIZE, "SIZE", "keep so much of a message's text; 0: all (256k)",
+     AT(max_text)},
+    {"max-page", 0, CLI_SIZE, "SIZE",
+     "keep so much text in all; items have none then; 0: no limit (256M)", AT(max_page)},
     {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE",
      "a protocol of your own, to know what cancels a request", AT(protocol)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
@@ -335,5 +342,6 @@ const cli_verb cli_timeline = {
     .examples = examples,
     .word = CLI_A_FILE,
     .size = sizeof(struct timeline_options),
+    .usual = &usual,
     .run = run,
 };

@@ -168,7 +168,6 @@ int check_run_scenes(check_plan *plan) {
     pthread_t threads[JOBS_MAX];
     size_t count = 0;
     const char *why = NULL;
-    uint64_t jobs = plan->options->jobs ? plan->options->jobs : JOBS_MAX;
     int code = play_first(plan, &why);
     if (code != CLI_OK)
         return code;
@@ -178,7 +177,7 @@ int check_run_scenes(check_plan *plan) {
         for (int i = 0; i < SCENES; i++)
             crew.wanted += is_wanted(plan, &scenes[i]);
         show_progress(&crew);
-        while (count + 1 < jobs && count + 1 < crew.wanted &&
+        while (count + 1 < plan->options->jobs && count + 1 < crew.wanted &&
                pthread_create(&threads[count], NULL, work, &crew) == 0)
             count++;
         work(&crew); /* one of them is us */

@@ -37,7 +37,8 @@ expect 2 '' "--only: no check is called 'nothing*'" -p mcp --only 'nothing*' -- 
 expect 2 '' "--skip: no check is called 'id'" -p mcp --skip id -- true
 expect 2 '' '--json, --tap and --junit exclude each other' -p mcp --tap --junit -- true
 expect 2 '"kind":"usage"' '' -p mcp --tap --json -- true
-expect 2 '' '--jobs: at most 4' -p mcp --jobs 5 -- true
+expect 2 '' '--jobs: from 1 to 4' -p mcp --jobs 5 -- true
+expect 2 '' '--jobs: from 1 to 4' -p mcp --jobs 0 -- true
 expect 2 '' '--call: a method is missing' -p mcp --call '={}' -- true
 expect 2 '' "--call: expected METHOD or METHOD={JSON}, found 'a=1'" -p mcp --call a=1 -- true
 expect 2 '' "--call: expected METHOD or METHOD={JSON}, found 'a={'" -p mcp --call 'a={' -- true

@@ -258,6 +258,7 @@ id = "right"
 dir = "/tmp"
 config = {name = "right", ms = 300}
 END
+expect 2 '' '--jobs: at least 1' -p one -c tasks.toml --jobs 0 attend
 expect 0 '3 done, 0 failed, 0 left out' '' -p one -c tasks.toml attend
 order() { sed -n 's/^example \(begin\|end\) "\(.*\)"/\1 \2/p' trace | tr '\n' ' '; }
 [[ $(order) == 'begin left begin right end '*' end '*' begin last end last ' ]] || complain "$(order)"

@@ -85,6 +85,14 @@ expect rotation "$(cat turn.jsonl* | grep -c '"message"')" 4000
 [[ -e turn.jsonl.3 ]] || { echo "only few files: $(ls turn.jsonl*)"; failed=1; }
 timeout 30 "$duplex" tap -o few.jsonl --size 50k --keep 2 -- cat <lines >/dev/null
 expect keep "$(find . -name 'few.jsonl*' | wc -l)" 3
+# 0 is none, and no limit.
+touch none.jsonl.1
+timeout 30 "$duplex" tap -o none.jsonl --size 50k --keep 0 -- cat <lines >/dev/null
+[[ -e none.jsonl.1 && ! -s none.jsonl.1 && ! -e none.jsonl.2 ]] || { echo "--keep 0 keeps: $(ls -l none.jsonl*)"; failed=1; }
+(($(stat -c %s none.jsonl) < 150000)) || { echo "--keep 0: no new file was begun"; failed=1; }
+timeout 30 "$duplex" tap -o all.jsonl --size 0 -- cat <lines >/dev/null
+expect 'no limit' "$(cat all.jsonl* | grep -c '"message"')$(find . -name 'all.jsonl.*')" 4000
+code 2 "$duplex" tap --limit 0 -- true
 
 for part in trace pieces stuck gone shared killed signals closing sockets flags packets errors attach follow show; do
     timeout 90 python3 "$here/tap.py" "$part" "$duplex" || { echo "part $part failed"; failed=1; }

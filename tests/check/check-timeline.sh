@@ -142,6 +142,21 @@ expect 0 '' '4 left out' --max 1 -o page small
 expect 0 '{"summary":{"messages":6,"conversations":1,"items":6,"left":0,"texts_cut":1,"texts_left":0}}' '' --json --max-text 40 -o page small
 run --mermaid --max 2 small
 has out 'Note over h: 2 more are not shown'
+# 0 leaves nothing out, where the usual limits do.
+{
+    echo "$header"
+    for ((i = 0; i < 501; i++)); do echo "{\"t\":$i,\"from\":\"plugin\",\"message\":{\"jsonrpc\":\"2.0\",\"method\":\"m\"}}"; done
+} >many
+run --mermaid many
+has out '1 more are not shown'
+run --mermaid --max 0 many
+lacks out 'not shown'
+{
+    echo "$header"
+    head -c 300000 /dev/zero | tr '\0' a | sed 's/.*/{"t":1,"from":"plugin","stray":"&"}/'
+} >long
+expect 0 '"texts_cut":1,"texts_left":0' '' --json -o page long
+expect 0 '"texts_cut":0,"texts_left":0' '' --json --max-text 0 --max-page 0 -o page long
 # A text is cut between two characters, and its length is told.
 echo "$header" >wide
 echo '{"t":1,"from":"plugin","stray":"aé𝄞b"}' >>wide

@@ -323,6 +323,11 @@ for changes, rest in ((20, ""), (21, "\n  … and more")):
          "t:3: result: plugin: answer to a with id 1: another result" + "".join(f"\n  /result/{i}\n  - 0\n  + 1" for i in range(20)) + rest)
 case("--max", [host(A), them(notice("x")), them(notice("y"))], [[], [], []], 7, f"t:3: missing: plugin: notification x did not come\n  - {notice('x')}",
      "2 are missing; 0 unexpected; 1 not shown", ("t", "--timeout", "200ms", "--max", "1"))
+many = [notice(f"x{i}") for i in range(101)]
+for most, shown in (((), 100), (("--max", "0"), 101)):
+    out, err = case(f"so many {most}", [host(A), *map(them, many)], [[], [], []], 7, None, "101 are missing; 0 unexpected", ("t", "--timeout", "200ms", *most))
+    if out.count(": missing: ") != shown or ("; 1 not shown" in err) != (shown == 100):
+        complain(f"so many {most}", err)
 for pairs, first in ((4096, 10000), (4097, 0)):
     case(f"{pairs} ids", [host(A), *[them(request(i, "q", f"[{i}]")) for i in range(pairs)], host(answer(0, 0))],
          [[], [request(i + 10000, "q", f"[{i}]") for i in range(pairs)], [], []], 0, "", "equal: 2 sent")

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOBS = 8 };
-
 struct attend {
     struct work *work;
     struct tasks *tasks;
@@ -257,7 +255,7 @@ int attend_run(struct work *work, struct tasks *tasks) {
     struct attend *attend = tasks->runner = calloc(1, sizeof *attend);
     if (!attend)
         return cli_fail(CLI_NO_START, "no memory");
-    uint64_t jobs = work->options->jobs ? work->options->jobs : JOBS;
+    uint64_t jobs = work->options->jobs;
     *attend = (struct attend){
         .work = work, .tasks = tasks, .jobs = jobs < TASKS_MAX ? (size_t)jobs : TASKS_MAX};
     return attend_all(attend);

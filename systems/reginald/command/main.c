@@ -20,6 +20,8 @@ static int run(const cli_words *words, void *user) {
     if (words->count > 1)
         return cli_fail(CLI_USAGE, "nothing stands behind %s but options, found '%s'", word,
                         words->at[1]);
+    if (!options->jobs)
+        return cli_fail(CLI_USAGE, "--jobs: at least 1");
     return work_run(options, word, words->command);
 }
 

@@ -4,6 +4,8 @@
 
 #define AT(member) offsetof(struct reginald_options, member)
 
+static const struct reginald_options usual = {.jobs = 8};
+
 static const cli_option plugin_options[] = {
     {"plugin-dir", 'p', CLI_FOLDER, "FOLDER",
      "where plugins are: programs whose names begin with reginald- ($REGINALD_PLUGIN_DIR, else"
@@ -21,7 +23,7 @@ static const cli_option plugin_options[] = {
 static const cli_option work_options[] = {
     {"config", 'c', CLI_FILE, "FILE", "settings and tasks, in TOML ($REGINALD_CONFIG; none)",
      AT(config)},
-    {"jobs", 'j', CLI_COUNT, "N", "attend: so many tasks run at once (8)", AT(jobs)},
+    {"jobs", 'j', CLI_COUNT, "N", "attend: so many tasks run at once, at least 1 (8)", AT(jobs)},
     {"dry-run", 'n', CLI_FLAG, NULL,
      "attend: check the tasks, but run only those that have a setting dry-run (or dryRun, dry_run,"
      " dry), with that set",
@@ -149,4 +151,5 @@ const cli_verb cli_reginald = {
     .codes = "134567",
     .is_program = true,
     .size = sizeof(struct reginald_options),
+    .usual = &usual,
 };

@@ -8,6 +8,7 @@
 
 #include <duplex/duplex.h>
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -186,7 +187,7 @@ static int play_all(dx_loop *loop, const struct demo_scene *const *played,
                     struct demo_score *scores, size_t count) {
     uint64_t began = dx_recorder_now_us();
     int code = CLI_OK;
-    for (size_t i = 0; i < count && code == CLI_OK; i++) {
+    for (size_t i = 0; i < count && code == CLI_OK && !cli_voice.lost; i++) {
         struct talk talk = {.loop = loop, .scene = played[i], .began_us = began};
         uint64_t scene_began = dx_recorder_now_us();
         announce(played[i], i + 1, count);
@@ -195,6 +196,7 @@ static int play_all(dx_loop *loop, const struct demo_scene *const *played,
         scores[i].us = dx_recorder_now_us() - scene_began;
         if (cli_voice.json && code == CLI_OK)
             put_json(played[i], &scores[i]);
+        cli_flush();
     }
     return code;
 }
@@ -210,6 +212,7 @@ static int run(const cli_words *words, void *user) {
     if (dx_loop_new(NULL, &loop, NULL) != DX_OK)
         return cli_fail(CLI_NO_START, "no loop");
     cli_catch_signals();
+    signal(SIGPIPE, SIG_IGN); /* that nobody reads it is told */
     for (size_t i = 0; i < SCENES; i++)
         played[i] = &scenes[i];
     for (size_t i = 0; i < SYSTEMS; i++)
@@ -217,7 +220,7 @@ static int run(const cli_words *words, void *user) {
             played[count++] = systems[i];
     int code = play_all(loop, played, scores, count);
     dx_loop_free(loop);
-    if (code == CLI_OK && !cli_voice.json)
+    if (code == CLI_OK && !cli_voice.lost && !cli_voice.json)
         put_summary(played, scores, count);
     return code;
 }

@@ -45,11 +45,13 @@ void demo_program_close(struct demo_program *program) {
     free(program->trace);
 }
 
-/* What it tells goes where our results go, or nowhere. It hears the signals that we have caught. */
+/* What it tells goes where our results go, or nowhere. It hears the signals that we have caught or
+ * ignore. */
 static int spawn(const struct demo_program *program, const char *const *argv, pid_t *ret_pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
+    sigset_t ignored;
     int number = posix_spawn_file_actions_init(&actions);
     if (number)
         return number;
@@ -59,8 +61,11 @@ static int spawn(const struct demo_program *program, const char *const *argv, pi
         return number;
     }
     sigemptyset(&none);
+    sigemptyset(&ignored);
+    sigaddset(&ignored, SIGPIPE);
     posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigdefault(&attributes, &ignored);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     number = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     if (!number && cli_voice.json)
         number = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
@@ -96,6 +101,14 @@ static int wait_for(pid_t pid) {
     return status;
 }
 
+/* Where it writes, we do: if a line of ours is not taken, that is why it failed. */
+static bool is_output_lost(void) {
+    if (!cli_voice.json)
+        putchar('\n');
+    cli_flush();
+    return cli_voice.lost;
+}
+
 int demo_program_run(struct demo_program *program, const char *const *words, int expected) {
     const char *color = cli_voice.colour_out ? "always" : "never";
     const char *argv[WORDS_MAX] = {program->name, words[0],   "--show",      "--color",
@@ -115,6 +128,8 @@ int demo_program_run(struct demo_program *program, const char *const *words, int
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : CLI_ENDED;
     if (code == expected)
         return CLI_OK;
+    if (is_output_lost())
+        return cli_finish(CLI_OK);
     return cli_fail(code != CLI_OK ? code : CLI_ENDED, "%s failed", program->name);
 }
 

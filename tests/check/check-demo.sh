@@ -72,6 +72,25 @@ assert [rows[5][name] for name in ("sent", "came", "results", "refused", "askedB
 assert [rows[6][name] for name in ("sent", "came", "results", "refused", "askedBack")] == [24, 18, 18, 0, 0]
 assert [rows[7][name] for name in ("sent", "results", "refused", "askedBack")] == [8, 8, 0, 0]' || complain "$(cat out)"
 
+# That nobody takes what it shows is no failure of a program, whoever of them comes to know it.
+got=0
+timeout 30 "$place/duplex" demo >/dev/full 2>err || got=$?
+[[ $got == 2 && $(<err) == "duplex demo: the output can't be written: No space left on device" ]] || complain "a full device: $got: $(cat err)"
+got=0
+timeout 30 "$place/duplex" demo >&- 2>err || got=$?
+[[ $got == 2 && $(<err) == "duplex demo: the output can't be written: Bad file descriptor" ]] || complain "a closed output: $got: $(cat err)"
+python3 - "$place/duplex" <<'END' || complain "a reader that leaves"
+import subprocess, sys
+for last in (b"[1/8]", b"[4/8]", b"[5/8]"):
+    demo = subprocess.Popen([sys.argv[1], "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    while not demo.stdout.readline().startswith(last):
+        pass
+    demo.stdout.close()
+    said = demo.stderr.read()
+    assert (demo.wait(30), said) == (2, b"duplex demo: the output can't be written: Broken pipe\n"), (last, demo.returncode, said)
+END
+[[ -z $(ls tmp) ]] || complain "left behind: $(ls tmp)"
+
 got=0
 TMPDIR=$work/absent timeout 30 "$place/duplex" demo >out 2>err || got=$?
 if ((got != 3)) || ! grep -q 'no temporary folder: No such file' err; then complain "without a temporary folder: $got: $(cat err)"; fi

@@ -68,6 +68,7 @@ wanted = ["| `%s` | %s | %s |" % (row["check"], row["severity"], row["text"]) fo
 first = page.index(wanted[0])
 assert page[first : first + len(wanted)] == wanted and page[first + len(wanted)] == "", "other rows"
 END
+[[ $(sed -nE 's/.* ([0-9]+) checks, .*/\1/p' "$SOURCE/README.md") == "$(wc -l <list)" ]] || complain "README.md counts other checks than --list: $(wc -l <list)"
 run --list
 [[ $(wc -l <out) == "$(wc -l <list)" ]] || complain "--list: other lines than with --json"
 

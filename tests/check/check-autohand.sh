@@ -84,7 +84,7 @@ expect 4 '' 'before it was ready' prompt hi -- "$python" -c pass
 with 4 'part' 'signal 9' prompt hi -- '< prompt' 'n turnStart {"turnId": "t"}' 'n messageStart {"messageId": "m"}' 'n messageUpdate {"messageId": "m", "delta": "part"}' 'die'
 with 4 '' 'the agent left with code 0' prompt hi -- '< prompt' 'exit 0'
 # 5: a time was up.
-expect 5 '' 'did not say in time' prompt --start-timeout 300ms hi -- "${agent[@]}" eof
+expect 5 '' 'did not say in time that it is ready (agentStart) (--start-timeout)' prompt --start-timeout 300ms hi -- "${agent[@]}" eof
 with 5 '' 'took too long' prompt --timeout 300ms hi -- '< prompt' 'n turnStart {"turnId": "t"}' '< abort' 'n turnEnd {"turnId": "t", "reason": "aborted"}' 'a abort {"success": true}'
 # 6: it broke the protocol.
 with 6 '' 'too much text' prompt hi -- '< prompt' 'repeat 1200 raw junk'

@@ -193,8 +193,12 @@ static void on_gone(dx_autohand_client *client, const dx_gone *gone, void *user)
     (void)client;
     talk->gone = true;
     talk->gone_code = code_of(gone->error.fault);
+    bool late = !talk->ready && talk->gone_code == CLI_LATE;
     free(talk->failure);
-    talk->failure = strdup(gone->error.fault ? gone->error.phrase : "the agent left with code 0");
+    if (asprintf(&talk->failure, "%s%s",
+                 gone->error.fault ? gone->error.phrase : "the agent left with code 0",
+                 late ? " (--start-timeout)" : "") < 0)
+        talk->failure = NULL;
 }
 
 int talk_tell_gone(struct talk *talk) {

@@ -149,6 +149,18 @@ static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
         died(supervisor, gone->known && !gone->code && !gone->signal && !why.fault, &why);
 }
 
+/* What it sends can't be read any more: that is what it dies of, however it goes when it is asked
+ * to leave. Whoever only closes its output may still leave well. */
+static void on_closed(dx_child *child, const dx_error *why, void *user) {
+    dx_supervisor *supervisor = user;
+    bool is_plain = why->fault == DX_FAULT_NONE || why->fault == DX_FAULT_SYSTEM ||
+                    why->fault == DX_FAULT_ENDED || why->fault == DX_FAULT_TRUNCATED;
+    if (!is_plain && supervisor->why.fault == DX_FAULT_NONE)
+        supervisor->why = *why;
+    if (supervisor->config.child.on_closed)
+        supervisor->config.child.on_closed(child, why, supervisor);
+}
+
 static void be_ready(dx_supervisor *supervisor) {
     supervisor->ready_since = supervisor->thing.loop->now;
     enter(supervisor, DX_STATE_READY, NULL);
@@ -158,6 +170,7 @@ static void incarnate(dx_supervisor *supervisor) {
     dx_child_config config = supervisor->config.child;
     dx_error error;
     config.on_gone = on_gone;
+    config.on_closed = on_closed;
     config.user = supervisor;
     supervisor->ready_since = DX_NEVER;
     supervisor->heard = 0;

@@ -14,6 +14,7 @@ struct watcher {
     dx_state seen[SEEN_MAX];
     size_t count;
     dx_state until; /* where the loop stops */
+    dx_error why;
 };
 
 static char echo_path[1024];
@@ -100,6 +101,37 @@ static void starts_again(void **state) {
     run_until(&watcher, DX_STATE_STOPPED);
     dx_loop_dispatch(watcher.loop);
     assert_int_equal(dx_supervisor_state(supervisor), DX_STATE_STOPPED);
+    dx_loop_free(watcher.loop);
+    alarm(0);
+}
+
+static void keep_reason(dx_supervisor *supervisor, dx_state state, const dx_error *why,
+                        void *user) {
+    struct watcher *watcher = user;
+    (void)supervisor;
+    if (state == DX_STATE_BACKOFF || state == DX_STATE_STOPPED || state == DX_STATE_FAILED) {
+        watcher->until = state;
+        watcher->why = *why;
+        dx_loop_stop(watcher->loop);
+    }
+}
+
+/* It leaves with 0 when it is asked to, but only since nobody could listen to it any more. */
+static void dies_of_what_it_said(void **state) {
+    (void)state;
+    const char *argv[] = {"sh", "-c", "yes hello | head -c 200000; exec cat >/dev/null", NULL};
+    dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
+    dx_supervisor *supervisor;
+    struct watcher watcher = {0};
+    alarm(30);
+    config.on_state = keep_reason;
+    config.user = &watcher;
+    assert_int_equal(dx_loop_new(NULL, &watcher.loop, NULL), DX_OK);
+    assert_int_equal(dx_supervisor_new(watcher.loop, &config, &supervisor), DX_OK);
+    dx_supervisor_start(supervisor);
+    assert_int_equal(dx_loop_run(watcher.loop), DX_OK);
+    assert_int_equal(watcher.until, DX_STATE_BACKOFF);
+    assert_int_equal(watcher.why.fault, DX_FAULT_STRAY_LIMIT);
     dx_loop_free(watcher.loop);
     alarm(0);
 }
@@ -284,7 +316,7 @@ int main(void) {
         cmocka_unit_test(starts_and_stops),     cmocka_unit_test(starts_again),
         cmocka_unit_test(lets_others_live),     cmocka_unit_test(freed_by_its_child),
         cmocka_unit_test(answers_no_other_run), cmocka_unit_test(runs_alone),
-        cmocka_unit_test(states_have_names),
+        cmocka_unit_test(states_have_names),    cmocka_unit_test(dies_of_what_it_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -483,10 +483,10 @@ static dx_status watch_process(dx_child *child, dx_error *reterr) {
 dx_status dx_child_start(dx_loop *loop, const dx_child_config *config, dx_child **ret_child,
                          dx_error *reterr) {
     if (!config->argv || !config->argv[0])
-        return DX_ERR_INVALID;
+        return dx__refused(reterr, DX_ERR_INVALID, "start a child without a command");
     dx_child *child = dx__malloc(&loop->alloc, sizeof *child);
     if (!child)
-        return DX_ERR_NOMEM;
+        return dx__refused(reterr, DX_ERR_NOMEM, "start a child");
     *child = (dx_child){.config = *config, .ladder_at = DX_NEVER, .drain_at = DX_NEVER};
     child->thing =
         (dx__thing){.loop = loop, .release = release, .kill = kill_child, .guard = guard};
@@ -498,7 +498,7 @@ dx_status dx_child_start(dx_loop *loop, const dx_child_config *config, dx_child 
     dx_status status = dx__due_init(loop, &child->due, on_due);
     if (status != DX_OK) {
         dx__free(&loop->alloc, child);
-        return status;
+        return dx__refused(reterr, status, "start a child");
     }
     status = dx__spawn(loop, config, NULL, &child->process, reterr);
     if (status != DX_OK) {

@@ -605,7 +605,7 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
                        const struct dx__link_owner *owner, dx_link **ret, dx_error *reterr) {
     dx_link *link = dx__malloc(&loop->alloc, sizeof *link);
     if (!link)
-        return DX_ERR_NOMEM;
+        return dx__refused(reterr, DX_ERR_NOMEM, "make a link");
     *link = (dx_link){.config = *config, .give_up_at = DX_NEVER, .unread_at = DX_NEVER};
     link->thing = (dx__thing){.loop = loop, .release = release, .kill = kill_link};
     link->in = (dx__watch){.fd = -1, .may_be_hot = true, .ready = in_ready};
@@ -617,7 +617,7 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
     dx_status status = dx__due_init(loop, &link->due, on_due);
     if (status != DX_OK) {
         dx__free(&loop->alloc, link);
-        return status;
+        return dx__refused(reterr, status, "make a link");
     }
     if (!link->config.peer.seed && getrandom(&link->config.peer.seed, 8, 0) != 8)
         link->config.peer.seed = dx__clock_us() ^ (uintptr_t)link;

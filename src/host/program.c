@@ -408,10 +408,10 @@ static dx_status watch_process(dx_program *program, dx_error *reterr) {
 dx_status dx_program_start(dx_loop *loop, const dx_program_config *config, dx_program **ret_program,
                            dx_error *reterr) {
     if (!config->argv || !config->argv[0] || (config->piped && config->input.at))
-        return DX_ERR_INVALID;
+        return dx__refused(reterr, DX_ERR_INVALID, "start a program with this configuration");
     dx_program *program = dx__malloc(&loop->alloc, sizeof *program);
     if (!program)
-        return DX_ERR_NOMEM;
+        return dx__refused(reterr, DX_ERR_NOMEM, "start a program");
     *program = (dx_program){.config = *config, .step_at = DX_NEVER, .drain_at = DX_NEVER};
     program->thing =
         (dx__thing){.loop = loop, .release = release, .kill = kill_program, .guard = guard};
@@ -424,7 +424,7 @@ dx_status dx_program_start(dx_loop *loop, const dx_program_config *config, dx_pr
     dx_status status = dx__due_init(loop, &program->due, on_due);
     if (status != DX_OK) {
         dx__free(&loop->alloc, program);
-        return status;
+        return dx__refused(reterr, status, "start a program");
     }
     status = spawn(program, reterr);
     if (status != DX_OK) {

@@ -193,14 +193,14 @@ dx_status dx_listener_open(dx_loop *loop, const char *text,
         return status;
     dx_listener *listener = dx__malloc(&loop->alloc, sizeof *listener);
     if (!listener)
-        return DX_ERR_NOMEM;
+        return dx__refused(reterr, DX_ERR_NOMEM, "listen");
     *listener = (dx_listener){.on_connect = on_connect, .user = user};
     listener->thing = (dx__thing){.loop = loop, .release = release, .kill = kill_listener};
     listener->watch = (dx__watch){.fd = -1, .ready = ready};
     status = dx__due_init(loop, &listener->due, look_again);
     if (status != DX_OK) {
         dx__free(&loop->alloc, listener);
-        return status;
+        return dx__refused(reterr, status, "listen");
     }
     int fd = listen_on(&address, len);
     if (fd >= 0 && address.any.sa_family == AF_UNIX)

@@ -236,7 +236,7 @@ dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, const struct d
                                 config->argv[0], EPERM);
     char **env = make_env(loop, config, form->only_env);
     if (!env)
-        return DX_ERR_NOMEM;
+        return dx__refused(reterr, DX_ERR_NOMEM, "start a program");
     const char *name = config->argv[0];
     int number = find_program(name, get_env((const char *const *)env, "PATH"), path, sizeof path);
     dx_status status = DX_OK;

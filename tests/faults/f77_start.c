@@ -125,7 +125,9 @@ FAULT(F77_senseless, 5, "a configuration that can't be right is refused") {
     dx_child *child = NULL;
     const char *argv[] = {NULL};
     dx_child_config config = dx_child_defaults(DX_FRAMING_LINE, argv);
-    EXPECT(dx_child_start(loop, &config, &child, NULL), ==, DX_ERR_INVALID);
+    dx_error error = {.phrase = ""};
+    EXPECT(dx_child_start(loop, &config, &child, &error), ==, DX_ERR_INVALID);
+    EXPECT(error.phrase[0], !=, '\0');
     const char *good[] = {program("silent"), NULL};
     config = dx_child_defaults(DX_FRAMING_LINE, good);
     config.link.peer.message_max = 0;

@@ -257,7 +257,9 @@ static void refuses_two_inputs(void **state) {
     dx_program_config config = config_for(run, argv);
     config.piped = 1;
     config.input = dx_str("x");
-    assert_int_equal(dx_program_start(run->loop, &config, &run->program, NULL), DX_ERR_INVALID);
+    dx_error error = {.phrase = ""};
+    assert_int_equal(dx_program_start(run->loop, &config, &run->program, &error), DX_ERR_INVALID);
+    assert_true(error.phrase[0]);
     assert_null(run->program);
 }
 

@@ -408,8 +408,10 @@ int contact_open(struct contact *contact) {
     dx_status status =
         session->options->connect ? connect_to(contact, &error) : start_child(contact, &error);
     if (status != DX_OK) {
+        bool none = session->options->connect && status == DX_ERR_INVALID; /* no address */
         contact->gone = true;
-        return fail(contact, CLI_NO_START, error.fault ? error.phrase : "the peer can't be started",
+        return fail(contact, none ? CLI_USAGE : CLI_NO_START,
+                    error.fault ? error.phrase : "the peer can't be started",
                     error.fault ? NULL : dx_status_name(status));
     }
     if (contact->probe) {

@@ -146,8 +146,8 @@ static int tell(const struct detection *detection, const char *found) {
     }
     if (!first)
         return cli_fail(CLI_NO_START, "no memory");
-    if (first->state == CONTACT_FAILED && first->code == CLI_NO_START)
-        return cli_fail(CLI_NO_START, "%s", first->failure ? first->failure : "no memory");
+    if (first->state == CONTACT_FAILED && (first->code == CLI_NO_START || first->code == CLI_USAGE))
+        return cli_fail(first->code, "%s", first->failure ? first->failure : "no memory");
     return have_all_ended(detection) ? tell_end(detection, first) : tell_none(detection, first);
 }
 

@@ -1,5 +1,6 @@
 /* Unix sockets, and TCP on the loopback address: nothing here reaches another machine. */
 #include "base/alloc.h"
+#include "base/line.h"
 #include "host/host.h"
 
 #include <arpa/inet.h>
@@ -45,6 +46,17 @@ static bool parse_port(const char *text, in_port_t *ret) {
     return true;
 }
 
+static dx_status refuse(const char *text, dx_error *reterr) {
+    if (!reterr)
+        return DX_ERR_INVALID;
+    dx__error_set(reterr, DX_FAULT_SYSTEM, 0, 0, 0);
+    reterr->system = EINVAL;
+    dx__line line = dx__line_on(reterr->phrase, sizeof reterr->phrase);
+    dx__line_str(&line, "expected the address as unix:PATH or tcp:PORT, found ");
+    dx__line_str(&line, text);
+    return DX_ERR_INVALID;
+}
+
 static dx_status parse(const char *text, union address *ret, socklen_t *ret_len, dx_error *reterr) {
     memset(ret, 0, sizeof *ret);
     if (strncmp(text, "unix:", 5) == 0 && text[5]) {
@@ -63,9 +75,7 @@ static dx_status parse(const char *text, union address *ret, socklen_t *ret_len,
         *ret_len = sizeof ret->inet;
         return DX_OK;
     }
-    dx__system_error(reterr, DX_FAULT_SYSTEM, "understand the address (unix:PATH or tcp:PORT)",
-                     text, EINVAL);
-    return DX_ERR_INVALID;
+    return refuse(text, reterr);
 }
 
 /* Messages are short and somebody waits for each. */

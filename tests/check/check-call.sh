@@ -126,7 +126,12 @@ expect 3 '' 'duplex call: cannot start ./absent: No such file or directory' call
 expect 3 '' 'duplex call: cannot start ./params.json: Permission denied' call echo -- ./params.json
 expect 3 '' 'duplex call: *' call --cwd absent echo -- "$echo" line
 expect 3 '' 'duplex call: *' call echo -c "unix:$work/absent"
-expect 3 '' 'duplex call: *' call echo -c nothing:7
+for address in foo nothing:7 unix: tcp:99999 tcp:127.0.0.1:80; do
+    for words in 'call x' 'call -p auto x' 'bench x' repl; do
+        # shellcheck disable=SC2086 # words
+        expect 2 '' "duplex ${words%% *}: expected the address as unix:PATH or tcp:PORT, found $address" $words -c "$address"
+    done
+done
 expect 4 '' 'duplex call: crash: the peer ended before it answered: the program exited with code 7; it last wrote: about to crash' \
     call crash -- "${py[@]}"
 run call --json crash -- "${py[@]}"

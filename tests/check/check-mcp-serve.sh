@@ -39,6 +39,7 @@ touch file
 wrong 2 "absent can't be read: No such file" files absent
 wrong 2 "file can't be read: Not a directory" files file
 wrong 2 '--max-size: at most 512M' files . --max-size 513M
+wrong 2 'expected the address as unix:PATH or tcp:PORT, found foo' files . --listen foo
 wrong 3 'nowhere' files . --listen unix:/nowhere/socket
 wrong 2 'absent/trace' files . --record absent/trace
 timeout 10 "$mcp" serve files . --max-size 512M </dev/null >out 2>err || complain "512M: $(cat err)"

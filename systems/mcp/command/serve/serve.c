@@ -61,9 +61,11 @@ int serve_begin(struct serve *serve, const struct mcp_options *options,
 static int listen_there(struct serve *serve) {
     dx_error error = {.fault = DX_FAULT_NONE};
     const char *address = serve->options->listen;
-    if (dx_mcp_server_listen(serve->server, serve->loop, address, &serve->listener, &error) !=
-        DX_OK)
-        return cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
+    dx_status status =
+        dx_mcp_server_listen(serve->server, serve->loop, address, &serve->listener, &error);
+    if (status != DX_OK)
+        return cli_fail(status == DX_ERR_INVALID ? CLI_USAGE : CLI_NO_START, "%s",
+                        error.fault ? error.phrase : "no memory");
     unsigned port = dx_listener_port(serve->listener);
     if (port)
         cli_note("listening on tcp:%u", port);

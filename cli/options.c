@@ -125,6 +125,24 @@ bool cli_takes_value(const cli_option *option) {
     return option->kind != CLI_FLAG && option->kind != CLI_NEXT;
 }
 
+bool cli_is_set(const cli_option *option, const void *options, const void *usual) {
+    const void *place = (const char *)options + option->offset;
+    const void *before = usual ? (const char *)usual + option->offset : NULL;
+    switch (option->kind) {
+    case CLI_FLAG:
+        return *(const bool *)place;
+    case CLI_TEXTS:
+    case CLI_FILES:
+        return ((const cli_list *)place)->count;
+    case CLI_COUNT:
+    case CLI_SIZE:
+    case CLI_TIME:
+        return *(const uint64_t *)place != (before ? *(const uint64_t *)before : 0);
+    default:
+        return *(const char *const *)place;
+    }
+}
+
 bool cli_stands(const char *line) {
     return line[0] == ' ' && line[1] == ' ';
 }

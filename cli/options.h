@@ -97,6 +97,9 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv);
 void cli_help(const cli_verb *verb, FILE *out);
 
 bool cli_takes_value(const cli_option *option);
+/* Was it given? `options` is the struct that its table is of, `usual` that of its verb (NULL:
+ * zeros); a number that is as usual was not. */
+bool cli_is_set(const cli_option *option, const void *options, const void *usual);
 /* Does a line of a verb's text stand as it is? */
 bool cli_stands(const char *line);
 /* How much of a line fits into so many columns if it is broken at a space outside quotes and

@@ -273,26 +273,6 @@ static int tap(const struct tap_options *options, char **command) {
     return code;
 }
 
-static int run(const cli_words *words, void *user) {
-    const struct tap_options *options = user;
-    if (words->count)
-        return cli_fail(CLI_USAGE, "the command stands behind --, found '%s'", words->at[0]);
-    if (options->attach && words->command)
-        return cli_fail(CLI_USAGE, "--attach takes no command");
-    if (options->attach)
-        return cli_attach(options->attach);
-    if (!words->command || !words->command[0])
-        return cli_fail(CLI_USAGE, "the command is missing: duplex tap [OPTION...] -- COMMAND");
-    int code = cli_check_env(&options->env);
-    if (code != CLI_OK)
-        return code;
-    if (options->inherit_env && options->small_env)
-        return cli_fail(CLI_USAGE, "--inherit-env and --small-env exclude each other");
-    if (options->limit < LIMIT_MIN || options->limit > LIMIT_MAX)
-        return cli_fail(CLI_USAGE, "--limit: from 64k to 256M");
-    return tap(options, words->command);
-}
-
 #define AT(member) offsetof(struct tap_options, member)
 
 static const cli_option record_options[] = {
@@ -332,6 +312,36 @@ static const cli_option command_options[] = {
     {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
+
+/* Whoever looks on starts and records nothing. */
+static int look_on(const struct tap_options *options) {
+    const cli_option *tables[] = {record_options, view_options, command_options};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        for (const cli_option *row = tables[i]; row->name; row++)
+            if (strcmp(row->name, "attach") != 0 && cli_is_set(row, options, &usual))
+                return cli_fail(CLI_USAGE, "--attach and --%s exclude each other", row->name);
+    return cli_attach(options->attach);
+}
+
+static int run(const cli_words *words, void *user) {
+    const struct tap_options *options = user;
+    if (words->count)
+        return cli_fail(CLI_USAGE, "the command stands behind --, found '%s'", words->at[0]);
+    if (options->attach && words->command)
+        return cli_fail(CLI_USAGE, "--attach takes no command");
+    if (options->attach)
+        return look_on(options);
+    if (!words->command || !words->command[0])
+        return cli_fail(CLI_USAGE, "the command is missing: duplex tap [OPTION...] -- COMMAND");
+    int code = cli_check_env(&options->env);
+    if (code != CLI_OK)
+        return code;
+    if (options->inherit_env && options->small_env)
+        return cli_fail(CLI_USAGE, "--inherit-env and --small-env exclude each other");
+    if (options->limit < LIMIT_MIN || options->limit > LIMIT_MAX)
+        return cli_fail(CLI_USAGE, "--limit: from 64k to 256M");
+    return tap(options, words->command);
+}
 
 static const cli_group groups[] = {
     {"The record", record_options, 0},

@@ -198,23 +198,6 @@ char *cli_control_name(const char *name) {
 
 /* duplex call and notify. */
 
-static bool is_set(const cli_option *option, const char *options) {
-    const void *place = options + option->offset;
-    switch (option->kind) {
-    case CLI_FLAG:
-        return *(const bool *)place;
-    case CLI_TEXTS:
-    case CLI_FILES:
-        return ((const cli_list *)place)->count;
-    case CLI_COUNT:
-    case CLI_SIZE:
-    case CLI_TIME:
-        return *(const uint64_t *)place;
-    default:
-        return *(const char *const *)place;
-    }
-}
-
 int cli_control_check(const cli_peer_options *options, char *const *command) {
     const cli_option *tables[] = {cli_peer_table, cli_time_table, cli_progress_table};
     if (command)
@@ -222,7 +205,7 @@ int cli_control_check(const cli_peer_options *options, char *const *command) {
     for (size_t i = 0; i < 3; i++)
         for (const cli_option *row = tables[i]; row->name; row++)
             if (strcmp(row->name, "timeout") != 0 && strcmp(row->name, "total-timeout") != 0 &&
-                is_set(row, (const char *)options))
+                cli_is_set(row, options, NULL))
                 return cli_fail(CLI_USAGE, "--in and --%s exclude each other", row->name);
     return CLI_OK;
 }

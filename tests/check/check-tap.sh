@@ -54,6 +54,12 @@ code 0 "$duplex" tap --limit 64k -- true
 code 0 "$duplex" tap --limit 256M -- true
 code 2 "$duplex" tap --limit 257M -- true
 code 2 "$duplex" tap --attach x -- true
+for word in '-o other' '--keep 2' --redact=a -s '--listen x' '-e A=b' --small-env '--cwd .'; do
+    # shellcheck disable=SC2086 # words
+    code 2 "$duplex" tap --attach trace.jsonl $word
+    says '^duplex tap: --attach and --[a-z-]* exclude each other$'
+done
+[[ ! -e other ]] || { echo "--attach records"; failed=1; }
 code 2 "$duplex" tap --inherit-env --small-env -- true
 code 3 "$duplex" tap --attach nowhere
 code 2 "$duplex" tap --attach .

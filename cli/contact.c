@@ -1,6 +1,7 @@
 /* One attempt at a conversation: a child or a connection, in one framing. */
 #include "cli/contact.h"
 
+#include "base/utf8.h"
 #include "cli/say.h"
 #include "cli/traffic.h"
 
@@ -123,12 +124,27 @@ dx_json contact_json(const char *text) {
     return text ? dx_json_text(text, strlen(text)) : dx_json_none();
 }
 
+static bool is_utf8(const char *text) {
+    size_t len = strlen(text);
+    for (size_t at = 0, one; at < len; at += one)
+        if (!(one = dx__utf8(text + at, len - at)))
+            return false;
+    return true;
+}
+
+const char *contact_why_not(const char *method, dx_status status) {
+    if (status != DX_ERR_INVALID)
+        return dx_status_name(status);
+    return is_utf8(method) ? "its params hold a number out of range, or a text that is no UTF-8"
+                           : "its name is no UTF-8";
+}
+
 int contact_why_unsent(const struct contact *contact, const char *method, dx_status status,
                        char **ret_line) {
     dx_link *link = contact_link(contact);
     bool misfit = status == DX_MISFIT && link;
     if (asprintf(ret_line, "%s can't be sent: %s", method,
-                 misfit ? dx_link_why(link)->phrase : dx_status_name(status)) < 0)
+                 misfit ? dx_link_why(link)->phrase : contact_why_not(method, status)) < 0)
         *ret_line = NULL;
     return misfit ? CLI_MISFIT : status == DX_CLOSED ? CLI_ENDED : CLI_USAGE;
 }

@@ -160,6 +160,8 @@ static int do_raw(struct repl *repl, const struct order *order) {
     dx_status status = dx_link_send(repl_link(repl), dx_str(order->rest));
     if (status == DX_OK)
         return CLI_OK;
+    if (status == DX_ERR_INVALID)
+        return cli_fail(CLI_USAGE, "the text can't be sent: it holds the end of a line");
     repl->quits |= status == DX_CLOSED && !repl->typed;
     return session_tell_unsent(repl->session, "the text", status);
 }

@@ -1,5 +1,6 @@
 #include "cli/run/control.h"
 
+#include "cli/contact.h"
 #include "cli/say.h"
 #include "cli/wait.h"
 
@@ -218,10 +219,21 @@ static void add_time(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *name
         yyjson_mut_obj_add_uint(doc, root, name, ms);
 }
 
+/* The run reads what is said to it as whoever gets it does. */
+static bool can_be_read(const char *params) {
+    yyjson_doc *doc = yyjson_read(params, strlen(params), 0);
+    bool good = doc;
+    yyjson_doc_free(doc);
+    return good;
+}
+
 int cli_control_say(cli_control *control, const char *peer, const char *verb, const char *method,
                     const char *params, const cli_peer_options *options,
                     void (*on_result)(const dx_event *event, void *user), void *user) {
     cli_reply reply;
+    if (params && !can_be_read(params))
+        return cli_fail(CLI_USAGE, "%s can't be sent: %s", method,
+                        contact_why_not(method, DX_ERR_INVALID));
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, root);

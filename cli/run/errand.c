@@ -167,7 +167,8 @@ static void make_call(struct errand *errand) {
     errand->kind = ERRAND_CALL;
     if (status != DX_OK)
         errand_fail(errand, code_of(status), "%.200s can't be sent: %s", yyjson_get_str(method),
-                    status == DX_MISFIT ? dx_link_why(link)->phrase : dx_status_name(status));
+                    status == DX_MISFIT ? dx_link_why(link)->phrase
+                                        : contact_why_not(yyjson_get_str(method), status));
 }
 
 static void fail_absent(struct errand *errand) {

@@ -38,6 +38,9 @@ expect 2 '' 'duplex call: @bad.json:3:4: *' call echo @bad.json -- "$echo" line
 echo '"text"' >text.json
 expect 2 '' 'duplex call: PARAMS must be a JSON object or array' call echo @text.json -- "$echo" line
 expect 2 '' "duplex call: the params can't be written as JSON: *" call echo $'a=\xff' -- "$echo" line
+expect 2 '' "duplex call: echo can't be sent: its params hold a number out of range, or a text that is no UTF-8" \
+    call echo a:=1e999 -- "$echo" line
+expect 2 '' "duplex call: \\xff can't be sent: its name is no UTF-8" call $'\xff' -- "$echo" line
 
 # --- Words -------------------------------------------------------------------------------------
 

@@ -67,7 +67,7 @@ wrong 'there is no call 1 under way' 'cancel 1'
 wrong "ID is missing: the number of a request, 'pending' lists them" 'answer'
 wrong 'there is no request 1 that waits for an answer' 'answer 1 2'
 wrong "ID is missing: the number of a request, 'pending' lists them" 'answer 99999999999999999999 2'
-wrong 'the text can'\''t be sent: invalid' $'raw a\rb'
+wrong 'the text can'\''t be sent: it holds the end of a line' $'raw a\rb'
 
 # A failure is told with its line, what follows is done all the same, and the first one counts.
 talk 1 $'[1]\n[2]' $'duplex repl: line 2: none: Method not found (-32601)\nduplex repl: line 4: a quote is not closed' \
@@ -120,7 +120,7 @@ lines("words", b"echo" + b"".join(b" k%d=1" % i for i in range(9999)))
 lines("more-words", b"echo" + b"".join(b" k%d=1" % i for i in range(10000)), last)
 END
 hostile nul 2 $'duplex repl: line 1: a line can\'t hold a NUL\nduplex repl: line 2: a line can\'t hold a NUL'
-hostile bytes 2 $'duplex repl: line 1: the params can\'t be written as JSON: *\nduplex repl: line 2: \\\\xff\\\\xfe can\'t be sent: invalid\nduplex repl: line 4: \\\\x80 can\'t be sent: invalid'
+hostile bytes 2 $'duplex repl: line 1: the params can\'t be written as JSON: *\nduplex repl: line 2: \\\\xff\\\\xfe can\'t be sent: its name is no UTF-8\nduplex repl: line 4: \\\\x80 can\'t be sent: its name is no UTF-8'
 hostile deep 2 $'duplex repl: line 1: PARAMS:1:*\nduplex repl: line 2: echo can\'t be sent: *\nduplex repl: line 3: a:= is not followed by JSON: *'
 hostile quotes 2 $'duplex repl: line 1: a quote is not closed\nduplex repl: line 2: a quote is not closed\nduplex repl: line 3: nothing follows the last backslash'
 hostile more-words 2 'duplex repl: line 1: a line has at most 10000 words'

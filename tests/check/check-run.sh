@@ -156,6 +156,9 @@ calls() {
     expect 6 '' 'sum: ' call --in parrot sum a:=1
     expect 7 '' "sum can't be sent: /a: expected integer, found string" call --in parrot sum a=x
     expect 7 '' "other can't be sent" call --in parrot other
+    for verb in call notify; do
+        expect 2 '' "duplex $verb: x can't be sent: its params hold a number out of range" "$verb" --in echo x a:=1e999
+    done
     expect 0 '' '' notify --in silent hello
     expect 7 '' "other can't be sent" notify --in parrot other
     expect 3 '' 'bad is not there' notify --in bad hello

@@ -205,9 +205,11 @@ expect 0 '[1]' 'duplex call: the peer speaks header framing (--framing header sa
     call echo '[1]' -- "$echo" header
 # A line that is printed is no message: it says nothing about the framing, neither here nor of the copies that are tried.
 for line in 'Starting up...' '[info] started' 42; do
+    # shellcheck disable=SC2016 # for the other shell
     expect 0 '[1]' '*' call -t 9s echo '[1]' -- sh -c 'echo "$1"; exec "$0" header' "$echo" "$line"
     grep -q '^duplex call: the peer speaks header framing' err || complain "$last: $(cat err)"
 done
+# shellcheck disable=SC2016
 expect 0 '[1]' 'duplex call: the peer speaks header framing*' \
     call -t 9s echo '[1]' -- sh -c 'echo up; exec "$@"' "$tag" "$python" "$plugin" header "$tag"
 expect 4 '' $'duplex call: the peer ended in the handshake: the program exited with code 1\n  stdout: starting up\n  stdout: no config' \

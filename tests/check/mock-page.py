@@ -12,7 +12,7 @@ os.symlink(os.environ["BUILD"] + "/examples/echo", "echo")
 failed = count = 0
 scripts = 0
 for name, kind, block in re.findall(r"^(?:[^\n]*`([a-z.]+)`:\n\n)?```(json|console)\n(.*?)^```$", text, re.M | re.S):
-    if kind == "json":
+    if kind == "json" and '"duplex-mock"' in block:
         name = name or "unnamed.json"
         with open(name, "w", encoding="utf-8") as file:
             file.write(block)
@@ -22,6 +22,7 @@ for name, kind, block in re.findall(r"^(?:[^\n]*`([a-z.]+)`:\n\n)?```(json|conso
         if got.returncode or got.stderr:
             failed += 1
             print("%s is not taken: %d: %s" % (name, got.returncode, got.stderr.decode()))
+    if kind == "json":
         continue
     for command, wanted in re.findall(r"^\$ (.*\n)((?:(?!\$ ).*\n)*)", block, re.M):
         got = subprocess.run(["bash", "-c", command], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

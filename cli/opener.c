@@ -13,7 +13,7 @@
 /* It gets signals as any program does, lives on when we are interrupted at the terminal, and can't
  * write into our results. */
 static int spawn(char **argv, pid_t *ret_pid) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 /* One write: a pipe that can be written takes so much without blocking. How long it may take in all
@@ -87,7 +88,12 @@ bool cli_was_closed(int fd) {
     return closed[fd];
 }
 
+void cli_ignore_limit(bool ignored) {
+    (void)signal(SIGXFSZ, ignored ? SIG_IGN : SIG_DFL);
+}
+
 void cli_output_guard(void) {
+    cli_ignore_limit(true);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         closed[fd] = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
         if (closed[fd])

@@ -63,6 +63,7 @@ static int spawn(const struct demo_program *program, const char *const *argv, pi
     sigemptyset(&none);
     sigemptyset(&ignored);
     sigaddset(&ignored, SIGPIPE);
+    sigaddset(&ignored, SIGXFSZ);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &ignored);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const int ends[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
 static const char *volatile unfinished;
 
 static void on_end(int number) {

@@ -125,6 +125,11 @@ timeout 30 "$place/duplex" demo >out 2>err || got=$?
 if ((got != 7)) || ! grep -q 'duplex-finecode failed' err; then complain "a project that is wrong: $got: $(cat out err)"; fi
 [[ -z $(ls tmp) ]] || complain "left behind: $(ls tmp)"
 cp -r "$BUILD/examples/finecode-demo" "$place/examples"
+# It is started as any program is, whatever we ignore.
+printf '#!/bin/sh\ngrep SigIgn /proc/self/status >&2\nexit 3\n' >"$place/duplex-autohand"
+got=0
+timeout 30 "$place/duplex" demo >out 2>err || got=$?
+((got == 3 && (0x$(sed -n 's/^SigIgn:\t//p' out) & 0x1001000) == 0)) || complain "it ignores signals: $got: $(cat out)"
 # Nor that the agent can't be started, or that nothing is written.
 printf '#!/bin/sh\nexit 3\n' >"$place/duplex-autohand"
 got=0

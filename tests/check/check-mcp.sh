@@ -233,11 +233,12 @@ with 7 '' '--answer does not fit what is asked for' tools call ask -a 'name=Ada 
 with 7 '' '--answer does not fit what is asked for' tools call ask -a accept
 with 0 '"action": "accept"' 'this page to be visited: https://example.com/in?a=1' tools call page -a accept
 has err 'the page was dealt with (e1)'
-printf '#!/bin/sh\necho "$@" >%s/opened\n' "$work" >opener
+printf '#!/bin/sh\ngrep SigIgn /proc/self/status >%s/ignored\necho "$@" >%s/opened\n' "$work" "$work" >opener
 chmod +x opener
 with 0 '"action": "accept"' '*' tools call page -a accept --opener "$work/opener 'a word'"
 for _ in {1..50}; do [[ -s opened ]] && break; sleep 0.05; done
 [[ $(cat opened 2>/dev/null) == "a word https://example.com/in?a=1" ]] || complain "the opener got: $(cat opened)"
+(((0x$(sed 's/.*\t//' ignored) & 0x1001000) == 0)) || complain "the opener ignores SIGPIPE or SIGXFSZ: $(cat ignored)"
 with 0 '"action": "cancel"' '--opener: No such file' tools call page -a accept --opener "$work/absent"
 with 0 '"action": "cancel"' '--opener: only pages of the web are opened' tools call file -a accept --opener "$work/opener"
 with 0 '"action": "decline"' '*' tools call page -a decline --opener "$work/absent"

@@ -124,6 +124,22 @@ full 2 call --json -f line echo '[1]' -- "$echo" line
 full 1 call --json -f line none -- "$echo" line
 full 7 schema --all s.json d.json
 
+# Nor does a limit on the size of files end us without a word. What we start has the default of that signal.
+for word in --help 'list' 'describe mcp'; do
+    got=0
+    last="duplex $word with a limit on files"
+    # shellcheck disable=SC2086 # words
+    (ulimit -f 1 && exec "$BUILD/duplex" $word >large 2>err) || got=$?
+    [[ $got == 2 && $(<err) == *"the output can't be written: File too large" ]] || complain "$last: code $got: $(cat err)"
+done
+cat >duplex-ignores <<'END'
+#!/bin/sh
+while read -r name value; do case $name in SigIgn:) echo "$name $((0x$value & 0x1000000))" ;; esac; done </proc/self/status
+END
+chmod +x duplex-ignores
+expect 0 'SigIgn: 0' '' tap -- ./duplex-ignores
+PATH=.:$PATH expect 0 'SigIgn: 0' '' ignores
+
 # A pipe without a reader is no place for a record.
 mkfifo nobody
 expect 2 '' 'duplex call: cannot write to nobody: *' call -o nobody echo -- "$echo" line

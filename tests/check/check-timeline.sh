@@ -303,6 +303,11 @@ cmp -s small same || complain "a trace was written over"
 got=0
 timeout 20 "$BUILD/duplex" timeline talk.jsonl >/dev/full 2>err || got=$?
 { ((got == 2)) && grep -q "the output can't be written" err; } || complain "a full standard output: code $got: $(cat err)"
+# A file that may not grow is told of, and nothing is left of it.
+got=0
+(ulimit -f 1 && exec timeout 20 "$BUILD/duplex" timeline talk.jsonl -o large) 2>err || got=$?
+[[ $got == 2 && $(<err) == "duplex timeline: large can't be written: File too large" ]] || complain "a limit on files: code $got: $(cat err)"
+[[ -z $(find . -name 'large*') ]] || complain "left behind: $(find . -name 'large*')"
 # Nobody wants a page on a terminal, but a diagram may be.
 terminal() { timeout 20 python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$@" </dev/null; }
 terminal "$BUILD/duplex" timeline small >out || true

@@ -220,9 +220,9 @@ const cli_verb cli_mock = {
         "With --fault, it behaves well but for that: after the handshake, in each answer. As a"
         " host it sends something for a fault to be in. A fault that needs another framing than"
         " that of the protocol is refused, unless --framing asks for it.\n\n"
-        "As a plugin it ends with 0 at the end of its input or by SIGTERM, or as the script says. "
-        "As"
-        " a host it ends when there is nothing left to do.",
+        "As a plugin it ends with 0 at the end of its input or by SIGTERM, or as the script says,"
+        " and with 4 if its output can't be written. As a host it ends when there is nothing left"
+        " to do.",
     .groups = groups,
     .examples = examples,
     .codes = "13456",

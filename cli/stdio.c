@@ -28,6 +28,7 @@ struct cli_stdio {
     bool ended;    /* the input */
     bool finished; /* the output, behind what waits */
     bool gone;
+    int lost; /* why, if nobody is to blame for it */
     bool closed;
     unsigned depth;
 };
@@ -118,8 +119,12 @@ static bool write_some(cli_stdio *stdio) {
     size_t left = stdio->waiting.len - stdio->written;
     ssize_t len =
         write(stdio->out, stdio->waiting.data + stdio->written, left < PORTION ? left : PORTION);
-    if (len < 0)
-        return errno == EINTR || errno == EAGAIN;
+    if (len < 0 && (errno == EINTR || errno == EAGAIN))
+        return true;
+    if (len < 0) {
+        stdio->lost = errno == EPIPE ? 0 : errno;
+        return false;
+    }
     stdio->written += (size_t)len;
     return true;
 }
@@ -163,6 +168,10 @@ bool cli_stdio_write(cli_stdio *stdio, dx_text bytes) {
         stdio->gone = !write_some(stdio);
     stdio->waiting.len = stdio->written = 0;
     return !stdio->gone;
+}
+
+int cli_stdio_lost(const cli_stdio *stdio) {
+    return stdio->lost;
 }
 
 size_t cli_stdio_waiting(const cli_stdio *stdio) {

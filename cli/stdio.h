@@ -25,6 +25,8 @@ void cli_stdio_close(cli_stdio *stdio);
 
 /* False: no memory, too much waits (64 MiB), or it is closed. */
 bool cli_stdio_write(cli_stdio *stdio, dx_text bytes);
+/* Why what is written can't be: an errno; 0: it can, or it is only that nobody reads it. */
+int cli_stdio_lost(const cli_stdio *stdio);
 size_t cli_stdio_waiting(const cli_stdio *stdio);
 /* Those that wait, and those that nobody has read yet, if it is a pipe or a socket. */
 size_t cli_stdio_unread(const cli_stdio *stdio);

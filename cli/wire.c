@@ -206,6 +206,10 @@ bool cli_wire_say(cli_wire *wire, dx_text message) {
     return good;
 }
 
+int cli_wire_lost(const cli_wire *wire) {
+    return wire->stdio ? cli_stdio_lost(wire->stdio) : 0;
+}
+
 size_t cli_wire_waiting(const cli_wire *wire) {
     return wire->program ? dx_program_waiting(wire->program) : cli_stdio_waiting(wire->stdio);
 }

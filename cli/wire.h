@@ -53,6 +53,8 @@ cli_wire *cli_wire_close(cli_wire *wire);
 bool cli_wire_write(cli_wire *wire, dx_text bytes);
 /* A message, framed; JSON or not. The same. */
 bool cli_wire_say(cli_wire *wire, dx_text message);
+/* Why our own output can't be written: an errno; 0: it can, or it is only that nobody reads it. */
+int cli_wire_lost(const cli_wire *wire);
 /* How many bytes still wait. */
 size_t cli_wire_waiting(const cli_wire *wire);
 /* How many have not been read yet at the other end, as far as the system tells. */

@@ -217,6 +217,9 @@ void mock_look(struct mock *mock) {
     mock_outlet_pump(&mock->outlet);
     mock_tasks_go_on(mock);
     bool empty = mock_outlet_empty(&mock->outlet);
+    int lost = cli_wire_lost(mock->wire);
+    if (lost)
+        mock_fail(mock, CLI_ENDED, "the output can't be written: %s", strerror(lost));
     if (mock->over)
         return;
     if (mock->reads_later && empty) {

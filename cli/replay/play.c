@@ -160,6 +160,16 @@ static bool say_message(struct replay *replay) {
     return good;
 }
 
+static void fail_to_say(struct replay *replay) {
+    int lost = cli_wire_lost(replay->wire);
+    if (lost)
+        replay_fail(replay, CLI_ENDED, "the output can't be written: %s", strerror(lost));
+    else if (!replay->gone)
+        replay_fail(replay, CLI_NO_START,
+                    "a message of %zu bytes could not be sent: no memory, or it is too long",
+                    replay->next.text.len);
+}
+
 static void say_next(struct replay *replay) {
     bool good;
     if (replay->next.kind == DX_TRACE_MESSAGE) {
@@ -170,12 +180,10 @@ static void say_next(struct replay *replay) {
                    : cli_wire_write(replay->wire, replay->next.text);
         replay->report.sent += good;
     }
-    if (!good && !replay->gone)
-        replay_fail(replay, CLI_NO_START,
-                    "a message of %zu bytes could not be sent: no memory, or it is too long",
-                    replay->next.text.len);
-    if (!good)
+    if (!good) {
+        fail_to_say(replay);
         return;
+    }
     replay->has_next = false;
     replay->last = replay->place;
     replay->moved_us = dx_recorder_now_us();

@@ -124,6 +124,25 @@ full 2 call --json -f line echo '[1]' -- "$echo" line
 full 1 call --json -f line none -- "$echo" line
 full 7 schema --all s.json d.json
 
+# Nor is it held for something else where the output is the wire.
+cat >wire.jsonl <<'END'
+{"duplex-trace":1,"time":"us","part":1}
+{"t":0,"from":"host","peer":"p","run":1,"message":{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}}
+{"t":1,"from":"plugin","peer":"p","run":1,"message":{"jsonrpc":"2.0","id":1,"result":{}}}
+END
+sed -nE 's/.*"host".*"message":(.*)\}$/\1/p' wire.jsonl >asked
+# wire TEXT ARGUMENT...
+wire() {
+    got=0
+    last="duplex ${*:2}"
+    timeout 20 "$BUILD/duplex" "${@:2}" <asked >/dev/full 2>err || got=$?
+    [[ $got == 4 && $(<err) == *"$1: No space left on device"* ]] || complain "$last with a full output: code $got: $(cat err)"
+}
+wire "duplex replay: the output can't be written" replay -f line --as-plugin wire.jsonl
+wire "duplex mock: the output can't be written" mock -p jsonrpc
+wire "duplex mock: the output can't be written" mock --trace wire.jsonl
+wire 'duplex mcp: cannot write to the peer' mcp serve files .
+
 # Nor does a limit on the size of files end us without a word. What we start has the default of that signal.
 for word in --help 'list' 'describe mcp'; do
     got=0

@@ -463,10 +463,10 @@ def plain_files():
                 found = sink.read()
             wanted = b"".join(answer(i, {"text": "y" * 200}) for i in range(3000)) if data else b""
             same(found, wanted)
-        # A disk that is full, or a file that may not grow, is nobody who reads.
+        # A disk that is full, or a file that may not grow, is told.
         with open("/dev/full", "wb") as sink:
             got = subprocess.run([DUPLEX, "mock", "-p", "jsonrpc"], input=sent, stdout=sink, stderr=subprocess.PIPE, timeout=20)
-        same((got.returncode, got.stderr), (0, b""))
+        same((got.returncode, got.stderr), (4, b"duplex mock: the output can't be written: No space left on device\n"))
 
 
 @case

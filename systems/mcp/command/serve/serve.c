@@ -85,6 +85,8 @@ static int serve_one(struct serve *serve) {
         cli_wait(serve->loop, DX_NEVER);
     if (!serve->over)
         return cli_fail(CLI_INTERRUPTED, "interrupted");
+    if (serve->why.fault == DX_FAULT_SYSTEM)
+        return cli_fail(CLI_ENDED, "%s", serve->why.phrase);
     if (serve->why.fault)
         return cli_fail(CLI_VIOLATION, "the client: %s", serve->why.phrase);
     return CLI_OK;

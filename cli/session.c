@@ -299,12 +299,8 @@ int session_check(const cli_peer_options *options, char *const *command) {
         return cli_fail(CLI_USAGE, "--connect and a command exclude each other");
     if (!options->connect && (!command || !command[0]))
         return cli_fail(CLI_USAGE, "the command is missing: put it behind --, or pass --connect");
-    const char *idle = options->env.count     ? "env"
-                       : options->inherit_env ? "inherit-env"
-                       : options->cwd         ? "cwd"
-                                              : NULL;
-    if (options->connect && idle)
-        return cli_fail(CLI_USAGE, "--connect and --%s exclude each other", idle);
+    if (options->connect && (options->env.count || options->inherit_env || options->cwd))
+        return cli_fail(CLI_USAGE, "--env, --inherit-env and --cwd are for a command behind --");
     if (options->no_handshake && options->init)
         return cli_fail(CLI_USAGE, "--no-handshake and --init exclude each other");
     return cli_check_env(&options->env);

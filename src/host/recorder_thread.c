@@ -42,9 +42,13 @@ int dx__recorder_open_file(const char *path) {
     return fd;
 }
 
-/* PATH.2 becomes PATH.3, PATH.1 becomes PATH.2, PATH becomes PATH.1, and a new PATH begins. If that
- * is not possible, the old one simply grows on. */
+/* PATH.2 becomes PATH.3, PATH.1 becomes PATH.2, PATH becomes PATH.1, and a new PATH begins; where
+ * none is kept, PATH is emptied. If that is not possible, the old one simply grows on. */
 static void begin_new_file(dx_recorder *recorder) {
+    if (!recorder->keep) {
+        (void)!ftruncate(recorder->fd, 0);
+        return;
+    }
     size_t len = strlen(recorder->path) + 16;
     char *from = malloc(len);
     char *to = malloc(len);

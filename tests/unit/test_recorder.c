@@ -179,7 +179,7 @@ static void the_last_file_has_records(void **state) {
         assert_int_equal(dx_recorder_close(recorder, NULL), DX_OK);
         struct counted counted = {0};
         read_trace(path_of("last"), &counted);
-        assert_true(counted.host > 0);
+        assert_in_range(counted.host, 1, 49);
         assert_int_equal(counted.other + counted.dropped, 0);
     }
 }

@@ -15,12 +15,8 @@ static int check_words(const struct mcp_options *options, char **command) {
         return cli_fail(CLI_USAGE,
                         "the server is missing: put its command behind --, or pass --config or"
                         " --connect");
-    const char *idle = options->env.count     ? "env"
-                       : options->inherit_env ? "inherit-env"
-                       : options->cwd         ? "cwd"
-                                              : NULL;
-    if (options->connect && idle)
-        return cli_fail(CLI_USAGE, "--connect and --%s exclude each other", idle);
+    if (options->connect && (options->env.count || options->inherit_env || options->cwd))
+        return cli_fail(CLI_USAGE, "--env, --inherit-env and --cwd are for a command behind --");
     return cli_check_env(&options->env);
 }
 

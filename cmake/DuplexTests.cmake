@@ -48,9 +48,11 @@ foreach(source IN LISTS sources)
     target_link_libraries(${stem} PRIVATE ${CMOCKA_LIBRARY})
     duplex_test(unit.${name} 60 unit ${stem})
 endforeach()
-# What is pure in the command.
+# Parts of the command.
 target_sources(test_histogram PRIVATE ${PROJECT_SOURCE_DIR}/cli/bench/histogram.c)
 target_include_directories(test_histogram PRIVATE ${PROJECT_SOURCE_DIR})
+target_sources(test_cli_wait PRIVATE ${PROJECT_SOURCE_DIR}/cli/wait.c)
+target_include_directories(test_cli_wait PRIVATE ${PROJECT_SOURCE_DIR})
 
 # The systems: their libraries are not part of duplex_static.
 foreach(system hermes mcp reginald finecode autohand)

@@ -18,9 +18,9 @@
  *   - It ends once: `gone` comes when it has exited and its output was read to the end, or drain_ms
  *     after it has exited if somebody else holds that open. Pending calls end just before.
  *   - Its whole group has been killed when `gone` comes, and dies with this process: by the
- *     parent-death signal (if the first thread starts it), and by a small guardian process, one for
- *     each loop, that holds a pipe to us and kills the groups when that closes. A child that makes
- *     a session of its own escapes both.
+ *     parent-death signal (if the first thread starts it, which then must not end before it), and
+ *     by a small guardian process, one for each loop, that holds a pipe to us and kills the groups
+ *     when that closes. A child that makes a session of its own escapes both.
  */
 #ifndef DUPLEX_CHILD_H
 #define DUPLEX_CHILD_H

@@ -498,7 +498,9 @@ static dx_status follow(dx_peer *peer) {
     return status;
 }
 
-static dx_status take_fault(dx_peer *peer, const struct intake *in) {
+/* Out of the way of what comes all the time. */
+__attribute__((cold, noinline)) static dx_status take_fault(dx_peer *peer,
+                                                            const struct intake *in) {
     const dx_frame *frame = &peer->frame;
     if (frame->fatal) {
         dx__end(peer, frame->fault, frame->found, frame->expected);

@@ -124,19 +124,12 @@ dx_json contact_json(const char *text) {
     return text ? dx_json_text(text, strlen(text)) : dx_json_none();
 }
 
-static bool is_utf8(const char *text) {
-    size_t len = strlen(text);
-    for (size_t at = 0, one; at < len; at += one)
-        if (!(one = dx__utf8(text + at, len - at)))
-            return false;
-    return true;
-}
-
 const char *contact_why_not(const char *method, dx_status status) {
     if (status != DX_ERR_INVALID)
         return dx_status_name(status);
-    return is_utf8(method) ? "its params hold a number out of range, or a text that is no UTF-8"
-                           : "its name is no UTF-8";
+    return dx__is_utf8(dx_str(method))
+               ? "its params hold a number out of range, or a text that is no UTF-8"
+               : "its name is no UTF-8";
 }
 
 int contact_why_unsent(const struct contact *contact, const char *method, dx_status status,

@@ -34,19 +34,24 @@ static void run_until(struct watcher *watcher, dx_state state) {
     assert_int_equal(dx_loop_run(watcher->loop), DX_OK);
 }
 
+static dx_supervisor *make(struct watcher *watcher, dx_supervisor_config *config) {
+    dx_supervisor *supervisor;
+    config->user = watcher;
+    assert_int_equal(dx_loop_new(NULL, &watcher->loop, NULL), DX_OK);
+    assert_int_equal(dx_supervisor_new(watcher->loop, config, &supervisor), DX_OK);
+    return supervisor;
+}
+
 static void starts_and_stops(void **state) {
     (void)state;
     static const dx_state states[] = {DX_STATE_STARTING, DX_STATE_READY, DX_STATE_STOPPING,
                                       DX_STATE_STOPPED};
     const char *argv[] = {echo_path, "line", NULL};
     dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
-    dx_supervisor *supervisor;
     struct watcher watcher = {0};
     alarm(20);
     config.on_state = on_state;
-    config.user = &watcher;
-    assert_int_equal(dx_loop_new(NULL, &watcher.loop, NULL), DX_OK);
-    assert_int_equal(dx_supervisor_new(watcher.loop, &config, &supervisor), DX_OK);
+    dx_supervisor *supervisor = make(&watcher, &config);
     assert_int_equal(dx_supervisor_state(supervisor), DX_STATE_STOPPED);
     assert_ptr_equal(dx_supervisor_user(supervisor), &watcher);
     for (unsigned i = 1; i <= 2; i++) {
@@ -75,13 +80,10 @@ static void starts_again(void **state) {
                                       DX_STATE_READY};
     const char *argv[] = {echo_path, "line", NULL};
     dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
-    dx_supervisor *supervisor;
     struct watcher watcher = {0};
     alarm(20);
     config.on_state = on_state;
-    config.user = &watcher;
-    assert_int_equal(dx_loop_new(NULL, &watcher.loop, NULL), DX_OK);
-    assert_int_equal(dx_supervisor_new(watcher.loop, &config, &supervisor), DX_OK);
+    dx_supervisor *supervisor = make(&watcher, &config);
     dx_supervisor_stop(supervisor); /* which is no reason not to start it */
     dx_supervisor_start(supervisor);
     run_until(&watcher, DX_STATE_READY);
@@ -121,13 +123,10 @@ static void dies_of_what_it_said(void **state) {
     (void)state;
     const char *argv[] = {"sh", "-c", "yes hello | head -c 200000; exec cat >/dev/null", NULL};
     dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
-    dx_supervisor *supervisor;
     struct watcher watcher = {0};
     alarm(30);
     config.on_state = keep_reason;
-    config.user = &watcher;
-    assert_int_equal(dx_loop_new(NULL, &watcher.loop, NULL), DX_OK);
-    assert_int_equal(dx_supervisor_new(watcher.loop, &config, &supervisor), DX_OK);
+    dx_supervisor *supervisor = make(&watcher, &config);
     dx_supervisor_start(supervisor);
     assert_int_equal(dx_loop_run(watcher.loop), DX_OK);
     assert_int_equal(watcher.until, DX_STATE_BACKOFF);

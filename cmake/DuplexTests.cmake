@@ -108,6 +108,22 @@ foreach(system hermes mcp reginald finecode autohand)
 endforeach()
 set_tests_properties(${timed_rows} PROPERTIES PROCESSORS ${alone})
 
+# An attack is one "def attack_NAME" of a script; each is a test of its own. They measure memory and
+# time from outside, and a name that contains "alone" runs with nothing beside it.
+file(GLOB scripts CONFIGURE_DEPENDS tests/attacks/attack_*.py)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${scripts})
+foreach(script IN LISTS scripts)
+    file(READ ${script} text)
+    string(REGEX MATCHALL "\ndef attack_[a-z0-9_]+\\(" headings "${text}")
+    foreach(heading IN LISTS headings)
+        string(REGEX REPLACE "^\ndef attack_([a-z0-9_]+).*" "\\1" name "${heading}")
+        duplex_test(attack.${name} 120 attacks python3 ${script} ${PROJECT_BINARY_DIR} ${name})
+        if(name MATCHES "alone")
+            set_tests_properties(attack.${name} PROPERTIES PROCESSORS ${alone})
+        endif()
+    endforeach()
+endforeach()
+
 # The public suite of JSON Schema; each draft is a test of its own.
 file(GLOB sources CONFIGURE_DEPENDS tests/schema/*.c)
 if(sources)

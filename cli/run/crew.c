@@ -12,6 +12,10 @@
 /* How much of the standard error is shown when a peer dies; how much a journal holds. */
 enum { TAIL_LINES = 10, TAIL_BYTES = 2000, LOG_MAX = 256 << 10 };
 
+/* Longer results and params are passed on as text and not checked: parsing and checking them would
+ * keep the other peers of the run waiting. */
+enum { TREE_MAX = 256 << 10 };
+
 static void write_down(struct crew_peer *peer, bool own, dx_text text) {
     unsigned run = peer->supervisor ? dx_supervisor_incarnation(peer->supervisor) : 0;
     journal_add(&peer->journal, peer->crew->seq++, run, own, text);
@@ -304,6 +308,7 @@ static dx_supervisor_config configure(struct crew_peer *peer) {
     child->link.user = peer;
     child->link.recorder = peer->recorder;
     child->link.name = given->name;
+    child->link.peer.tree_max = TREE_MAX;
     if (given->timeout_ms)
         child->link.peer.timeout_ms = given->timeout_ms;
     config.on_start = on_start;

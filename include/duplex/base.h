@@ -106,7 +106,7 @@ typedef enum dx_fault {
     DX_FAULT_JSON_TRAILING,   /* bytes after the document */
     DX_FAULT_JSON_UTF8,       /* bytes that are not UTF-8 */
     DX_FAULT_JSON_DEPTH,      /* nested deeper than the limit */
-    DX_FAULT_JSON_VALUE,      /* right JSON that the JSON library can't hold (1e400, "\ud800") */
+    DX_FAULT_JSON_VALUE,      /* JSON that can't be held: 1e400, "\ud800", 2^20 digits */
     /* the JSON-RPC envelope */
     DX_FAULT_NOT_A_MESSAGE,     /* neither request, notification nor response */
     DX_FAULT_VERSION,           /* "jsonrpc" is not "2.0" */
@@ -123,6 +123,9 @@ typedef enum dx_fault {
     DX_FAULT_ERROR_SHAPE,       /* "error" is not an object with an integer code and a message */
     DX_FAULT_BATCH,             /* a batch where batches are not allowed */
     DX_FAULT_BATCH_EMPTY,       /* a batch of nothing */
+    DX_FAULT_BATCH_LIMIT,       /* a batch with more elements than the limit */
+    DX_FAULT_METHOD_LIMIT,      /* a "method" longer than the limit */
+    DX_FAULT_VALUES_LIMIT,      /* a message with more values than the limit */
     /* the conversation */
     DX_FAULT_ID_UNKNOWN, /* a response to nothing we asked */
     DX_FAULT_ID_FORM,    /* a response whose id is ours in another form ("1" or 1.0 for 1) */

@@ -16,7 +16,8 @@
  *   - A loop and all that hangs on it belong to one thread. dx_loop_post() is the one call that
  *     other threads may make.
  *   - After a fork(), the copy in the new process can only be freed; everything else does nothing
- *     there, or fails, since the descriptors and children are the original's.
+ *     there, or fails (links with DX_CLOSED), since the descriptors and children are the
+ * original's.
  *   - Nothing global is touched: no signal handler, no SIGPIPE setting, no waitpid(-1), nothing
  *     printed.
  */

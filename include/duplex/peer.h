@@ -156,6 +156,10 @@ typedef struct dx_peer_config {
     size_t stray_max;    /* bytes of stray text between two messages (64 KiB) */
     unsigned stray_rate; /* stray lines in a minute (1000) */
     unsigned depth_max;  /* nesting of a message (1000; at most DX_DEPTH_MAX) */
+    size_t values_max;   /* values and names in one message (4,000,000); each costs 16 bytes */
+    size_t batch_max;    /* elements of a batch (1000); a longer one is one invalid request */
+    size_t tree_max;     /* bytes of a body that is parsed and checked (no limit); a longer one is
+                            handed out as text, its `value` NULL, unchecked by the protocol */
     size_t id_max;       /* bytes of an id or token that the other side chose (1024) */
     size_t calls_max;    /* our calls that are pending (100,000) */
     size_t requests_max; /* requests that you were handed and have not answered (10,000) */
@@ -262,7 +266,7 @@ struct dx_event {
     dx_text method;    /* its characters */
     dx_text body;      /* params, result or error as JSON text; may be absent */
     yyjson_val *value; /* the same, parsed, to be read only (who answers with it sends the body as
-                          it came); NULL when absent or under DX_PEER_TEXT */
+                          it came); NULL when absent, longer than tree_max or under DX_PEER_TEXT */
     dx_text message;   /* the whole message as it came; absent if nothing came */
     int64_t code;      /* OUTCOME_ERROR: its code, 0 if it has no usable one */
     const dx_method *rule; /* what the protocol says about it; NULL without one */

@@ -23,8 +23,9 @@ struct dx_framer {
     size_t released;
     size_t pos;
     size_t scan;
-    size_t quiet; /* bytes that end nothing may be added up to this length; 0: none */
-    char *lent;   /* an old block that texts handed out still point into */
+    size_t blanks; /* how many the line at `pos` begins with, as far as was looked */
+    size_t quiet;  /* bytes that end nothing may be added up to this length; 0: none */
+    char *lent;    /* an old block that texts handed out still point into */
     uint64_t lf_lines;
 
     /* the header block being read */

@@ -5,11 +5,14 @@
 
 #include <string.h>
 
-static bool blank(dx_text text) {
-    for (size_t i = 0; i < text.len; i++)
-        if (text.at[i] != ' ' && text.at[i] != '\t' && text.at[i] != '\r')
-            return false;
-    return true;
+/* Counts the blanks that the line begins with; each is looked at once, however slowly they come. */
+static void count_blanks(dx_framer *framer) {
+    const char *end = framer->in.data + framer->in.len;
+    const char *start = framer->in.data + framer->pos;
+    const char *at = start + framer->blanks;
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
+        at++;
+    framer->blanks = (size_t)(at - start);
 }
 
 /* How long it is says nothing: it was seen when it was too long, not at its end. */
@@ -29,6 +32,7 @@ static void skip(dx_framer *framer) {
     framer->skipping = !newline;
     framer->pos = newline ? (size_t)(newline + 1 - framer->in.data) : framer->in.len;
     framer->scan = framer->pos;
+    framer->blanks = 0;
 }
 
 /* The line at `at` is the first of a header. */
@@ -114,6 +118,7 @@ dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret) {
             framer->scan = framer->pos;
             return dx__frame_fault(framer, ret, DX_FAULT_BOM, 0, 0);
         }
+        count_blanks(framer);
         const char *newline = dx__frame_newline(framer);
         if (!newline && !framer->finished) {
             /* One byte more than the limit may be the CR before the newline. */
@@ -131,12 +136,13 @@ dx_status dx__frame_line_next(dx_framer *framer, dx_frame *ret) {
         if (framer->config.lenient & DX_LENIENT_UTF8) {
             size_t more = mend(framer, len);
             at = framer->pos;
-            start = framer->in.data + at;
             len += more;
             whole += more;
         }
+        bool blank = framer->blanks >= len;
         framer->pos = framer->scan = at + whole;
-        if (blank((dx_text){start, len}))
+        framer->blanks = 0;
+        if (blank)
             continue;
         dx_status status = line(framer, ret, at, len);
         if (!newline && ret->kind == DX_FRAME_MESSAGE)

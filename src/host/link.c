@@ -23,6 +23,15 @@ enum { HOLD_OFF = 31 };
 enum { LARGE = 256 << 10, WIDE = 1 << 20 };
 /* When what failed for lack of memory is tried again. */
 enum { RETRY_MS = 10 };
+/* One link works so long before others have their turn, and looks at the clock after so many events
+ * or bytes. A large message is scanned in steps of this length; so much is written in one go. */
+enum {
+    SLICE_US = 2000,
+    LOOK_EVENTS = 32,
+    LOOK_BYTES = 64 << 10,
+    STEP = 256 << 10,
+    BURST = 4 << 20
+};
 
 struct dx_link {
     dx__thing thing;
@@ -43,6 +52,7 @@ struct dx_link {
     bool out_is_socket;
     bool out_is_silent; /* a plain write() raises no SIGPIPE */
     bool in_is_left;    /* reading ended before all was read, and nobody will tell us again */
+    bool is_left;       /* so did handing out */
     bool in_is_wide;
     bool out_is_wide;
     bool masked;      /* the kernel can't write without SIGPIPE: see write_masked() */
@@ -54,7 +64,10 @@ struct dx_link {
     bool unread_told;
     bool unwatched;    /* there was no memory for being told when more can be written */
     unsigned hold_off; /* so many times more, reading again at once is not tried */
-    char *first;       /* what was read before there was a link, and how much of it is taken */
+    unsigned events;   /* since the clock was looked at … */
+    size_t bytes;
+    uint64_t slice_end; /* … which was set to that, in us; 0: not yet */
+    char *first;        /* what was read before there was a link, and how much of it is taken */
     size_t first_len;
     size_t first_at;
     dx_error why;
@@ -158,9 +171,10 @@ static void widen(int fd, bool *is_wide) {
 }
 
 static void flush(dx_link *link) {
+    size_t written = 0;
     if (dx__out_waiting(link->peer) > LARGE)
         widen(link->out.fd, &link->out_is_wide);
-    while (dx__out_waiting(link->peer)) {
+    while (dx__out_waiting(link->peer) && written < BURST) {
         dx_text bytes = dx_peer_output(link->peer);
         if (link->out.fd < 0) {
             dx_peer_sent(link->peer, bytes.len);
@@ -176,6 +190,7 @@ static void flush(dx_link *link) {
         if (n < 0)
             break;
         dx_peer_sent(link->peer, (size_t)n);
+        written += (size_t)n;
         link->unread_at = DX_NEVER;
         link->unread_told = false;
     }
@@ -260,17 +275,48 @@ static void on_event(dx_link *link, const dx_event *event) {
         dx_peer_refuse(link->peer, event->request, DX_CODE_METHOD, dx_str(NULL), dx_json_none());
 }
 
-/* False if the link was freed in a callback. */
-static bool hand_out(dx_link *link) {
+/* A turn begins. */
+static void begin_slice(dx_link *link) {
+    link->events = 0;
+    link->bytes = 0;
+    link->slice_end = 0;
+}
+
+/* Is it time for others? The clock is seldom looked at, so that short turns cost nothing. */
+static bool is_slice_over(dx_link *link, size_t bytes) {
+    link->bytes += bytes;
+    if (++link->events < LOOK_EVENTS && link->bytes < LOOK_BYTES)
+        return false;
+    uint64_t now = dx__clock_us();
+    link->events = 0;
+    link->bytes = 0;
+    if (!link->slice_end)
+        link->slice_end = now + SLICE_US;
+    return now >= link->slice_end;
+}
+
+/* Events, until there are none or the slice is over; with `all`, until there are none. False if the
+ * link was freed in a callback. */
+static bool hand_out(dx_link *link, bool all) {
     const dx_event *event;
-    dx_status status;
-    while ((status = dx_peer_next(link->peer, &event)) == DX_OK) {
-        on_event(link, event);
-        if (link->freed)
-            return false;
-        if (dx__out_waiting(link->peer) >= GATHER)
-            flush(link);
+    dx_status status = DX_AGAIN;
+    bool over = false;
+    while (!over) {
+        status = dx_peer_next(link->peer, &event);
+        if (status != DX_OK && !(status == DX_AGAIN && link->peer->paused))
+            break;
+        size_t bytes = STEP;
+        if (status == DX_OK) {
+            bytes = event->message.len;
+            on_event(link, event);
+            if (link->freed)
+                return false;
+            if (dx__out_waiting(link->peer) >= GATHER)
+                flush(link);
+        }
+        over = is_slice_over(link, bytes) && !all;
     }
+    link->is_left = over;
     if (status == DX_ERR_NOMEM) /* again in a moment, when there may be some */
         dx__due_set(link->thing.loop, &link->due, link->thing.loop->now + RETRY_MS);
     return true;
@@ -323,13 +369,14 @@ static void take_turn(dx_link *link) {
     if (link->freed || link->told)
         return;
     bool is_first_in = feed_first(link);
-    if (!hand_out(link))
+    begin_slice(link);
+    if (!hand_out(link, false))
         return;
     flush(link);
     bool empty = !dx__out_waiting(link->peer);
     if (link->closing && empty && !link->over) {
         finish(link);
-        if (!hand_out(link))
+        if (!hand_out(link, false))
             return;
         flush(link);
     }
@@ -348,6 +395,8 @@ static void take_turn(dx_link *link) {
         deadline = loop->now + RETRY_MS;
     if (link->give_up_at < deadline)
         deadline = link->give_up_at;
+    if (link->is_left && loop->now < deadline)
+        deadline = loop->now + 1; /* which is over when the others have had their turn */
     dx__due_set(loop, &link->due, link->unread_at < deadline ? link->unread_at : deadline);
 }
 
@@ -420,7 +469,7 @@ static void record(void *user, int out, dx_text text, size_t framed) {
 static void tell_ended(dx_link *link) {
     if (link->peer->config.framing == DX_FRAMING_LINE)
         (void)dx_peer_feed(link->peer, "\n", 1, link->thing.loop->now, NULL);
-    if (hand_out(link) && !link->over && !link->closing)
+    if (hand_out(link, true) && !link->over && !link->closing)
         link->config.on_ended(link, link->config.user);
 }
 
@@ -445,9 +494,14 @@ static void input_ended(dx_link *link, int number) {
 static bool read_all(dx_link *link, int most, bool to_the_end) {
     bool came = false;
     bool again = false; /* there may well be nothing */
+    bool whole = most > READS;
     if (!feed_first(link)) {
         link->in_is_left = true;
         return false;
+    }
+    if (link->is_left && (!hand_out(link, whole) || link->is_left)) {
+        link->in_is_left = true;
+        return true;
     }
     while (most-- > 0 && link->in.fd >= 0) {
         link->in_is_left = true;
@@ -475,9 +529,11 @@ static bool read_all(dx_link *link, int most, bool to_the_end) {
         }
         uint64_t before = link->peer->stats.messages_in;
         dx_peer_commit(link->peer, (size_t)n, link->thing.loop->now);
-        if (!hand_out(link))
+        if (!hand_out(link, whole))
             break;
         flush(link);
+        if (!whole && (link->is_left || is_slice_over(link, (size_t)n)))
+            return true;
         /* That was all, as a rule. But in the middle of a message the rest is near; and where
          * several come at once, the next are often here already: looking is cheaper than being
          * told. */
@@ -496,14 +552,15 @@ static bool read_all(dx_link *link, int most, bool to_the_end) {
  * harm. */
 static bool has_more_to_do(const dx_link *link) {
     return link->closing || link->half_closed || link->over || link->in.fd < 0 ||
-           link->in_is_left || link->give_up_at != DX_NEVER || dx__out_waiting(link->peer) ||
-           dx__peer_is_full(link->peer) || dx_peer_deadline(link->peer) < link->due.timer.when ||
-           !link->due.timer.place;
+           link->in_is_left || link->is_left || link->give_up_at != DX_NEVER ||
+           dx__out_waiting(link->peer) || dx__peer_is_full(link->peer) ||
+           dx_peer_deadline(link->peer) < link->due.timer.when || !link->due.timer.place;
 }
 
 static bool in_ready(dx__watch *watch, uint32_t events) {
     dx_link *link = DX__OWNER(watch, dx_link, in);
     link->reading = true;
+    begin_slice(link);
     bool came = read_all(link, READS, events & (EPOLLHUP | EPOLLERR));
     link->reading = false;
     if (link->in_is_left && !link->freed)
@@ -634,6 +691,7 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
                  ? dx__system_error(reterr, DX_FAULT_SYSTEM, "copy a descriptor", NULL, errno)
                  : dx_peer_new(&peer, &link->peer);
     if (status == DX_OK) {
+        link->peer->step = STEP;
         link->peer->spoke = spoke;
         link->peer->spoke_user = link;
         dx__calls_carry(link->peer, sizeof(struct link_call));
@@ -689,7 +747,7 @@ void dx__link_finish_now(dx_link *link, const dx_error *why) {
         dx_peer_finish(link->peer, why, link->thing.loop->now);
         link->why = *why;
     }
-    if (hand_out(link))
+    if (hand_out(link, true))
         tell_closed(link);
 }
 
@@ -731,9 +789,19 @@ static dx_status turned(dx_link *link, dx_status status) {
     return status;
 }
 
+/* May anything be said? Not in a fork: what it sent would mix with what the original sends. */
+static bool can_speak(const dx_link *link) {
+    return link && !link->closing && !link->half_closed && dx__loop_is_ours(link->thing.loop);
+}
+
+/* Answers may still be given while the link closes. */
+static bool can_answer(const dx_link *link) {
+    return link && !link->told && dx__loop_is_ours(link->thing.loop);
+}
+
 dx_status dx_link_call(dx_link *link, dx_text method, dx_json params,
                        const dx_link_call_options *options, dx_call *ret_call) {
-    if (!link || link->closing || link->half_closed)
+    if (!can_speak(link))
         return DX_CLOSED;
     dx__call *call;
     dx_status status = dx__call_new(link->peer, method, params, options ? &options->peer : NULL,
@@ -750,33 +818,33 @@ dx_status dx_link_call(dx_link *link, dx_text method, dx_json params,
 }
 
 dx_status dx_link_notify(dx_link *link, dx_text method, dx_json params) {
-    if (!link || link->closing || link->half_closed)
+    if (!can_speak(link))
         return DX_CLOSED;
     return turned(link, dx_peer_notify(link->peer, method, params));
 }
 
 dx_status dx_link_send(dx_link *link, dx_text text) {
-    if (!link || link->closing || link->half_closed)
+    if (!can_speak(link))
         return DX_CLOSED;
     return turned(link, dx_peer_send(link->peer, text));
 }
 
 dx_status dx_link_cancel(dx_link *link, dx_call call, dx_text reason) {
-    if (!link)
+    if (!link || !dx__loop_is_ours(link->thing.loop))
         return DX_CLOSED;
     return turned(link,
                   dx_peer_cancel(link->peer, call, reason, dx__loop_later(link->thing.loop, 0)));
 }
 
 dx_status dx_link_reply(dx_link *link, dx_request request, dx_json result) {
-    if (!link || link->told)
+    if (!can_answer(link))
         return DX_CLOSED;
     return turned(link, dx_peer_reply(link->peer, request, result));
 }
 
 dx_status dx_link_refuse(dx_link *link, dx_request request, int64_t code, dx_text message,
                          dx_json data) {
-    if (!link || link->told)
+    if (!can_answer(link))
         return DX_CLOSED;
     return turned(link, dx_peer_refuse(link->peer, request, code, message, data));
 }

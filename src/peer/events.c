@@ -62,8 +62,10 @@ static void tell_end(const dx_peer *peer, dx_event *ev, const dx__call *call) {
 
 /* An error object's code; 0 and a fault if it has none that is an integer, or no message. */
 static int64_t code_of(dx_event *ev) {
-    dx_text code = dx_rpc_member(ev->body, dx_str("code"));
-    dx_text message = dx_rpc_member(ev->body, dx_str("message"));
+    enum { LOOK_MAX = 1 << 20 }; /* not in steps, so not further */
+    dx_text error = {ev->body.at, ev->body.len < LOOK_MAX ? ev->body.len : LOOK_MAX};
+    dx_text code = dx_rpc_member(error, dx_str("code"));
+    dx_text message = dx_rpc_member(error, dx_str("message"));
     uint64_t number = 0;
     size_t i = code.len && code.at[0] == '-' ? 1 : 0;
     bool good = code.len > i && code.len - i <= 19 && message.at && message.at[0] == '"';
@@ -97,7 +99,7 @@ static dx_status hand_done(dx_peer *peer, const dx__queued *queued, dx_event *ev
     ev->body =
         dx__part(text, queued->message.error.len ? queued->message.error : queued->message.result);
     if (ev->outcome == DX_OUTCOME_INVALID)
-        ev->error.offset = queued->found;
+        dx__error_set(&ev->error, call->fault, queued->found, queued->found, queued->expected);
     if (ev->outcome == DX_OUTCOME_ERROR)
         ev->code = code_of(ev);
     dx_status status = ev->outcome == DX_OUTCOME_INVALID ? DX_OK : dx__parse(peer, ev);

@@ -6,13 +6,18 @@
 
 #include <string.h>
 
+/* How much of a text is looked at where it is not scanned in steps: for a member of the params, for
+ * a message that was cut off, for the spaces around a line. And the longest method. */
+enum { LOOK_MAX = 1 << 20, BLANKS_MAX = 4 << 10, METHOD_MAX = 256 << 10 };
+
 /* The message at hand while it is taken in. */
 struct intake {
     dx_text text; /* the frame */
     dx_message message;
-    dx__batch *batch; /* the batch it is an element of, or NULL */
-    yyjson_doc *doc;  /* if it was parsed already … */
-    size_t trees;     /* … and where the trees end with it */
+    dx__batch *batch;  /* the batch it is an element of, or NULL */
+    uint32_t elements; /* if it is a batch */
+    yyjson_doc *doc;   /* if it was parsed already … */
+    size_t trees;      /* … and where the trees end with it */
 };
 
 uint64_t dx__needed_from(const dx_peer *peer) {
@@ -65,9 +70,20 @@ static void push_violation(dx_peer *peer, const struct intake *in, dx_fault faul
 
 /* What the numbers of a fault mean that dx_rpc_scan() found. */
 static uint64_t expected_of(const dx_peer *peer, dx_fault fault) {
-    return fault == DX_FAULT_JSON_DEPTH ? peer->config.depth_max
-           : fault == DX_FAULT_ID_LIMIT ? peer->config.id_max
-                                        : 0;
+    switch (fault) {
+    case DX_FAULT_JSON_DEPTH:
+        return peer->config.depth_max;
+    case DX_FAULT_ID_LIMIT:
+        return peer->config.id_max;
+    case DX_FAULT_METHOD_LIMIT:
+        return METHOD_MAX;
+    case DX_FAULT_VALUES_LIMIT:
+        return peer->config.values_max;
+    case DX_FAULT_BATCH_LIMIT:
+        return peer->config.batch_max;
+    default:
+        return 0;
+    }
 }
 
 /* Tells a violation, and answers it with an error if `code` is not 0. */
@@ -117,7 +133,8 @@ static dx_status between(dx_peer *peer, const struct intake *in) {
     if (peer->may_be_short && peer->short_at + peer->short_len == peer->frame.offset) {
         size_t whole = peer->short_len + in->text.len;
         dx_text both = {in->text.at - peer->short_len, whole};
-        if (dx_json_check(both, peer->config.depth_max, NULL) == DX_FAULT_NONE) {
+        if (whole <= LOOK_MAX &&
+            dx_json_check(both, peer->config.depth_max, NULL) == DX_FAULT_NONE) {
             if (dx__queue_reserve(peer) != DX_OK)
                 return DX_ERR_NOMEM;
             push_violation(peer, in, DX_FAULT_LENGTH_SHORT, whole, peer->short_len);
@@ -228,9 +245,16 @@ static void give_up(dx_peer *peer, dx_text id) {
         dx__call_end(peer, call, DX_OUTCOME_CANCELLED, DX_FAULT_GIVEN_UP, false);
 }
 
-static dx_status take_cancel(dx_peer *peer, const struct intake *in) {
+/* A member of the params, if it is not too far back in them. */
+static dx_text member_of(const struct intake *in, const char *name) {
     dx_text params = dx__part(in->text, in->message.params);
-    dx_text id = dx_rpc_member(params, dx_str(peer->config.cancel.id_member));
+    if (params.len > LOOK_MAX)
+        params.len = LOOK_MAX;
+    return dx_rpc_member(params, dx_str(name));
+}
+
+static dx_status take_cancel(dx_peer *peer, const struct intake *in) {
+    dx_text id = member_of(in, peer->config.cancel.id_member);
     dx__request *request =
         id.at ? dx__request_by_id(peer, id, dx__hash(peer->config.seed, id)) : NULL;
     if (request && request->state == REQUEST_QUEUED)
@@ -262,8 +286,7 @@ static dx_status take_notification(dx_peer *peer, const struct intake *in) {
         return take_cancel(peer, in);
     if (is_method(in, peer->config.progress.method)) {
         const dx_progress_style *style = &peer->config.progress;
-        dx_text params = dx__part(in->text, in->message.params);
-        dx_text token = dx_rpc_member(params, dx_str(style->token_member));
+        dx_text token = member_of(in, style->token_member);
         dx__call *call = token.at ? dx__call_by_token(peer, token) : NULL;
         if (call)
             return take_progress(peer, in, call);
@@ -281,7 +304,7 @@ static dx_status take_notification(dx_peer *peer, const struct intake *in) {
 static bool ends_call(dx_fault fault) {
     return fault == DX_FAULT_NONE || fault == DX_FAULT_VERSION ||
            fault == DX_FAULT_MEMBER_REPEATED || fault == DX_FAULT_RESULT_AND_ERROR ||
-           fault == DX_FAULT_RESULT_MISSING;
+           fault == DX_FAULT_RESULT_MISSING || fault == DX_FAULT_VALUES_LIMIT;
 }
 
 static dx_status take_response(dx_peer *peer, const struct intake *in) {
@@ -309,7 +332,8 @@ static dx_status take_response(dx_peer *peer, const struct intake *in) {
         /* Who never asks for anything takes it for a request that is none. */
         if (peer->config.flags & DX_PEER_NO_STRAY)
             return violation(peer, in, fault, number, DX_CODE_REQUEST, no_id);
-        push_violation(peer, in, fault, number, number);
+        push_violation(peer, in, fault, number,
+                       fault == DX_FAULT_VALUES_LIMIT ? peer->config.values_max : number);
         return DX_OK;
     }
     bool cancelled = call->state == CALL_CANCELLING;
@@ -326,11 +350,12 @@ static dx_status take_response(dx_peer *peer, const struct intake *in) {
     dx__queued *queued = event(peer, in, DX_EVENT_DONE);
     queued->call = call;
     queued->found = in->message.fault_at;
+    queued->expected = expected_of(peer, bad);
     return DX_OK;
 }
 
 static bool is_json_fault(dx_fault fault) {
-    return fault >= DX_FAULT_JSON_EMPTY && fault <= DX_FAULT_JSON_DEPTH;
+    return fault >= DX_FAULT_JSON_EMPTY && fault <= DX_FAULT_JSON_VALUE;
 }
 
 static dx_status take_invalid(dx_peer *peer, const struct intake *in) {
@@ -348,7 +373,11 @@ static dx_status take_invalid(dx_peer *peer, const struct intake *in) {
     return violation(peer, in, message->fault, message->fault_at, code, asks ? id : no_id);
 }
 
-static dx_status take_message(dx_peer *peer, const struct intake *in) {
+static dx_status take_message(dx_peer *peer, struct intake *in) {
+    if (in->message.method.len > METHOD_MAX && in->message.fault == DX_FAULT_NONE) {
+        in->message.fault = DX_FAULT_METHOD_LIMIT;
+        in->message.fault_at = in->message.method.len;
+    }
     if (in->message.kind == DX_KIND_RESPONSE)
         return take_response(peer, in);
     if (in->message.fault != DX_FAULT_NONE)
@@ -377,7 +406,7 @@ static bool is_stray_line(const dx_peer *peer, const struct intake *in) {
         peer->config.flags & DX_PEER_NO_STRAY)
         return false;
     size_t i = 0;
-    while (i < in->text.len && (in->text.at[i] == ' ' || in->text.at[i] == '\t'))
+    while (i < in->text.len && i < BLANKS_MAX && (in->text.at[i] == ' ' || in->text.at[i] == '\t'))
         i++;
     return i == in->text.len || (in->text.at[i] != '{' && in->text.at[i] != '[');
 }
@@ -387,7 +416,8 @@ static bool is_pretty(const dx_peer *peer, const struct intake *in) {
     if (peer->config.framing != DX_FRAMING_LINE || in->message.fault != DX_FAULT_JSON_INCOMPLETE)
         return false;
     size_t len = in->text.len;
-    while (len && (in->text.at[len - 1] == ' ' || in->text.at[len - 1] == '\t'))
+    while (len && in->text.len - len < BLANKS_MAX &&
+           (in->text.at[len - 1] == ' ' || in->text.at[len - 1] == '\t'))
         len--;
     return len && memchr("{[,", in->text.at[len - 1], 3);
 }
@@ -407,12 +437,13 @@ static bool has_request(const dx_peer *peer, const struct intake *in) {
 static dx_status open_batch(dx_peer *peer, struct intake *in) {
     if (!(peer->config.flags & DX_PEER_BATCH))
         return violation(peer, in, DX_FAULT_BATCH, in->message.body.at, DX_CODE_REQUEST, no_id);
-    uint32_t cursor = 0;
-    dx_message first;
-    if (dx_rpc_element(in->text, &in->message, peer->config.depth_max, peer->config.lenient,
-                       &cursor, &first) == DX_AGAIN)
+    if (!in->elements)
         return violation(peer, in, DX_FAULT_BATCH_EMPTY, in->message.body.at, DX_CODE_REQUEST,
                          no_id);
+    if (in->elements > peer->config.batch_max)
+        return violation(peer, in, DX_FAULT_BATCH_LIMIT, in->elements, DX_CODE_REQUEST, no_id);
+    if (in->message.fault != DX_FAULT_NONE)
+        return violation(peer, in, in->message.fault, in->message.fault_at, DX_CODE_REQUEST, no_id);
     if (peer->config.flags & DX_PEER_BATCH_LAX && !has_request(peer, in))
         return violation(peer, in, DX_FAULT_BATCH, in->message.body.at, DX_CODE_REQUEST, no_id);
     dx__batch *batch = dx__malloc(&peer->alloc, sizeof *batch);
@@ -428,18 +459,45 @@ static dx_status open_batch(dx_peer *peer, struct intake *in) {
     return DX_OK;
 }
 
+/* Scans on, as far as this step goes: DX_AGAIN if that is not to the end. */
+static dx_status scan_on(dx_peer *peer, dx__rpc_scan *scan, dx_text text) {
+    size_t from = scan->at;
+    size_t most = scan == peer->scan ? peer->left : SIZE_MAX;
+    bool done = dx__rpc_scan_go(scan, text, peer->config.depth_max, peer->config.lenient, most);
+    if (scan == peer->scan) {
+        size_t used = scan->at - from;
+        peer->left -= used < peer->left ? used : peer->left;
+        peer->scanning = !done;
+    }
+    return done ? DX_OK : DX_AGAIN;
+}
+
+/* Where the scan of a text that takes more than one step lives on; others have `room`. NULL: no
+ * memory. */
+static dx__rpc_scan *scan_of(dx_peer *peer, dx_text text, dx__rpc_scan *room) {
+    if (text.len <= peer->step)
+        return room;
+    if (!peer->scan)
+        peer->scan = dx__malloc(&peer->alloc, sizeof *peer->scan);
+    return peer->scan;
+}
+
 /* Element by element, so that a failure in the middle goes on there. */
 static dx_status read_batch(dx_peer *peer, struct intake *in) {
+    dx__rpc_scan room;
+    dx__rpc_scan *scan = scan_of(peer, in->text, &room);
+    if (!scan)
+        return DX_ERR_NOMEM;
     in->batch = peer->reading;
-    for (;;) {
-        uint32_t cursor = peer->batch_cursor;
-        if (dx_rpc_element(in->text, &peer->batch_message, peer->config.depth_max,
-                           peer->config.lenient, &cursor, &in->message) == DX_AGAIN)
-            break;
-        dx_status status = take_message(peer, in);
+    while (peer->scanning ||
+           dx__rpc_element_begin(scan, &peer->batch_message, peer->batch_cursor)) {
+        dx_status status = peer->left || scan == &room ? scan_on(peer, scan, in->text) : DX_AGAIN;
+        in->message = scan->message;
+        if (status == DX_OK)
+            status = take_message(peer, in);
         if (status != DX_OK)
             return status;
-        peer->batch_cursor = cursor;
+        peer->batch_cursor = scan->at;
     }
     in->batch->reading = false;
     peer->reading = NULL;
@@ -448,10 +506,35 @@ static dx_status read_batch(dx_peer *peer, struct intake *in) {
     return DX_OK;
 }
 
+/* The envelope of the message at hand. DX_AGAIN: it takes another step. */
+static dx_status scan_text(dx_peer *peer, struct intake *in) {
+    size_t values_max = peer->config.values_max;
+    /* A value takes two bytes at the least. */
+    if (in->text.len <= peer->step && in->text.len / 2 <= values_max &&
+        dx__rpc_scan_usual(in->text, peer->config.depth_max, &in->message))
+        return DX_OK;
+    dx__rpc_scan room;
+    dx__rpc_scan *scan = scan_of(peer, in->text, &room);
+    if (!scan)
+        return DX_ERR_NOMEM;
+    if (!peer->scanning)
+        dx__rpc_scan_begin(scan);
+    dx_status status = scan_on(peer, scan, in->text);
+    if (status != DX_OK)
+        return status;
+    in->message = scan->message;
+    in->elements = scan->walk.elements;
+    if (scan->walk.values > values_max && !is_json_fault(in->message.fault)) {
+        in->message.fault = DX_FAULT_VALUES_LIMIT;
+        in->message.fault_at = scan->walk.values;
+    }
+    return DX_OK;
+}
+
 static dx_status take_text(dx_peer *peer, struct intake *in) {
     if (peer->reading)
         return read_batch(peer, in);
-    if (dx__parse_ahead(peer, in->text, &in->message, &in->doc, &in->trees)) {
+    if (!peer->scanning && dx__parse_ahead(peer, in->text, &in->message, &in->doc, &in->trees)) {
         dx_status status = DX_AGAIN;
         peer->stray_bytes = 0;
         if (peer->frame.fault == DX_FAULT_NONE)
@@ -462,7 +545,9 @@ static dx_status take_text(dx_peer *peer, struct intake *in) {
             return status;
         in->doc = NULL;
     }
-    dx_rpc_scan(in->text, peer->config.depth_max, peer->config.lenient, &in->message);
+    dx_status status = scan_text(peer, in);
+    if (status != DX_OK)
+        return status;
     if (is_stray_line(peer, in))
         return stray(peer, in);
     bool unterminated = peer->frame.fault == DX_FAULT_UNTERMINATED;
@@ -483,7 +568,7 @@ static dx_status take_text(dx_peer *peer, struct intake *in) {
     peer->stray_bytes = 0;
     if (in->message.kind != DX_KIND_BATCH)
         return take_message(peer, in);
-    dx_status status = open_batch(peer, in);
+    status = open_batch(peer, in);
     if (status == DX_OK && peer->reading)
         status = read_batch(peer, in);
     return status;
@@ -564,7 +649,8 @@ dx_status dx__intake(dx_peer *peer) {
     if (peer->unsent)
         dx__flush_batches(peer);
     peer->behind = true; /* until everything that is there was taken in */
-    peer->silent = false;
+    peer->silent = peer->paused = false;
+    peer->left = peer->step;
     while (!peer->ending) {
         if (!peer->has_frame) {
             if (dx_framer_next(&peer->framer, &peer->frame) != DX_OK) {
@@ -578,6 +664,7 @@ dx_status dx__intake(dx_peer *peer) {
                 show_frame(peer);
         }
         dx_status status = take_frame(peer);
+        peer->paused = status == DX_AGAIN;
         if (status != DX_OK)
             return status;
         peer->has_frame = false;

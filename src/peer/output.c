@@ -50,6 +50,8 @@ static void sent_message(dx_peer *peer, size_t start, size_t body) {
 static dx_status send_in_batch(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing,
                                size_t beyond) {
     size_t start = batch->replies.len;
+    if (beyond != SIZE_MAX && dx__out_held(peer) && dx__out_held(peer) >= beyond)
+        return DX_BUSY;
     dx_status status = dx_rpc_write_batch(&batch->replies, start ? DX_BATCH_NEXT : DX_BATCH_OPEN);
     if (status == DX_OK)
         status = write_body(peer, &batch->replies, outgoing);
@@ -58,6 +60,7 @@ static dx_status send_in_batch(dx_peer *peer, dx__batch *batch, const dx__outgoi
         status = DX_ERR_LIMIT;
     if (status != DX_OK)
         batch->replies.len = start;
+    peer->gathered += batch->replies.len - start;
     return status;
 }
 
@@ -140,6 +143,7 @@ static dx_status send_replies(dx_peer *peer, dx__batch *batch) {
         peer->out.len = mark.start;
         return status;
     }
+    peer->gathered -= batch->replies.len;
     batch->replies.len = 0;
     sent_message(peer, mark.start, body);
     return DX_OK;
@@ -151,8 +155,10 @@ dx_status dx__send_last(dx_peer *peer, dx__batch *batch, const dx__outgoing *out
     dx_status status = send_in_batch(peer, batch, outgoing, beyond);
     if (status == DX_OK && batch->waiting == 1 && !batch->reading) {
         status = send_replies(peer, batch);
-        if (status != DX_OK)
+        if (status != DX_OK) {
+            peer->gathered -= batch->replies.len - before;
             batch->replies.len = before;
+        }
     }
     return status;
 }

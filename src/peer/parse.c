@@ -154,6 +154,24 @@ static bool is_deeper(yyjson_doc *doc, unsigned max) {
     return false;
 }
 
+/* May a text have more values than that? One of these bytes stands before each of them but the
+ * first. Most texts are cleared by their length alone. */
+static bool may_exceed(const char *text, size_t len, size_t most) {
+    size_t found = 1;
+    if (len / 2 < most)
+        return false;
+    while (len) {
+        size_t part = len < 4096 ? len : 4096;
+        unsigned count = 0;
+        for (size_t i = 0; i < part; i++)
+            count += (text[i] == ',') + (text[i] == ':') + ((text[i] | 0x20) == '{');
+        found += count;
+        text += part;
+        len -= part;
+    }
+    return found > most;
+}
+
 /* One at a time: a tree takes several times the memory of its text. */
 static yyjson_doc *parse_large(dx_peer *peer, const char *body, size_t len) {
     yyjson_alc alc = {spare_malloc, spare_realloc, spare_free, peer};
@@ -188,6 +206,8 @@ bool dx__parse_ahead(dx_peer *peer, dx_text text, dx_message *ret_message, yyjso
     if (!body)
         return false;
     size_t len = (size_t)(text.at + text.len - body);
+    if (len - 1 > peer->config.tree_max || may_exceed(text.at, text.len, peer->config.values_max))
+        return false;
     *ret_end = peer->trees_used;
     yyjson_doc *doc = large ? parse_large(peer, body, len) : parse_short(peer, body, len, ret_end);
     if (!doc)
@@ -224,7 +244,7 @@ dx_status dx__parse(dx_peer *peer, dx_event *ev) {
         ev->value = yyjson_doc_get_root(peer->doc);
         return DX_OK;
     }
-    if (!ev->body.at || peer->config.flags & DX_PEER_TEXT)
+    if (!ev->body.at || peer->config.flags & DX_PEER_TEXT || ev->body.len > peer->config.tree_max)
         return DX_OK;
     yyjson_read_err error = {0};
     peer->home = ev->body.len <= ARENA_TEXT ? DX__HOME_ARENA : DX__HOME_OWN;

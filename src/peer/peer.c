@@ -18,6 +18,9 @@ dx_peer_config dx_peer_defaults(dx_framing framing, dx_side side) {
         .stray_max = frame.stray_max,
         .stray_rate = 1000,
         .depth_max = 1000,
+        .values_max = 4000000,
+        .batch_max = 1000,
+        .tree_max = SIZE_MAX,
         .id_max = 1024,
         .calls_max = 100000,
         .requests_max = 10000,
@@ -44,6 +47,7 @@ static bool is_sensible(const dx_peer_config *config) {
            config->message_max > 0 && config->message_max < UINT32_MAX && config->depth_max > 0 &&
            config->depth_max <= DX_DEPTH_MAX && config->calls_max < pool_max &&
            config->requests_max < pool_max && config->in_max > 0 && config->first_id > 0 &&
+           config->values_max > 0 && config->batch_max > 0 &&
            config->first_id < UINT64_C(1) << 53 &&
            (!config->cancel.method || config->cancel.id_member) &&
            (!config->progress.method || config->progress.token_member) &&
@@ -137,6 +141,7 @@ dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer) {
         .allocator = &alloc,
         .fields = config->fields,
     };
+    peer->step = SIZE_MAX;
     dx__framer_init(&peer->framer, &frame);
     dx__pool_init(&peer->calls, sizeof(dx__call), &alloc);
     dx__pool_init(&peer->requests, sizeof(dx__request), &alloc);
@@ -188,6 +193,7 @@ dx_peer *dx_peer_free(dx_peer *peer) {
     dx__free(&peer->alloc, peer->arena);
     dx__free(&peer->alloc, peer->trees);
     dx__free(&peer->alloc, peer->room);
+    dx__free(&peer->alloc, peer->scan);
     dx_allocator alloc = peer->alloc;
     dx__free(&alloc, peer);
     return NULL;
@@ -209,7 +215,7 @@ static void pass_time(dx_peer *peer, uint64_t now_ms) {
  * while too much waits, here or to be sent. */
 bool dx__peer_is_full(const dx_peer *peer) {
     return peer->queue.bytes >= peer->config.in_max ||
-           dx__out_waiting(peer) / 2 > peer->config.out_max;
+           dx__out_held(peer) / 2 > peer->config.out_max;
 }
 
 static void bytes_came(dx_peer *peer) {
@@ -246,11 +252,9 @@ __attribute__((noinline)) static dx_status feed(dx_peer *peer, const char *bytes
             used = len;
             break;
         }
-        /* What could not be taken in for lack of memory comes first. */
-        if (peer->behind && dx__intake(peer) != DX_OK) {
-            status = DX_ERR_NOMEM;
+        /* What could not be taken in, for lack of memory or of time, comes first. */
+        if (peer->behind && (status = dx__intake(peer)) != DX_OK)
             break;
-        }
         if (dx__peer_is_full(peer)) {
             status = DX_BUSY;
             break;
@@ -264,7 +268,7 @@ __attribute__((noinline)) static dx_status feed(dx_peer *peer, const char *bytes
     }
     if (ret_used)
         *ret_used = used;
-    return status == DX_ERR_LIMIT ? DX_BUSY : status;
+    return status == DX_ERR_LIMIT || status == DX_AGAIN ? DX_BUSY : status;
 }
 
 dx_status dx_peer_feed(dx_peer *peer, const void *bytes, size_t len, uint64_t now_ms,
@@ -280,11 +284,12 @@ dx_status dx_peer_feed(dx_peer *peer, const void *bytes, size_t len, uint64_t no
 }
 
 dx_status dx_peer_reserve(dx_peer *peer, size_t want, void **ret_room, size_t *ret_len) {
-    if (peer->behind && dx__intake(peer) != DX_OK)
-        return DX_ERR_NOMEM;
+    dx_status status = peer->behind ? dx__intake(peer) : DX_OK;
+    if (status != DX_OK)
+        return status == DX_AGAIN ? DX_BUSY : status;
     if (dx__peer_is_full(peer))
         return DX_BUSY;
-    dx_status status = dx_framer_reserve(&peer->framer, piece(peer, want), ret_room, ret_len);
+    status = dx_framer_reserve(&peer->framer, piece(peer, want), ret_room, ret_len);
     return status == DX_ERR_LIMIT ? DX_BUSY : status;
 }
 
@@ -323,6 +328,10 @@ void dx__trim(dx_peer *peer) {
     dx__parse_trim(peer);
     dx__free(&peer->alloc, peer->arena);
     dx__free(&peer->alloc, peer->room);
+    if (!peer->scanning) {
+        dx__free(&peer->alloc, peer->scan);
+        peer->scan = NULL;
+    }
     peer->arena = NULL;
     peer->room = NULL;
     peer->arena_cap = peer->room_cap = 0;

@@ -22,6 +22,7 @@
 #include "base/map.h"
 #include "base/pool.h"
 #include "frame/framer.h"
+#include "rpc/scan.h"
 
 #include <duplex/peer.h>
 
@@ -140,14 +141,19 @@ struct dx_peer {
     dx__batch *reading;
     dx_message batch_message;
     uint32_t batch_cursor;
-    uint64_t short_at; /* where a message lies that may have been cut off by its length */
+    dx__rpc_scan *scan; /* of a message that takes several steps; NULL until there was one */
+    size_t step;        /* bytes of such a message that one step scans; SIZE_MAX: all */
+    size_t left;        /* … and what is left of that */
+    uint64_t short_at;  /* where a message lies that may have been cut off by its length */
     uint32_t short_len;
     size_t stray_bytes;
     uint64_t stray_since;
     unsigned stray_lines;
     bool has_frame;
     bool may_be_short;
-    bool behind; /* more can be taken in than was: memory ran out, or the end came */
+    bool behind; /* more can be taken in than was: memory ran out, the end came, or … */
+    bool paused; /* … a step is over */
+    bool scanning;
 
     /* events */
     dx__queue queue;
@@ -187,7 +193,8 @@ struct dx_peer {
     dx__map by_request_id;
     size_t given; /* handed out and unanswered */
     dx__batch *batches;
-    size_t unsent; /* batches that are complete and could not go out for lack of memory */
+    size_t unsent;   /* batches that are complete and could not go out for lack of memory */
+    size_t gathered; /* bytes of replies to batches that are not complete */
 
     dx__heap heap;
     dx_buf out;
@@ -217,6 +224,11 @@ static inline bool dx__is_over(const dx_peer *peer) {
 
 static inline size_t dx__out_waiting(const dx_peer *peer) {
     return peer->out.len - peer->out_sent;
+}
+
+/* All output that takes memory. */
+static inline size_t dx__out_held(const dx_peer *peer) {
+    return dx__out_waiting(peer) + peer->gathered;
 }
 
 static inline dx_text dx__part(dx_text text, dx_slice slice) {
@@ -276,7 +288,7 @@ bool dx__rules_may_cancel(dx_peer *peer);
 void dx__rules_explain(const dx_peer *peer, dx_text method, dx_fault fault, dx_error *error);
 dx_status dx__rules_data(const dx_peer *peer, dx_fault fault, dx_buf *buf);
 
-/* intake.c: takes in all frames that are there. */
+/* intake.c: takes in all frames that are there. DX_AGAIN: one of them takes another step. */
 dx_status dx__intake(dx_peer *peer);
 /* From where on the stream is still needed. An event that has no text of its own carries this, so
  * that the head of the queue is always the earliest. */

@@ -131,7 +131,13 @@ static dx_status fits(dx_peer *peer, const dx_method *rule, dx_side from, dx_par
                   NULL);
 }
 
-static dx_status judge(dx_peer *peer, dx_text method, dx_side from, bool is_request,
+/* What a message carries was too long to be parsed: see tree_max. */
+static bool is_unread(const dx_event *ev) {
+    return ev->body.at && !ev->value;
+}
+
+/* With `unread`, the params are not looked at. */
+static dx_status judge(dx_peer *peer, dx_text method, dx_side from, bool is_request, bool unread,
                        yyjson_val *params, unsigned flags, const dx_method **ret_rule,
                        dx__refusal *ret) {
     dx_protocol *protocol = peer->config.protocol;
@@ -151,7 +157,7 @@ static dx_status judge(dx_peer *peer, dx_text method, dx_side from, bool is_requ
     if (leave == DX_LEAVE_NO)
         return wrong_state(peer, method, code, message, ret);
     peer->is_early = leave == DX_LEAVE_EARLY;
-    return rule ? fits(peer, rule, from, DX_PART_PARAMS, params, flags, ret) : DX_OK;
+    return rule && !unread ? fits(peer, rule, from, DX_PART_PARAMS, params, flags, ret) : DX_OK;
 }
 
 /* Only what the protocol lists can lead to another state. */
@@ -168,7 +174,8 @@ dx_status dx__rules_came(dx_peer *peer, const dx_event *ev, bool is_request,
     if (peer->config.checking == DX_CHECKING_OFF)
         *ret_rule = find_kind(peer, ev->method, is_request);
     else
-        status = judge(peer, ev->method, from, is_request, ev->value, DX_CHECK_OPEN, ret_rule, ret);
+        status = judge(peer, ev->method, from, is_request, is_unread(ev), ev->value, DX_CHECK_OPEN,
+                       ret_rule, ret);
     if (status != DX_OK)
         return status;
     peer->stats.early += peer->config.checking != DX_CHECKING_OFF && peer->is_early;
@@ -192,7 +199,7 @@ dx_status dx__rules_answered(dx_peer *peer, const dx__call *call, dx_event *ev) 
     const dx_method *rule = ev->rule = rule_now(peer, call->rule);
     bool is_result = ev->outcome == DX_OUTCOME_RESULT;
     dx_status status = DX_OK;
-    if (is_result && rule && peer->config.checking != DX_CHECKING_OFF)
+    if (is_result && rule && peer->config.checking != DX_CHECKING_OFF && !is_unread(ev))
         status =
             fits(peer, rule, peer->config.side, DX_PART_RESULT, ev->value, DX_CHECK_OPEN, &refusal);
     /* A cancelled call that comes here was answered with an error, like any other. */
@@ -242,7 +249,8 @@ dx_status dx__rules_say(dx_peer *peer, dx_text method, bool is_request, dx_json 
     *ret_rule = NULL;
     dx_status status = tree_of(peer, params, &value, &doc);
     if (status == DX_OK)
-        status = judge(peer, method, peer->config.side, is_request, value, 0, ret_rule, &refusal);
+        status =
+            judge(peer, method, peer->config.side, is_request, false, value, 0, ret_rule, &refusal);
     yyjson_doc_free(doc);
     return status;
 }

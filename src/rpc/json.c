@@ -19,11 +19,17 @@ static int is_hex(char c) {
     return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
+/* A number is walked over in one go, so its length is limited. */
+enum { DIGITS_MAX = 1 << 20 };
+
 /* At least one digit. */
 static inline const char *digits(dx__json *json, const char *at) {
     const char *from = at;
     while (at < json->end && is_digit(*at))
-        at++;
+        if (++at - from > DIGITS_MAX) {
+            dx__json_fail(json, DX_FAULT_JSON_VALUE, from);
+            break;
+        }
     if (at == from)
         dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
     return at;
@@ -124,11 +130,16 @@ static const char *escape(dx__json *json, const char *at) {
     }
 }
 
+/* Nothing more can be seen: of the text, or for now. */
+static void run_out(dx__json *json, const char *at) {
+    dx__json_fail(json, at < json->end ? DX__JSON_PAUSED : DX_FAULT_JSON_SYNTAX, at);
+}
+
 const char *dx__json_string_rest(dx__json *json, const char *at) {
     const char *end = json->end;
-    for (;; at = dx__json_plain(at, end)) {
-        if (at >= end) {
-            dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
+    for (;; at = dx__json_plain(at, json->stop)) {
+        if (at >= json->stop) {
+            run_out(json, at);
             return at;
         }
         if (*at == '"')
@@ -199,67 +210,159 @@ void dx__json_skip_name(dx__json *json, dx_text *ret_quoted) {
     *ret_quoted = (dx_text){key, (size_t)(at - key)};
 }
 
-/* The levels that are open live as bits: 1 for an object, 0 for an array. No recursion. */
-void dx__json_skip(dx__json *json) {
-    uint64_t levels[DX_DEPTH_MAX / 64];
-    unsigned level = 0;
-    int in_object = 0; /* what the innermost open level is */
+/* Where a walk goes on that paused. */
+enum { AT_VALUE, IN_STRING, AT_FIRST, AFTER_VALUE, AT_NAME, IN_NAME, AT_COLON };
+
+static inline bool is_open(const uint64_t *levels, unsigned level) {
+    return levels[level / 64] >> (level % 64) & 1;
+}
+
+static inline void open_level(uint64_t *levels, unsigned level, int in_object) {
+    uint64_t bit = UINT64_C(1) << (level % 64);
+    uint64_t others = level % 64 ? levels[level / 64] & ~bit : 0;
+    levels[level / 64] = in_object ? others | bit : others;
+}
+
+/* The levels that are open live as bits: no recursion. Each place where the text may run out is one
+ * where the walk can pause; `step` says which, and the switch leads back to it. */
+void dx__json_go(dx__json *json, dx__json_walk *walk) {
+    uint64_t *levels = walk->levels;
+    unsigned level = walk->level;
+    unsigned step = walk->step;
+    int in_object = walk->in_object; /* what the innermost open level is */
+    uint32_t values = walk->values;
     const char *at = json->at;
-    const char *end = json->end;
+    const char *stop = json->stop;
+    const char *quote = json->start + walk->name_at; /* where the name at hand begins */
+    switch (step) {
+    case IN_STRING:
+        goto in_string;
+    case AT_FIRST:
+        goto at_first;
+    case AFTER_VALUE:
+        goto after_value;
+    case AT_NAME:
+        goto at_name;
+    case IN_NAME:
+        goto in_name;
+    case AT_COLON:
+        goto at_colon;
+    default:
+        break;
+    }
     for (;;) {
-        at = dx__json_space(at, end);
-        if (at >= end) {
-            dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
-            return;
-        }
+        step = AT_VALUE;
+        at = dx__json_space(at, stop);
+        if (at >= stop)
+            break;
+        values++;
+        if (level == 1)
+            walk->value_at = (uint32_t)(at - json->start);
         if (*at == '"') {
-            at = dx__json_string(json, at + 1);
+            at++;
+        in_string:
+            step = IN_STRING;
+            at = dx__json_string(json, at);
+            if (json->fault != DX_FAULT_NONE)
+                goto out;
         } else if (*at == '{' || *at == '[') {
             if (level == json->depth) {
                 dx__json_fail(json, DX_FAULT_JSON_DEPTH, at);
-                return;
+                goto out;
             }
-            uint64_t bit = UINT64_C(1) << (level % 64);
-            uint64_t others = level % 64 ? levels[level / 64] & ~bit : 0;
-            levels[level / 64] = in_object ? others | bit : others;
-            level++;
-            in_object = *at == '{';
-            at = dx__json_space(at + 1, end);
-            if (at < end && *at != (in_object ? '}' : ']')) { /* the first value inside */
-                if (in_object)
-                    at = name(json, at);
-                if (json->fault != DX_FAULT_NONE)
-                    return;
-                continue;
-            }
+            open_level(levels, level++, in_object);
+            in_object = *at++ == '{';
+        at_first:
+            step = AT_FIRST;
+            at = dx__json_space(at, stop);
+            if (at >= stop)
+                break;
+            if (*at == (in_object ? '}' : ']'))
+                goto after_value;
+            if (in_object)
+                goto at_name;
+            continue;
         } else {
             at = scalar(json, at);
+            if (json->fault != DX_FAULT_NONE)
+                goto out;
         }
-        if (json->fault != DX_FAULT_NONE)
-            return;
-        /* A value has ended, or there is none: what follows closes levels, or is the next one. */
+        /* A value has ended: what follows closes levels, or is the next one. */
         for (;;) {
-            if (!level) {
-                json->at = at;
-                return;
+            if (!level)
+                goto out;
+            if (level == 1) {
+                walk->elements++;
+                if (walk->value && in_object)
+                    walk->value(walk->user, json, at);
             }
-            at = dx__json_space(at, end);
-            if (at < end && *at == ',')
+        after_value:
+            step = AFTER_VALUE;
+            at = dx__json_space(at, stop);
+            if (at >= stop)
+                goto ran_out;
+            if (*at == ',')
                 break;
-            if (at >= end || *at != (in_object ? '}' : ']')) {
+            if (*at != (in_object ? '}' : ']')) {
                 dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
-                return;
+                goto out;
             }
             at++;
-            level--;
-            in_object = (int)(levels[level / 64] >> (level % 64) & 1);
+            in_object = is_open(levels, --level);
         }
         at++;
-        if (in_object)
-            at = name(json, at);
+        if (!in_object)
+            continue;
+    at_name:
+        step = AT_NAME;
+        at = dx__json_space(at, stop);
+        if (at >= stop)
+            break;
+        if (*at != '"') {
+            dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
+            goto out;
+        }
+        quote = at++;
+        values++;
+    in_name:
+        step = IN_NAME;
+        at = dx__json_string(json, at);
         if (json->fault != DX_FAULT_NONE)
-            return;
+            goto out;
+        if (at < stop && *at == ':' && level > 1) {
+            at++;
+            continue;
+        }
+        walk->name_len = (uint32_t)(at - quote);
+    at_colon:
+        step = AT_COLON;
+        at = dx__json_space(at, stop);
+        if (at >= stop)
+            break;
+        if (*at != ':') {
+            dx__json_fail(json, DX_FAULT_JSON_SYNTAX, at);
+            goto out;
+        }
+        at++;
+        if (level == 1 && walk->name)
+            walk->name(walk->user, json, (dx_text){quote, walk->name_len});
     }
+ran_out:
+    run_out(json, at);
+out:
+    if (json->fault == DX_FAULT_NONE)
+        json->at = at;
+    walk->step = step;
+    walk->level = level;
+    walk->in_object = in_object;
+    walk->values = values;
+    walk->name_at = (uint32_t)(quote - json->start);
+}
+
+void dx__json_skip(dx__json *json) {
+    dx__json_walk walk;
+    dx__json_walk_begin(&walk);
+    dx__json_go(json, &walk);
 }
 
 /* A name and its colon, or NULL. */

@@ -9,14 +9,44 @@
 #include <emmintrin.h>
 #endif
 
+/* The fault of a walk that has paused at `stop`: not for the eyes of others. */
+#define DX__JSON_PAUSED DX_FAULT__COUNT
+
 typedef struct dx__json {
     const char *start;
     const char *end;
-    const char *at; /* where it stands; on a fault, where that is */
-    unsigned depth; /* levels that are left */
-    dx_fault fault; /* NONE as long as all is well */
-    int escaped;    /* set by every escape in a string; never reset here */
+    const char *stop; /* where a walk pauses; `end` if it does not */
+    const char *at;   /* where it stands; on a fault, where that is */
+    unsigned depth;   /* levels that are left */
+    dx_fault fault;   /* NONE as long as all is well */
+    int escaped;      /* set by every escape in a string; never reset here */
 } dx__json;
+
+/* How far a walk over one value has come, so that it can pause and go on. */
+typedef struct dx__json_walk {
+    unsigned step; /* 0: at the beginning */
+    unsigned level;
+    int in_object;
+    uint32_t values;   /* values and names that were seen */
+    uint32_t elements; /* values on the first level that have ended */
+    uint32_t name_at;  /* of the member at hand, and its length with quotes */
+    uint32_t name_len;
+    uint32_t value_at; /* of the last value on the first level */
+    /* For the members of the outermost object; may be NULL. `name` is called after the colon, and
+     * `value` with the place where the value has ended. */
+    void (*name)(void *user, dx__json *json, dx_text quoted);
+    void (*value)(void *user, const dx__json *json, const char *end);
+    void *user;
+    uint64_t levels[DX_DEPTH_MAX / 64]; /* a bit for each open one: 1 for an object */
+} dx__json_walk;
+
+static inline void dx__json_walk_begin(dx__json_walk *walk) {
+    walk->step = walk->level = 0;
+    walk->in_object = 0;
+    walk->values = walk->elements = walk->name_at = walk->name_len = 0;
+    walk->name = NULL;
+    walk->value = NULL;
+}
 
 /* One that stands at the beginning of a text, which may be absent. */
 static inline dx__json dx__json_reader(dx_text text, unsigned depth) {
@@ -24,6 +54,7 @@ static inline dx__json dx__json_reader(dx_text text, unsigned depth) {
         text = (dx_text){"", 0};
     return (dx__json){.start = text.at,
                       .end = text.at + text.len,
+                      .stop = text.at + text.len,
                       .at = text.at,
                       .depth = depth < DX_DEPTH_MAX ? depth : DX_DEPTH_MAX};
 }
@@ -111,16 +142,18 @@ static inline int dx__json_is_plain(const char *at, size_t len) {
  * most are, don't pay for its stack frame. */
 const char *dx__json_string_rest(dx__json *json, const char *at);
 
-/* `at` is behind the opening quote; returns behind the closing one. */
+/* `at` is behind the opening quote; returns behind the closing one, or where it paused. */
 static inline const char *dx__json_string(dx__json *json, const char *at) {
-    at = dx__json_plain(at, json->end);
-    return at < json->end && *at == '"' ? at + 1 : dx__json_string_rest(json, at);
+    at = dx__json_plain(at, json->stop);
+    return at < json->stop && *at == '"' ? at + 1 : dx__json_string_rest(json, at);
 }
 
 /* Walks over a value as most programs write it: no space, no escapes, all ASCII, whole numbers.
  * Behind it a closing brace must come, at end[-1] at the latest. NULL if it is not like that. */
 const char *dx__json_quick(const char *at, const char *end, unsigned depth);
-/* Walks over a value; on a fault sets it and stops. */
+/* Walks over a value; on a fault sets it and stops. The first one may pause at json->stop, with the
+ * fault DX__JSON_PAUSED; it goes on when that was cleared and `stop` lies further on. */
+void dx__json_go(dx__json *json, dx__json_walk *walk);
 void dx__json_skip(dx__json *json);
 /* Walks over a member's name and colon, up to its value; hands out the name with its quotes. */
 void dx__json_skip_name(dx__json *json, dx_text *ret_quoted);

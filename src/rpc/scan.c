@@ -1,18 +1,15 @@
 /* The envelope: which members a message has, and what that makes it. */
 #include "rpc/scan.h"
-#include "rpc/json.h"
 
 #include <string.h>
 
 enum member { JSONRPC = 1, ID = 2, METHOD = 4, PARAMS = 8, RESULT = 16, ERROR = 32 };
 
-struct envelope {
-    dx_message *message;
-    dx_slice version;
-    unsigned seen;
-    unsigned repeated; /* members that stand twice */
-    uint32_t repeated_at;
-};
+/* How far a scan is. */
+enum { BEFORE, INSIDE, BEHIND };
+
+/* Whether a longer id or method is Unicode is not looked at: nobody has such a one. */
+enum { LOOK_MAX = 256 << 10 };
 
 static dx_text part(dx_text text, dx_slice slice) {
     return (dx_text){text.at + slice.at, slice.len};
@@ -60,55 +57,45 @@ static enum member named(dx_text quoted) {
     return dx_rpc_string(quoted, room, &name) == DX_OK ? which(name) : 0;
 }
 
-static dx_slice *slot(struct envelope *envelope, enum member member) {
+static dx_slice *slot(dx__rpc_scan *scan, unsigned member) {
     switch (member) {
     case ID:
-        return &envelope->message->id;
+        return &scan->message.id;
     case METHOD:
-        return &envelope->message->method;
+        return &scan->message.method;
     case PARAMS:
-        return &envelope->message->params;
+        return &scan->message.params;
     case RESULT:
-        return &envelope->message->result;
+        return &scan->message.result;
     case ERROR:
-        return &envelope->message->error;
+        return &scan->message.error;
     default:
-        return &envelope->version;
+        return &scan->version;
     }
 }
 
-/* Walks over the object at json->at and notes the members of interest. */
-static void members(dx__json *json, struct envelope *envelope) {
-    json->at++;
-    json->depth--;
-    if (dx__json_take(json, '}'))
+/* The walk is at a member of the message, … */
+static void on_name(void *user, dx__json *json, dx_text quoted) {
+    dx__rpc_scan *scan = user;
+    scan->member = named(quoted);
+    json->escaped = 0;
+    if (scan->seen & scan->member) {
+        if (!scan->repeated)
+            scan->repeated_at = (uint32_t)(quoted.at - json->start);
+        scan->repeated |= scan->member;
+    }
+}
+
+/* … and behind its value. */
+static void on_value(void *user, const dx__json *json, const char *end) {
+    dx__rpc_scan *scan = user;
+    if (!scan->member)
         return;
-    do {
-        dx_text name;
-        dx__json_skip_name(json, &name);
-        if (json->fault != DX_FAULT_NONE)
-            return;
-        enum member member = named(name);
-        const char *value = json->at;
-        json->escaped = 0;
-        dx__json_skip(json);
-        if (json->fault != DX_FAULT_NONE)
-            return;
-        if (!member)
-            continue;
-        if (member == METHOD)
-            envelope->message->escaped = json->escaped;
-        if (envelope->seen & member) {
-            if (!envelope->repeated)
-                envelope->repeated_at = (uint32_t)(name.at - json->start);
-            envelope->repeated |= member;
-        }
-        envelope->seen |= member;
-        *slot(envelope, member) =
-            (dx_slice){(uint32_t)(value - json->start), (uint32_t)(json->at - value)};
-    } while (dx__json_take(json, ','));
-    if (!dx__json_take(json, '}'))
-        dx__json_fail(json, DX_FAULT_JSON_SYNTAX, json->at);
+    if (scan->member == METHOD)
+        scan->message.escaped = json->escaped;
+    scan->seen |= scan->member;
+    uint32_t at = scan->walk.value_at;
+    *slot(scan, scan->member) = (dx_slice){at, (uint32_t)(end - json->start) - at};
 }
 
 static void blame(dx_message *message, dx_fault fault, uint32_t at) {
@@ -122,6 +109,8 @@ static void blame(dx_message *message, dx_fault fault, uint32_t at) {
 static int is_unicode(dx_text string) {
     const char *at = string.at;
     const char *end = string.at + string.len;
+    if (string.len > LOOK_MAX)
+        return 1;
     while ((at = memchr(at, '\\', (size_t)(end - at)))) {
         unsigned high = at[1] == 'u' && (at[2] | 0x20) == 'd' ? (unsigned char)(at[3] | 0x20) : '0';
         int is_high = (high >= '8' && high <= '9') || high == 'a' || high == 'b';
@@ -151,22 +140,22 @@ static void check_id(dx_text text, dx_message *message) {
         blame(message, DX_FAULT_ID_TYPE, message->id.at);
 }
 
-static void classify_asking(dx_text text, const struct envelope *envelope, unsigned lenient,
+static void classify_asking(dx_text text, const dx__rpc_scan *scan, unsigned lenient,
                             dx_message *message) {
-    message->kind = envelope->seen & ID ? DX_KIND_REQUEST : DX_KIND_NOTIFICATION;
-    if (envelope->seen & (RESULT | ERROR)) {
+    message->kind = scan->seen & ID ? DX_KIND_REQUEST : DX_KIND_NOTIFICATION;
+    if (scan->seen & (RESULT | ERROR)) {
         blame(message, DX_FAULT_METHOD_AND_RESULT, message->method.at);
         message->kind = DX_KIND_NONE;
     }
     dx_text method = part(text, message->method);
     if (method.at[0] != '"' || (message->escaped && !is_unicode(method)))
         blame(message, DX_FAULT_METHOD_TYPE, message->method.at);
-    char params = envelope->seen & PARAMS ? text.at[message->params.at] : '{';
+    char params = scan->seen & PARAMS ? text.at[message->params.at] : '{';
     if (params == 'n' && lenient & DX_LENIENT_NULL_PARAMS)
         message->params = (dx_slice){0, 0};
     else if (params != '{' && params != '[')
         blame(message, DX_FAULT_PARAMS_TYPE, message->params.at);
-    if (envelope->seen & ID && !(lenient & DX_LENIENT_ID_ANY))
+    if (scan->seen & ID && !(lenient & DX_LENIENT_ID_ANY))
         check_id(text, message);
 }
 
@@ -177,18 +166,18 @@ static void classify_nameless(dx_text text, dx_message *message) {
     check_id(text, message);
 }
 
-static void classify_answering(dx_text text, const struct envelope *envelope, dx_message *message) {
+static void classify_answering(dx_text text, const dx__rpc_scan *scan, dx_message *message) {
     message->kind = DX_KIND_RESPONSE;
-    if (!(envelope->seen & ID)) {
+    if (!(scan->seen & ID)) {
         blame(message, DX_FAULT_ID_MISSING, message->body.at);
         return;
     }
     /* An error may carry id null: the peer could not read what it answers. */
-    if (!(envelope->seen & ERROR && text.at[message->id.at] == 'n'))
+    if (!(scan->seen & ERROR && text.at[message->id.at] == 'n'))
         check_id(text, message);
-    if ((envelope->seen & (RESULT | ERROR)) == (RESULT | ERROR))
+    if ((scan->seen & (RESULT | ERROR)) == (RESULT | ERROR))
         blame(message, DX_FAULT_RESULT_AND_ERROR, message->body.at);
-    if (!(envelope->seen & (RESULT | ERROR)))
+    if (!(scan->seen & (RESULT | ERROR)))
         blame(message, DX_FAULT_RESULT_MISSING, message->body.at);
 }
 
@@ -199,44 +188,101 @@ static int is_version(dx_text version) {
             is_string(version, room, sizeof room, (dx_text){"2.0", 3}));
 }
 
-static void classify(dx_text text, const struct envelope *envelope, unsigned lenient,
+static void classify(dx_text text, const dx__rpc_scan *scan, unsigned lenient,
                      dx_message *message) {
-    if (envelope->repeated && !(lenient & DX_LENIENT_LAST_MEMBER))
-        blame(message, DX_FAULT_MEMBER_REPEATED, envelope->repeated_at);
-    if (envelope->seen & (METHOD | RESULT | ERROR | ID) && !(lenient & DX_LENIENT_NO_VERSION) &&
-        !is_version(part(text, envelope->version)))
-        blame(message, DX_FAULT_VERSION, envelope->version.at);
-    if (envelope->seen & METHOD)
-        classify_asking(text, envelope, lenient, message);
-    else if ((envelope->seen & (RESULT | ERROR | ID | PARAMS)) == (ID | PARAMS))
+    if (scan->repeated && !(lenient & DX_LENIENT_LAST_MEMBER))
+        blame(message, DX_FAULT_MEMBER_REPEATED, scan->repeated_at);
+    if (scan->seen & (METHOD | RESULT | ERROR | ID) && !(lenient & DX_LENIENT_NO_VERSION) &&
+        !is_version(part(text, scan->version)))
+        blame(message, DX_FAULT_VERSION, scan->version.at);
+    if (scan->seen & METHOD)
+        classify_asking(text, scan, lenient, message);
+    else if ((scan->seen & (RESULT | ERROR | ID | PARAMS)) == (ID | PARAMS))
         classify_nameless(text, message);
-    else if (envelope->seen & (RESULT | ERROR | ID))
-        classify_answering(text, envelope, message);
+    else if (scan->seen & (RESULT | ERROR | ID))
+        classify_answering(text, scan, message);
     else
         blame(message, DX_FAULT_NOT_A_MESSAGE, message->body.at);
     /* Of two ids nobody can say which one it is. */
-    if (envelope->repeated & ID && !(lenient & DX_LENIENT_LAST_MEMBER))
+    if (scan->repeated & ID && !(lenient & DX_LENIENT_LAST_MEMBER))
         message->id = (dx_slice){0, 0};
 }
 
-/* One value at json->at: an object is a message, an array a batch, anything else nothing. */
-static void scan_value(dx_text text, dx__json *json, unsigned lenient, dx_message *message) {
-    struct envelope envelope = {.message = message};
-    char first = dx__json_peek(json);
-    message->body.at = (uint32_t)(json->at - json->start);
-    if (first == '{' && json->depth)
-        members(json, &envelope);
-    else
-        dx__json_skip(json);
+void dx__rpc_scan_begin(dx__rpc_scan *scan) {
+    dx__json_walk_begin(&scan->walk);
+    scan->message = (dx_message){0};
+    scan->version = (dx_slice){0, 0};
+    scan->at = scan->repeated_at = 0;
+    scan->seen = scan->repeated = scan->member = 0;
+    scan->stage = BEFORE;
+    scan->escaped = scan->is_element = 0;
+}
+
+int dx__rpc_element_begin(dx__rpc_scan *scan, const dx_message *batch, uint32_t cursor) {
+    dx__rpc_scan_begin(scan);
+    scan->is_element = 1;
+    scan->at = (cursor ? cursor : batch->body.at) + 1; /* behind the "[" or a "," */
+    return scan->at < batch->body.at + batch->body.len;
+}
+
+/* At the first byte of the value: an object is a message. */
+static void enter(dx__rpc_scan *scan, const dx__json *json) {
+    scan->message.body.at = (uint32_t)(json->at - json->start);
+    scan->stage = INSIDE;
+    if (*json->at == '{') {
+        scan->walk.name = on_name;
+        scan->walk.value = on_value;
+    }
+}
+
+/* Behind it: an array is a batch, but not inside of one, and anything else is nothing. */
+static void leave(dx__rpc_scan *scan, dx_text text, const dx__json *json, unsigned lenient) {
+    dx_message *message = &scan->message;
+    char first = text.at[message->body.at];
     message->body.len = (uint32_t)(json->at - json->start) - message->body.at;
-    if (json->fault != DX_FAULT_NONE)
-        return;
+    scan->stage = BEHIND;
     if (first == '{')
-        classify(text, &envelope, lenient, message);
-    else if (first == '[')
+        classify(text, scan, lenient, message);
+    else if (first == '[' && !scan->is_element)
         message->kind = DX_KIND_BATCH;
     else
         blame(message, DX_FAULT_NOT_A_MESSAGE, message->body.at);
+}
+
+/* White space, up to where the scan may go: it may end or pause there. */
+static int is_at_stop(dx__json *json, dx_fault at_end) {
+    json->at = dx__json_space(json->at, json->stop);
+    if (json->at < json->stop)
+        return 0;
+    json->fault = json->at < json->end ? DX__JSON_PAUSED : at_end;
+    return 1;
+}
+
+int dx__rpc_scan_go(dx__rpc_scan *scan, dx_text text, unsigned depth, unsigned lenient,
+                    size_t most) {
+    dx__json json = dx__json_reader(text, depth);
+    json.depth -= scan->is_element != 0;
+    json.at += scan->at;
+    json.escaped = scan->escaped;
+    if (most < (size_t)(json.end - json.at))
+        json.stop = json.at + most;
+    if (scan->stage == BEFORE && !is_at_stop(&json, DX_FAULT_JSON_EMPTY))
+        enter(scan, &json);
+    if (scan->stage == INSIDE) {
+        scan->walk.user = scan;
+        dx__json_go(&json, &scan->walk);
+        if (json.fault == DX_FAULT_NONE)
+            leave(scan, text, &json, lenient);
+    }
+    if (scan->stage == BEHIND && !is_at_stop(&json, DX_FAULT_NONE) && !scan->is_element)
+        json.fault = DX_FAULT_JSON_TRAILING;
+    scan->at = (uint32_t)(json.at - json.start);
+    scan->escaped = json.escaped;
+    if (json.fault == DX__JSON_PAUSED)
+        return 0;
+    if (json.fault != DX_FAULT_NONE)
+        scan->message = (dx_message){.fault = json.fault, .fault_at = scan->at};
+    return 1;
 }
 
 /* Does the text go on with this word? Then it is behind it. */
@@ -301,8 +347,8 @@ const char *dx__rpc_usual(dx_text text, dx_message *ret) {
     return at;
 }
 
-static int scan_usual(dx_text text, unsigned depth, dx_message *message) {
-    const char *body = dx__rpc_usual(text, message);
+int dx__rpc_scan_usual(dx_text text, unsigned depth, dx_message *message) {
+    const char *body = depth > 0 && depth <= DX_DEPTH_MAX ? dx__rpc_usual(text, message) : NULL;
     if (!body)
         return 0;
     enum { SHORT = 4 << 10 }; /* no long text is walked over twice */
@@ -310,56 +356,35 @@ static int scan_usual(dx_text text, unsigned depth, dx_message *message) {
     const char *to = text.len <= SHORT ? dx__json_quick(body, end, depth - 1) : NULL;
     if (to)
         return dx__rpc_usual_end(text, body, to, message);
-    dx__json json = {.start = text.at, .end = end, .at = body, .depth = depth - 1};
+    dx__json json = dx__json_reader(text, depth - 1);
+    json.at = body;
     dx__json_skip(&json);
     return json.fault == DX_FAULT_NONE && dx__rpc_usual_end(text, body, json.at, message);
 }
 
 void dx_rpc_scan(dx_text text, unsigned depth, unsigned lenient, dx_message *ret_message) {
-    dx_message *message = ret_message;
-    if (depth > 0 && depth <= DX_DEPTH_MAX && scan_usual(text, depth, message))
+    if (dx__rpc_scan_usual(text, depth, ret_message))
         return;
-    *message = (dx_message){0};
     if (text.len >= UINT32_MAX) {
-        blame(message, DX_FAULT_MESSAGE_LIMIT, 0);
+        *ret_message = (dx_message){.fault = DX_FAULT_MESSAGE_LIMIT};
         return;
     }
-    dx__json json = dx__json_reader(text, depth);
-    dx__json_peek(&json);
-    if (json.at == json.end) {
-        blame(message, DX_FAULT_JSON_EMPTY, (uint32_t)text.len);
-        return;
-    }
-    scan_value(text, &json, lenient, message);
-    if (json.fault == DX_FAULT_NONE) {
-        dx__json_peek(&json);
-        if (json.at < json.end)
-            json.fault = DX_FAULT_JSON_TRAILING;
-    }
-    if (json.fault != DX_FAULT_NONE) {
-        uint32_t at = (uint32_t)(json.at - json.start);
-        *message = (dx_message){.fault = json.fault, .fault_at = at};
-    }
+    dx__rpc_scan scan;
+    dx__rpc_scan_begin(&scan);
+    (void)dx__rpc_scan_go(&scan, text, depth, lenient, SIZE_MAX);
+    *ret_message = scan.message;
 }
 
 dx_status dx_rpc_element(dx_text text, const dx_message *batch, unsigned depth, unsigned lenient,
                          uint32_t *cursor, dx_message *ret_message) {
-    dx__json json = dx__json_reader(text, depth);
-    json.depth--;
-    json.at = text.at + (*cursor ? *cursor : batch->body.at);
-    json.at++; /* the "[", or the "," behind the element before */
-    if (!*cursor && dx__json_peek(&json) == ']')
+    dx__rpc_scan scan;
+    const char *end = text.at + batch->body.at + batch->body.len;
+    if (!dx__rpc_element_begin(&scan, batch, *cursor) ||
+        (!*cursor && *dx__json_space(text.at + scan.at, end) == ']'))
         return DX_AGAIN;
-    if (json.at >= text.at + batch->body.at + batch->body.len)
-        return DX_AGAIN;
-    *ret_message = (dx_message){0};
-    scan_value(text, &json, lenient, ret_message);
-    if (ret_message->kind == DX_KIND_BATCH) {
-        ret_message->kind = DX_KIND_NONE;
-        blame(ret_message, DX_FAULT_NOT_A_MESSAGE, ret_message->body.at);
-    }
-    dx__json_peek(&json);
-    *cursor = (uint32_t)(json.at - json.start);
+    (void)dx__rpc_scan_go(&scan, text, depth, lenient, SIZE_MAX);
+    *ret_message = scan.message;
+    *cursor = scan.at;
     return DX_OK;
 }
 

@@ -216,11 +216,13 @@ static void in_a_fork(void (*what)(dx_loop *loop, dx_child *child)) {
         _exit(0);
     }
     uint64_t end = now_ms() + 3000 * slow;
-    while (waitpid(copy, NULL, WNOHANG) == 0) {
+    int status = 0;
+    while (waitpid(copy, &status, WNOHANG) == 0) {
         if (now_ms() > end)
             fail("expected the copy of the process to end, it did not");
         sleep_ms(2);
     }
+    EXPECT(status, ==, 0);
     turn_until(loop, &family.calls.done, 2, 3000 * slow);
     EXPECT(family.calls.results, ==, 2);
     for (int i = 0; i < 3; i++)
@@ -252,6 +254,22 @@ static void dispatch(dx_loop *loop, dx_child *child) {
 static void stop(dx_loop *loop, dx_child *child) {
     dx_child_stop(child);
     dispatch(loop, child);
+}
+
+static void speak(dx_loop *loop, dx_child *child) {
+    dx_link *link = dx_child_link(child);
+    dx_call made = 0;
+    EXPECT(dx_link_call(link, dx_str("hello"), dx_json_none(), NULL, &made), ==, DX_CLOSED);
+    EXPECT(dx_link_notify(link, dx_str("hello"), dx_json_none()), ==, DX_CLOSED);
+    EXPECT(dx_link_send(link, dx_str("1")), ==, DX_CLOSED);
+    EXPECT(dx_link_cancel(link, made, dx_str(NULL)), ==, DX_CLOSED);
+    EXPECT(dx_link_reply(link, 1, dx_json_none()), ==, DX_CLOSED);
+    EXPECT(dx_link_refuse(link, 1, 1, dx_str(NULL), dx_json_none()), ==, DX_CLOSED);
+    dispatch(loop, child);
+}
+
+FAULT(F98_fork_speaks, 10, "a fork that calls, notifies or answers is told that it can't") {
+    in_a_fork(speak);
 }
 
 FAULT(F98_fork_frees_loop, 10,

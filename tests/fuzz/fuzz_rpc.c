@@ -2,13 +2,30 @@
  * Our scan against yyjson: both accept the same texts, but for what the header names (numbers out
  * of range, lone surrogates, depth), and what the scan found in an envelope yyjson finds too.
  */
+#include "rpc/scan.h"
 #include <duplex/frame.h>
+
 #include <duplex/rpc.h>
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* In steps, the scan finds the same. */
+static void check_steps(dx_text text, unsigned depth, unsigned lenient, const dx_message *whole,
+                        size_t step) {
+    dx__rpc_scan scan;
+    dx__rpc_scan_begin(&scan);
+    while (!dx__rpc_scan_go(&scan, text, depth, lenient, step))
+        ;
+    CHECK(scan.message.kind == whole->kind && scan.message.fault == whole->fault);
+    CHECK(scan.message.fault_at == whole->fault_at && scan.message.body.at == whole->body.at);
+    CHECK(scan.message.id.at == whole->id.at && scan.message.id.len == whole->id.len);
+    CHECK(scan.message.method.at == whole->method.at && scan.message.params.at == whole->params.at);
+    CHECK(scan.message.params.len == whole->params.len && scan.message.escaped == whole->escaped);
+    CHECK(scan.message.result.at == whole->result.at && scan.message.error.at == whole->error.at);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -153,6 +170,21 @@ static void check_batch(dx_text text, const dx_message *batch, unsigned depth, u
         CHECK(count == yyjson_arr_size(array));
 }
 
+/* In steps, the scan finds the same. */
+static void check_steps(dx_text text, unsigned depth, unsigned lenient, const dx_message *whole,
+                        size_t step) {
+    dx__rpc_scan scan;
+    dx__rpc_scan_begin(&scan);
+    while (!dx__rpc_scan_go(&scan, text, depth, lenient, step))
+        ;
+    CHECK(scan.message.kind == whole->kind && scan.message.fault == whole->fault);
+    CHECK(scan.message.fault_at == whole->fault_at && scan.message.body.at == whole->body.at);
+    CHECK(scan.message.id.at == whole->id.at && scan.message.id.len == whole->id.len);
+    CHECK(scan.message.method.at == whole->method.at && scan.message.params.at == whole->params.at);
+    CHECK(scan.message.params.len == whole->params.len && scan.message.escaped == whole->escaped);
+    CHECK(scan.message.result.at == whole->result.at && scan.message.error.at == whole->error.at);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1)
         return 0;
@@ -165,12 +197,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     dx_text text = {copy, size - 1};
     dx_message message;
     dx_rpc_scan(text, depth, lenient, &message);
+    check_steps(text, depth, lenient, &message, 1 + data[0] / 16);
     yyjson_doc *doc = check_text(text, depth);
     dx_fault fault = dx_json_check(text, depth, NULL);
     if (fault != DX_FAULT_NONE) {
         CHECK(message.fault == fault && message.kind == DX_KIND_NONE);
     } else {
-        CHECK(message.fault < DX_FAULT_JSON_EMPTY || message.fault > DX_FAULT_JSON_DEPTH);
+        CHECK(message.fault < DX_FAULT_JSON_EMPTY || message.fault > DX_FAULT_JSON_VALUE);
         yyjson_val *root = yyjson_doc_get_root(doc);
         if (message.kind == DX_KIND_BATCH)
             check_batch(text, &message, depth, lenient, root);

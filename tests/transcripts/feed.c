@@ -29,7 +29,7 @@ static dx_status give(struct stage *stage, size_t len, size_t *ret_used) {
         size_t used = 0;
         status = dx_peer_feed(stage->peer, piece + *ret_used, len - *ret_used, stage->now, &used);
         *ret_used += used;
-    } while (stage_again(stage, status));
+    } while (stage_again(stage, status) || stage_paused(stage));
     return status;
 }
 
@@ -40,7 +40,7 @@ static dx_status give_by_room(struct stage *stage, size_t len, size_t *ret_used)
     *ret_used = 0;
     do {
         status = dx_peer_reserve(stage->peer, len, &room, &room_len);
-    } while (stage_again(stage, status));
+    } while (stage_again(stage, status) || stage_paused(stage));
     if (status != DX_OK)
         return status;
     if (room_len == 0 || room_len > len) {

@@ -45,6 +45,8 @@ static void way_show(const struct way *way, char *out, size_t len) {
         snprintf(out, len, "%s", names[way->kind]);
     else if (way->kind == WAY_CUT)
         snprintf(out, len, "run %zu cut at %zu", way->run + 1, way->cut);
+    else if (way->kind == WAY_STEPS)
+        snprintf(out, len, "scanned in steps of %zu", way->cut);
     else
         snprintf(out, len, "through reserve and commit%s", way->cut ? ", in small pieces" : "");
 }
@@ -140,16 +142,15 @@ static bool stop_anywhere(const struct script *script, const struct scene *scene
 }
 
 static bool every_way(const struct script *script, const struct scene *scene) {
-    static const struct way ways[] = {{WAY_BYTES, 0, 0, 0},
-                                      {WAY_ROOM, 0, ROOM_PIECE, 0},
-                                      {WAY_EAGER, 0, 0, 0},
-                                      {WAY_ROOM, 0, 0, 0}};
+    static const struct way ways[] = {{WAY_BYTES, 0, 0, 0}, {WAY_ROOM, 0, ROOM_PIECE, 0},
+                                      {WAY_STEPS, 0, 1, 0}, {WAY_STEPS, 0, 5, 0},
+                                      {WAY_EAGER, 0, 0, 0}, {WAY_ROOM, 0, 0, 0}};
     struct memory memory = {0};
     struct bytes whole = {0};
     struct config config = {0};
     const char *problem = config_read(&config, scene); /* play() says what it is */
-    /* The last two ways bring nothing new for a run that is long and simple. */
-    size_t count = config.whole ? 0 : sizeof ways / sizeof *ways - (config.large ? 2 : 0);
+    /* The last four ways bring nothing new for a run that is long and simple. */
+    size_t count = config.whole ? 0 : sizeof ways / sizeof *ways - (config.large ? 4 : 0);
     bool good =
         play(script, scene, &(struct way){WAY_WHOLE, 0, 0, 0}, &memory, false, false, &whole);
     for (size_t i = 0; good && !problem && i < count; i++)
@@ -181,6 +182,7 @@ static bool torture_way(const struct script *script, const struct scene *scene, 
 
 static bool torture(const struct script *script, const struct scene *scene) {
     static const struct way ways[] = {{WAY_WHOLE, 0, 0, 0},
+                                      {WAY_STEPS, 0, 7, 0},
                                       {WAY_EAGER, 0, 0, 0},
                                       {WAY_ROOM, 0, 0, 0},
                                       {WAY_ROOM, 0, ROOM_PIECE, 0}};

@@ -1,6 +1,7 @@
 #include "stage.h"
 
 #include "match.h"
+#include "peer/peer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,6 +53,14 @@ bool stage_again(struct stage *stage, dx_status status) {
     stage->failed_seen = stage->memory->failed;
     memory_heal(stage->memory);
     return true;
+}
+
+bool stage_paused(struct stage *stage) {
+    bool was = stage->peer->paused;
+    while (stage->peer->paused)
+        if (dx__intake(stage->peer) == DX_ERR_NOMEM)
+            return stage_again(stage, DX_ERR_NOMEM);
+    return was;
 }
 
 /* Eight bytes at a time: some texts have 64 MiB and are looked at again and again. */
@@ -134,7 +143,9 @@ static void book_done(struct stage *stage, const dx_event *event) {
 
 static void book(struct stage *stage, const dx_event *event) {
     struct bytes why = {0};
-    if (!match_rules(event, stage->config.peer.flags & DX_PEER_TEXT, &why))
+    const dx_peer_config *config = &stage->config.peer;
+    bool as_text = config->flags & DX_PEER_TEXT || event->body.len > config->tree_max;
+    if (!match_rules(event, as_text, &why))
         stage_break(stage, "%s", why.at);
     bytes_free(&why);
     if (stage->closed > 0)
@@ -159,7 +170,7 @@ dx_status stage_pull(struct stage *stage, const dx_event **ret_event) {
     forget_lent(stage);
     do {
         status = dx_peer_next(stage->peer, ret_event);
-    } while (stage_again(stage, status));
+    } while (stage_again(stage, status) || (status == DX_AGAIN && stage_paused(stage)));
     if (status != DX_OK)
         return status;
     book(stage, *ret_event);
@@ -197,6 +208,8 @@ bool stage_open(struct stage *stage) {
         status = dx_peer_new(&stage->config.peer, &stage->peer);
     } while (stage_again(stage, status));
     stage->config.peer.allocator = NULL;
+    if (status == DX_OK && stage->way->kind == WAY_STEPS)
+        stage->peer->step = stage->way->cut;
     if (status != stage->config.expected)
         return stage_fail(stage, &stage->scene->peer, "%s was expected of dx_peer_new(), %s came",
                           status_show(stage->config.expected), status_show(status));

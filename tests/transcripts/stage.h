@@ -14,7 +14,8 @@ enum way_kind {
     WAY_BYTES, /* one by one */
     WAY_EAGER, /* one by one, and events are taken as soon as they are there */
     WAY_CUT,   /* in two: run number `run` is cut at `cut`, the others are whole */
-    WAY_ROOM   /* through reserve and commit, at most `cut` bytes at a time (0: all) */
+    WAY_ROOM,  /* through reserve and commit, at most `cut` bytes at a time (0: all) */
+    WAY_STEPS  /* in one feed, but scanned in steps of `cut` bytes */
 };
 
 struct way {
@@ -76,6 +77,9 @@ void stage_break(struct stage *stage, const char *format, ...)
 
 /* Is this DX_ERR_NOMEM one that we brought about? Then memory is there again: repeat. */
 bool stage_again(struct stage *stage, dx_status status);
+
+/* Did a step of a scan end? Then all the others are taken: repeat. */
+bool stage_paused(struct stage *stage);
 
 /* Takes the next event; checks and books it. */
 dx_status stage_pull(struct stage *stage, const dx_event **ret_event);

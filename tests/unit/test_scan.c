@@ -1,4 +1,5 @@
 /* dx_rpc_scan() and what goes with it: which message a text is, and what is wrong with it. */
+#include "rpc/scan.h"
 #include "unit/unit.h"
 
 #include <duplex/frame.h>
@@ -279,6 +280,73 @@ static void an_escaped_version_is_the_version(void **state) {
     assert_int_equal(scan("{\"jsonrpc\":\"\\u0032.0\",\"method\":\"a\"}", 0).fault, DX_FAULT_NONE);
 }
 
+static bool same_slice(dx_slice a, dx_slice b) {
+    return a.at == b.at && a.len == b.len;
+}
+
+static bool same_message(const dx_message *a, const dx_message *b) {
+    return a->kind == b->kind && a->fault == b->fault && a->fault_at == b->fault_at &&
+           a->escaped == b->escaped && same_slice(a->body, b->body) && same_slice(a->id, b->id) &&
+           same_slice(a->method, b->method) && same_slice(a->params, b->params) &&
+           same_slice(a->result, b->result) && same_slice(a->error, b->error);
+}
+
+/* A scan in steps finds what a scan in one go finds. */
+static void steps_make_no_difference(void **state) {
+    static const char *const texts[] = {
+        "",
+        " ",
+        "1",
+        " 12 ",
+        "-",
+        "-1.5e+3",
+        "tru",
+        "true",
+        "\"a\"",
+        "\"a",
+        "\"\\u00",
+        "[",
+        "[]",
+        " [ ] ",
+        "[1,2 , 3]",
+        "[1,",
+        "[1 2]",
+        "{",
+        "{}",
+        "{ }",
+        "{\"a\"",
+        "{\"a\" :",
+        "{\"a\":1 , \"b\" : [ { } ] }",
+        "{\"a\":1,}",
+        "{1:2}",
+        "{" V ",\"id\":1,\"method\":\"a\"}",
+        "{" V ", \"id\" : 12.5 , \"method\" : \"a\\nb\" , \"params\" : [ 1 ] } ",
+        "{" V ",\"id\":1,\"id\":2,\"result\":{\"id\":{\"method\":3}}}",
+        "{" V ",\"\\u0069d\":7,\"result\":null}",
+        "{" V ",\"method\":\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"}",
+        "{" V ",\"method\":\"\xc3\"}",
+        "{" V "} x",
+        "{" V ",\"error\":{\"code\":1,\"message\":\"\"},\"id\":null}",
+        "[{" V ",\"method\":\"a\"},[],1]",
+        "[[[[[[]]]]]]",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (unsigned depth = 1; depth < 8; depth += 6)
+            for (size_t step = 1; step < 9; step++) {
+                dx_text text = dx_str(texts[i]);
+                dx_message whole;
+                dx__rpc_scan scan;
+                dx_rpc_scan(text, depth, 0, &whole);
+                dx__rpc_scan_begin(&scan);
+                size_t steps = 1;
+                while (!dx__rpc_scan_go(&scan, text, depth, 0, step))
+                    assert_true(steps++ <= text.len);
+                if (!same_message(&scan.message, &whole))
+                    fail_msg("%s, depth %u, step %zu", texts[i], depth, step);
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_messages),
@@ -293,6 +361,7 @@ int main(void) {
         cmocka_unit_test(escaped_names_count),
         cmocka_unit_test(escaped_names_collide),
         cmocka_unit_test(an_escaped_version_is_the_version),
+        cmocka_unit_test(steps_make_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,9 +57,9 @@ bool stage_again(struct stage *stage, dx_status status) {
 
 bool stage_paused(struct stage *stage) {
     bool was = stage->peer->paused;
-    while (stage->peer->paused)
-        if (dx__intake(stage->peer) == DX_ERR_NOMEM)
-            return stage_again(stage, DX_ERR_NOMEM);
+    dx_status status = stage->way->kind == WAY_STEPS && stage->peer->behind ? DX_AGAIN : DX_OK;
+    while (status == DX_AGAIN || stage_again(stage, status))
+        status = dx__intake(stage->peer);
     return was;
 }
 
@@ -169,8 +169,9 @@ dx_status stage_pull(struct stage *stage, const dx_event **ret_event) {
     dx_status status;
     forget_lent(stage);
     do {
+        stage_paused(stage);
         status = dx_peer_next(stage->peer, ret_event);
-    } while (stage_again(stage, status) || (status == DX_AGAIN && stage_paused(stage)));
+    } while (stage_again(stage, status));
     if (status != DX_OK)
         return status;
     book(stage, *ret_event);

@@ -78,7 +78,7 @@ void stage_break(struct stage *stage, const char *format, ...)
 /* Is this DX_ERR_NOMEM one that we brought about? Then memory is there again: repeat. */
 bool stage_again(struct stage *stage, dx_status status);
 
-/* Did a step of a scan end? Then all the others are taken: repeat. */
+/* Takes all steps of a scan, and says whether there were any: then feed again. */
 bool stage_paused(struct stage *stage);
 
 /* Takes the next event; checks and books it. */

@@ -5,6 +5,7 @@
 #include "cli/bench/progress.h"
 #include "cli/input.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 
 #include <stdlib.h>
@@ -371,7 +372,8 @@ static int tell(struct work *work, int code) {
 
 static int measure(struct work *work) {
     dx_error error = {.fault = DX_FAULT_NONE};
-    if (dx_loop_new(NULL, &work->peer.loop, &error) != DX_OK)
+    if (cli_loop_new(work->peer.keep_daemons || work->peer.connect, &work->peer.loop, &error) !=
+        DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     cli_progress_begin(&work->peer);
     int code = start_all(work);
@@ -383,7 +385,7 @@ static int measure(struct work *work) {
     if (work->session)
         code = cli_session_close(work->session, code);
     cli_loader_free(work->loader);
-    dx_loop_free(work->peer.loop);
+    cli_loop_free(work->peer.loop);
     return code;
 }
 

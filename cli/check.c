@@ -4,6 +4,7 @@
 #include "cli/check/scene.h"
 #include "cli/input.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 
 #include <errno.h>
@@ -34,7 +35,8 @@ static int check_words(const cli_words *words, const struct check_options *optio
     if (!options->jobs || options->jobs > JOBS_MAX)
         return cli_fail(CLI_USAGE, "--jobs: from 1 to %d", JOBS_MAX);
     if (!words->command && (cli_start_is_given(&options->start)))
-        return cli_fail(CLI_USAGE, "--env, --inherit-env and --cwd are for a command behind --");
+        return cli_fail(
+            CLI_USAGE, "--env, --inherit-env, --cwd and --keep-daemons are for a command after --");
     return cli_check_env(&options->start.env);
 }
 
@@ -119,6 +121,8 @@ static int run_plan(check_plan *plan, char **command) {
     if (code != CLI_OK)
         return code;
     cli_catch_signals();
+    if (command)
+        cli_subreaper_begin(options->start.keep_daemons);
     code = is_host              ? check_run_host(plan, command)
            : options->as_plugin ? check_run_inside(plan, tell)
                                 : check_run_scenes(plan);

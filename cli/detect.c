@@ -3,6 +3,7 @@
 #include "cli/contact.h"
 #include "cli/input.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 
 #include <string.h>
@@ -154,7 +155,7 @@ static int tell(const struct detection *detection, const char *found) {
 int session_detect(const cli_peer_options *options, char **command, const char **ret_name) {
     struct detection detection = {.count = 0};
     dx_error error = {.fault = DX_FAULT_NONE};
-    if (dx_loop_new(NULL, &detection.loop, &error) != DX_OK)
+    if (cli_loop_new(options->keep_daemons || options->connect, &detection.loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     add_candidates(&detection, true);
     add_candidates(&detection, false);
@@ -166,7 +167,7 @@ int session_detect(const cli_peer_options *options, char **command, const char *
                                           : cli_fail(CLI_INTERRUPTED, "interrupted");
     for (size_t i = 0; i < detection.count; i++)
         contact_free(detection.candidates[i].contact);
-    dx_loop_free(detection.loop);
+    cli_loop_free(detection.loop);
     for (size_t i = 0; i < detection.count; i++)
         dx_protocol_free(detection.candidates[i].session.protocol);
     return code;

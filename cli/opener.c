@@ -1,5 +1,7 @@
 #include "cli/opener.h"
 
+#include "cli/subreaper.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -62,5 +64,7 @@ const char *cli_open_page(char *const *words, const char *url, pid_t *ret_pid) {
     argv[count] = (char *)(uintptr_t)url;
     int number = spawn(argv, ret_pid);
     free(argv);
+    if (!number)
+        cli_subreaper_spare(*ret_pid);
     return number ? strerror(number) : NULL;
 }

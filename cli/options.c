@@ -3,6 +3,7 @@
 #include "cli/describe/nearest.h"
 #include "cli/output.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -107,6 +108,7 @@ const cli_option cli_start_table[] = {
      "hand on the whole environment, not only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*",
      offsetof(cli_start, inherit_env)},
     {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", offsetof(cli_start, cwd)},
+    CLI_KEEP_DAEMONS(offsetof(cli_start, keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -118,7 +120,7 @@ const char **cli_ended(const cli_list *list) {
 }
 
 bool cli_start_is_given(const cli_start *start) {
-    return start->env.count || start->inherit_env || start->cwd;
+    return start->env.count || start->inherit_env || start->cwd || start->keep_daemons;
 }
 
 bool cli_takes_value(const cli_option *option) {
@@ -524,7 +526,7 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
         if (parse.common.help)
             cli_help(verb, stdout);
         else
-            code = verb->run(&words, parse.options);
+            code = cli_subreaper_finish(verb->run(&words, parse.options));
     }
     if (parse.options)
         free_lists(verb, parse.options);

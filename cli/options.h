@@ -106,11 +106,21 @@ bool cli_stands(const char *line);
  * brackets; all of it if it has no such space. */
 size_t cli_fold(const char *line, size_t len, size_t width);
 
+/* A row of every verb that starts programs, for cli_loop_new() in cli/subreaper.h. */
+#define CLI_KEEP_DAEMONS(offset)                                                                 \
+    {                                                                                            \
+        "keep-daemons", 0, CLI_FLAG, NULL,                                                       \
+            "leave processes running that outlive the program that started them in a session of" \
+            " their own (they are ended, and reported)",                                         \
+            offset                                                                               \
+    }
+
 /* How a command is started; a group of options that several verbs have. */
 typedef struct cli_start {
     cli_list env;     /* besides the small environment … */
     bool inherit_env; /* … or the whole one */
     const char *cwd;  /* NULL: here */
+    bool keep_daemons;
 } cli_start;
 extern const cli_option cli_start_table[];
 bool cli_start_is_given(const cli_start *start);

@@ -5,6 +5,7 @@
 #include "cli/run/crew.h"
 #include "cli/run/desk.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 
 #include <signal.h>
@@ -18,6 +19,7 @@ struct run_options {
     const char *sum;
     uint64_t log_max;
     uint64_t start_ms;
+    bool keep_daemons;
 };
 
 struct run {
@@ -25,6 +27,7 @@ struct run {
     cli_config config;
     struct crew crew;
     struct desk desk;
+    bool keep_daemons;
 };
 
 /* How long those who ask may take to hear the last word. */
@@ -71,8 +74,9 @@ static int begin(struct run *run) {
     cli_catch_signals();
     signal(SIGPIPE, SIG_IGN); /* that nobody reads what we print is no reason to end */
     raise_limit(run->config.count);
-    if (dx_loop_new(NULL, &run->loop, &error) != DX_OK)
+    if (cli_loop_new(run->keep_daemons, &run->loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
+    cli_subreaper_listen(crew_escaped, &run->crew);
     run->crew.loop = run->loop;
     run->crew.on_state = desk_on_state;
     run->crew.user = &run->desk;
@@ -89,7 +93,8 @@ static int begin(struct run *run) {
 
 static int run_all(const cli_words *words, void *user) {
     const struct run_options *options = user;
-    struct run run = {.crew = {.start_ms = options->start_ms, .log_max = options->log_max}};
+    struct run run = {.crew = {.start_ms = options->start_ms, .log_max = options->log_max},
+                      .keep_daemons = options->keep_daemons};
     if (!options->config)
         return cli_fail(CLI_USAGE, "--config is missing: nothing is run that was not named");
     if (words->command)
@@ -108,8 +113,10 @@ static int run_all(const cli_words *words, void *user) {
         say_goodbye(&run);
     }
     desk_done(&run.desk);
+    code = cli_subreaper_finish(code); /* while the peers' names are known */
+    cli_subreaper_listen(NULL, NULL);
     crew_done(&run.crew);
-    dx_loop_free(run.loop);
+    cli_loop_free(run.loop);
     cli_config_done(&run.config);
     return code;
 }
@@ -124,6 +131,7 @@ static const cli_option own_options[] = {
     {"log-max", 0, CLI_SIZE, "SIZE", "what is kept of each peer's standard error (256k)",
      AT(log_max)},
     {"start-timeout", 0, CLI_TIME, "TIME", "for each peer to become ready (10s)", AT(start_ms)},
+    CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -158,7 +166,7 @@ const cli_verb cli_run = {
         " the standard output. duplex ps, logs, restart, down and call --in talk to the run.",
     .groups = groups,
     .examples = examples,
-    .codes = "3",
+    .codes = "35",
     .word = CLI_ANY,
     .size = sizeof(struct run_options),
     .run = run_all,

@@ -4,6 +4,7 @@
 #include "cli/input.h"
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 
 #include <errno.h>
@@ -38,6 +39,7 @@ const cli_option cli_peer_table[] = {
      "hand on the whole environment, not only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*",
      AT(inherit_env)},
     {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
+    CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {"stderr", 0, CLI_TEXT, "tail|quiet|inherit|FILE",
      "the command's standard error: its last lines if something fails, nothing, all, or into FILE"
      " (tail)",
@@ -303,8 +305,10 @@ int session_check(const cli_peer_options *options, char *const *command) {
         return cli_fail(CLI_USAGE, "--connect and a command exclude each other");
     if (!options->connect && (!command || !command[0]))
         return cli_fail(CLI_USAGE, "the command is missing: put it behind --, or pass --connect");
-    if (options->connect && (options->env.count || options->inherit_env || options->cwd))
-        return cli_fail(CLI_USAGE, "--env, --inherit-env and --cwd are for a command behind --");
+    if (options->connect &&
+        (options->env.count || options->inherit_env || options->cwd || options->keep_daemons))
+        return cli_fail(
+            CLI_USAGE, "--env, --inherit-env, --cwd and --keep-daemons are for a command after --");
     if (options->no_handshake && options->init)
         return cli_fail(CLI_USAGE, "--no-handshake and --init exclude each other");
     return cli_check_env(&options->env);
@@ -330,7 +334,7 @@ static void forget(cli_session *session) {
     close_trials(session);
     contact_free(session->main);
     if (!session->options->loop)
-        dx_loop_free(session->loop);
+        cli_loop_free(session->loop);
     cli_record_close(session->recorder);
     dx_protocol_free(session->protocol);
     session_forget_asked(session);
@@ -363,7 +367,8 @@ static int begin(cli_session *session) {
         return code;
     cli_catch_signals();
     session->loop = session->options->loop;
-    if (!session->loop && dx_loop_new(NULL, &session->loop, &error) != DX_OK)
+    if (!session->loop && cli_loop_new(session->options->keep_daemons || session->options->connect,
+                                       &session->loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     session->began_us = dx_recorder_now_us();
     session->main = contact_new(session, session_framing(session), false);

@@ -27,6 +27,7 @@ typedef struct cli_peer_options {
     cli_list env;
     bool inherit_env;
     const char *cwd;
+    bool keep_daemons;
     bool framing_known; /* no option: silence says nothing, and no other framing is tried */
     dx_loop *loop;      /* no option: a loop that outlives the session; NULL: one of its own */
 } cli_peer_options;

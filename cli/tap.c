@@ -4,6 +4,7 @@
 #include "cli/attach.h"
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 
 #include <duplex/duplex.h>
 
@@ -30,6 +31,7 @@ struct tap_options {
     const char *name;
     cli_list env;
     bool inherit_env;
+    bool keep_daemons;
     bool small_env;
     const char *cwd;
 };
@@ -233,7 +235,7 @@ static void close_all(struct work *work, int code) {
     if (work->watchers)
         dx_watchers_finish(work->watchers, FINISH_MS);
     work->watchers = dx_watchers_free(work->watchers);
-    work->loop = dx_loop_free(work->loop);
+    work->loop = cli_loop_free(work->loop);
     bool ended = viewer_ended(work);
     if (ended)
         cli_record_close(work->recorder);
@@ -261,7 +263,7 @@ static int tap(const struct tap_options *options, char **command) {
     block_signals(&work);
     let_others_finish();
     int code = CLI_OK;
-    if (!work.redact || !work.env || dx_loop_new(NULL, &work.loop, NULL) != DX_OK)
+    if (!work.redact || !work.env || cli_loop_new(options->keep_daemons, &work.loop, NULL) != DX_OK)
         code = cli_fail(CLI_NO_START, "there is no loop, or no memory");
     if (code == CLI_OK)
         code = open_recorder(&work);
@@ -310,6 +312,7 @@ static const cli_option command_options[] = {
     {"small-env", 0, CLI_FLAG, NULL,
      "hand on only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*", AT(small_env)},
     {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
+    CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -382,7 +385,7 @@ const cli_verb cli_tap = {
         " looks on too slowly misses records, and is told how many.",
     .groups = groups,
     .examples = examples,
-    .codes = "34",
+    .codes = "345",
     .has_command = true,
     .size = sizeof(struct tap_options),
     .usual = &usual,

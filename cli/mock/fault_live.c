@@ -1,6 +1,7 @@
 /* Faults in what the program does. */
 #include "cli/mock/mock.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -162,6 +163,8 @@ void mock_leave_process(struct mock *mock, uint64_t ms) {
         stay_behind(ms);
     if (pid < 0)
         mock_fail(mock, CLI_NO_START, "no process can be left behind");
+    else
+        cli_subreaper_spare(pid);
 }
 
 static void hold_back(struct mock *mock, dx_text message) {

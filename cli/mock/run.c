@@ -3,6 +3,7 @@
 #include "cli/mock/task.h"
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 
 #include <signal.h>
@@ -296,7 +297,8 @@ static int begin(struct mock *mock) {
     int code = cli_record_open(mock->options->record, &mock->recorder);
     if (code != CLI_OK)
         return code;
-    if (dx_loop_new(NULL, &mock->loop, &error) != DX_OK)
+    if (cli_loop_new(mock->options->start.keep_daemons || !mock->command, &mock->loop, &error) !=
+        DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     if (!mock_outlet_init(&mock->outlet, mock))
         return cli_fail(CLI_NO_START, "no memory");
@@ -316,7 +318,7 @@ static void finish(struct mock *mock) {
     mock_outlet_done(&mock->outlet);
     dx_timer_free(mock->timer);
     cli_wire_close(mock->wire);
-    dx_loop_free(mock->loop);
+    cli_loop_free(mock->loop);
     cli_record_close(mock->recorder);
     free(mock->held);
 }

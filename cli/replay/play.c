@@ -4,6 +4,7 @@
 #include "cli/lint/keys.h"
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 
 #include <stdarg.h>
@@ -448,7 +449,8 @@ static bool begin(struct replay *replay, int *ret_code) {
     replay->open = calloc(REPLAY_OPEN_MAX, sizeof *replay->open);
     bool good = replay_ids_init(&replay->ids, replay->facts, replay->seed) && replay->open &&
                 replay_items_init(&replay->expected) && replay_items_init(&replay->arrived) &&
-                dx_loop_new(NULL, &replay->loop, &error) == DX_OK;
+                cli_loop_new(replay->options->start.keep_daemons || !replay->command, &replay->loop,
+                             &error) == DX_OK;
     if (good)
         *ret_code = cli_record_open(replay->options->record, &replay->recorder);
     else
@@ -463,7 +465,7 @@ static bool begin(struct replay *replay, int *ret_code) {
 static void finish(struct replay *replay) {
     replay->over = true;
     cli_wire_close(replay->wire);
-    dx_loop_free(replay->loop);
+    cli_loop_free(replay->loop);
     cli_record_close(replay->recorder);
     replay_tape_close(&replay->ahead);
     replay_tape_close(&replay->tape);

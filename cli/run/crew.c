@@ -253,7 +253,7 @@ static void take_steps(struct crew_peer *peer, dx_link *link) {
 
 static void on_start(dx_supervisor *supervisor, dx_link *link, void *user) {
     struct crew_peer *peer = user;
-    (void)supervisor;
+    peer->pids[dx_supervisor_incarnation(supervisor) % 8] = dx_supervisor_pid(supervisor);
     peer->step = dx_protocol_facts_of(peer->config->protocol)->start;
     take_steps(peer, link);
 }
@@ -329,6 +329,45 @@ static dx_supervisor_config configure(struct crew_peer *peer) {
     if (given->ping_ms)
         config.ping_ms = given->ping_ms;
     return config;
+}
+
+static void show_escaped_json(const char *name, const cli_escaped *escaped) {
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_obj_add_uint(doc, root, "time", cli_unix_ms());
+    if (name)
+        yyjson_mut_obj_add_str(doc, root, "peer", name);
+    yyjson_mut_val *value = yyjson_mut_obj_add_obj(doc, root, "escaped");
+    yyjson_mut_obj_add_int(doc, value, "pid", escaped->pid);
+    cli_add_text(doc, value, "command", dx_str(escaped->command));
+    yyjson_mut_obj_add_bool(doc, value, "ended", escaped->ended);
+    char *text = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
+    puts(text ? text : "{}");
+    fflush(stdout);
+    free(text);
+    yyjson_mut_doc_free(doc);
+}
+
+void crew_escaped(const cli_escaped *escaped, void *user) {
+    struct crew *crew = user;
+    struct crew_peer *peer = NULL;
+    char line[300];
+    for (size_t i = 0; escaped->peer && !peer && i < crew->count; i++)
+        for (size_t k = 0; k < 8; k++)
+            if (crew->peers[i].pids[k] == escaped->peer)
+                peer = &crew->peers[i];
+    cli_escaped_line(escaped, line, sizeof line);
+    if (cli_voice.json)
+        show_escaped_json(peer ? peer->config->name : NULL, escaped);
+    else if (peer)
+        fprintf(stderr, "%s: ", peer->config->name);
+    if (!cli_voice.json) {
+        put_text(line);
+        fputc('\n', stderr);
+    }
+    if (peer)
+        write_down(peer, true, dx_str(line));
 }
 
 int crew_open(struct crew *crew, const cli_config *config) {

@@ -4,6 +4,7 @@
 
 #include "cli/run/config.h"
 #include "cli/run/journal.h"
+#include "cli/subreaper.h"
 
 struct crew;
 
@@ -22,6 +23,7 @@ struct crew_peer {
     uint64_t ready_ms;                       /* … and was ready; 0: it never was */
     uint64_t pause_ms;                       /* how long the last backoff is */
     uint64_t calls;                          /* that others made through us */
+    pid_t pids[8];                           /* of the last incarnations */
     char why[sizeof((dx_error *)0)->phrase]; /* what led to the state; "" if nothing bad did */
 };
 
@@ -39,6 +41,8 @@ struct crew {
 
 /* Makes them all, stopped. What goes wrong is told: an exit code. */
 int crew_open(struct crew *crew, const cli_config *config);
+/* A process that a peer left behind: shows it, and keeps it in that peer's journal. */
+void crew_escaped(const cli_escaped *escaped, void *crew);
 /* At once and without a word. */
 void crew_done(struct crew *crew);
 

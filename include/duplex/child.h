@@ -12,7 +12,9 @@
  *
  * What holds for every child:
  *   - It runs in a process group of its own, with no descriptor but 0, 1 and 2, and with a small
- *     environment (HOME LOGNAME PATH SHELL TERM USER LANG LC_*) plus what you ask for. No shell.
+ *     environment (HOME LOGNAME PATH SHELL TERM USER LANG LC_*) plus what you ask for, and a mark
+ *     that its descendants inherit: DUPLEX_PEER=HOST:PEER, our pid and its own. If we have such a
+ *     variable ourselves, that comes first, with a comma. No shell.
  *   - That it can't be started is told by dx_child_start() itself, with the errno of the exec.
  *   - Its standard error is always read; the last of it is kept and told when it is gone.
  *   - It ends once: `gone` comes when it has exited and its output was read to the end, or drain_ms
@@ -20,7 +22,8 @@
  *   - Its whole group has been killed when `gone` comes, and dies with this process: by the
  *     parent-death signal (if the first thread starts it, which then must not end before it), and
  *     by a small guardian process, one for each loop, that holds a pipe to us and kills the groups
- *     when that closes. A child that makes a session of its own escapes both.
+ *     when that closes. A descendant that makes a session of its own escapes both; a host that
+ *     wants to end those, too, becomes a child subreaper and looks for the mark (`duplex` does).
  */
 #ifndef DUPLEX_CHILD_H
 #define DUPLEX_CHILD_H
@@ -43,8 +46,8 @@ typedef struct dx_gone {
     int core;       /* it left a core */
     int stopped;    /* dx_child_stop() was called before */
     int escaped;    /* it lives on in spite of SIGKILL, or somebody outside its group still holds
-                       its output: a process that made a session of its own, which nobody here can
-                       end */
+                       its output: a process that made a session of its own, which the library
+                       does not end */
     dx_text errors; /* the last of its standard error (up to errors_max bytes) */
     dx_error
         error; /* one line about it all; fault DX_FAULT_NONE if it was stopped or left with 0 */
@@ -113,6 +116,12 @@ DX_API dx_child *dx_child_free(dx_child *child);
 DX_API dx_link *dx_child_link(const dx_child *child);
 DX_API pid_t dx_child_pid(const dx_child *child);
 DX_API void *dx_child_user(const dx_child *child);
+
+/* Whether this process is a program that the loop started (as a child, a dx_program or a dx_tap)
+ * and has not reaped yet, or the loop's guardian; 0: neither. For a host that is a child subreaper
+ * and has to tell its own children from those it adopted. */
+enum { DX_OWNS_PROGRAM = 1, DX_OWNS_GUARDIAN = 2 };
+DX_API int dx_loop_owns(const dx_loop *loop, pid_t pid);
 
 #ifdef __cplusplus
 }

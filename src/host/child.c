@@ -503,6 +503,7 @@ dx_status dx_child_start(dx_loop *loop, const dx_child_config *config, dx_child 
     *child = (dx_child){.config = *config, .ladder_at = DX_NEVER, .drain_at = DX_NEVER};
     child->thing =
         (dx__thing){.loop = loop, .release = release, .kill = kill_child, .guard = guard};
+    child->thing.process = &child->process;
     child->exit = (dx__watch){.fd = -1, .ready = exit_ready};
     child->errors = (dx__watch){.fd = -1, .ready = errors_ready};
     child->turn.take = on_turn;

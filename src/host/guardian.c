@@ -171,6 +171,7 @@ static bool has_guardian(dx_loop *loop) {
     loop->guardian = ends[1];
     loop->guardian_other = ends[0];
     loop->guarded = (dx__watch){.fd = -1, .ready = has_died};
+    loop->guardian_pid = (pid_t)pid;
     if (pid > 0 && dx__watch_start(loop, &loop->guarded, pidfd, EPOLLIN) == DX_OK) {
         fcntl(ends[1], F_SETFL, O_NONBLOCK);
         fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE);

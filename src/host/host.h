@@ -68,6 +68,7 @@ typedef struct dx__thing {
     void (*release)(struct dx__thing *thing); /* frees everything; called once, at a safe moment */
     void (*kill)(struct dx__thing *thing);    /* the loop is going: give up at once */
     void (*guard)(struct dx__thing *thing);   /* there is a new guardian: tell it; may be NULL */
+    const struct dx__process *process;        /* that it started; may be NULL */
 } dx__thing;
 
 struct dx__post {
@@ -96,7 +97,8 @@ struct dx_loop {
     dx__thing *graves;
     int guardian;       /* the pipe to it, or -1 … */
     int guardian_other; /* … and its other end, held so that we never write into nothing */
-    dx__watch guarded;  /* its pidfd */
+    dx__watch guarded;  /* its pidfd … */
+    pid_t guardian_pid; /* … and its number */
     bool replacing;     /* a new one is being told everything */
     bool dispatching;
     bool firing; /* a timer of the user's */

@@ -23,6 +23,15 @@ void dx__process_signal_group(const struct dx__process *process, int number) {
         kill(-process->pid, number);
 }
 
+int dx_loop_owns(const dx_loop *loop, pid_t pid) {
+    if (loop->guardian >= 0 && loop->guardian_pid == pid)
+        return DX_OWNS_GUARDIAN;
+    for (const dx__thing *thing = loop->things; thing; thing = thing->next)
+        if (thing->process && thing->process->pidfd >= 0 && thing->process->pid == pid)
+            return DX_OWNS_PROGRAM;
+    return 0;
+}
+
 bool dx__process_has_exited(const struct dx__process *process, siginfo_t *ret_status,
                             bool *ret_known) {
     memset(ret_status, 0, sizeof *ret_status);

@@ -415,6 +415,7 @@ dx_status dx_program_start(dx_loop *loop, const dx_program_config *config, dx_pr
     *program = (dx_program){.config = *config, .step_at = DX_NEVER, .drain_at = DX_NEVER};
     program->thing =
         (dx__thing){.loop = loop, .release = release, .kill = kill_program, .guard = guard};
+    program->thing.process = &program->process;
     program->exit = (dx__watch){.fd = -1, .ready = exit_ready};
     program->in = (dx__watch){.fd = -1, .ready = in_ready};
     program->out = (dx__watch){.fd = -1, .ready = out_ready};

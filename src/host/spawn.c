@@ -1,5 +1,6 @@
 /* From a configuration to a running process, or to the reason why there is none. */
 #include "base/alloc.h"
+#include "base/line.h"
 #include "host/host.h"
 
 #include <duplex/program.h>
@@ -25,6 +26,7 @@ struct plan {
     const char *cwd;
     char *const *argv;
     char *const *env;
+    char *mark; /* where its own pid goes in the mark */
     uint64_t memory_max;
     uint64_t files_max;
     pid_t parent;
@@ -41,6 +43,9 @@ struct plan {
 /* It runs on a stack that the address sanitizer knows nothing of. */
 #define UNCHECKED __attribute__((no_sanitize("address")))
 enum { STACK = 64 << 10 };
+
+/* The mark in its environment, and how much of one that we have ourselves is handed on. */
+enum { MARK = 256, OUTER_MARK = 200 };
 
 static bool is_small_env(const char *variable) {
     static const char *const names[] = {
@@ -59,9 +64,23 @@ static const char *get_env(const char *const *env, const char *name) {
     return NULL;
 }
 
-/* Ours, small or whole, without what is given anew, and then that. */
-static char **make_env(dx_loop *loop, const dx_child_config *config, bool only) {
-    size_t count = 1;
+/* "DUPLEX_PEER=…HOST:" with room for its own pid; returns where that goes. */
+static char *make_mark(char room[MARK]) {
+    const char *outer = get_env((const char *const *)environ, "DUPLEX_PEER");
+    dx__line line = dx__line_on(room, MARK);
+    dx__line_str(&line, "DUPLEX_PEER=");
+    if (outer && outer[0] && strlen(outer) < OUTER_MARK) {
+        dx__line_str(&line, outer);
+        dx__line_str(&line, ",");
+    }
+    dx__line_num(&line, (uint64_t)getpid());
+    dx__line_str(&line, ":");
+    return room + line.len;
+}
+
+/* The mark; our own environment, small or whole, without what is given anew; and then that. */
+static char **make_env(dx_loop *loop, const dx_child_config *config, bool only, char *mark) {
+    size_t count = 2;
     for (char **one = environ; one && *one; one++)
         count++;
     for (const char *const *one = config->env; one && *one; one++)
@@ -70,6 +89,7 @@ static char **make_env(dx_loop *loop, const dx_child_config *config, bool only) 
     if (!env)
         return NULL;
     size_t used = 0;
+    env[used++] = mark;
     for (char **one = environ; !only && one && *one; one++) {
         char name[256];
         const char *equals = strchr(*one, '=');
@@ -78,7 +98,7 @@ static char **make_env(dx_loop *loop, const dx_child_config *config, bool only) 
             continue;
         memcpy(name, *one, len);
         name[len] = '\0';
-        if (!get_env(config->env, name))
+        if (!get_env(config->env, name) && strcmp(name, "DUPLEX_PEER") != 0)
             env[used++] = *one;
     }
     for (const char *const *one = config->env; one && *one; one++)
@@ -145,6 +165,7 @@ UNCHECKED static int become(void *user) {
         setpgid(0, 0);
     /* If that fails we are told of by our parent, if it lives. */
     struct dx__guardian_note note = {getpid(), 1};
+    plan->mark[dx__digits((uint64_t)note.group, plan->mark)] = '\0';
     if (plan->guardian >= 0 && write(plan->guardian, &note, sizeof note) < 0)
         plan->guardian = -1;
     if (plan->dies_with_parent)
@@ -234,7 +255,9 @@ dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, const struct d
     if (!dx__loop_is_ours(loop))
         return dx__system_error(reterr, DX_FAULT_START, "use the loop of another process to start",
                                 config->argv[0], EPERM);
-    char **env = make_env(loop, config, form->only_env);
+    char mark[MARK];
+    char *mark_end = make_mark(mark);
+    char **env = make_env(loop, config, form->only_env, mark);
     if (!env)
         return dx__refused(reterr, DX_ERR_NOMEM, "start a program");
     const char *name = config->argv[0];
@@ -250,6 +273,7 @@ dx_status dx__spawn(dx_loop *loop, const dx_child_config *config, const struct d
         .cwd = config->cwd,
         .argv = (char *const *)(uintptr_t)config->argv,
         .env = env,
+        .mark = mark_end,
         .memory_max = config->memory_max,
         .files_max = config->files_max,
         /* The signal comes when the thread that starts it ends, so other threads than the first

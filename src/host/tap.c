@@ -473,6 +473,7 @@ static dx_tap *new_tap(dx_loop *loop, const dx_tap_config *config) {
     *tap = (dx_tap){.config = *config, .pieces = pieces, .turn = {.take = on_turn}};
     tap->ladder_at = tap->drain_at = tap->errors_at = DX_NEVER;
     tap->thing = (dx__thing){.loop = loop, .release = release, .kill = kill_tap, .guard = guard};
+    tap->thing.process = &tap->process;
     tap->exit = (dx__watch){.fd = -1, .ready = exit_ready};
     for (int i = 0; i < WAYS; i++) {
         struct way_of *way = &tap->ways[i];

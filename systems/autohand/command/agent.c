@@ -3,6 +3,7 @@
 #include "cli/output.h"
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 #include "systems/autohand/command/agent_input.h"
 #include "systems/autohand/command/command.h"
@@ -246,7 +247,8 @@ static int make(struct run *run) {
     config.on_left = on_left;
     config.user = run;
     config.recorder = run->recorder;
-    dx_status status = take_key(run) ? dx_loop_new(NULL, &run->loop, &error) : DX_ERR_NOMEM;
+    dx_status status =
+        take_key(run) ? cli_loop_new(options->keep_daemons, &run->loop, &error) : DX_ERR_NOMEM;
     if (status == DX_OK)
         status = choose_model(run, config.compat, &config.model, &error);
     if (status == DX_OK)
@@ -314,7 +316,7 @@ int verb_agent(const struct autohand_options *options, char **command) {
     if (code == 0)
         code = serve(&run);
     dx_autohand_agent_free(run.agent);
-    dx_loop_free(run.loop);
+    cli_loop_free(run.loop);
     cli_record_close(run.recorder);
     free(run.settings);
     free(run.key);

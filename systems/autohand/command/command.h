@@ -46,6 +46,7 @@ struct autohand_options {
     bool show;
 
     const char *record;
+    bool keep_daemons;
 };
 
 extern const cli_verb cli_autohand;

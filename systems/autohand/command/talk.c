@@ -6,6 +6,7 @@
 
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/traffic.h"
 #include "cli/wait.h"
 
@@ -279,7 +280,7 @@ static dx_autohand_client_config configure(struct talk *talk, char **command) {
 
 static int start(struct talk *talk, char **command) {
     dx_error error = {.fault = DX_FAULT_NONE};
-    if (dx_loop_new(NULL, &talk->loop, &error) != DX_OK)
+    if (cli_loop_new(talk->options->keep_daemons, &talk->loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     dx_autohand_client_config config = configure(talk, command);
     if (dx_autohand_client_start(talk->loop, &config, &talk->client, &error) != DX_OK)
@@ -313,7 +314,7 @@ int talk_close(struct talk *talk, int code) {
     ask_forget(talk);
     show_forget(talk);
     dx_autohand_client_free(talk->client);
-    dx_loop_free(talk->loop);
+    cli_loop_free(talk->loop);
     cli_record_close(talk->recorder);
     for (size_t i = 0; i < talk->misfit_count; i++)
         free(talk->misfits[i]);

@@ -58,6 +58,7 @@ static const cli_option client_options[] = {
 
 static const cli_option both_options[] = {
     {"record", 'o', CLI_FILE, "FILE", "record the traffic", AT(record)},
+    CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

@@ -26,6 +26,7 @@ struct finecode_options {
     const char *log_level;
     bool show;
     const char *record;
+    bool keep_daemons;
 
     bool resolve;
 

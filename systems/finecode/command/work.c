@@ -4,6 +4,7 @@
 
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 
 #include <errno.h>
@@ -135,7 +136,7 @@ int work_open(struct work *work, const struct finecode_options *options, const c
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it */
     dx_finecode_wm_config config = configure(work);
-    if (dx_loop_new(NULL, &work->loop, &error) != DX_OK ||
+    if (cli_loop_new(options->keep_daemons, &work->loop, &error) != DX_OK ||
         dx_finecode_wm_new(work->loop, &config, &work->wm, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
     if (options->log_level)
@@ -173,7 +174,7 @@ int work_leave(struct work *work, int code) {
     if (cli_interrupts() > before && code == CLI_OK)
         code = cli_fail(CLI_INTERRUPTED, "interrupted");
     dx_finecode_wm_free(work->wm);
-    dx_loop_free(work->loop);
+    cli_loop_free(work->loop);
     cli_record_close(work->recorder);
     free(work->overrides);
     free(work->program);

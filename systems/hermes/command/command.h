@@ -22,6 +22,7 @@ struct hermes_options {
     const char *opener;
     bool show;
     const char *record;
+    bool keep_daemons;
 
     uint64_t settle_ms;
     uint64_t start_ms;

@@ -49,6 +49,7 @@ static const cli_option work_options[] = {
      "opens windows: the URL is its last word, there is no shell (URLs are only told)", AT(opener)},
     {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record the traffic", AT(record)},
+    CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

@@ -4,6 +4,7 @@
 
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 
 #include <errno.h>
@@ -95,7 +96,7 @@ static int open_editor(struct work *work) {
     if (code != CLI_OK)
         return code;
     dx_hermes_config config = configure(work, data);
-    if (dx_loop_new(NULL, &work->loop, &error) != DX_OK ||
+    if (cli_loop_new(options->keep_daemons, &work->loop, &error) != DX_OK ||
         dx_hermes_new(work->loop, &config, &work->editor, &error) != DX_OK)
         code = cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
     free(data);
@@ -201,7 +202,7 @@ static int leave(struct work *work, int code) {
                                        " more time");
     }
     dx_hermes_free(work->editor);
-    dx_loop_free(work->loop);
+    cli_loop_free(work->loop);
     cli_record_close(work->recorder);
     windows_reap(work);
     free(work->members);

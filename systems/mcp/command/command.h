@@ -27,6 +27,7 @@ struct mcp_options {
     const char *level;
     bool show;
     const char *record;
+    bool keep_daemons;
 
     uint64_t timeout_ms;
     uint64_t total_ms;

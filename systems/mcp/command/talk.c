@@ -6,6 +6,7 @@
 
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 
 #include <duplex/version.h>
@@ -203,7 +204,8 @@ static int start(struct talk *talk) {
     int code = configure(talk, &config);
     if (code != CLI_OK)
         return code;
-    if (dx_loop_new(NULL, &talk->loop, &error) != DX_OK)
+    if (cli_loop_new(talk->options->keep_daemons || talk->options->connect, &talk->loop, &error) !=
+        DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     dx_status status = dx_mcp_client_open(talk->loop, &config, &talk->client, &error);
     if (status != DX_OK)
@@ -222,7 +224,7 @@ static int start(struct talk *talk) {
 static void forget(struct talk *talk) {
     ask_forget(talk);
     dx_mcp_client_free(talk->client);
-    dx_loop_free(talk->loop);
+    cli_loop_free(talk->loop);
     cli_record_close(talk->recorder);
     if (talk->errors && fclose(talk->errors) != 0)
         cli_note("%s can't be written: %s", talk->options->errors, strerror(errno));

@@ -55,6 +55,7 @@ static const cli_option call_options[] = {
      "ask for log messages from that level on, and show them", AT(level)},
     {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record the traffic", AT(record)},
+    CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

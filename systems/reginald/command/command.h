@@ -16,6 +16,7 @@ struct reginald_options {
     uint64_t jobs;
     bool show;
     const char *record;
+    bool keep_daemons;
     uint64_t handshake_ms;
     uint64_t stop_ms;
 };

@@ -5,6 +5,7 @@
 
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/traffic.h"
 #include "cli/wait.h"
 
@@ -220,7 +221,7 @@ int crew_open(struct work *work) {
     if (code != CLI_OK)
         return code;
     dx_reginald_config config = configure(work);
-    if (dx_loop_new(NULL, &work->loop, &error) != DX_OK ||
+    if (cli_loop_new(work->options->keep_daemons, &work->loop, &error) != DX_OK ||
         dx_reginald_new(work->loop, &config, &work->host, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
     code = discover(work);
@@ -269,7 +270,7 @@ int crew_leave(struct work *work, int code) {
     if (cli_interrupts() > before && code == CLI_OK)
         code = cli_fail(CLI_INTERRUPTED, "interrupted");
     dx_reginald_free(work->host);
-    dx_loop_free(work->loop);
+    cli_loop_free(work->loop);
     cli_record_close(work->recorder);
     return code;
 }

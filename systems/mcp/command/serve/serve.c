@@ -4,6 +4,7 @@
 
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 
 #include <signal.h>
@@ -44,7 +45,7 @@ int serve_begin(struct serve *serve, const struct mcp_options *options,
     if (code != CLI_OK)
         return code;
     dx_error error = {.phrase = "no memory"};
-    if (dx_loop_new(NULL, &serve->loop, &error) != DX_OK)
+    if (cli_loop_new(options->keep_daemons, &serve->loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "it can't be served: %s", error.phrase);
     config->recorder = serve->recorder;
     config->on_session = on_session;
@@ -101,7 +102,7 @@ int serve_end(struct serve *serve, int code) {
     dx_mcp_server_free(serve->server);
     if (serve->on_gone)
         serve->on_gone(serve);
-    dx_loop_free(serve->loop);
+    cli_loop_free(serve->loop);
     if (serve->recorder && dx_recorder_dropped(serve->recorder))
         cli_note("%s lacks %llu records", serve->options->record,
                  (unsigned long long)dx_recorder_dropped(serve->recorder));

@@ -193,12 +193,79 @@ static void has_no_environment(void **state) {
     end(&life);
 }
 
+/* What the last line of its standard error was. */
+static char last_line[400];
+
+static void keep_line(dx_child *child, dx_text line, void *user) {
+    struct life *life = user;
+    (void)child;
+    snprintf(last_line, sizeof last_line, "%.*s", (int)line.len, line.at);
+    life->errors++;
+}
+
+static void expect_mark(const char *outer, const char *before) {
+    static const char *const argv[] = {"/bin/sh", "-c", "echo $DUPLEX_PEER >&2; cat", NULL};
+    struct life life = {.where = NOWHERE};
+    char wanted[400];
+    begin(&life);
+    if (outer)
+        setenv("DUPLEX_PEER", outer, 1);
+    dx_child_config config = dx_child_defaults(DX_FRAMING_LINE, argv);
+    config.inherit_env = 1;
+    config.on_errors = keep_line;
+    config.user = &life;
+    dx_status status = dx_child_start(life.loop, &config, &life.child, NULL);
+    unsetenv("DUPLEX_PEER");
+    assert_int_equal(status, DX_OK);
+    turn_for(&life, 10000, &life.errors);
+    snprintf(wanted, sizeof wanted, "%s%d:%d", before, (int)getpid(),
+             (int)dx_child_pid(life.child));
+    assert_string_equal(last_line, wanted);
+    end(&life);
+}
+
+static void its_mark_names_host_and_peer(void **state) {
+    char longest[300];
+    (void)state;
+    expect_mark(NULL, "");
+    expect_mark("", "");
+    expect_mark("1:2", "1:2,");
+    memset(longest, '1', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    expect_mark(longest, ""); /* nothing that large is ours */
+    longest[199] = '\0';
+    char before[sizeof longest + 2];
+    snprintf(before, sizeof before, "%s,", longest);
+    expect_mark(longest, before);
+}
+
+static void its_loop_owns_it_until_it_is_gone(void **state) {
+    struct life life = {.where = NOWHERE};
+    (void)state;
+    begin(&life);
+    assert_int_equal(start(&life, "cat", NULL), DX_OK);
+    pid_t pid = dx_child_pid(life.child);
+    assert_int_equal(dx_loop_owns(life.loop, pid), DX_OWNS_PROGRAM);
+    assert_int_equal(dx_loop_owns(life.loop, getpid()), 0);
+    int guardians = 0;
+    for (pid_t other = pid > 50 ? pid - 50 : 1; other < pid + 50; other++)
+        guardians += dx_loop_owns(life.loop, other) == DX_OWNS_GUARDIAN;
+    assert_int_equal(guardians, 1);
+    dx_child_stop(life.child);
+    turn_for(&life, 10000, &life.gone);
+    assert_int_equal(life.gone, 1);
+    assert_int_equal(dx_loop_owns(life.loop, pid), 0);
+    end(&life);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(freed_in_its_own_callbacks),
         cmocka_unit_test(freed_in_the_last_line),
         cmocka_unit_test(has_no_environment),
         cmocka_unit_test(its_link_is_freed),
+        cmocka_unit_test(its_loop_owns_it_until_it_is_gone),
+        cmocka_unit_test(its_mark_names_host_and_peer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

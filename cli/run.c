@@ -163,7 +163,9 @@ const cli_verb cli_run = {
         " that was not named, every command is shown when it is started, and none goes through a"
         " shell. An entry that is wrong is told and left out, and the exit code will be 2.\n\n"
         "Each change of a peer's state is a line on the standard error, with --json an object on"
-        " the standard output. duplex ps, logs, restart, down and call --in talk to the run.",
+        " the standard output. duplex ps, logs, restart, down and call --in talk to the run.\n\n"
+        "Processes that a peer leaves behind in a session of their own are ended after it, which is"
+        " shown and logged, too; if that fails, the exit code will be 5.",
     .groups = groups,
     .examples = examples,
     .codes = "35",

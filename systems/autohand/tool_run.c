@@ -63,7 +63,7 @@ static void on_end(dx_program *program, dx_program_end end, const dx_gone *gone,
     if (status == DX_OK)
         status = dx__autohand_keep_tell(&run->keep, &out);
     if (status == DX_OK && gone->escaped)
-        status = dx__autohand_add_str(&out, "\n[something that it started still runs]\n");
+        status = dx__autohand_add_str(&out, "\n[something that it started outlived it]\n");
     run_free(run);
     dx_text text = {out.data ? out.data : "", out.len};
     if (status != DX_OK)

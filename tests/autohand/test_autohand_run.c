@@ -133,7 +133,7 @@ static void test_cancel(void **state) {
 static void test_escaped(void **state) {
     struct files *files = *state;
     must_end(files, "run_command", SH("setsid sleep 2 & echo a; sleep 0.3"), 'd',
-             "a\n\n[something that it started still runs]\n");
+             "a\n\n[something that it started outlived it]\n");
     /* In the same session, it goes. */
     uint64_t before = now_ms();
     must_end(files, "run_command", SH("sleep 60 & echo a"), 'd', "a\n");

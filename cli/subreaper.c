@@ -33,6 +33,7 @@ struct escapee {
     pid_t pid;
     pid_t peer;
     bool denied; /* it has other rights than we */
+    bool dying;  /* by itself, or since the library has killed its group: it did not escape */
     bool told;
     char command[COMMAND_MAX];
 };
@@ -184,6 +185,23 @@ static void read_command(pid_t pid, char room[COMMAND_MAX]) {
         snprintf(room, COMMAND_MAX, "no command line");
 }
 
+/* A process that was killed may need a while to die, and without memory it has no mark any more. */
+static bool is_dying(pid_t pid, pid_t peer) {
+    enum { EXITING = 4 }; /* PF_EXITING of the kernel */
+    char room[400];
+    int fd = open_file_of(pid, "stat");
+    ssize_t n = fd >= 0 ? read(fd, room, sizeof room - 1) : 0;
+    int group = 0;
+    unsigned flags = 0;
+    if (fd >= 0)
+        close(fd);
+    room[n > 0 ? n : 0] = '\0';
+    const char *rest = strrchr(room, ')');
+    if (!rest || sscanf(rest, ") %*c %*d %d %*d %*d %*d %u", &group, &flags) != 2)
+        return false;
+    return (flags & EXITING) || (peer && group == peer);
+}
+
 void cli_escaped_line(const cli_escaped *escaped, char *room, size_t len) {
     snprintf(room, len, "%s escaped process %d: %s", escaped->ended ? "ended" : "could not end",
              (int)escaped->pid, escaped->command);
@@ -220,7 +238,7 @@ static struct escapee *add_escapee(pid_t pid, pid_t peer) {
     if (reaper.count == ESCAPEES_MAX)
         return NULL;
     reaper.count++;
-    *escapee = (struct escapee){.pid = pid, .peer = peer};
+    *escapee = (struct escapee){.pid = pid, .peer = peer, .dying = is_dying(pid, peer)};
     read_command(pid, escapee->command);
     return escapee;
 }
@@ -260,7 +278,8 @@ static bool judge(bool over) {
         struct escapee *escapee = &reaper.escapees[i];
         uint64_t limit = escapee->denied ? GRACE_MS : LIMIT_MS;
         if (look_at(P_PID, escapee->pid, WNOWAIT | __WALL) == NOT_OURS) {
-            report(escapee, true);
+            if (!escapee->dying)
+                report(escapee, true);
             *escapee = reaper.escapees[--reaper.count];
         } else if (!escapee->told && !over && now < reaper.began + limit) {
             again = true;

@@ -1,7 +1,6 @@
 """Processes that leave their peer's process group: they are ended with it, reported, and never
 confused with the processes of another peer or of somebody else."""
 import contextlib
-import ctypes
 import json
 import os
 import re
@@ -29,6 +28,9 @@ def stay():
     time.sleep(60)
     os._exit(0)
 def escape():
+    if kind == "heavy":
+        memory = b"x" * (600 << 20)
+        stay()
     os.setsid()
     if kind != "hold":
         if os.fork():
@@ -188,6 +190,14 @@ def attack_escape_keep_daemons():
         code, _, said = run(call("hello", "--keep-daemons", "--", *escape.command("daemon")), 10)
         same((code, said), (0, ""), "code and standard error")
         true(is_there(escape.one()), "the daemon was ended")
+
+
+def attack_escape_slow_death():
+    """An ordinary child dies with its peer's group; that it takes long to die is no escape."""
+    with Escape() as escape:
+        code, _, said = run(call("hello", "--", *escape.command("heavy")), 20)
+        same((code, said), (0, ""), "code and standard error")
+        true(not is_there(escape.one()), "it lives on")
 
 
 def attack_escape_hostile_name():

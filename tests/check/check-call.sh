@@ -48,8 +48,8 @@ expect 2 '' 'duplex call: METHOD is missing' call -- "$echo" line
 expect 2 '' 'duplex call: the command is missing: put it behind --, or pass --connect' call echo
 expect 2 '' 'duplex call: the command is missing: put it behind --, or pass --connect' call echo --
 expect 2 '' 'duplex call: --connect and a command exclude each other' call echo -c tcp:1 -- "$echo" line
-for word in --env=A=1 --inherit-env --cwd=.; do
-    expect 2 '' 'duplex call: --env, --inherit-env and --cwd are for a command behind --' call echo -c tcp:1 "$word"
+for word in --env=A=1 --inherit-env --cwd=. --keep-daemons; do
+    expect 2 '' 'duplex call: --env, --inherit-env, --cwd and --keep-daemons are for a command after --' call echo -c tcp:1 "$word"
 done
 expect 2 '' 'duplex call: --no-handshake and --init exclude each other' call -p mcp --no-handshake --init '{}' x -- "$echo" line
 expect 2 '' 'duplex call: nothing follows --then' call echo --then -- "$echo" line

@@ -46,7 +46,7 @@ expect 2 '' '--call: notifications/initialized is a notification' -p mcp --call 
 mapfile -t calls < <(for ((i = 0; i < 65; i++)); do printf '%s\n' --call a; done)
 expect 2 '' '--call: 64 are enough' -p mcp "${calls[@]}" -- true
 expect 0 'pass  answer.given' ' 0 failed' -p mcp -j 4 -t never "${calls[@]:2}" --only 'answer.*' -- "${good[@]}"
-expect 2 '' 'are for a command behind --' -p mcp --as-plugin --env A=1
+expect 2 '' 'are for a command after --' -p mcp --as-plugin --env A=1
 expect 2 '' '{} is missing' -p mcp --as-plugin -- true
 expect 2 '' "can't be written" -p mcp -o /nonexistent/file -- "${good[@]}"
 expect 3 '' "nonexistent" -p mcp -- ./nonexistent

@@ -76,8 +76,8 @@ usage 'SPEC is missing' serve command
 usage "nothing can follow a, found 'b'" serve files a b
 usage '--for is for log and watch' info --for 1 -- true
 usage '--task is for tools call' info --task -- true
-usage '--env, --inherit-env and --cwd are for a command' info --connect tcp:1 --env A=1
-usage '--env, --inherit-env and --cwd are for a command' info --connect tcp:1 --cwd .
+usage '--env, --inherit-env, --cwd and --keep-daemons are for a command' info --connect tcp:1 --env A=1
+usage '--env, --inherit-env, --cwd and --keep-daemons are for a command' info --connect tcp:1 --cwd .
 usage '--listen is for serve' info --listen tcp:1 -- true
 usage '--hidden is for serve files' info --hidden -- true
 usage '--max-size is for serve files' serve command x --max-size 1

@@ -15,8 +15,10 @@ static int check_words(const struct mcp_options *options, char **command) {
         return cli_fail(CLI_USAGE,
                         "the server is missing: put its command behind --, or pass --config or"
                         " --connect");
-    if (options->connect && (options->env.count || options->inherit_env || options->cwd))
-        return cli_fail(CLI_USAGE, "--env, --inherit-env and --cwd are for a command behind --");
+    if (options->connect &&
+        (options->env.count || options->inherit_env || options->cwd || options->keep_daemons))
+        return cli_fail(
+            CLI_USAGE, "--env, --inherit-env, --cwd and --keep-daemons are for a command after --");
     return cli_check_env(&options->env);
 }
 

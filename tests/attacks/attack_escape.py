@@ -63,6 +63,7 @@ def zombies():
                 time.sleep(0.01)
             os._exit(0)
         os.wait()
+    note()
 if kind == "zombies":
     zombies()
 elif kind != "none" and os.fork() == 0:
@@ -341,8 +342,8 @@ def children_of(pid):
 def attack_escape_zombies():
     """What a peer that runs leaves behind and exits is reaped, not collected."""
     with Escape() as escape, Run(escape, "zombies") as host:
-        host.said("p0: ready")
-        eventually(lambda: len(children_of(host.program.pid)) <= 2, "zombies are collected")
+        escape.one("notes0")
+        eventually(lambda: len(children_of(host.program.pid)) <= 2, "zombies are kept")
         host.do("down")
         same(host.program.wait(30), 0, "code")
         true("escaped" not in host.program.said(), host.program.said())

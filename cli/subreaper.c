@@ -81,27 +81,30 @@ static bool pids_has(const struct pids *pids, pid_t pid) {
     return false;
 }
 
-/* All children, whichever thread has them. False if /proc does not tell. */
+/* All children, whichever thread has them. False if /proc does not tell, or is that of another pid
+ * namespace. */
 static bool list_children(struct pids *ret) {
     char path[300];
-    pid_t self = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    struct dirent *task;
+    char *word = NULL;
+    size_t room = 0;
     bool found = false;
+    struct dirent *task;
+    snprintf(path, sizeof path, "/proc/self/task/%d", (int)getpid());
+    DIR *tasks = access(path, F_OK) == 0 ? opendir("/proc/self/task") : NULL;
     while (tasks && (task = readdir(tasks))) {
         snprintf(path, sizeof path, "/proc/self/task/%s/children", task->d_name);
-        self = atoi(task->d_name) == getpid() ? getpid() : self;
         FILE *file = task->d_name[0] != '.' ? fopen(path, "re") : NULL;
-        pid_t pid;
         found |= file != NULL;
-        while (file && fscanf(file, "%d", &pid) == 1 && pids_add(ret, pid))
+        while (file && getdelim(&word, &room, ' ', file) > 0 &&
+               pids_add(ret, (pid_t)strtol(word, NULL, 10)))
             ;
         if (file)
             (void)fclose(file);
     }
     if (tasks)
         (void)closedir(tasks);
-    return found && self; /* else it is the /proc of another pid namespace */
+    free(word);
+    return found;
 }
 
 enum child { NOT_OURS, RUNNING, EXITED };
@@ -130,11 +133,10 @@ static int open_file_of(pid_t pid, const char *name) {
 static pid_t read_mark(const char *value) {
     pid_t found = 0;
     for (const char *part = value; part; part = strchr(part, ',')) {
-        int host;
-        int peer;
+        char *end;
         part += *part == ',';
-        if (sscanf(part, "%d:%d", &host, &peer) == 2 && host == getpid())
-            found = peer;
+        if (strtol(part, &end, 10) == getpid() && *end == ':')
+            found = (pid_t)strtol(end + 1, NULL, 10);
     }
     return found;
 }
@@ -191,14 +193,19 @@ static bool is_dying(pid_t pid, pid_t peer) {
     char room[400];
     int fd = open_file_of(pid, "stat");
     ssize_t n = fd >= 0 ? read(fd, room, sizeof room - 1) : 0;
-    int group = 0;
-    unsigned flags = 0;
+    long group = 0;
+    unsigned long flags = 0;
     if (fd >= 0)
         close(fd);
     room[n > 0 ? n : 0] = '\0';
-    const char *rest = strrchr(room, ')');
-    if (!rest || sscanf(rest, ") %*c %*d %d %*d %*d %*d %u", &group, &flags) != 2)
-        return false;
+    const char *rest = strrchr(room, ')'); /* behind the name; the next field is the third */
+    for (int field = 3; rest && field <= 9 && (rest = strchr(rest, ' ')); field++) {
+        rest++;
+        if (field == 5)
+            group = strtol(rest, NULL, 10);
+        if (field == 9)
+            flags = strtoul(rest, NULL, 10);
+    }
     return (flags & EXITING) || (peer && group == peer);
 }
 

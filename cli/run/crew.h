@@ -42,7 +42,7 @@ struct crew {
 /* Makes them all, stopped. What goes wrong is told: an exit code. */
 int crew_open(struct crew *crew, const cli_config *config);
 /* A process that a peer left behind: shows it, and keeps it in that peer's journal. */
-void crew_escaped(const cli_escaped *escaped, void *crew);
+void crew_escaped(const cli_escaped *escaped, void *user);
 /* At once and without a word. */
 void crew_done(struct crew *crew);
 

@@ -248,11 +248,14 @@ def attack_escape_no_proc():
 def attack_escape_earlier_children():
     """Children from before an exec are not the peer's, and neither is what they leave behind."""
     with Escape() as escape:
-        note = "echo $$ >> %s; exec sleep 60" % escape.path("notes-%s")
-        shell = "(%s) & (setsid sh -c '%s' &) ; exec \"$0\" \"$@\"" % (
-            note.replace("$$", "$(sh -c 'echo $PPID')") % "a", note % "b")
+        # The child of the shell that becomes duplex leaves a process behind, too, when the peer runs.
+        shell = "setsid sh -c \"$1\" & shift; exec \"$@\""
+        earlier = ("cd %s; echo $$ >> notes-a; while ! [ -e started ]; do sleep 0.02; done;"
+                   " (sh -c 'echo $$ >> notes-b; exec sleep 60' &); exec sleep 60" % escape.place)
+        later = "cd %s; : > started; while ! [ -s notes-b ]; do sleep 0.02; done; exec \"$0\" \"$@\"" % escape.place
+        command = call("hello", "--", "sh", "-c", later, *escape.command("daemon"))
         try:
-            code, _, said = run(["sh", "-c", shell, *call("hello", "--", *escape.command("daemon"))], 10)
+            code, _, said = run(["sh", "-c", shell, "sh", earlier, *command], 10)
             same(code, 0, "code")
             true("ended escaped process %d: " % escape.one() in said, said)
             same(said.count("\n"), 1, "lines of %s" % said)

@@ -107,12 +107,12 @@ bool cli_stands(const char *line);
 size_t cli_fold(const char *line, size_t len, size_t width);
 
 /* A row of every verb that starts programs, for cli_loop_new() in cli/subreaper.h. */
-#define CLI_KEEP_DAEMONS(offset)                                                                 \
-    {                                                                                            \
-        "keep-daemons", 0, CLI_FLAG, NULL,                                                       \
-            "leave processes running that outlive the program that started them in a session of" \
-            " their own (they are ended, and reported)",                                         \
-            offset                                                                               \
+#define CLI_KEEP_DAEMONS(offset)                                                                  \
+    {                                                                                             \
+        "keep-daemons", 0, CLI_FLAG, NULL,                                                        \
+            "leave daemons running: processes in a session of their own that outlive the program" \
+            " (they are ended, and reported)",                                                    \
+            offset                                                                                \
     }
 
 /* How a command is started; a group of options that several verbs have. */

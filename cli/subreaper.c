@@ -20,9 +20,15 @@
 
 /* After SIGTERM comes SIGKILL, and after that it can't be ended; when to look again, at first and
  * at the latest; how many are remembered, and how many of them reported one by one; how much of an
- * environment is read. */
+ * environment is read, and how many of them at a time. */
 enum { GRACE_MS = 500, LIMIT_MS = 3000, SOON_MS = 50, LATER_MS = 400 };
-enum { ESCAPEES_MAX = 256, LINES_MAX = 10, ENVIRONMENT_MAX = 4 << 20, COMMAND_MAX = 160 };
+enum {
+    ESCAPEES_MAX = 256,
+    LINES_MAX = 10,
+    ENVIRONMENT_MAX = 4 << 20,
+    COMMAND_MAX = 160,
+    LOOKS_MAX = 200
+};
 
 struct pids {
     pid_t *at;
@@ -53,6 +59,8 @@ static struct {
     int children; /* an eventfd: SIGCHLD has come */
     struct watched_loop *loops;
     struct pids spared;
+    struct pids known; /* adopted, and of a peer that lives; sorted */
+    uint64_t peers;    /* when that was found out */
     struct escapee escapees[ESCAPEES_MAX];
     size_t count;
     uint64_t began; /* when the first of them was found; 0: there are none */
@@ -298,32 +306,73 @@ static bool judge(bool over) {
     return again;
 }
 
+static int compare_pids(const void *one, const void *other) {
+    pid_t a = *(const pid_t *)one;
+    pid_t b = *(const pid_t *)other;
+    return (a > b) - (a < b);
+}
+
+static bool is_known(pid_t pid) {
+    return reaper.known.count &&
+           bsearch(&pid, reaper.known.at, reaper.known.count, sizeof pid, compare_pids);
+}
+
+static void set_known(struct pids known) {
+    if (known.count)
+        qsort(known.at, known.count, sizeof *known.at, compare_pids);
+    free(reaper.known.at);
+    reaper.known = known;
+}
+
+/* Which peers there are, as a number that changes when they do; 0: none. */
+static uint64_t sum_peers(const struct pids *children, bool *ret_exited) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < children->count; i++) {
+        pid_t pid = children->at[i];
+        if (is_known(pid) || owner_of(pid) != DX_OWNS_PROGRAM)
+            continue;
+        sum += (uint64_t)pid * (uint64_t)pid;
+        /* It is about to be reaped, and then what it left behind has escaped. */
+        *ret_exited |= look_at(P_PID, pid, WNOWAIT | __WALL) == EXITED;
+    }
+    return sum;
+}
+
 /* Reaps the adopted ones that have exited, and ends those that have escaped: all of them if `last`.
- * True: it has to be looked again. */
+ * One whose peer lives is not looked at again before the peers change, and not too many are at a
+ * time: others wait for the loop. True: it has to be looked again. */
 static bool sweep(bool last) {
-    struct pids pids = {NULL, 0};
-    bool has_peers = false;
+    struct pids children = {NULL, 0};
+    struct pids known = {NULL, 0};
     bool again = false;
-    reaper.blind = !list_children(&pids);
-    for (size_t i = 0; !reaper.blind && i < pids.count; i++)
-        if (owner_of(pids.at[i]) == DX_OWNS_PROGRAM) {
-            has_peers = true;
-            /* It is about to be reaped, and then what it left behind has escaped. */
-            again |= look_at(P_PID, pids.at[i], WNOWAIT | __WALL) == EXITED;
-        }
-    for (size_t i = 0; !reaper.blind && i < pids.count; i++) {
-        pid_t pid = pids.at[i];
+    reaper.blind = !list_children(&children);
+    uint64_t peers = sum_peers(&children, &again);
+    if (peers != reaper.peers || last)
+        set_known(known);
+    reaper.peers = peers;
+    size_t looks = 0;
+    for (size_t i = 0; !reaper.blind && i < children.count; i++) {
+        pid_t pid = children.at[i];
         pid_t peer = 0;
-        if (owner_of(pid) || pids_has(&reaper.spared, pid) ||
-            look_at(P_PID, pid, __WALL) != RUNNING)
+        bool knew = is_known(pid);
+        if (!knew && (owner_of(pid) || pids_has(&reaper.spared, pid)))
+            continue;
+        if (look_at(P_PID, pid, __WALL) != RUNNING)
             continue;
         struct escapee *escapee = find_escapee(pid);
-        if (escapee || is_escaped(pid, has_peers, last, &peer)) {
+        looks += !knew && !escapee;
+        if (looks > LOOKS_MAX && !knew && !escapee && !last) {
+            again = true;
+            reaper.pause = SOON_MS;
+        } else if (knew || (!escapee && !is_escaped(pid, peers != 0, last, &peer))) {
+            (void)pids_add(&known, pid);
+        } else {
             end_one(pid, peer, escapee);
             again |= !escapee;
         }
     }
-    free(pids.at);
+    free(children.at);
+    set_known(known);
     again |= judge(false);
     if (!reaper.count && !last) {
         report_more();

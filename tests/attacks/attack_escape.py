@@ -46,6 +46,12 @@ def escape():
             if os.fork():
                 break
             os.setsid()
+    if kind == "many":
+        for i in range(300):
+            if os.fork() == 0:
+                os.setsid()
+                stay()
+        os._exit(0)
     if kind == "storm":
         note()
         end = time.monotonic() + 30
@@ -68,7 +74,7 @@ if kind == "zombies":
     zombies()
 elif kind != "none" and os.fork() == 0:
     escape()
-count = {"none": 0, "zombies": 0, "tree": 6}.get(kind, 1)
+count = {"none": 0, "zombies": 0, "tree": 6, "many": 300}.get(kind, 1)
 while count and (not os.path.exists(notes) or len(open(notes).readlines()) < count):
     time.sleep(0.01)
 for line in sys.stdin:
@@ -316,6 +322,23 @@ def attack_escape_run():
         true(not is_there(new) and not is_there(other), "it lives on")
         host.said("p0: ended escaped process %d: " % new)
         host.said("p1: ended escaped process %d: " % other)
+
+
+def attack_escape_many():
+    """More of them than are looked at, remembered and reported one by one."""
+    with Escape() as escape, Run(escape, "many", "daemon") as host:
+        host.said("p1: ready")
+        eventually(lambda: len(escape.left("notes0")) == 300, "not all escaped")
+        old, other = escape.left("notes0"), escape.one("notes1")
+        host.do("restart", "p0")
+        eventually(lambda: not any(is_there(pid) for pid in old), "some live on", 30)
+        eventually(lambda: len(escape.left("notes0")) == 600, "not all escaped")
+        true(is_there(other), "a process of the other peer was ended")
+        host.do("down")
+        same(host.program.wait(60), 0, "code")
+        same([pid for pid in escape.left("notes0") if is_there(pid)], [], "what lives on")
+        said = host.program.said()
+        true(said.count("ended escaped") < 100 and " more\n" in said, said)
 
 
 def attack_escape_stranger():

@@ -406,7 +406,13 @@ def attack_escape_commands():
         os.mkdir(workspace)
         with open(os.path.join(workspace, "finecode.toml"), "w", encoding="utf-8") as file:
             file.write(FINECODE % json.dumps(escape.command("daemon")))
+        tools = escape.path("tools.json")
+        with open(tools, "w", encoding="utf-8") as file:
+            json.dump({"name": "x", "version": "1", "tools": [
+                {"name": "x", "description": "x", "input": {"type": "object"},
+                 "command": escape.command("daemon")}]}, file)
         command = ["--", *escape.command("daemon")]
+        serve = duplex("mcp", "serve", "command", tools)
         agent = duplex("autohand", "agent", "--path", escape.place, "--home", escape.path("home"))
         for line in (
                 ["notify", "-f", "line", "hello", *command],
@@ -420,7 +426,8 @@ def attack_escape_commands():
                 ["reginald", "--plugin", plugin, "--handshake-timeout", "1s", "plugins"],
                 ["mock", "--protocol", "jsonrpc", *command],
                 ["finecode", "runners", "-w", workspace, "--initialize-timeout", "1s"],
-                # The agent ends what its tools leave behind, not only the client that started it.
+                # Agent and server end what their tools leave behind, not only the client that started them.
+                ["mcp", "--keep-daemons", "tools", "call", "x", "--", *serve],
                 ["autohand", "prompt", "--yes", "--keep-daemons", "run %s </dev/null" % words, "--", *agent],
                 ["check", "--protocol", "jsonrpc", "--timeout", "300ms", "--only", "start.answered", *command],
         ):

@@ -44,9 +44,10 @@ static bool is_safe(dx_text text, size_t at, size_t len) {
 }
 
 /* In pieces as long as they can be: the standard error has no buffer. */
-void cli_put_safe(FILE *stream, dx_text text) {
+void cli_put_document(FILE *stream, dx_text text) {
     size_t from = 0;
     size_t at = 0;
+    cli_voice.shown++;
     while (at < text.len) {
         size_t len = dx__utf8(text.at + at, text.len - at);
         unsigned turn = turn_at(text, at);
@@ -87,6 +88,7 @@ static void put_detail(dx_text detail) {
  * its text around stands only in strings, and is written as JSON can write it, too. */
 void cli_put_line(FILE *stream, dx_text json) {
     size_t from = 0;
+    cli_voice.shown++;
     for (size_t at = 0; at < json.len; at++) {
         unsigned char c = (unsigned char)json.at[at];
         bool c1 = c == 0xc2 && at + 1 < json.len && (unsigned char)json.at[at + 1] < 0xa0;
@@ -296,7 +298,7 @@ void cli_put_json(FILE *stream, dx_text json) {
     if (text)
         put_indented(stream, (dx_text){text, len});
     else if (pretty)
-        cli_put_safe(stream, json);
+        cli_put_document(stream, json);
     else
         cli_put_line(stream, json);
     fputc('\n', stream);

@@ -3,6 +3,8 @@
 #ifndef CLI_SAY_H
 #define CLI_SAY_H
 
+#include "cli/field.h"
+
 #include <duplex/base.h>
 
 #include <stdbool.h>
@@ -33,6 +35,7 @@ extern struct cli_voice {
     bool terminal; /* the standard output is one */
     bool events;   /* with --json an error is an event, too */
     size_t line;   /* the line of the standard input that is at hand; 0: none */
+    size_t shown;  /* counts texts of peers that were printed */
     int lost;      /* why not all of it could be written: an errno, or 0 */
 } cli_voice;
 
@@ -72,8 +75,9 @@ typedef enum cli_colour {
     CLI_CYAN
 } cli_colour;
 const char *cli_paint(FILE *stream, cli_colour colour);
-/* Text of somebody else: what would steer a terminal is shown as \x1b and so on. */
-void cli_put_safe(FILE *stream, dx_text text);
+/* A line of a peer's document, such as the output of a tool: what would steer a terminal is shown
+ * as \x1b and so on. Names, log lines and questions: cli/field.h. */
+void cli_put_document(FILE *stream, dx_text text);
 /* JSON as it came, but on one line, and with nothing that steers a terminal. */
 void cli_put_line(FILE *stream, dx_text json);
 /* JSON for people: indented and coloured on a terminal, one line otherwise. */

@@ -18,6 +18,6 @@ void cli_show(FILE *out, uint64_t us, bool by_host, const char *name, dx_text te
             : is_message ? "<-"
                          : "!!",
             cli_paint(out, CLI_PLAIN));
-    cli_put_safe(out, text);
+    cli_put_field(out, text, SIZE_MAX);
     putc('\n', out);
 }

@@ -93,7 +93,7 @@ static void put_framed(const dx_protocol *protocol, const dx_buf *message) {
             size_t len = (size_t)((stop ? stop : end) - at);
             size_t shown = len && at[len - 1] == '\r' ? len - 1 : len;
             fputs(shown ? "    " : "", stdout);
-            cli_put_safe(stdout, (dx_text){at, shown});
+            cli_put_document(stdout, (dx_text){at, shown});
             putchar('\n');
             at += len + (stop != NULL);
         }

@@ -32,7 +32,7 @@ char *cli_safe(const char *text) {
         return NULL;
     while (*text) {
         size_t part = strcspn(text, "\r\n\t");
-        cli_put_safe(stream, (dx_text){text, part});
+        cli_put_document(stream, (dx_text){text, part});
         text += part;
         if (*text) {
             fputc(' ', stream);
@@ -63,7 +63,7 @@ static void put_paragraph(FILE *out, const char *text, size_t len, size_t indent
         }
         fprintf(out, "%*s", column ? 1 : (int)indent, "");
         column += (column ? 1 : indent) + columns;
-        cli_put_safe(out, (dx_text){text + at, word});
+        cli_put_document(out, (dx_text){text + at, word});
         at += word;
         at += strspn(text + at, " \r\n\t");
     }

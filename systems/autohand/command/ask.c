@@ -13,8 +13,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* How much is shown of what the agent asks, and of what that is about. */
-enum { PART_MAX = 4 << 10 };
+/* How many arguments of a tool are shown. */
+enum { ARGS_MAX = 8 };
 
 void ask_free(struct ask *ask) {
     for (size_t i = 0; ask->ids && i < ask->count; i++)
@@ -27,7 +27,8 @@ void ask_free(struct ask *ask) {
 
 /* What was typed before the question was seen is no answer to it. */
 static void put_question(struct talk *talk) {
-    const struct ask *ask = talk->asks;
+    struct ask *ask = talk->asks;
+    ask->is_put = true;
     if (talk->at_terminal) {
         (void)tcflush(0, TCIFLUSH);
         talk->typed_len = 0;
@@ -39,10 +40,11 @@ static void put_question(struct talk *talk) {
     }
     show_break(talk);
     fputs(ask->text, stderr);
-    fprintf(stderr, "%s%s%s ", cli_paint(stderr, CLI_BOLD),
+    fprintf(stderr, "%s%s%s%s ", ask->is_changes ? "" : "+- ", cli_paint(stderr, CLI_BOLD),
             ask->is_changes ? "Apply? [y]es, [n]o, numbers as in 1 3-5, ?:"
                             : "Allow? [y]es, [n]o, ?:",
             cli_paint(stderr, CLI_PLAIN));
+    talk->asked = cli_voice.shown;
 }
 
 static bool add(struct talk *talk, struct ask *ask) {
@@ -97,45 +99,66 @@ void ask_next(struct talk *talk) {
         put_question(talk);
 }
 
-/* Permissions. */
-
-/* Does the agent's sentence end with what it is about, as in "Run this?\n  $ ls" and "Create x?"? A
- * command that is somewhere in it, like "rm" in "format", was not seen. */
-static bool names(dx_text sentence, dx_text subject) {
-    if (sentence.len && sentence.at[sentence.len - 1] == '?' &&
-        !(subject.len && subject.at[subject.len - 1] == '?'))
-        sentence.len--;
-    if (sentence.len <= subject.len)
-        return false;
-    const char *at = sentence.at + sentence.len - subject.len;
-    return memcmp(at, subject.at, subject.len) == 0 && (at[-1] == ' ' || at[-1] == '\n');
+void ask_again(struct talk *talk) {
+    if (talk->asks && talk->asks->is_put && talk->at_terminal && talk->asked != cli_voice.shown)
+        put_question(talk);
 }
 
-/* What is longer would scroll away what it is about, and questions wait. */
-static void put_part(FILE *out, dx_text text, const char *indent, bool at_begin) {
-    dx_text shown = show_cut(text, PART_MAX);
-    if (!show_lines(out, shown, indent, at_begin))
-        putc('\n', out);
-    if (shown.len < text.len)
-        fprintf(out, "%s… and %zu more bytes\n", indent, text.len - shown.len);
+/* Permissions. */
+
+/* "NAME":VALUE */
+static void put_json(FILE *out, const char *label, yyjson_val *key, yyjson_val *value) {
+    size_t len = 0;
+    char *name = key ? yyjson_val_write(key, 0, NULL) : NULL;
+    char *json = yyjson_val_write(value, 0, NULL);
+    char *text = NULL;
+    FILE *both = json && (name || !key) ? open_memstream(&text, &len) : NULL;
+    if (both) {
+        fprintf(both, "%s%s%s", name ? name : "", name ? ":" : "", json);
+        both = fclose(both) == 0 ? both : NULL;
+    }
+    cli_put_row(out, label, both ? (dx_text){text, len} : dx_str("(no memory to show it)"), false,
+                1);
+    free(text);
+    free(name);
+    free(json);
 }
 
 /* Of a tool that has neither command nor path, what else it is called with: nobody can allow what
  * is not shown. */
-static void put_args(FILE *out, const dx_autohand_permission *permission) {
-    yyjson_val *args = yyjson_obj_get(yyjson_obj_get(permission->value, "context"), "args");
-    size_t len = 0;
-    if (permission->command.len || permission->path.len || !yyjson_is_ctn(args) ||
-        !yyjson_get_len(args))
+static void put_args(FILE *out, yyjson_val *args) {
+    yyjson_obj_iter each = yyjson_obj_iter_with(args);
+    size_t count = yyjson_obj_size(args);
+    yyjson_val *key;
+    if (!yyjson_is_obj(args) && yyjson_is_ctn(args) && yyjson_get_len(args)) {
+        put_json(out, "args", NULL, args);
         return;
-    char *text = yyjson_val_write(args, 0, &len);
-    put_part(out, text ? (dx_text){text, len} : dx_str("(no memory for what it is called with)"),
-             "    ", true);
-    free(text);
+    }
+    for (size_t i = 0; i < ARGS_MAX && (key = yyjson_obj_iter_next(&each)); i++)
+        put_json(out, "arg", key, yyjson_obj_iter_get_val(key));
+    if (count > ARGS_MAX)
+        fprintf(out, "| and %zu more arguments\n", count - ARGS_MAX);
+}
+
+/* The frame is ours; in it, each text of the agent is one line. */
+static void put_permission(FILE *out, const dx_autohand_permission *permission) {
+    yyjson_val *args = yyjson_obj_get(yyjson_obj_get(permission->value, "context"), "args");
+    dx_text folder = dx_json_string(yyjson_obj_get(args, "directory"));
+    cli_put_frame(out, "permission");
+    cli_put_row(out, "tool", permission->tool, true, 1);
+    if (permission->command.len)
+        cli_put_row(out, "command", permission->command, true, 1);
+    if (permission->command.len && folder.len)
+        cli_put_row(out, "in", folder, true, 1);
+    if (permission->path.len)
+        cli_put_row(out, "path", permission->path, true, 1);
+    if (!permission->command.len && !permission->path.len)
+        put_args(out, args);
+    if (permission->description.len)
+        cli_put_row(out, "says", permission->description, true, 1);
 }
 
 bool ask_permission(struct talk *talk, const dx_autohand_permission *permission) {
-    dx_text sentence = show_cut(permission->description, PART_MAX);
     size_t len = 0;
     /* One that can't be named can't be answered later. */
     if (memchr(permission->id.at, '\0', permission->id.len))
@@ -146,16 +169,7 @@ bool ask_permission(struct talk *talk, const dx_autohand_permission *permission)
         free(ask);
         return false;
     }
-    fprintf(out, "%s? %s", cli_paint(stderr, CLI_YELLOW), cli_paint(stderr, CLI_PLAIN));
-    cli_put_safe(out, show_cut(permission->tool, PART_MAX));
-    fputs(": ", out);
-    put_part(out, permission->description, "  ", false);
-    /* The sentence is the agent's; this is what it is about. */
-    dx_text subjects[] = {permission->command, permission->path};
-    for (size_t i = 0; i < 2; i++)
-        if (subjects[i].len && !names(sentence, subjects[i]))
-            put_part(out, subjects[i], "    ", true);
-    put_args(out, permission);
+    put_permission(out, permission);
     if (fclose(out) == 0)
         ask->id = strndup(permission->id.at, permission->id.len);
     return add(talk, ask);

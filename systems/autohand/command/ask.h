@@ -7,6 +7,7 @@
 struct ask {
     struct ask *next;
     bool is_changes;
+    bool is_put;
     char *id;
     char *text;   /* the question */
     dx_text *ids; /* of changes */
@@ -25,6 +26,8 @@ void ask_free(struct ask *ask);
 void ask_withdraw(struct talk *talk);
 /* Puts the question that is first now. */
 void ask_next(struct talk *talk);
+/* Puts it again if the agent has printed something since, which may look like another question. */
+void ask_again(struct talk *talk);
 /* ask_line.c: as cli_wait(), and takes a line if one is wanted. */
 void ask_wait(struct talk *talk, uint64_t until);
 void ask_forget(struct talk *talk);

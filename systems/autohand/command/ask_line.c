@@ -123,6 +123,7 @@ void ask_wait(struct talk *talk, uint64_t until) {
     enum { AHEAD = 64 << 10 };
     bool wanted = talk->asks || talk->wants_line;
     bool heard = talk->interactive && !talk->at_terminal && talk->turning;
+    ask_again(talk);
     if (wanted && take_typed(talk)) {
         dx_loop_dispatch(talk->loop);
         return;

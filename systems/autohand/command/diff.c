@@ -166,7 +166,7 @@ static void put_line(FILE *out, char sign, dx_text line) {
     line.len -= whole;
     dx_text shown = show_cut(line, BYTES_MAX);
     fprintf(out, "%s%c", sign == ' ' ? "" : cli_paint(out, colour), sign);
-    cli_put_safe(out, shown);
+    cli_put_document(out, shown);
     if (shown.len < line.len)
         fprintf(out, "… and %zu more bytes", line.len - shown.len);
     fprintf(out, "%s\n%s", sign == ' ' ? "" : cli_paint(out, CLI_PLAIN),

@@ -35,7 +35,7 @@ bool show_lines(FILE *out, dx_text text, const char *indent, bool at_begin) {
         size_t shown = end && len && text.at[len - 1] == '\r' ? len - 1 : len;
         if (at_begin)
             fputs(indent, out);
-        cli_put_safe(out, (dx_text){text.at, shown});
+        cli_put_document(out, (dx_text){text.at, shown});
         at_begin = end;
         if (end)
             putc('\n', out);

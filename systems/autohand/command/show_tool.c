@@ -61,17 +61,11 @@ static struct shown *get(struct talk *talk, dx_text id) {
 
 /* What it is called with. */
 
-static void put_cut(dx_text text) {
-    cli_put_safe(stderr, show_cut(text, ARGS));
-    if (text.len > ARGS)
-        fputs("…", stderr);
-}
-
 /* What is no string, as JSON. */
 static void put_value(yyjson_val *value) {
     size_t len = 0;
     char *text = yyjson_is_str(value) ? NULL : yyjson_val_write(value, 0, &len);
-    put_cut(text ? (dx_text){text, len} : dx_json_string(value));
+    cli_put_field(stderr, text ? (dx_text){text, len} : dx_json_string(value), ARGS);
     free(text);
 }
 
@@ -82,7 +76,7 @@ static void put_args(yyjson_val *args) {
     size_t max;
     yyjson_val *word;
     if (command.len) {
-        put_cut(command);
+        cli_put_field(stderr, command, ARGS);
         yyjson_arr_foreach(yyjson_obj_get(args, "args"), i, max, word) {
             if (i == WORDS)
                 break;
@@ -94,7 +88,7 @@ static void put_args(yyjson_val *args) {
         return;
     }
     if (path.len) {
-        put_cut(path);
+        cli_put_field(stderr, path, ARGS);
         return;
     }
     if (args && (!yyjson_is_ctn(args) || yyjson_get_len(args)))
@@ -105,7 +99,7 @@ static void show_call(struct talk *talk, const dx_autohand_event *event) {
     show_break(talk);
     (void)get(talk, event->tool);
     fprintf(stderr, "%s> ", cli_paint(stderr, CLI_CYAN));
-    cli_put_safe(stderr, event->name);
+    cli_put_field(stderr, event->name, ARGS);
     fprintf(stderr, "%s ", cli_paint(stderr, CLI_PLAIN));
     put_args(event->args);
     putc('\n', stderr);

@@ -48,6 +48,7 @@ struct talk {
     char *error;
 
     struct ask *asks; /* the first one now */
+    size_t asked;     /* cli_voice.shown when it was put */
     char *typed;      /* what was typed and not yet taken */
     size_t typed_len;
     bool typed_end;

@@ -11,7 +11,7 @@ static void put_text(dx_text text) {
         const char *end = memchr(text.at, '\n', text.len);
         size_t len = end ? (size_t)(end - text.at) : text.len;
         bool returns = end && len && text.at[len - 1] == '\r';
-        cli_put_safe(stdout, (dx_text){text.at, len - returns});
+        cli_put_document(stdout, (dx_text){text.at, len - returns});
         if (end)
             putchar('\n');
         len += end != NULL;

@@ -16,12 +16,12 @@ static const struct {
     const char *name;
     const char *prompt;
 } kinds[] = {
-    [DX_HERMES_SHOW_MESSAGE] = {"showMessage", "Enter to go on> "},
-    [DX_HERMES_SHOW_CONFIRM] = {"showConfirm", "yes or no> "},
-    [DX_HERMES_OPEN_FILE] = {"openFile", "file (nothing: none)> "},
-    [DX_HERMES_OPEN_FILES] = {"openFiles", "files (nothing: none)> "},
-    [DX_HERMES_SAVE_FILE] = {"saveFile", "file (nothing: none)> "},
-    [DX_HERMES_SELECT_DIRECTORY] = {"selectDirectory", "folder (nothing: none)> "},
+    [DX_HERMES_SHOW_MESSAGE] = {"showMessage", "+- Enter to go on> "},
+    [DX_HERMES_SHOW_CONFIRM] = {"showConfirm", "+- yes or no> "},
+    [DX_HERMES_OPEN_FILE] = {"openFile", "+- file (nothing: none)> "},
+    [DX_HERMES_OPEN_FILES] = {"openFiles", "+- files (nothing: none)> "},
+    [DX_HERMES_SAVE_FILE] = {"saveFile", "+- file (nothing: none)> "},
+    [DX_HERMES_SELECT_DIRECTORY] = {"selectDirectory", "+- folder (nothing: none)> "},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -238,24 +238,24 @@ const char *answers_prompt(const struct work *work) {
     return kinds[dx_hermes_dialog_kind_of(work->dialogs[0])].prompt;
 }
 
-static void put_member(yyjson_val *params, const char *key, const char *before) {
-    yyjson_val *value = yyjson_obj_get(params, key);
-    if (!yyjson_is_str(value) || !yyjson_get_len(value))
-        return;
-    fputs(before, stderr);
-    cli_put_safe(stderr, dx_json_string(value));
+static void put_member(yyjson_val *params, const char *key, const char *label) {
+    dx_text text = dx_json_string(yyjson_obj_get(params, key));
+    if (text.len)
+        cli_put_row(stderr, label, text, true, 4);
 }
 
 void answers_put_question(struct work *work) {
     const dx_hermes_dialog *dialog = work->dialogs[0];
     yyjson_val *params = dx_hermes_dialog_params(dialog);
-    news_begin(work, dx_hermes_guest_name(dx_hermes_dialog_guest(dialog)));
-    fprintf(stderr, "asks (%s)", kinds[dx_hermes_dialog_kind_of(dialog)].name);
-    put_member(params, "title", ": ");
-    put_member(params, "message", ": ");
-    put_member(params, "defaultPath", "; for example ");
-    put_member(params, "defaultName", "; for example ");
-    news_end(work);
+    news_begin(work, NULL);
+    cli_put_frame(stderr, kinds[dx_hermes_dialog_kind_of(dialog)].name);
+    cli_put_row(stderr, "asked by", dx_str(dx_hermes_guest_name(dx_hermes_dialog_guest(dialog))),
+                true, 1);
+    put_member(params, "title", "title");
+    put_member(params, "message", "message");
+    put_member(params, "defaultPath", "example");
+    put_member(params, "defaultName", "example");
+    work->asked = cli_voice.shown;
 }
 
 /* What is opened must be there; a wrong word is asked for again. */

@@ -264,7 +264,12 @@ static void fill(struct console *console) {
 }
 
 static void put_prompt(struct work *work) {
-    if (!work->interactive || work->prompted)
+    if (!work->interactive)
+        return;
+    /* What an extension has printed since may look like another question. */
+    if (work->dialog_count && work->asked != cli_voice.shown)
+        answers_put_question(work);
+    if (work->prompted)
         return;
     cli_flush();
     fputs(work->dialog_count ? answers_prompt(work) : "hermes> ", stderr);

@@ -50,7 +50,7 @@ const char *console_get(struct console *console, char **words) {
         cli_event_add_text(console->event, "text", text_of(&out));
     } else {
         if (cli_voice.terminal)
-            cli_put_safe(stdout, text_of(&out));
+            cli_put_document(stdout, text_of(&out));
         else
             fwrite(text_of(&out).at, 1, out.len, stdout);
         putchar('\n');

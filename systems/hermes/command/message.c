@@ -70,7 +70,7 @@ static void put_segments(dx_text text) {
         while (len < text.len && text.at[len] != '\r' && text.at[len] != '\n')
             len++;
         if (cli_voice.terminal)
-            cli_put_safe(stdout, (dx_text){text.at, len});
+            cli_put_document(stdout, (dx_text){text.at, len});
         else
             fwrite(text.at, 1, len, stdout);
         putchar('\n');

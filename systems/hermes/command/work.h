@@ -57,6 +57,7 @@ struct work {
 
     dx_hermes_dialog **dialogs; /* that wait for the user, the first one first */
     size_t dialog_count;
+    size_t asked;          /* cli_voice.shown when the first one was put */
     unsigned answered[16]; /* by kind: how many dialogs --answer had an answer for */
 
     struct opener openers[OPENERS_MAX];

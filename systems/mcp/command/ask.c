@@ -297,6 +297,12 @@ static void read_terminal(struct talk *talk) {
 
 void ask_wait(struct talk *talk, uint64_t until) {
     struct pollfd fds[2] = {[1] = {.fd = 0, .events = POLLIN}};
+    /* What the server has printed since may look like another question. */
+    if (talk->asks && talk->asks->asked != cli_voice.shown) {
+        talk_clear_line(talk);
+        putc('\n', stderr);
+        form_put(talk->asks);
+    }
     if (cli_poll(talk->loop, fds, 2, until) > 0 && fds[1].revents)
         read_terminal(talk);
     dx_loop_dispatch(talk->loop);

@@ -9,6 +9,7 @@ struct ask {
     struct ask *next;
     dx_mcp_question *question;
     bool is_sampling;
+    size_t asked; /* cli_voice.shown when it was put */
     yyjson_doc *params;
     bool agreed;             /* the user will fill in the form … */
     size_t field;            /* … and is at this one */

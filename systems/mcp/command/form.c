@@ -42,7 +42,10 @@ static bool is_required(const struct ask *ask, yyjson_val *name) {
 
 /* Asking. */
 
-static void put_field(const struct ask *ask) {
+/* Of the frame, for each text of the server. */
+enum { LINES = 4 };
+
+static void put_field(struct ask *ask) {
     yyjson_val *name;
     yyjson_val *schema = field_of(ask, &name);
     char *type = NULL;
@@ -52,43 +55,41 @@ static void put_field(const struct ask *ask) {
         return;
     dx_text title = member_of(schema, "title");
     dx_text about = member_of(schema, "description");
-    fputs("  ", stderr);
+    cli_put_frame(stderr, "field");
+    cli_put_row(stderr, "name", dx_json_string(name), true, 1);
     if (title.len || about.len)
-        put_wrapped(stderr, about.len ? about : title, 2, 2);
-    if (title.len || about.len)
-        fputs("  ", stderr);
+        cli_put_row(stderr, "about", about.len ? about : title, true, LINES);
     fields_put_type(phrase, schema);
     fputs(is_required(ask, name) ? ", required" : "", phrase);
-    if (fclose(phrase) == 0) {
-        putc('(', stderr);
-        cli_put_safe(stderr, (dx_text){type, len});
-        fputs(")\n  ", stderr);
-    }
+    if (fclose(phrase) == 0)
+        cli_put_row(stderr, "type", (dx_text){type, len}, false, LINES);
     free(type);
-    fputs(cli_paint(stderr, CLI_BOLD), stderr);
-    cli_put_safe(stderr, dx_json_string(name));
-    fprintf(stderr, "%s> ", cli_paint(stderr, CLI_PLAIN));
-}
-
-static void put_head(const char *head, dx_text text) {
-    fprintf(stderr, "%s%s%s ", cli_paint(stderr, CLI_BOLD), head, cli_paint(stderr, CLI_PLAIN));
-    put_wrapped(stderr, text, strlen(head) + 1, 2);
+    fputs("+- value> ", stderr);
+    ask->asked = cli_voice.shown;
 }
 
 void form_put(struct ask *ask) {
     yyjson_val *params = params_of(ask);
-    if (ask->is_sampling) {
-        dx_text system = member_of(params, "systemPrompt");
-        if (system.len)
-            put_head("The server tells a model:", system);
-        put_head("The server asks a model:", ask_sampling_text(params));
-        fputs("What would it say? (nothing: refuse)> ", stderr);
+    if (ask->agreed) {
+        put_field(ask);
         return;
     }
-    put_head("The server asks:", member_of(params, "message"));
+    if (ask->is_sampling) {
+        dx_text system = member_of(params, "systemPrompt");
+        cli_put_frame(stderr, "the server asks a model");
+        if (system.len)
+            cli_put_row(stderr, "system", system, true, LINES);
+        cli_put_row(stderr, "message", ask_sampling_text(params), true, LINES);
+        fputs("+- What would it say? (nothing: refuse)> ", stderr);
+        ask->asked = cli_voice.shown;
+        return;
+    }
+    cli_put_frame(stderr, "the server asks");
+    cli_put_row(stderr, "message", member_of(params, "message"), true, LINES);
     if (is_url(ask))
-        put_head("It wants this page to be visited:", member_of(params, "url"));
-    fputs("Will you? (y: yes, n: no, c: cancel)> ", stderr);
+        cli_put_row(stderr, "page", member_of(params, "url"), true, LINES);
+    fputs("+- Will you? (y: yes, n: no, c: cancel)> ", stderr);
+    ask->asked = cli_voice.shown;
 }
 
 /* Reading. */

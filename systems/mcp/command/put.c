@@ -58,7 +58,7 @@ static void put_line(FILE *out, dx_text line, size_t column, size_t indent) {
             putc(' ', out);
             column++;
         }
-        cli_put_safe(out, word);
+        cli_put_document(out, word);
         column += wide;
         first = false;
     }
@@ -83,7 +83,7 @@ void put_lines(FILE *out, dx_text text, size_t indent) {
         dx_text line = next_line(&text);
         if (line.len)
             put_spaces(out, indent);
-        cli_put_safe(out, line);
+        cli_put_document(out, line);
         putc('\n', out);
     }
 }

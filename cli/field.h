@@ -1,0 +1,30 @@
+/* field.h: a peer's text in a line of ours. It can't end the line, hide anything in it or change
+ * its direction: whatever could is shown as an escape (\n, \x1b, \u202e, \U000e0041). Documents,
+ * such as the output of a tool, are printed line by line with cli_put_document() instead. */
+#ifndef CLI_FIELD_H
+#define CLI_FIELD_H
+
+#include <duplex/base.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* All of it; on a terminal at most 2,000 columns. */
+void cli_put_safe(FILE *stream, dx_text text);
+/* At most `columns` wide; text that is longer loses its middle: abc… (12,345 bytes) …xyz. */
+void cli_put_field(FILE *stream, dx_text text, size_t columns);
+
+/* A question stands in a frame as wide as the terminal, at most 100 columns:
+ *
+ *     +- permission ----------------
+ *     | tool     "run_command"
+ *     | command  "ls -l"
+ *     +- Allow? [y]es, [n]o, ?:
+ *
+ * The caller prints the last line. `title` and `label` (at most 8 characters) are our own. */
+void cli_put_frame(FILE *stream, const char *title);
+/* Takes at most `lines` lines; what does not fit loses its middle. Text that is not `quoted` has to
+ * be JSON. */
+void cli_put_row(FILE *stream, const char *label, dx_text text, bool quoted, size_t lines);
+
+#endif

@@ -164,7 +164,8 @@ typedef struct dx_peer_config {
     size_t calls_max;    /* our calls that are pending (100,000) */
     size_t requests_max; /* requests that you were handed and have not answered (10,000) */
     size_t in_max;       /* bytes of events not yet taken; then feed() takes no more (16 MiB) */
-    size_t out_max;      /* bytes of output not yet sent; then call() is DX_BUSY (128 MiB) */
+    size_t out_max;      /* bytes of output not yet sent; then call() is DX_BUSY (64 MiB). Replies
+                            have as much again: at most 128 MiB wait, and nothing more is read */
 
     /* timers, in ms; DX_NEVER switches one off */
     uint64_t timeout_ms; /* a call's time for an answer, or for progress where it resets (30 s) */

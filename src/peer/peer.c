@@ -25,7 +25,7 @@ dx_peer_config dx_peer_defaults(dx_framing framing, dx_side side) {
         .calls_max = 100000,
         .requests_max = 10000,
         .in_max = (size_t)16 << 20,
-        .out_max = (size_t)128 << 20,
+        .out_max = (size_t)64 << 20,
         .timeout_ms = 30000,
         .total_ms = 600000,
         .handle_ms = DX_NEVER,

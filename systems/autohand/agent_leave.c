@@ -126,9 +126,12 @@ static dx_link_config link_config(dx_autohand_agent *agent, dx_framing framing, 
     config.peer.allocator = &agent->alloc;
     config.peer.flags |= DX_PEER_BATCH | DX_PEER_NO_STRAY | DX_PEER_TELL_ROOM;
     config.peer.message_max = agent->config.line_max;
-    /* Room for one more than wait when a change is told. */
-    if (config.peer.out_max / 2 < agent->config.line_max)
-        config.peer.out_max = 2 * agent->config.line_max;
+    /* Room for one more than wait when a change is told: notifications have three times out_max,
+     * and that is all that ever waits, 128 MiB unless a message may be longer. */
+    config.peer.out_max = 2 *
+                          (config.peer.out_max > agent->config.line_max ? config.peer.out_max
+                                                                        : agent->config.line_max) /
+                          3;
     config.peer.refuse = dx__autohand_serve_refuse;
     config.peer.refuse_user = agent;
     config.peer.lenient |= DX_LENIENT_NULL_PARAMS | DX_LENIENT_LONG_LINE;

@@ -19,7 +19,7 @@ run bench --json -n 1 --concurrency 1 x -- "${peer[@]}" start 4000 "$tag"
 json '1 <= j[0]["starts"]["count"] <= 3'
 ((SECONDS - begin < 30)) || complain "$last: $((SECONDS - begin)) s"
 
-# More than a link takes: 300 MB would have to wait for the peer, and no more than 128 MiB may.
+# More than a link takes: 300 MB would have to wait for the peer, and no more than 64 MiB may.
 "$python" -c 'print(["a" * 1000000])' | tr "'" '"' >big.json
 run bench --json --starts 1 --warmup 0 -n 400 -d 60s --concurrency 300 -f line echo @big.json -- "$echo" line
 json '[x["results"] for x in j[0]["runs"]] == [400, 400] and j[0]["first_failure"] is None'

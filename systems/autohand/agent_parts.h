@@ -23,6 +23,7 @@
 #include <duplex/program.h>
 #include <duplex/schema.h>
 
+#include <limits.h>
 #include <stdbool.h>
 
 struct dx__autohand_turn;
@@ -125,7 +126,8 @@ struct dx__autohand_asking {
     dx_text path;    /* may be absent */
     dx_text command; /* may be absent */
     yyjson_val *args;
-    dx_text subject; /* what the answer is remembered by */
+    dx_text subject; /* what the answer is remembered by, and … */
+    dx_text target;  /* … where that leads; absent: it is the same */
 };
 
 typedef enum dx__autohand_answer_of {
@@ -196,6 +198,7 @@ struct dx__autohand_workspace {
     int folder;
     char *path;   /* absolute, as told to the client */
     char *own[2]; /* files and folders of the agent in it that are not by the usual name */
+    char *git;    /* the folder in it that a file .git names */
     size_t file_max;
     dx_allocator alloc;
 };
@@ -210,6 +213,10 @@ void dx__autohand_workspace_close(struct dx__autohand_workspace *space);
  * long, or outside. */
 dx_status dx__autohand_path_clean(const struct dx__autohand_workspace *space, dx_text path,
                                   char **ret_path, dx_error *reterr);
+/* Where a clean path leads, relative to the workspace and without links (workspace_write.c); what
+ * is not there yet keeps its name. False: nobody can say, or it leads out. */
+bool dx__autohand_path_real(const struct dx__autohand_workspace *space, const char *path,
+                            char room[PATH_MAX]);
 /* DX_GONE: there is no such file. DX_ERR_LIMIT: larger than file_max. DX_ERR_INVALID: no regular
  * file, or it leads out. The text has a '\0' behind it. ret_mode may be NULL. */
 dx_status dx__autohand_file_read(const struct dx__autohand_workspace *space, const char *path,

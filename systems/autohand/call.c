@@ -106,7 +106,8 @@ void dx__autohand_work_free(struct dx__autohand_work *work) {
     yyjson_doc_free(work->doc);
     char *texts[] = {
         work->call.tool_id, work->call.tool_name, work->id,      work->args_text, work->why,
-        work->shown_path,   work->shown_command,  work->subject, work->note,      work->result};
+        work->shown_path,   work->shown_command,  work->subject, work->target,    work->note,
+        work->result};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         dx__free(alloc, texts[i]);
     dx__free(alloc, work);

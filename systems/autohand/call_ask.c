@@ -7,11 +7,9 @@ static void skipped(struct dx__autohand_work *work) {
 
 /* What the user wrote instead is what the user wants: only what is forbidden is still refused. */
 static void take_other(struct dx__autohand_work *work, dx_text alternative) {
-    dx_autohand_agent *agent = work->call.agent;
     if (!dx__autohand_work_replace(work, alternative))
         return;
-    if (dx__autohand_rules_forbids(agent->rules, work->call.tool_name, dx_str(work->subject),
-                                   dx_str(work->shown_command))) {
+    if (dx__autohand_work_verdict(work, false) == DX__VERDICT_DENY) {
         dx__autohand_work_refuse(work, DX_AUTOHAND_DENIED,
                                  dx_str("Permission denied: a rule forbids it"));
         return;
@@ -73,6 +71,7 @@ void dx__autohand_work_ask(struct dx__autohand_work *work, bool inside) {
         .command = dx_str(work->shown_command),
         .args = work->call.args,
         .subject = dx_str(work->subject),
+        .target = dx_str(work->target),
     };
     work->stage = inside ? DX__WORK_INSIDE : DX__WORK_ASKED;
     work->asked_once = true;

@@ -67,18 +67,43 @@ static bool asks_at_the_gate(const struct dx__autohand_work *work) {
            strcmp(tool->name, "delete_path") == 0;
 }
 
-/* The hooks before it have spoken, or it has other arguments now. */
-static void judge_by_rules(struct dx__autohand_work *work) {
+static dx__autohand_verdict verdict_on(const struct dx__autohand_work *work, const char *subject,
+                                       bool gate) {
     const struct dx__autohand_rules *rules = work->call.agent->rules;
     const char *name = work->call.tool_name;
-    dx_text subject = dx_str(work->subject);
     dx_text command = dx_str(work->shown_command);
-    bool gate = asks_at_the_gate(work);
-    dx__autohand_verdict verdict = DX__VERDICT_ALLOW;
     if (gate)
-        verdict = dx__autohand_rules_judge(rules, name, subject, command);
-    else if (dx__autohand_rules_forbids(rules, name, subject, command))
-        verdict = DX__VERDICT_DENY;
+        return dx__autohand_rules_judge(rules, name, dx_str(subject), command);
+    return dx__autohand_rules_forbids(rules, name, dx_str(subject), command) ? DX__VERDICT_DENY
+                                                                             : DX__VERDICT_ALLOW;
+}
+
+/* A path is allowed if both its name and where that leads are; it is denied if either is. */
+dx__autohand_verdict dx__autohand_work_verdict(const struct dx__autohand_work *work, bool gate) {
+    dx__autohand_verdict verdict = verdict_on(work, work->subject, gate);
+    dx__autohand_verdict other =
+        work->target ? verdict_on(work, work->target, gate) : DX__VERDICT_ALLOW;
+    if (verdict == DX__VERDICT_DENY || other == DX__VERDICT_DENY)
+        return DX__VERDICT_DENY;
+    return verdict == DX__VERDICT_ASK ? verdict : other;
+}
+
+/* Another call may have changed a link since, such as one of the same answer. */
+bool dx__autohand_work_still_may(struct dx__autohand_work *work) {
+    char *before = work->target;
+    work->target = NULL;
+    dx_status status = dx__autohand_work_target(work);
+    bool same = before && work->target ? strcmp(before, work->target) == 0 : before == work->target;
+    dx__free(&work->call.agent->alloc, before);
+    return status == DX_OK &&
+           (same || dx__autohand_work_verdict(work, asks_at_the_gate(work)) == DX__VERDICT_ALLOW);
+}
+
+/* The hooks before it have spoken, or it has other arguments now. */
+static void judge_by_rules(struct dx__autohand_work *work) {
+    dx__autohand_verdict verdict = DX__VERDICT_DENY;
+    if (dx__autohand_work_target(work) == DX_OK)
+        verdict = dx__autohand_work_verdict(work, asks_at_the_gate(work));
     work->stage = DX__WORK_READY;
     if (verdict == DX__VERDICT_DENY)
         deny(work, dx_str("a rule forbids it"));

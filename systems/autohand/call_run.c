@@ -20,8 +20,7 @@ bool dx__autohand_work_asks_inside(const struct dx__autohand_work *work) {
     const dx_autohand_tool *tool = &work->tool->given;
     if (tool->kind != DX_AUTOHAND_TOOL_WRITES || !work->shown_path)
         return false;
-    if (dx__autohand_rules_judge(agent->rules, tool->name, dx_str(work->subject),
-                                 dx_str(work->shown_command)) == DX__VERDICT_ALLOW)
+    if (dx__autohand_work_verdict(work, true) == DX__VERDICT_ALLOW)
         return false;
     if (strcmp(tool->name, "delete_path") == 0)
         return agent->config.compat == DX_AUTOHAND_0_6;
@@ -31,6 +30,12 @@ bool dx__autohand_work_asks_inside(const struct dx__autohand_work *work) {
 static void run_job(struct dx__autohand_work *work) {
     const dx_autohand_tool *tool = &work->tool->given;
     work->stage = DX__WORK_RUNNING;
+    if (!dx__autohand_work_still_may(work)) {
+        dx__autohand_work_ended(
+            work, dx_str("Permission denied: the path leads elsewhere than when it was allowed"),
+            false, false);
+        return;
+    }
     tool->run(&work->job, tool->user);
     if (!work->job.ended && !work->job.kept)
         dx_autohand_job_fail(&work->job, dx_str("the tool gave no result"));

@@ -153,8 +153,8 @@ dx_status dx__autohand_work_show(struct dx__autohand_work *work) {
         command = dx__autohand_core_member(work->call.args, tool->command_member);
     if (tool->path_member)
         path = dx__autohand_core_member(work->call.args, tool->path_member);
-    char **before[] = {&work->shown_path, &work->shown_command, &work->subject};
-    for (size_t i = 0; i < 3; i++) {
+    char **before[] = {&work->shown_path, &work->shown_command, &work->subject, &work->target};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
         dx__free(alloc, *before[i]);
         *before[i] = NULL;
     }
@@ -165,7 +165,41 @@ dx_status dx__autohand_work_show(struct dx__autohand_work *work) {
         status = show_path(work, path);
     if (status == DX_OK && !work->subject && !work->failed)
         status = show_args(work);
-    return status;
+    return status == DX_OK ? dx__autohand_work_target(work) : status;
+}
+
+/* The command in the folder that `directory` leads to. */
+static dx_status target_command(struct dx__autohand_work *work, const char *real) {
+    const dx_allocator *alloc = &work->call.agent->alloc;
+    dx_buf text;
+    dx_buf_init(&text, SIZE_MAX / 2, alloc);
+    bool good =
+        append(&text, dx_str(work->shown_command)) && append_directory(work, dx_str(real), &text);
+    work->target = finish(&text, alloc);
+    return good && work->target ? DX_OK : DX_ERR_NOMEM;
+}
+
+dx_status dx__autohand_work_target(struct dx__autohand_work *work) {
+    const dx_autohand_agent *agent = work->call.agent;
+    dx_text directory = dx__autohand_core_member(work->call.args, "directory");
+    char real[PATH_MAX];
+    char *clean = NULL;
+    dx_status status = DX_OK;
+    dx__free(&agent->alloc, work->target);
+    work->target = NULL;
+    if (work->failed || (work->shown_command ? !directory.len : !work->shown_path))
+        return DX_OK;
+    status = dx__autohand_path_clean(
+        &agent->workspace, work->shown_command ? directory : dx_str(work->subject), &clean, NULL);
+    if (status != DX_OK)
+        return status == DX_ERR_NOMEM ? status : DX_OK;
+    bool leads = dx__autohand_path_real(&agent->workspace, clean, real) && strcmp(real, clean) != 0;
+    dx__free(&agent->alloc, clean);
+    if (leads && work->shown_command)
+        return target_command(work, real);
+    if (leads)
+        work->target = dx__text_copy(&agent->alloc, dx_str(real));
+    return !leads || work->target ? DX_OK : DX_ERR_NOMEM;
 }
 
 void dx__autohand_work_sentence(const struct dx__autohand_work *work, bool inside, dx_buf *text) {
@@ -187,6 +221,8 @@ void dx__autohand_work_sentence(const struct dx__autohand_work *work, bool insid
         good = append(text, dx_str("Allow tool ")) && append(text, dx_str(tool->name)) &&
                append(text, dx_str("?"));
     }
+    if (good && work->target)
+        good = append(text, dx_str("\n  It leads to ")) && append(text, dx_str(work->target));
     if (!good || dx_buf_append(text, "", 1) != DX_OK)
         dx_buf_done(text);
 }

@@ -387,9 +387,9 @@ dx_status dx__autohand_batch_write(dx_autohand_agent *agent, const struct dx__au
     dx_status status = dx__autohand_path_clean(&agent->workspace, dx_str(path), &clean, reterr);
     if (status != DX_OK)
         return status;
-    if (dx__autohand_path_is_own(&agent->workspace, clean))
-        status = dx__autohand_path_fail(reterr, DX_ERR_INVALID, clean,
-                                        "it belongs to the agent, and no tool may change it");
+    const char *why = dx__autohand_path_kept(&agent->workspace, clean);
+    if (why)
+        status = dx__autohand_path_fail(reterr, DX_ERR_INVALID, clean, why);
     else if (text.at && text.len > agent->workspace.file_max)
         status = dx__autohand_path_fail(reterr, DX_ERR_LIMIT, clean, "the text is too large");
     else if (text.at && !dx__is_utf8(text)) /* it could not be shown as it would be written */

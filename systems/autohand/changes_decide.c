@@ -87,9 +87,10 @@ static void stage(struct dx__autohand_deciding *deciding, struct step *step) {
     const struct dx__autohand_change *change = &deciding->batch->changes[step->number];
     step->staged = (struct dx__autohand_staged){.folder = -1, .file = -1};
     step->error = (dx_error){.phrase = ""};
-    if (dx__autohand_path_is_own(space, change->file->path))
-        step->status = dx__autohand_path_fail(&step->error, DX_ERR_INVALID, change->file->path,
-                                              "it belongs to the agent, and no tool may change it");
+    const char *why = dx__autohand_path_kept(space, change->file->path);
+    if (why)
+        step->status =
+            dx__autohand_path_fail(&step->error, DX_ERR_INVALID, change->file->path, why);
     else if (change->text)
         step->status =
             dx__autohand_file_stage(space, change->file->path, (dx_text){change->text, change->len},

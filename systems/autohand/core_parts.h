@@ -220,7 +220,8 @@ struct dx__autohand_work {
     char *shown_path;
     char *shown_command;
     char *subject;
-    char *note; /* of a hook, for the model */
+    char *target; /* where that leads, if links are followed; NULL: to itself */
+    char *note;   /* of a hook, for the model */
     uint64_t began;
     dx_autohand_job job;
     char *result;
@@ -233,8 +234,14 @@ struct dx__autohand_work *dx__autohand_work_new(struct dx__autohand_turn *turn, 
 void dx__autohand_work_free(struct dx__autohand_work *work);
 /* call_show.c: what a question shows, and what an answer is remembered by. */
 dx_status dx__autohand_work_show(struct dx__autohand_work *work);
+/* Finds work->target anew: links may have been changed. */
+dx_status dx__autohand_work_target(struct dx__autohand_work *work);
 /* The sentence; `inside`: as 0.6 and 0.8 ask from inside of a tool. */
 void dx__autohand_work_sentence(const struct dx__autohand_work *work, bool inside, dx_buf *text);
+/* call_judge.c: what the rules say of it; `gate`: it has to be asked for. */
+dx__autohand_verdict dx__autohand_work_verdict(const struct dx__autohand_work *work, bool gate);
+/* Does its path lead where it led when it was judged, or else to where it may, too? */
+bool dx__autohand_work_still_may(struct dx__autohand_work *work);
 /* call_args.c: other arguments: what a hook changed, or what the user wants instead. False: refused
  * or failed, and why is set. */
 bool dx__autohand_work_check(struct dx__autohand_work *work);

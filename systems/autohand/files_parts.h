@@ -44,8 +44,9 @@ dx_status dx__autohand_file_sync(struct dx__autohand_staged *staged,
 dx_status dx__autohand_file_commit(struct dx__autohand_staged *staged, const char *path,
                                    bool create, dx_error *reterr);
 void dx__autohand_file_unstage(struct dx__autohand_staged *staged);
-/* Is it a file by which the agent itself is told what it may do? No tool may change one. */
-bool dx__autohand_path_is_own(const struct dx__autohand_workspace *space, const char *path);
+/* Why no tool may change it, by this name or where it leads; NULL if it may: the agent's own files,
+ * which say what it may do, and everything in a folder .git, or that is one. */
+const char *dx__autohand_path_kept(const struct dx__autohand_workspace *space, const char *path);
 
 /* workspace_walk.c: what lies beneath a folder, in the order of names, as the turn sees it. Links
  * are not followed. */

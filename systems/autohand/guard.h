@@ -62,7 +62,18 @@ dx_status dx__autohand_glob_expand(char ***list, const dx_allocator *alloc, cons
 
 /* rules_pattern.c: "TOOL" or "TOOL:SUBJECT", in which `*` is anything and `?` any one byte. */
 
-bool dx__autohand_pattern_fits(const char *pattern, const char *tool, dx_text subject);
-bool dx__autohand_patterns_fit(char *const *patterns, const char *tool, dx_text subject);
+typedef enum dx__autohand_match {
+    DX__MATCH_PLAIN,
+    DX__MATCH_FOLDED, /* lower and upper case are the same */
+    DX__MATCH_EXACT   /* a subject with `*` or `?` does not fit, unless it is nothing but `*` */
+} dx__autohand_match;
+bool dx__autohand_pattern_fits(const char *pattern, const char *tool, dx_text subject,
+                               dx__autohand_match match);
+bool dx__autohand_patterns_fit(char *const *patterns, const char *tool, dx_text subject,
+                               dx__autohand_match match);
+
+/* rules_git.c: might this command line have git run another program? `subject` is the command, and
+ * the folder if that is another than the workspace. */
+bool dx__autohand_runs_more(const dx_allocator *alloc, dx_text command, dx_text subject);
 
 #endif

@@ -10,6 +10,7 @@ struct dx__autohand_question {
     char *tool;
     char *subject;
     size_t subject_len;
+    char *target;
     dx_timer *timer;
     bool acknowledged;
     bool settled; /* the answer is known and will be told from the timer */
@@ -35,6 +36,7 @@ static void free_question(struct dx__autohand_question *question) {
     dx_timer_free(question->timer);
     dx__free(&alloc, question->tool);
     dx__free(&alloc, question->subject);
+    dx__free(&alloc, question->target);
     dx__free(&alloc, question->alternative);
     dx__free(&alloc, question);
 }
@@ -65,9 +67,11 @@ dx_status dx__autohand_question_open(dx_autohand_agent *agent,
                                                .user = user};
     question->tool = dx__text_copy(&agent->alloc, dx_str(asking->tool));
     question->subject = dx__text_copy(&agent->alloc, asking->subject);
-    dx_status status = question->tool && question->subject
-                           ? dx_timer_new(agent->loop, on_time, question, &question->timer)
-                           : DX_ERR_NOMEM;
+    question->target = asking->target.at ? dx__text_copy(&agent->alloc, asking->target) : NULL;
+    dx_status status =
+        question->tool && question->subject && !question->target == !asking->target.at
+            ? dx_timer_new(agent->loop, on_time, question, &question->timer)
+            : DX_ERR_NOMEM;
     if (status != DX_OK) {
         free_question(question);
         return status;
@@ -152,6 +156,9 @@ static dx__autohand_answer take(struct dx__autohand_question *question, yyjson_v
     (void)dx__autohand_rules_remember(question->agent->rules, question->tool,
                                       (dx_text){question->subject, question->subject_len},
                                       decision);
+    if (question->target)
+        (void)dx__autohand_rules_remember(question->agent->rules, question->tool,
+                                          dx_str(question->target), decision);
     return is_yes(decision) ? DX__ANSWER_ALLOWED : DX__ANSWER_DENIED;
 }
 

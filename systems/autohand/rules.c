@@ -111,15 +111,19 @@ static dx__autohand_verdict remembered(const struct dx__autohand_rules *rules, c
     return verdict;
 }
 
-static bool is_denied(const struct dx__autohand_rules *rules, const char *tool, dx_text subject) {
-    return dx__autohand_patterns_fit(rules->agent->settings.deny, tool, subject) ||
-           dx__autohand_patterns_fit(rules->deny, tool, subject) ||
+static bool is_denied(const struct dx__autohand_rules *rules, const char *tool, dx_text subject,
+                      dx__autohand_match match) {
+    return dx__autohand_patterns_fit(rules->agent->settings.deny, tool, subject, match) ||
+           dx__autohand_patterns_fit(rules->deny, tool, subject, match) ||
            remembered(rules, tool, subject) == DX__VERDICT_DENY;
 }
 
 bool dx__autohand_rules_forbids(const struct dx__autohand_rules *rules, const char *tool,
                                 dx_text subject, dx_text command) {
-    return is_denied(rules, tool, subject) || (command.at && is_denied(rules, tool, command));
+    /* On some file systems a path in other letters is the same file. */
+    dx__autohand_match match = command.at ? DX__MATCH_PLAIN : DX__MATCH_FOLDED;
+    return is_denied(rules, tool, subject, match) ||
+           (command.at && is_denied(rules, tool, command, match));
 }
 
 dx__autohand_verdict dx__autohand_rules_judge(const struct dx__autohand_rules *rules,
@@ -130,9 +134,11 @@ dx__autohand_verdict dx__autohand_rules_judge(const struct dx__autohand_rules *r
     if (rules->agent->config.allow_all || settings->allow_all ||
         remembered(rules, tool, subject) == DX__VERDICT_ALLOW)
         return DX__VERDICT_ALLOW;
-    if (!dx__autohand_patterns_fit(settings->ask, tool, subject) &&
-        !(command.at && dx__autohand_patterns_fit(settings->ask, tool, command)) &&
-        dx__autohand_patterns_fit(settings->allow, tool, subject))
+    bool more = command.at && dx__autohand_runs_more(&rules->alloc, command, subject);
+    if (!dx__autohand_patterns_fit(settings->ask, tool, subject, DX__MATCH_PLAIN) &&
+        !(command.at && dx__autohand_patterns_fit(settings->ask, tool, command, DX__MATCH_PLAIN)) &&
+        dx__autohand_patterns_fit(settings->allow, tool, subject,
+                                  more ? DX__MATCH_EXACT : DX__MATCH_PLAIN))
         return DX__VERDICT_ALLOW;
     return settings->restricted ? DX__VERDICT_DENY : DX__VERDICT_ASK;
 }

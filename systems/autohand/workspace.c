@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -73,6 +74,8 @@ int dx__autohand_open_beneath(int folder, const char *path, uint64_t flags, uint
     }
 }
 
+static dx_status keep_git(struct dx__autohand_workspace *space);
+
 dx_status dx__autohand_workspace_open(struct dx__autohand_workspace *space, const char *path,
                                       size_t file_max, const dx_allocator *alloc,
                                       dx_error *reterr) {
@@ -95,6 +98,8 @@ dx_status dx__autohand_workspace_open(struct dx__autohand_workspace *space, cons
         close(self);
     if (status == DX_OK && !(space->path = dx__text_copy(alloc, dx_str(room))))
         status = DX_ERR_NOMEM;
+    if (status == DX_OK)
+        status = keep_git(space);
     if (status != DX_OK)
         dx__autohand_workspace_close(space);
     return status;
@@ -109,7 +114,8 @@ void dx__autohand_workspace_close(struct dx__autohand_workspace *space) {
     dx__free(&space->alloc, space->path);
     dx__free(&space->alloc, space->own[0]);
     dx__free(&space->alloc, space->own[1]);
-    space->path = space->own[0] = space->own[1] = NULL;
+    dx__free(&space->alloc, space->git);
+    space->path = space->own[0] = space->own[1] = space->git = NULL;
 }
 
 /* The rest of an absolute path behind the workspace's own; it is absent if that is another. */
@@ -123,14 +129,38 @@ static dx_text behind(const struct dx__autohand_workspace *space, dx_text path) 
     return (dx_text){path.at + len, path.len - len};
 }
 
-dx_status dx__autohand_workspace_own(struct dx__autohand_workspace *space, const char *path) {
+static dx_status keep_place(const struct dx__autohand_workspace *space, const char *path,
+                            char **ret_place) {
     char real[PATH_MAX];
     dx_text rest = path && realpath(path, real) ? behind(space, dx_str(real)) : dx_str(NULL);
     if (rest.len < 2)
         return DX_OK; /* it lies elsewhere */
-    char **place = &space->own[space->own[0] != NULL];
-    *place = dx__text_copy(&space->alloc, (dx_text){rest.at + 1, rest.len - 1});
-    return *place ? DX_OK : DX_ERR_NOMEM;
+    *ret_place = dx__text_copy(&space->alloc, (dx_text){rest.at + 1, rest.len - 1});
+    return *ret_place ? DX_OK : DX_ERR_NOMEM;
+}
+
+dx_status dx__autohand_workspace_own(struct dx__autohand_workspace *space, const char *path) {
+    return keep_place(space, path, &space->own[space->own[0] != NULL]);
+}
+
+/* "gitdir: FOLDER" in a file .git. */
+static dx_status keep_git(struct dx__autohand_workspace *space) {
+    static const char head[] = "gitdir: ";
+    char path[2 * PATH_MAX];
+    char *text = NULL;
+    size_t len = 0;
+    dx_status status = dx__autohand_file_read(space, ".git", &text, &len, NULL, NULL);
+    if (status != DX_OK)
+        return status == DX_ERR_NOMEM ? status : DX_OK;
+    const char *folder = text + sizeof head - 1;
+    if (len > sizeof head && len < PATH_MAX && memcmp(text, head, sizeof head - 1) == 0) {
+        text[strcspn(text, "\r\n")] = '\0';
+        (void)snprintf(path, sizeof path, "%s%s%s", folder[0] == '/' ? "" : space->path,
+                       folder[0] == '/' ? "" : "/", folder);
+        status = keep_place(space, path, &space->git);
+    }
+    dx__free(&space->alloc, text);
+    return status;
 }
 
 /* Appends the parts of `path` to `to`, which has room for them; NULL, or why not. */

@@ -71,6 +71,10 @@ static bool real_path(const struct dx__autohand_workspace *space, int fd, char r
         return false;
     if (top_len == 1)
         top_len = 0; /* "/" */
+    if (len == top_len && memcmp(room, top, (size_t)len) == 0) {
+        memcpy(room, ".", 2);
+        return true;
+    }
     if (len <= top_len + 1 || memcmp(room, top, (size_t)top_len) != 0 || room[top_len] != '/')
         return false;
     memmove(room, room + top_len + 1, (size_t)(len - top_len - 1));
@@ -336,28 +340,68 @@ dx_status dx__autohand_file_delete(const struct dx__autohand_workspace *space, c
     return number ? dx__autohand_path_errno(reterr, path, number) : DX_OK;
 }
 
-/* Lower and upper case are the same on some file systems. */
-static bool begins_own(const struct dx__autohand_workspace *space, const char *path) {
-    const char *const own[] = {".autohand", space->own[0], space->own[1]};
-    for (int i = 0; i < 3; i++) {
-        size_t len = own[i] ? strlen(own[i]) : 0;
-        if (len && strncasecmp(path, own[i], len) == 0 && (path[len] == '/' || path[len] == '\0'))
-            return true;
-    }
-    return false;
-}
-
-static bool leads_to_own(const struct dx__autohand_workspace *space, const char *path) {
-    char real[PATH_MAX];
-    int fd = dx__autohand_open_beneath(space->folder, path, O_PATH, 0);
-    bool own = fd >= 0 && real_path(space, fd, real) && begins_own(space, real);
-    if (fd >= 0)
-        close(fd);
-    return own;
-}
-
-bool dx__autohand_path_is_own(const struct dx__autohand_workspace *space, const char *path) {
+bool dx__autohand_path_real(const struct dx__autohand_workspace *space, const char *path,
+                            char room[PATH_MAX]) {
     char above[PATH_MAX];
-    return begins_own(space, path) || leads_to_own(space, path) ||
-           (parent_of(path, above) && leads_to_own(space, above));
+    size_t len = strlen(path);
+    if (len >= sizeof above)
+        return false;
+    memcpy(above, path, len + 1);
+    for (;;) {
+        int fd = dx__autohand_open_beneath(space->folder, len ? above : ".", O_PATH, 0);
+        if (fd < 0 && (errno != ENOENT || !len))
+            return false;
+        if (fd >= 0) {
+            bool known = real_path(space, fd, room);
+            close(fd);
+            if (!known)
+                return false;
+            break;
+        }
+        while (len && above[len - 1] != '/')
+            len--;
+        len -= len > 0;
+        above[len] = '\0';
+    }
+    if (!path[len])
+        return true;
+    /* What is not there yet keeps its name. */
+    const char *rest = path[len] == '/' ? path + len + 1 : path + len;
+    size_t used = strcmp(room, ".") == 0 ? 0 : strlen(room);
+    if (used + strlen(rest) + 2 > PATH_MAX)
+        return false;
+    (void)snprintf(room + used, PATH_MAX - used, "%s%s", used ? "/" : "", rest);
+    return true;
+}
+
+static bool begins_with(const char *path, const char *folder) {
+    size_t len = folder ? strlen(folder) : 0;
+    return len && strncasecmp(path, folder, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+/* Lower and upper case are the same on some file systems. */
+static const char *why_kept(const struct dx__autohand_workspace *space, const char *path) {
+    if (begins_with(path, ".autohand"))
+        return "it belongs to the agent, and no tool may change it";
+    for (size_t i = 0; i < sizeof space->own / sizeof *space->own; i++)
+        if (begins_with(path, space->own[i]))
+            return "it belongs to the agent, and no tool may change it";
+    for (const char *part = path; part; part = strchr(part, '/'), part = part ? part + 1 : NULL)
+        if (begins_with(part, ".git"))
+            return "git runs what it finds there, so no tool may change it";
+    return begins_with(path, space->git) ? "git runs what it finds there, so no tool may change it"
+                                         : NULL;
+}
+
+const char *dx__autohand_path_kept(const struct dx__autohand_workspace *space, const char *path) {
+    char real[PATH_MAX];
+    const char *why = why_kept(space, path);
+    if (!why && dx__autohand_path_real(space, path, real))
+        why = why_kept(space, real);
+    /* The file itself may be a link, which can be deleted, and a folder may be one that leads out.
+     */
+    char above[PATH_MAX];
+    if (!why && parent_of(path, above) && dx__autohand_path_real(space, above, real))
+        why = why_kept(space, real);
+    return why;
 }

@@ -30,9 +30,9 @@ static void test_patterns(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < LENGTH(rows); i++)
-        assert_int_equal(
-            dx__autohand_pattern_fits(rows[i].pattern, rows[i].tool, dx_str(rows[i].subject)),
-            rows[i].fits);
+        assert_int_equal(dx__autohand_pattern_fits(rows[i].pattern, rows[i].tool,
+                                                   dx_str(rows[i].subject), DX__MATCH_PLAIN),
+                         rows[i].fits);
 }
 
 static void test_globs(void **state) {

@@ -410,17 +410,17 @@ static void test_own(void **state) {
     put(files, "x/a", "");
     assert_int_equal(symlink(".autohand", in_top(files, "folder")), 0);
     assert_int_equal(symlink(".autohand/settings.local.json", in_top(files, "file")), 0);
-    assert_true(dx__autohand_path_is_own(space, ".autohand"));
-    assert_true(dx__autohand_path_is_own(space, ".autohand/settings.local.json"));
-    assert_true(dx__autohand_path_is_own(space, ".autohand/new/deep"));
-    assert_true(dx__autohand_path_is_own(space, ".AutoHand/new"));
-    assert_true(dx__autohand_path_is_own(space, "folder/settings.local.json"));
-    assert_true(dx__autohand_path_is_own(space, "folder/new"));
-    assert_true(dx__autohand_path_is_own(space, "file"));
-    assert_false(dx__autohand_path_is_own(space, "x/a"));
-    assert_false(dx__autohand_path_is_own(space, ".autohand2"));
-    assert_false(dx__autohand_path_is_own(space, "x/.autohand"));
-    assert_false(dx__autohand_path_is_own(space, "new/new"));
+    assert_non_null(dx__autohand_path_kept(space, ".autohand"));
+    assert_non_null(dx__autohand_path_kept(space, ".autohand/settings.local.json"));
+    assert_non_null(dx__autohand_path_kept(space, ".autohand/new/deep"));
+    assert_non_null(dx__autohand_path_kept(space, ".AutoHand/new"));
+    assert_non_null(dx__autohand_path_kept(space, "folder/settings.local.json"));
+    assert_non_null(dx__autohand_path_kept(space, "folder/new"));
+    assert_non_null(dx__autohand_path_kept(space, "file"));
+    assert_null(dx__autohand_path_kept(space, "x/a"));
+    assert_null(dx__autohand_path_kept(space, ".autohand2"));
+    assert_null(dx__autohand_path_kept(space, "x/.autohand"));
+    assert_null(dx__autohand_path_kept(space, "new/new"));
 }
 
 /* Somebody swaps a folder and a link that leads out, all the time. */

@@ -153,7 +153,7 @@ static size_t write_gap(char room[64], size_t bytes) {
 static void put_cut(struct row *row, dx_text text, size_t columns) {
     char gap[64];
     size_t len;
-    cli_voice.shown++;
+    cli_count_shown(row->stream);
     if (columns == SIZE_MAX ||
         (text.len / 4 <= columns && head_of(text, row->quoted, columns).len == text.len)) {
         put_units(row, text);
@@ -180,7 +180,7 @@ void cli_put_safe(FILE *stream, dx_text text) {
 /* The last column stays free: some terminals begin a new line behind it. */
 static size_t frame_width(void) {
     struct winsize size;
-    size_t width = ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col - 1U : FRAME_MAX;
+    size_t width = ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col - 1U : 79;
     return width > FRAME_MAX ? FRAME_MAX : width < FRAME_MIN ? FRAME_MIN : width;
 }
 

@@ -24,6 +24,10 @@ const char *cli_paint(FILE *stream, cli_colour colour) {
     return has ? codes[colour] : "";
 }
 
+void cli_count_shown(FILE *stream) {
+    cli_voice.shown += fileno(stream) >= 0;
+}
+
 /* U+202A to U+202E and U+2066 to U+2069 turn the order of what follows around, so that a line says
  * something else than it holds: which one stands there, or 0. */
 static unsigned turn_at(dx_text text, size_t at) {
@@ -47,7 +51,7 @@ static bool is_safe(dx_text text, size_t at, size_t len) {
 void cli_put_document(FILE *stream, dx_text text) {
     size_t from = 0;
     size_t at = 0;
-    cli_voice.shown++;
+    cli_count_shown(stream);
     while (at < text.len) {
         size_t len = dx__utf8(text.at + at, text.len - at);
         unsigned turn = turn_at(text, at);
@@ -88,7 +92,7 @@ static void put_detail(dx_text detail) {
  * its text around stands only in strings, and is written as JSON can write it, too. */
 void cli_put_line(FILE *stream, dx_text json) {
     size_t from = 0;
-    cli_voice.shown++;
+    cli_count_shown(stream);
     for (size_t at = 0; at < json.len; at++) {
         unsigned char c = (unsigned char)json.at[at];
         bool c1 = c == 0xc2 && at + 1 < json.len && (unsigned char)json.at[at + 1] < 0xa0;

@@ -35,7 +35,7 @@ extern struct cli_voice {
     bool terminal; /* the standard output is one */
     bool events;   /* with --json an error is an event, too */
     size_t line;   /* the line of the standard input that is at hand; 0: none */
-    size_t shown;  /* counts texts of peers that were printed */
+    size_t shown;  /* counts texts of peers that were printed, so that a question knows of them */
     int lost;      /* why not all of it could be written: an errno, or 0 */
 } cli_voice;
 
@@ -63,6 +63,9 @@ int cli_finish(int code);
 
 /* The word for an exit code in that object. */
 const char *cli_code_name(int code);
+
+/* A peer's text was printed there, unless that is memory. */
+void cli_count_shown(FILE *stream);
 
 /* Colour, if that stream has it: "" otherwise. */
 typedef enum cli_colour {

@@ -112,6 +112,8 @@ dx__autohand_verdict dx__autohand_rules_judge(const struct dx__autohand_rules *r
 /* Is it denied by name? Holds for tools that only read, too, which are never asked for. */
 bool dx__autohand_rules_forbids(const struct dx__autohand_rules *rules, const char *tool,
                                 dx_text subject, dx_text command);
+/* Is there any rule, or remembered answer, that could deny something? */
+bool dx__autohand_rules_deny_any(const struct dx__autohand_rules *rules);
 /* decision: one of the nine words of permissionResponse. Those that are not to be remembered are
  * let pass. DX_ERR_SYSTEM: it holds for the session only, and that was logged. */
 dx_status dx__autohand_rules_remember(struct dx__autohand_rules *rules, const char *tool,

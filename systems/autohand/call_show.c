@@ -189,6 +189,10 @@ dx_status dx__autohand_work_target(struct dx__autohand_work *work) {
     work->target = NULL;
     if (work->failed || (work->shown_command ? !directory.len : !work->shown_path))
         return DX_OK;
+    /* There may be ten thousand of them. */
+    if (work->tool->given.kind == DX_AUTOHAND_TOOL_READS &&
+        !dx__autohand_rules_deny_any(agent->rules))
+        return DX_OK;
     status = dx__autohand_path_clean(
         &agent->workspace, work->shown_command ? directory : dx_str(work->subject), &clean, NULL);
     if (status != DX_OK)

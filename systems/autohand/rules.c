@@ -118,6 +118,10 @@ static bool is_denied(const struct dx__autohand_rules *rules, const char *tool, 
            remembered(rules, tool, subject) == DX__VERDICT_DENY;
 }
 
+bool dx__autohand_rules_deny_any(const struct dx__autohand_rules *rules) {
+    return rules->agent->settings.deny || rules->deny || rules->count;
+}
+
 bool dx__autohand_rules_forbids(const struct dx__autohand_rules *rules, const char *tool,
                                 dx_text subject, dx_text command) {
     /* On some file systems a path in other letters is the same file. */

@@ -284,7 +284,7 @@ def row_18():
 
 def answers_fill_the_pipe():
     """More answers than may wait: what is told of the turn comes nevertheless."""
-    many, size = 52, 4 << 20
+    many, size = 20, 4 << 20
     with Agent("--yolo", "--ping", "20ms", steps=[says("Hi"), calls(runs("echo $$ >pid; sleep 60"))]) as agent:
         agent.turn("x" * size)
         identity = agent.prompt()

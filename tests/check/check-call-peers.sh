@@ -90,7 +90,7 @@ long=$(printf 'ü%.0s' $(seq 3000))
 run call --json speak "{\"error\":{\"code\":-5,\"message\":\"$long\"}}" -- "${py[@]}"
 json 'e["code"] == -5 and e["message"] == "speak: " + "ü" * 3000 + " (-5)"'
 run call speak '{"error":{"code":-5,"message":"two\nlines"}}' -- "${py[@]}"
-verify 1 '' 'duplex call: speak: two\x0alines (-5)'
+verify 1 '' 'duplex call: speak: two\nlines (-5)'
 
 # --- Colours -----------------------------------------------------------------------------------
 

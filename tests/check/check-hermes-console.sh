@@ -205,14 +205,18 @@ terminal -e "$extension" a.hl7 <<'END'
 < MSH|^~\&|ADT1
 < PID|1||555^^^H^MR||doe
 > run cmd/message
-< Cmd: asks (showMessage): Title: Look \x1b[31mhere
-< Enter to go on> 
+< +- showMessage -
+< | asked by "Cmd"
+< | title    "Title"
+< | message  "Look \x1b[31mhere"
+< +- Enter to go on> 
 > 
 < Cmd: answer {"acknowledged": true}
 < hermes> 
 > run cmd/confirm
-< Cmd: asks (showConfirm): Really?
-< yes or no> 
+< +- showConfirm -
+< | message  "Really?"
+< +- yes or no> 
 > perhaps
 < say yes or no
 < yes or no> 
@@ -225,8 +229,9 @@ terminal -e "$extension" a.hl7 <<'END'
 > n
 < Cmd: answer {"confirmed": false}
 > run cmd/open-file
-< Cmd: asks (openFile): Which one
-< file (nothing: none)> 
+< +- openFile -
+< | title    "Which one"
+< +- file (nothing: none)> 
 > absent
 < there is no such file
 < file (nothing: none)> 
@@ -244,7 +249,9 @@ terminal -e "$extension" a.hl7 <<'END'
 < /a.hl7", "
 < /none.hl7"]}
 > run cmd/save-file
-< Cmd: asks (saveFile): Where to; for example out.csv
+< +- saveFile -
+< | title    "Where to"
+< | example  "out.csv"
 < file (nothing: none)> 
 > new.csv
 < /new.csv"}

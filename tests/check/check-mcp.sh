@@ -429,96 +429,112 @@ terminal() {
     last="duplex mcp $* (at a terminal)"
     "$python" "$talk" "$BUILD/duplex" mcp --color never "$@" -- "${server[@]}" <<<"$steps" >out 2>err || complain "$last: $(cat err)"
 }
-terminal '< The server asks:
-< A ticket?
-< Will you? (y: yes, n: no, c: cancel)>
+terminal '< +- the server asks -
+< | message  "A ticket?"
+< +- Will you? (y: yes, n: no, c: cancel)>
 > perhaps
 < y, n or c>
 > y
-< Who it is for
-< (string, at least 2 characters, required)
-< name>
+< | name     "name"
+< | about    "Who it is for"
+< | type     string, at least 2 characters, required
+< +- value>
 > 
 < that is required
-< name>
+< | name     "name"
+< +- value>
 > Ada
-< (integer, 1 to 9, default 2)
-< seats>
+< | name     "seats"
+< | type     integer, 1 to 9, default 2
+< +- value>
 > many
 < that is no number
-< seats>
+< | name     "seats"
+< +- value>
 > 
-< window>
+< | name     "window"
+< +- value>
 > maybe
 < say yes or no
 > yes
-< (one of red, green, default green)
-< colour>
+< | name     "colour"
+< | type     one of red, green, default green
+< +- value>
 > red
 < "action": "accept"
 < "name": "Ada", "seats": 2, "window": true, "colour": "red"
 = 0' tools call ask
 # What does not fit is asked for again.
-terminal '< Will you?
+terminal '< +- Will you?
 > y
-< name>
+< | name     "name"
+< +- value>
 > A
-< seats>
+< | name     "seats"
+< +- value>
 > 3
-< window>
+< | name     "window"
+< +- value>
 > n
-< colour>
+< | name     "colour"
+< +- value>
 > 
 < that does not fit
-< name>
+< | name     "name"
+< +- value>
 > Ada
-< seats>
+< | name     "seats"
+< +- value>
 > 
-< window>
+< | name     "window"
+< +- value>
 > 
-< colour>
+< | name     "colour"
+< +- value>
 > 
 < "action": "accept"
 = 0' tools call ask
-terminal '< Will you?
+terminal '< +- Will you?
 > n
 < "action": "decline"
 = 0' tools call ask
-terminal '< Will you?
+terminal '< +- Will you?
 ^ D
 < "action": "cancel"
 = 0' tools call ask
-terminal '< Will you?
+terminal '< +- Will you?
 ^ C
 < interrupted
 = 130' tools call ask
-terminal '< Will you?
+terminal '< +- Will you?
 < the question is withdrawn
 < withdrawn
 = 0' tools call withdraw
 # The time for an answer does not run while the user thinks.
-terminal '< Will you?
+terminal '< +- Will you?
 < withdrawn
 < withdrawn
 = 0' tools call withdraw --timeout 200ms
-terminal '< It wants this page to be visited: https://example.com/in
-< Will you?
+terminal '< | page     "https://example.com/in
+< +- Will you?
 > y
 < "action": "accept"
 = 0' tools call page
-terminal '< Will you?
+terminal '< +- Will you?
 > y
-< (array of one of a b, c, d)
-< tags>
+< | name     "tags"
+< | type     array of one of a b, c, d
+< +- value>
 > a b , c
 < "tags": ["a b", "c"]
 = 0' tools call tags
-terminal '< The server asks a model: How many?
-< What would it say?
+terminal '< +- the server asks a model -
+< | message  "How many?"
+< +- What would it say?
 > four
 < "text": "four"
 = 0' tools call model
-terminal '< What would it say?
+terminal '< +- What would it say?
 > 
 < rejected
 = 0' tools call model

@@ -92,6 +92,7 @@ void news_on_progress(dx_mcp_client *client, dx_mcp_call call, const dx_mcp_prog
         if (drawn)
             len = cut((dx_text){text, len}, COLUMNS);
         fprintf(stderr, "%.*s%s", (int)len, text, drawn ? "" : "\n");
+        cli_count_shown(stderr);
         talk->progress_len = drawn ? len : 0;
     }
     free(text);

@@ -52,6 +52,62 @@ static void test_settings_first(void **state) {
     guard_done(&guard);
 }
 
+/* A wildcard does not cover what has git run another program; see tests/attacks for more of them.
+ */
+static void test_git(void **state) {
+    static const struct {
+        const char *command;
+        dx__autohand_verdict verdict;
+    } rows[] = {
+        {"git status", DX__VERDICT_ALLOW},
+        {"git log '-c' --oneline", DX__VERDICT_ALLOW},
+        {"git -c a=b log", DX__VERDICT_ASK},
+        {"git '-c' a=b log", DX__VERDICT_ASK},
+        {"git -c a=b version", DX__VERDICT_ALLOW}, /* named exactly */
+        {"git fetch --upload-p=x", DX__VERDICT_ASK},
+        {"git fetch --", DX__VERDICT_ALLOW},
+        {"git rebase -ix x", DX__VERDICT_ASK},
+        {"git alias", DX__VERDICT_ASK},
+        {"gitk -c a", DX__VERDICT_ALLOW},
+        {"git", DX__VERDICT_ALLOW},
+    };
+    struct guard guard;
+    (void)state;
+    guard_begin(
+        &guard,
+        "{\"permissions\":{\"allow\":[\"run_command:git*\",\"run_command:git -c a=b version\","
+        "\"sh:*\",\"any\"]}}");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        dx_text line = dx_str(rows[i].command);
+        assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "run_command", line, line),
+                         rows[i].verdict);
+    }
+    assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "run_command",
+                                              TEXT("git status (in x)"), TEXT("git status")),
+                     DX__VERDICT_ASK);
+    /* Who allows everything has allowed git, too. */
+    assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "sh", TEXT("git -c a=b log"),
+                                              TEXT("git -c a=b log")),
+                     DX__VERDICT_ALLOW);
+    assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "any", TEXT("git -c a=b log"),
+                                              TEXT("git -c a=b log")),
+                     DX__VERDICT_ALLOW);
+    guard_done(&guard);
+}
+
+/* Some file systems don't tell upper and lower case apart: a denied path is denied in both. */
+static void test_case(void **state) {
+    struct guard guard;
+    (void)state;
+    guard_begin(&guard, "{\"permissions\":{\"allow\":[\"write_file:Doc*\"],"
+                        "\"deny\":[\"write_file:secret*\",\"run_command:git -C*\"]}}");
+    assert_int_equal(judge(&guard, "write_file", "SeCret"), DX__VERDICT_DENY);
+    assert_int_equal(judge(&guard, "write_file", "doc"), DX__VERDICT_ASK);
+    assert_false(dx__autohand_rules_forbids(guard.agent.rules, "run_command", TEXT("git -c x"),
+                                            TEXT("git -c x")));
+    guard_done(&guard);
+}
+
 static void test_modes(void **state) {
     struct guard guard;
     dx_error error;
@@ -513,6 +569,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_settings_first),
         cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_git),
+        cmocka_unit_test(test_case),
         cmocka_unit_test(test_notes_are_logged),
         cmocka_unit_test(test_exact),
         cmocka_unit_test(test_nothing_to_remember),

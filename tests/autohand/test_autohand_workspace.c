@@ -423,6 +423,61 @@ static void test_own(void **state) {
     assert_null(dx__autohand_path_kept(space, "new/new"));
 }
 
+/* What git obeys, at any depth and through links. */
+static void test_git(void **state) {
+    static const char *const kept[] = {".git",           ".git/config", "a/.GIT/hooks/new",
+                                       "a/b/.git",       "link/config", "hooks/new",
+                                       "deep/up/.git/x", "file",        "deep/up/link"};
+    static const char *const free_ones[] = {".gitignore", "a/.gitmodules", "git", "a.git/config",
+                                            "a/..git"};
+    struct files *files = *state;
+    const struct dx__autohand_workspace *space = space_of(state);
+    put(files, ".git/config", "");
+    put(files, ".git/hooks/a", "");
+    put(files, "deep/a", "");
+    assert_int_equal(symlink(".git", in_top(files, "link")), 0);
+    assert_int_equal(symlink(".git/hooks", in_top(files, "hooks")), 0);
+    assert_int_equal(symlink(".git/config", in_top(files, "file")), 0);
+    assert_int_equal(symlink("..", in_top(files, "deep/up")), 0);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (!dx__autohand_path_kept(space, kept[i]))
+            fail_msg("%s may be changed", kept[i]);
+    for (size_t i = 0; i < sizeof free_ones / sizeof *free_ones; i++)
+        if (dx__autohand_path_kept(space, free_ones[i]))
+            fail_msg("%s may not be changed", free_ones[i]);
+}
+
+static void test_real_path(void **state) {
+    static const char *const rows[][2] = {
+        {"a", "a"},
+        {"x/a", "x/a"},
+        {"link", "x/a"},
+        {"up", "."},
+        {"up/new", "new"},
+        {"up/x/a", "x/a"},
+        {"folder/new", "x/new"},
+        {"new/b/c", "new/b/c"},
+        {"up/up/new/b", "new/b"},
+        {"folder", "x"},
+        {".", "."},
+        {"dangling", "dangling"},
+    };
+    struct files *files = *state;
+    char room[PATH_MAX];
+    put(files, "a", "");
+    put(files, "x/a", "");
+    assert_int_equal(symlink("x/a", in_top(files, "link")), 0);
+    assert_int_equal(symlink(".", in_top(files, "up")), 0);
+    assert_int_equal(symlink("x", in_top(files, "folder")), 0);
+    assert_int_equal(symlink("missing", in_top(files, "dangling")), 0);
+    assert_int_equal(symlink("/etc", in_top(files, "out")), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(dx__autohand_path_real(space_of(state), rows[i][0], room));
+        assert_string_equal(room, rows[i][1]);
+    }
+    assert_false(dx__autohand_path_real(space_of(state), "out/passwd", room));
+}
+
 /* Somebody swaps a folder and a link that leads out, all the time. */
 
 static atomic_bool over;
@@ -576,7 +631,7 @@ int main(void) {
         ROW(test_delete),        ROW(test_links),        ROW(test_links_out),
         ROW(test_links_nowhere), ROW(test_own),          ROW(test_race),
         ROW(test_killed),        ROW(test_open),         ROW(test_write_attributes),
-        ROW(test_write_foreign),
+        ROW(test_write_foreign), ROW(test_git),          ROW(test_real_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ static struct dx__autohand_batch *batch_free(dx_autohand_agent *agent,
     for (size_t i = 0; batch && i < batch->file_count; i++) {
         dx__free(&agent->alloc, batch->files[i]->base);
         dx__free(&agent->alloc, batch->files[i]->path);
+        dx__free(&agent->alloc, batch->files[i]->real);
         dx__free(&agent->alloc, batch->files[i]);
     }
     if (batch) {
@@ -218,8 +219,12 @@ static dx_status take_file(dx_autohand_agent *agent, const char *path,
                          batch->file_count, sizeof *batch->files)
                   : DX_ERR_NOMEM;
     char *copy = known || status != DX_OK ? NULL : dx__text_copy(&agent->alloc, dx_str(path));
-    if (status != DX_OK || (!known && !copy)) {
+    char room[PATH_MAX];
+    bool leads = copy && dx__autohand_path_real(&agent->workspace, path, room);
+    char *real = leads ? dx__text_copy(&agent->alloc, dx_str(room)) : NULL;
+    if (status != DX_OK || (!known && !copy) || (leads && !real)) {
         dx__free(&agent->alloc, base);
+        dx__free(&agent->alloc, copy);
         dx__free(&agent->alloc, known ? NULL : file);
         return DX_ERR_NOMEM;
     }
@@ -227,7 +232,7 @@ static dx_status take_file(dx_autohand_agent *agent, const char *path,
         batch->bytes -= file->base_len;
         dx__free(&agent->alloc, file->base);
     } else {
-        *file = (struct dx__autohand_changed){.path = copy, .last = SIZE_MAX};
+        *file = (struct dx__autohand_changed){.path = copy, .real = real, .last = SIZE_MAX};
         memmove(batch->files + at + 1, batch->files + at,
                 (batch->file_count++ - at) * sizeof *batch->files);
         batch->files[at] = file;
@@ -250,6 +255,7 @@ static void drop_file(dx_autohand_agent *agent, struct dx__autohand_changed *fil
             (--batch->file_count - at) * sizeof *batch->files);
     dx__free(&agent->alloc, file->base);
     dx__free(&agent->alloc, file->path);
+    dx__free(&agent->alloc, file->real);
     dx__free(&agent->alloc, file);
 }
 

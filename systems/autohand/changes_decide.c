@@ -88,6 +88,11 @@ static void stage(struct dx__autohand_deciding *deciding, struct step *step) {
     step->staged = (struct dx__autohand_staged){.folder = -1, .file = -1};
     step->error = (dx_error){.phrase = ""};
     const char *why = dx__autohand_path_kept(space, change->file->path);
+    char real[PATH_MAX];
+    /* A command may have changed a link since, and so led it around the rules. */
+    if (!why && change->file->real && dx__autohand_path_real(space, change->file->path, real) &&
+        strcmp(real, change->file->real) != 0)
+        why = "it leads elsewhere than when the change was made";
     if (why)
         step->status =
             dx__autohand_path_fail(&step->error, DX_ERR_INVALID, change->file->path, why);

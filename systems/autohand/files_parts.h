@@ -93,6 +93,7 @@ void dx__autohand_walk_close(struct dx__autohand_walk *walk);
 
 struct dx__autohand_changed { /* a file that the batch changes */
     char *path;
+    char *real; /* where that led when its first change came; NULL: nobody could say */
     char *base; /* what was on disk when its first change came; NULL: it was not there */
     size_t base_len;
     size_t last;    /* the number of its last change */

@@ -186,6 +186,19 @@ def attack_rule_link_swapped():
             same(file.read(), "TOPSECRET", "secret.txt")
 
 
+def attack_rule_link_swapped_later():
+    """The same after the change was made, and before the client accepts it."""
+    settings = {"permissions": {"allow": ["run_command:*"], "deny": ["write_file:secret*"]}}
+    tools = [("write_file", {"path": "d/new", "contents": "owned"}),
+             ("write_file", {"path": "fine", "contents": "fine"}),
+             ("run_command", {"command": "rm -r d"}), ("run_command", {"command": "ln -s secret d"})]
+    with Agent(calls(*tools), settings, {"secret/a": "a", "d/x": "x"}) as agent:
+        agent.turn()
+        same(agent.decided["appliedCount"], 1, "applied: %s" % agent.decided)
+        true("it leads elsewhere" in str(agent.decided["errors"]), agent.decided)
+        same(os.listdir(agent.path("secret")), ["a"], "the folder")
+
+
 # Git.
 
 def attack_git_files():

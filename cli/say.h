@@ -54,6 +54,9 @@ void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same also with --json: for a loss that no result tells. */
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The warning that goes with the option --any-user. */
+#define CLI_ANY_USER "--any-user: every user of this machine can connect and act with your rights"
+
 /* Whoever reads the standard output may wait for what is in its buffer. That it can't be written is
  * told at the end. */
 void cli_flush(void);

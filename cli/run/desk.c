@@ -270,15 +270,17 @@ static bool open_client(struct desk *desk, dx_loop *loop, int fd) {
 
 static void on_connect(dx_listener *listener, int fd, void *user) {
     struct desk *desk = user;
-    struct ucred other = {.uid = (uid_t)-1};
-    socklen_t len = sizeof other;
     (void)listener;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &len) < 0 || !cli_address_trusts(other.uid))
-        turn_away(fd, "it belongs to another user");
-    else if (desk->client_count >= DESK_CLIENTS_MAX)
+    if (desk->client_count >= DESK_CLIENTS_MAX)
         turn_away(fd, "too many others ask at the same time");
     else if (!open_client(desk, desk->crew->loop, fd))
         turn_away(fd, "no memory");
+}
+
+static void on_refused(dx_listener *listener, const char *why, void *user) {
+    (void)listener;
+    (void)user;
+    cli_warn("%s", why);
 }
 
 /* The socket. */
@@ -328,6 +330,10 @@ static int clear_way(const cli_address *address) {
 int desk_open(struct desk *desk, dx_loop *loop) {
     char address[sizeof desk->address.socket.sun_path + 8];
     dx_error error = {.phrase = "no memory"};
+    dx_listener_config config = {.on_connect = on_connect,
+                                 .on_refused = on_refused,
+                                 .user = desk,
+                                 .framing = DX_FRAMING_LINE};
     snprintf(address, sizeof address, "unix:%s", desk->address.socket.sun_path);
     int lock = lock_folder(&desk->address);
     if (lock < 0)
@@ -335,7 +341,7 @@ int desk_open(struct desk *desk, dx_loop *loop) {
                         desk->address.socket.sun_path, strerror(errno));
     int code = clear_way(&desk->address);
     if (code == CLI_OK &&
-        dx_listener_open(loop, address, on_connect, desk, &desk->listener, &error) != DX_OK)
+        dx_listener_open(loop, address, &config, &desk->listener, &error) != DX_OK)
         code = cli_fail(CLI_NO_START, "%s", error.phrase);
     close(lock);
     return code;

@@ -13,6 +13,10 @@
  * A link reads while it writes, writes what one turn has produced together, stops reading while too
  * much waits (see in_max and out_max in duplex/peer.h), and sends what it still has before it
  * closes.
+ *
+ * On a connection (TCP, or a Unix socket that has a path; not a pair of sockets) a link is stricter
+ * than on pipes: text between messages, lines that are too long, and the other framing end the
+ * conversation, whatever peer.lenient says.
  */
 #ifndef DUPLEX_LINK_H
 #define DUPLEX_LINK_H
@@ -125,12 +129,27 @@ DX_API dx_status dx_link_keep(dx_link *link, dx_event **ret_event);
 
 /* A place where others connect. */
 typedef struct dx_listener dx_listener;
+typedef struct dx_listener_config {
+    /* Gets a descriptor that is its own: open a link on it, or close it. */
+    void (*on_connect)(dx_listener *listener, int fd, void *user);
+    /* A connection was refused and is closed; `why` is a line for the log. At most ten a second are
+     * reported; the next line says how many others there were. May be NULL. */
+    void (*on_refused)(dx_listener *listener, const char *why, void *user);
+    void *user;
+    /* A connection is handed over only when its first bytes begin a message of this framing;
+     * anything else, such as the HTTP request of a web page, is refused. 0: at once, for protocols
+     * in which the side that listens speaks first. */
+    dx_framing framing;
+    /* Otherwise only programs of the same effective user, and root's, may connect. The kernel is
+     * asked who has the other end; if it does not say, the connection is refused. */
+    int any_user;
+} dx_listener_config;
+
 /* Listens on "unix:PATH" (made with mode 0600, removed when freed) or "tcp:PORT" on the loopback
- * address (port 0: any; see dx_listener_port()). on_connect gets a descriptor that is its own: open
- * a link on it, or close it. */
+ * address (port 0: any; see dx_listener_port()). The configuration is copied. */
 DX_API dx_status dx_listener_open(dx_loop *loop, const char *address,
-                                  void (*on_connect)(dx_listener *listener, int fd, void *user),
-                                  void *user, dx_listener **ret_listener, dx_error *reterr);
+                                  const dx_listener_config *config, dx_listener **ret_listener,
+                                  dx_error *reterr);
 DX_API dx_listener *dx_listener_free(dx_listener *listener);
 DX_API unsigned dx_listener_port(const dx_listener *listener);
 

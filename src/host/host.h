@@ -6,7 +6,9 @@
  *   watch.c     … and a descriptor
  *   link.c      a peer on descriptors
  *   plugin.c    … on the standard input and output of this process
- *   socket.c    listening and connecting
+ *   socket.c    addresses and connecting
+ *   socket_owner.c  which user has the other end of a connection
+ *   listener.c  listening, and who may connect
  *   spawn.c     from a configuration to a running process
  *   process.c   signals to it, its exit, its number
  *   guardian.c  the process that outlives us for a moment
@@ -30,11 +32,14 @@
 #include <duplex/child.h>
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* A descriptor that the loop watches. */
@@ -155,6 +160,20 @@ dx_status dx__system_error(dx_error *error, dx_fault fault, const char *what, co
 
 /* "cannot WHAT: reason", for DX_ERR_INVALID and DX_ERR_NOMEM; returns the status. */
 dx_status dx__refused(dx_error *error, dx_status status, const char *what);
+
+/* socket.c */
+union dx__address {
+    struct sockaddr any;
+    struct sockaddr_un local;
+    struct sockaddr_in inet;
+};
+dx_status dx__address_parse(const char *text, union dx__address *ret, socklen_t *ret_len,
+                            dx_error *reterr);
+void dx__set_nodelay(int fd, const union dx__address *address);
+
+/* socket_owner.c: the user who has the other end of a Unix or loopback TCP connection; false if
+ * that can't be told. */
+bool dx__socket_owner(int fd, uid_t *ret_uid);
 
 /* link.c, for child.c and plugin.c */
 struct dx__link_owner {

@@ -651,6 +651,17 @@ static dx_status start(dx_link *link, int in, int out, dx_error *reterr) {
     return DX_OK;
 }
 
+/* A pair of sockets, which has no addresses, is as good as two pipes: only the two programs that
+ * hold it can write to it. */
+static bool is_connection(int fd) {
+    union dx__address ends[2];
+    socklen_t lens[2] = {sizeof ends[0], sizeof ends[1]};
+    return getsockname(fd, &ends[0].any, &lens[0]) == 0 &&
+           getpeername(fd, &ends[1].any, &lens[1]) == 0 &&
+           (ends[0].any.sa_family != AF_UNIX || lens[0] > sizeof(sa_family_t) ||
+            lens[1] > sizeof(sa_family_t));
+}
+
 /* A request that was kept is dropped, maybe outside of any dispatch. */
 static void spoke(void *user) {
     dx_link *link = user;
@@ -679,6 +690,10 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
     if (!link->config.peer.seed && getrandom(&link->config.peer.seed, 8, 0) != 8)
         link->config.peer.seed = dx__clock_us() ^ (uintptr_t)link;
     dx_peer_config peer = link->config.peer;
+    /* Nobody prints into a connection by mistake, but a web page can have a browser send HTTP, whose
+     * header passes as stray text and whose body may be a message. */
+    if (is_connection(in))
+        peer.lenient &= ~(unsigned)(DX_LENIENT_STRAY | DX_LENIENT_LONG_LINE | DX_LENIENT_FOLLOW);
     if (!peer.allocator)
         peer.allocator = &loop->alloc;
     if (config->recorder) {

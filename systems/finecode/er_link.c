@@ -154,6 +154,13 @@ static void on_connect(dx_listener *listener, int fd, void *user) {
     er->waiting = dx_timer_free(er->waiting);
 }
 
+static void on_refused(dx_listener *listener, const char *why, void *user) {
+    dx_finecode_er *er = user;
+    (void)listener;
+    if (er->config.on_violation)
+        er->config.on_violation(er, why, er->config.user);
+}
+
 static void on_nobody(dx_timer *timer, void *user) {
     (void)timer;
     dx_finecode_er *er = user;
@@ -165,13 +172,18 @@ static void on_nobody(dx_timer *timer, void *user) {
 
 dx_status dx_finecode_er_listen(dx_finecode_er *er, dx_loop *loop, unsigned *ret_port,
                                 dx_error *reterr) {
+    dx_listener_config config = {.on_connect = on_connect,
+                                 .on_refused = on_refused,
+                                 .user = er,
+                                 .framing = DX_FRAMING_HEADER,
+                                 .any_user = er->config.any_user};
     dx_status status = prepare(er, loop, true, reterr);
     if (status == DX_OK && dx_timer_new(loop, on_nobody, er, &er->waiting) != DX_OK) {
         (void)dx__finecode_fail(reterr, "out of memory", "");
         return DX_ERR_NOMEM;
     }
     if (status == DX_OK)
-        status = dx_listener_open(loop, "tcp:0", on_connect, er, &er->listener, reterr);
+        status = dx_listener_open(loop, "tcp:0", &config, &er->listener, reterr);
     if (status != DX_OK) {
         er->waiting = dx_timer_free(er->waiting);
         return status;

@@ -12,6 +12,13 @@ static void on_connect(dx_listener *listener, int fd, void *user) {
     dx__finecode_client_join(user, fd);
 }
 
+static void on_refused(dx_listener *listener, const char *why, void *user) {
+    dx_finecode_server *server = user;
+    (void)listener;
+    if (server->config.on_refused)
+        server->config.on_refused(server, why, server->config.user);
+}
+
 static void on_idle_time(dx_timer *timer, void *user) {
     dx_finecode_server *server = user;
     (void)timer;
@@ -53,7 +60,12 @@ static dx_status start(dx_finecode_server *server, dx_error *reterr) {
     if (status != DX_OK)
         return status;
     (void)snprintf(address, sizeof address, "tcp:%u", server->config.port);
-    status = dx_listener_open(loop, address, on_connect, server, &server->listener, reterr);
+    dx_listener_config config = {.on_connect = on_connect,
+                                 .on_refused = on_refused,
+                                 .user = server,
+                                 .framing = DX_FRAMING_HEADER,
+                                 .any_user = server->config.any_user};
+    status = dx_listener_open(loop, address, &config, &server->listener, reterr);
     if (status == DX_OK && server->port_file)
         status = dx__finecode_port_tell(server, dx_listener_port(server->listener), reterr);
     if (status == DX_OK)

@@ -113,9 +113,7 @@ static dx_status open_link(dx__finecode_client *client, int fd) {
     config.recorder = client->server->wm->config.recorder;
     config.name = "client";
     config.peer.allocator = &client->server->alloc;
-    /* Not text between messages: every web page can have a browser post to this port, and what HTTP
-     * says about a body would do as the header of a message. */
-    config.peer.lenient = DX_LENIENT_LF | DX_LENIENT_NULL_PARAMS;
+    config.peer.lenient |= DX_LENIENT_NULL_PARAMS;
     config.peer.cancel = (dx_cancel_style){.method = "$/cancelRequest",
                                            .id_member = "id",
                                            .answered = 1,

@@ -40,13 +40,25 @@ static void on_connect(dx_listener *listener, int fd, void *user) {
         close(fd);
 }
 
+static void on_refused(dx_listener *listener, const char *why, void *user) {
+    (void)listener;
+    dx_mcp_server *server = ((struct dx__mcp_place *)user)->server;
+    if (server->config.on_refused)
+        server->config.on_refused(server, why, server->config.user);
+}
+
 dx_status dx_mcp_server_listen(dx_mcp_server *server, dx_loop *loop, const char *address,
                                dx_listener **ret_listener, dx_error *reterr) {
     struct dx__mcp_place *place = dx__malloc(&server->alloc, sizeof *place);
     if (!place)
         return DX_ERR_NOMEM;
     *place = (struct dx__mcp_place){server, loop, server->places};
-    dx_status status = dx_listener_open(loop, address, on_connect, place, ret_listener, reterr);
+    dx_listener_config config = {.on_connect = on_connect,
+                                 .on_refused = on_refused,
+                                 .user = place,
+                                 .framing = DX_FRAMING_LINE,
+                                 .any_user = server->config.any_user};
+    dx_status status = dx_listener_open(loop, address, &config, ret_listener, reterr);
     if (status == DX_OK)
         server->places = place;
     else

@@ -14,6 +14,8 @@ static void on_connect(dx_listener *listener, int fd, void *user) {
     close(fd);
 }
 
+static const dx_listener_config listening = {.on_connect = on_connect};
+
 /* The host is both ends here: who waits in connect() waits for himself. */
 static void knock(dx_loop *loop, dx_listener *listener, const char *address) {
     dx_link_config config = dx_link_defaults(DX_FRAMING_LINE, DX_SIDE_HOST);
@@ -42,7 +44,7 @@ FAULT(F68_full_backlog_unix, 10, "more connections than a listener takes at once
     snprintf(address, sizeof address, "unix:%s/socket", folder);
     dx_loop *loop = loop_new();
     dx_listener *listener = NULL;
-    EXPECT(dx_listener_open(loop, address, on_connect, NULL, &listener, NULL), ==, DX_OK);
+    EXPECT(dx_listener_open(loop, address, &listening, &listener, NULL), ==, DX_OK);
     knock(loop, listener, address);
     dx_loop_free(loop);
     EXPECT(rmdir(folder), ==, 0);
@@ -52,7 +54,7 @@ FAULT(F68_full_backlog_tcp, 10, "the same over TCP") {
     char address[32];
     dx_loop *loop = loop_new();
     dx_listener *listener = NULL;
-    EXPECT(dx_listener_open(loop, "tcp:0", on_connect, NULL, &listener, NULL), ==, DX_OK);
+    EXPECT(dx_listener_open(loop, "tcp:0", &listening, &listener, NULL), ==, DX_OK);
     snprintf(address, sizeof address, "tcp:%u", dx_listener_port(listener));
     knock(loop, listener, address);
     dx_loop_free(loop);

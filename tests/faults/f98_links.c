@@ -225,7 +225,8 @@ static void on_connect(dx_listener *listener, int fd, void *user) {
 
 static void knock(int what) {
     door = (struct door){.what = what, .loop = loop_new()};
-    EXPECT(dx_listener_open(door.loop, "tcp:0", on_connect, NULL, &door.listener, NULL), ==, DX_OK);
+    dx_listener_config listening = {.on_connect = on_connect};
+    EXPECT(dx_listener_open(door.loop, "tcp:0", &listening, &door.listener, NULL), ==, DX_OK);
     char address[32];
     snprintf(address, sizeof address, "tcp:%u", dx_listener_port(door.listener));
     dx_link_config config = dx_link_defaults(DX_FRAMING_LINE, DX_SIDE_HOST);

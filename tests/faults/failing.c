@@ -81,7 +81,9 @@ static void meet(dx_loop *loop, const char *address) {
     dx_link *link = NULL;
     dx_error error = {0};
     char port[32];
-    dx_status status = dx_listener_open(loop, address, on_connect, loop, &listener, &error);
+    dx_listener_config listening = {
+        .on_connect = on_connect, .user = loop, .framing = DX_FRAMING_LINE};
+    dx_status status = dx_listener_open(loop, address, &listening, &listener, &error);
     if (status == DX_OK) {
         unsigned number = dx_listener_port(listener);
         snprintf(port, sizeof port, "tcp:%u", number);

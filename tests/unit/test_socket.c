@@ -14,10 +14,12 @@ static void on_connect(dx_listener *listener, int fd, void *user) {
         open_side(&plugin, fd);
 }
 
+static const dx_listener_config listening = {.on_connect = on_connect, .user = &plugin};
+
 static dx_listener *listen_on(const char *address) {
     dx_listener *listener = NULL;
     dx_error error = {0};
-    dx_status status = dx_listener_open(loop, address, on_connect, &plugin, &listener, &error);
+    dx_status status = dx_listener_open(loop, address, &listening, &listener, &error);
     if (status != DX_OK)
         print_error("%s\n", error.phrase);
     assert_int_equal(status, DX_OK);
@@ -48,7 +50,7 @@ static void over_tcp(void **state) {
     /* The port is taken while it is there, and free again right after. */
     dx_listener *second = NULL;
     dx_error error = {0};
-    assert_int_equal(dx_listener_open(loop, address, on_connect, NULL, &second, &error),
+    assert_int_equal(dx_listener_open(loop, address, &listening, &second, &error),
                      DX_ERR_SYSTEM);
     assert_int_equal(error.system, EADDRINUSE);
     assert_null(dx_listener_free(listener));
@@ -109,7 +111,7 @@ static void senseless_addresses(void **state) {
     for (size_t i = 0; i < LENGTH(bad); i++) {
         dx_listener *listener = NULL;
         dx_link *link = NULL;
-        assert_int_equal(dx_listener_open(loop, bad[i], on_connect, NULL, &listener, NULL),
+        assert_int_equal(dx_listener_open(loop, bad[i], &listening, &listener, NULL),
                          DX_ERR_INVALID);
         assert_int_equal(dx_link_connect(loop, bad[i], &config, &link, NULL), DX_ERR_INVALID);
         assert_null(listener);
@@ -121,7 +123,7 @@ static void senseless_addresses(void **state) {
     longer[sizeof longer - 1] = '\0';
     dx_listener *listener = NULL;
     dx_error error = {0};
-    assert_int_equal(dx_listener_open(loop, longer, on_connect, NULL, &listener, &error),
+    assert_int_equal(dx_listener_open(loop, longer, &listening, &listener, &error),
                      DX_ERR_SYSTEM);
     assert_int_equal(error.system, ENAMETOOLONG);
 }

@@ -33,6 +33,7 @@ struct finecode_options {
     const char *port; /* a text: 0 is a port, too */
     const char *port_file;
     uint64_t disconnect_ms;
+    bool any_user;
 
     uint64_t port_ms;
     uint64_t initialize_ms;

@@ -20,6 +20,12 @@ static void on_idle(dx_finecode_server *server, void *user) {
     *idle = true;
 }
 
+static void on_refused(dx_finecode_server *server, const char *why, void *user) {
+    (void)server;
+    (void)user;
+    cli_warn("%s", why);
+}
+
 /* Runners come and go while it serves; people may want to know. */
 static void on_runner(struct work *work, dx_finecode_runner *runner) {
     char name[200];
@@ -56,6 +62,8 @@ static int serve(struct work *work, const dx_finecode_server_config *config, con
     if (status != DX_OK)
         return cli_fail(CLI_NO_START, "it can't be served: %s",
                         error.phrase[0] ? error.phrase : dx_status_name(status));
+    if (config->any_user)
+        cli_warn(CLI_ANY_USER);
     tell_port(dx_finecode_server_port(server));
     while (!*idle && !cli_interrupts())
         work_wait(work, DX_NEVER);
@@ -72,7 +80,9 @@ int verb_serve(const struct finecode_options *options) {
     config.port_file = options->port_file;
     if (options->disconnect_ms)
         config.disconnect_ms = options->disconnect_ms;
+    config.any_user = options->any_user;
     config.on_idle = on_idle;
+    config.on_refused = on_refused;
     config.user = &idle;
     int code = work_open(&work, options, options->folder);
     if (code == CLI_OK)

@@ -36,6 +36,7 @@ struct mcp_options {
     uint64_t for_ms;
 
     const char *listen;
+    bool any_user;
     uint64_t size_max;
     bool hidden;
 };

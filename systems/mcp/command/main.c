@@ -28,6 +28,7 @@ static int check_options(const struct mcp_options *options, char **words) {
         {"for", options->for_ms, looks_on, "log and watch"},
         {"task", options->task, is(words[0], "tools") && is(words[1], "call"), "tools call"},
         {"listen", options->listen, serves, "serve"},
+        {"any-user", options->any_user, serves && options->listen, "serve --listen"},
         {"max-size", options->size_max, serves && is(words[1], "files"), "serve files"},
         {"hidden", options->hidden, serves && is(words[1], "files"), "serve files"},
         {"config", options->config, !serves, "clients"},

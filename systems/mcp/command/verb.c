@@ -75,6 +75,8 @@ static const cli_option serve_options[] = {
     {"listen", 'l', CLI_TEXT, "unix:PATH|tcp:PORT",
      "serve whoever connects there, until interrupted, instead of the standard input and output",
      AT(listen)},
+    {"any-user", 0, CLI_FLAG, NULL,
+     "with --listen: let every user of this machine connect (only yours, and root)", AT(any_user)},
     {"max-size", 0, CLI_SIZE, "SIZE", "files: larger ones are not read (10M)", AT(size_max)},
     {"hidden", 0, CLI_FLAG, NULL, "files: also those whose names begin with a dot", AT(hidden)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},

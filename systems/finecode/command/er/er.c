@@ -24,6 +24,8 @@ static const cli_option talk_options[] = {
      AT(revision)},
     {"debug", 0, CLI_FLAG, NULL, "tell another port, and begin when somebody has connected to it",
      AT(debug)},
+    {"any-user", 0, CLI_FLAG, NULL,
+     "let every user of this machine connect to these ports (only yours, and root)", AT(any_user)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

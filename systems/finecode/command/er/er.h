@@ -21,6 +21,7 @@ struct er_options {
     bool stdio;
     bool wal;
     bool debug;
+    bool any_user;
 };
 
 /* start.c: the whole of a runner. An exit code. */
@@ -29,6 +30,6 @@ int er_start(const struct er_options *options, bool stands_in);
 int er_list(void);
 
 /* debug.c: tells a port and waits until somebody connects to it. An exit code. */
-int er_await_debugger(bool by_pipes);
+int er_await_debugger(bool by_pipes, bool any_user);
 
 #endif

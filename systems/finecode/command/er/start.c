@@ -83,13 +83,14 @@ static int read_spec(struct runner *runner, const char *named) {
     return code;
 }
 
-static int make_er(struct runner *runner, const char *revision, const char *log_path,
+static int make_er(struct runner *runner, const struct er_options *options, const char *log_path,
                    const char *wal) {
     dx_finecode_er_config config = dx_finecode_er_defaults();
     dx_error error = {.fault = DX_FAULT_NONE};
     config.project_path = runner->project;
     config.env_name = runner->env;
-    config.revision = revision;
+    config.revision = options->revision;
+    config.any_user = options->any_user;
     config.log_path = log_path;
     config.wal_folder = wal;
     config.on_log = on_log;
@@ -165,7 +166,7 @@ static int begin(struct runner *runner, const struct er_options *options) {
     if (code == CLI_OK)
         code = find_wal(runner, options->wal, &wal);
     if (code == CLI_OK)
-        code = make_er(runner, options->revision, log_path, wal);
+        code = make_er(runner, options, log_path, wal);
     free(log_path);
     free(wal);
     return code;
@@ -192,8 +193,10 @@ int er_start(const struct er_options *options, bool stands_in) {
     cli_catch_signals();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it */
+    if (options->any_user)
+        cli_warn(CLI_ANY_USER);
     if (options->debug)
-        code = er_await_debugger(!tcp);
+        code = er_await_debugger(!tcp, options->any_user);
     if (code == CLI_OK)
         code = begin(&runner, options);
     if (code == CLI_OK)

@@ -59,6 +59,7 @@ typedef struct dx_finecode_er_config {
     uint64_t partial_ms;      /* between two $/progress of a run (300) */
     uint64_t connect_ms;      /* a listening one that nobody connects to ends after this (60 s) */
     uint64_t ask_ms;          /* for the manager's answers that have a limit (10 s) */
+    int any_user;             /* a listening one: a manager of another user may connect, too */
     dx_recorder *recorder;
     const dx_allocator *allocator;
     /* Each may be NULL. */
@@ -70,6 +71,7 @@ typedef struct dx_finecode_er_config {
     /* Everything that is logged, whether it is forwarded or not. level: "DEBUG", "INFO", … */
     void (*on_log)(dx_finecode_er *er, const char *level, const char *group, dx_text text,
                    void *user);
+    /* Also of connections that were refused: see dx_listener_config in duplex/link.h. */
     void (*on_violation)(dx_finecode_er *er, const char *phrase, void *user);
     /* The conversation is over: the exit code is 0 after exit or the end of the input. */
     void (*on_left)(dx_finecode_er *er, int code, void *user);
@@ -127,7 +129,8 @@ DX_API dx_status dx_finecode_er_add_package(dx_finecode_er *er, const char *name
 /* On a pair of descriptors, which become its own. */
 DX_API dx_status dx_finecode_er_open(dx_finecode_er *er, dx_loop *loop, int in, int out,
                                      dx_error *reterr);
-/* On a port of the loopback address; the first who connects is served, others are closed. */
+/* On a port of the loopback address; the first client that begins a message is served, others are
+ * closed. */
 DX_API dx_status dx_finecode_er_listen(dx_finecode_er *er, dx_loop *loop, unsigned *ret_port,
                                        dx_error *reterr);
 /* The whole of a runner on its standard input and output; it is freed. An exit code. */

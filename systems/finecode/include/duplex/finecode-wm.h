@@ -269,7 +269,10 @@ typedef struct dx_finecode_server_config {
     const char *port_file;  /* gets the port, and goes with the server; may be NULL */
     uint64_t disconnect_ms; /* on_idle comes so long after the last client left, or at the start
                                if none comes (30 s); DX_NEVER */
+    int any_user;           /* programs of other users may connect, too */
     void (*on_idle)(dx_finecode_server *server, void *user); /* also for server/shutdown */
+    /* A connection was refused: see dx_listener_config in duplex/link.h. May be NULL. */
+    void (*on_refused)(dx_finecode_server *server, const char *why, void *user);
     void *user;
 } dx_finecode_server_config;
 DX_API dx_finecode_server_config dx_finecode_server_defaults(void);

@@ -34,6 +34,12 @@ static void on_traffic(dx_mcp_session *session, int out, dx_text text, void *use
     fputc('\n', stderr);
 }
 
+static void on_refused(dx_mcp_server *server, const char *why, void *user) {
+    (void)server;
+    (void)user;
+    cli_warn("%s", why);
+}
+
 int serve_begin(struct serve *serve, const struct mcp_options *options,
                 dx_mcp_server_config *config) {
     dx_misfit misfit = {0};
@@ -51,6 +57,8 @@ int serve_begin(struct serve *serve, const struct mcp_options *options,
     config->on_session = on_session;
     config->on_session_end = on_session_end;
     config->on_traffic = options->show ? on_traffic : NULL;
+    config->on_refused = on_refused;
+    config->any_user = options->any_user;
     config->user = serve;
     dx_status status = dx_mcp_server_new(config, &serve->server, &misfit);
     if (status != DX_OK)
@@ -67,6 +75,8 @@ static int listen_there(struct serve *serve) {
     if (status != DX_OK)
         return cli_fail(status == DX_ERR_INVALID ? CLI_USAGE : CLI_NO_START, "%s",
                         error.fault ? error.phrase : "no memory");
+    if (serve->options->any_user)
+        cli_warn(CLI_ANY_USER);
     unsigned port = dx_listener_port(serve->listener);
     if (port)
         cli_note("listening on tcp:%u", port);

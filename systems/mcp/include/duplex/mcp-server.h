@@ -73,6 +73,7 @@ typedef struct dx_mcp_server_config {
     size_t tasks_max;      /* of one session, ended ones included (1,000) */
     size_t work_max;       /* requests at once of one session; more are refused (10,000) */
     size_t message_max;    /* (64 MiB) */
+    int any_user;          /* dx_mcp_server_listen(): other users may connect, too */
     dx_recorder *recorder; /* gets all traffic; may be NULL; must outlive the server */
     const dx_allocator *allocator;
 
@@ -86,6 +87,8 @@ typedef struct dx_mcp_server_config {
     void (*on_roots_changed)(dx_mcp_session *session, void *user);
     void (*on_violation)(dx_mcp_session *session, const dx_event *event, void *user);
     void (*on_traffic)(dx_mcp_session *session, int out, dx_text text, void *user);
+    /* A connection was refused: see dx_listener_config in duplex/link.h. */
+    void (*on_refused)(dx_mcp_server *server, const char *why, void *user);
     void *user;
 } dx_mcp_server_config;
 
@@ -182,8 +185,8 @@ DX_API dx_status dx_mcp_server_open(dx_mcp_server *server, dx_loop *loop, int in
 /* One on the standard input and output; see dx_link_stdio(). */
 DX_API dx_status dx_mcp_server_stdio(dx_mcp_server *server, dx_loop *loop,
                                      dx_mcp_session **ret_session, dx_error *reterr);
-/* All that connect to "unix:PATH" or "tcp:PORT"; the listener is the caller's to free, before the
- * server. */
+/* All that connect to "unix:PATH" or "tcp:PORT" and may (see any_user; what does not begin with a
+ * message is refused); the listener is the caller's to free, before the server. */
 DX_API dx_status dx_mcp_server_listen(dx_mcp_server *server, dx_loop *loop, const char *address,
                                       dx_listener **ret_listener, dx_error *reterr);
 /* The whole of a server that does nothing else: a loop with one client on the standard input and

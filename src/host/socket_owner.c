@@ -1,0 +1,127 @@
+/* The user at the other end of a connection on this machine. */
+#include "host/host.h"
+
+#include <arpa/inet.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* The other end's socket: its own address comes first. */
+struct tcp_socket {
+    struct sockaddr_in from;
+    struct sockaddr_in to;
+};
+
+/* A socket that no process holds any more (inode 0) counts as root's for the kernel; it must not
+ * for us. The state excludes sockets that have only the address in common with the other end. */
+static bool is_known(unsigned state, unsigned long inode) {
+    enum { STATES = 1 << TCP_ESTABLISHED | 1 << TCP_FIN_WAIT1 | 1 << TCP_FIN_WAIT2 };
+    return state < 16 && 1U << state & STATES && inode;
+}
+
+/* One question, which the kernel has answered when send() returns. */
+static bool ask_netlink(const struct tcp_socket *tcp, uid_t *ret_uid) {
+    struct {
+        struct nlmsghdr head;
+        struct inet_diag_req_v2 body;
+    } ask = {
+        .head = {.nlmsg_len = sizeof ask,
+                 .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                 .nlmsg_flags = NLM_F_REQUEST},
+        .body = {.sdiag_family = AF_INET,
+                 .sdiag_protocol = IPPROTO_TCP,
+                 .idiag_states = ~0U,
+                 .id = {.idiag_sport = tcp->from.sin_port,
+                        .idiag_dport = tcp->to.sin_port,
+                        .idiag_src = {tcp->from.sin_addr.s_addr},
+                        .idiag_dst = {tcp->to.sin_addr.s_addr},
+                        .idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}}},
+    };
+    struct {
+        struct nlmsghdr head;
+        struct inet_diag_msg body;
+    } answer;
+    int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    if (fd < 0)
+        return false;
+    bool known = send(fd, &ask, sizeof ask, 0) == (ssize_t)sizeof ask &&
+                recv(fd, &answer, sizeof answer, MSG_DONTWAIT) == (ssize_t)sizeof answer &&
+                answer.head.nlmsg_type == SOCK_DIAG_BY_FAMILY &&
+                answer.body.id.idiag_sport == tcp->from.sin_port &&
+                answer.body.id.idiag_dport == tcp->to.sin_port &&
+                is_known(answer.body.idiag_state, answer.body.idiag_inode);
+    if (known)
+        *ret_uid = answer.body.idiag_uid;
+    close(fd);
+    return known;
+}
+
+/* Hexadecimal digits of an IPv4 address in the order of its bytes in memory, or of one that is
+ * mapped into IPv6. */
+static bool is_address(const char *digits, const struct sockaddr_in *address) {
+    static const char mapped[] = "0000000000000000FFFF0000";
+    if (strncmp(digits, mapped, sizeof mapped - 1) == 0)
+        digits += sizeof mapped - 1;
+    return strlen(digits) == 8 && strtoul(digits, NULL, 16) == address->sin_addr.s_addr;
+}
+
+static bool search_proc(const char *path, const struct tcp_socket *tcp, uid_t *ret_uid) {
+    FILE *file = fopen(path, "re");
+    char line[512];
+    bool known = false;
+    while (file && !known && fgets(line, sizeof line, file)) {
+        char from[33];
+        char to[33];
+        unsigned from_port;
+        unsigned to_port;
+        unsigned state;
+        unsigned uid;
+        unsigned long inode;
+        known = sscanf(line,
+                      "%*d: %32[0-9A-F]:%x %32[0-9A-F]:%x %x %*[^ ] %*[^ ] %*[^ ] %u %*d %lu", from,
+                      &from_port, to, &to_port, &state, &uid, &inode) == 7 &&
+               from_port == ntohs(tcp->from.sin_port) && to_port == ntohs(tcp->to.sin_port) &&
+               is_address(from, &tcp->from) && is_address(to, &tcp->to) && is_known(state, inode);
+        if (known)
+            *ret_uid = uid;
+    }
+    if (file)
+        (void)fclose(file);
+    return known;
+}
+
+/* Whoever has reset the connection may have left its address to another program. As long as our end
+ * is open nobody else can have it. */
+static bool is_open(int fd) {
+    struct tcp_info info;
+    socklen_t len = sizeof info;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+           (info.tcpi_state == TCP_ESTABLISHED || info.tcpi_state == TCP_CLOSE_WAIT);
+}
+
+bool dx__socket_owner(int fd, uid_t *ret_uid) {
+    struct ucred local;
+    struct tcp_socket tcp;
+    socklen_t len = sizeof tcp.from;
+    memset(&tcp, 0, sizeof tcp);
+    if (getpeername(fd, (struct sockaddr *)&tcp.from, &len) < 0)
+        return false;
+    if (tcp.from.sin_family == AF_UNIX) {
+        len = sizeof local;
+        bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &local, &len) == 0;
+        *ret_uid = known ? local.uid : 0;
+        return known;
+    }
+    len = sizeof tcp.to;
+    return tcp.from.sin_family == AF_INET &&
+           getsockname(fd, (struct sockaddr *)&tcp.to, &len) == 0 &&
+           (ask_netlink(&tcp, ret_uid) || search_proc("/proc/net/tcp", &tcp, ret_uid) ||
+            search_proc("/proc/net/tcp6", &tcp, ret_uid)) &&
+           is_open(fd);
+}

@@ -25,8 +25,9 @@ static bool is_known(unsigned state, unsigned long inode) {
     return state < 16 && 1U << state & STATES && inode;
 }
 
-/* One question, which the kernel has answered when send() returns. */
-static bool ask_netlink(const struct tcp_socket *tcp, uid_t *ret_uid) {
+/* One question, which the kernel has answered when send() returns. False if it has no answer; one
+ * that leaves the user unknown is one, too. */
+static bool ask_netlink(const struct tcp_socket *tcp, bool *ret_known, uid_t *ret_uid) {
     struct {
         struct nlmsghdr head;
         struct inet_diag_req_v2 body;
@@ -50,16 +51,17 @@ static bool ask_netlink(const struct tcp_socket *tcp, uid_t *ret_uid) {
     int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     if (fd < 0)
         return false;
-    bool known = send(fd, &ask, sizeof ask, 0) == (ssize_t)sizeof ask &&
-                recv(fd, &answer, sizeof answer, MSG_DONTWAIT) == (ssize_t)sizeof answer &&
-                answer.head.nlmsg_type == SOCK_DIAG_BY_FAMILY &&
-                answer.body.id.idiag_sport == tcp->from.sin_port &&
-                answer.body.id.idiag_dport == tcp->to.sin_port &&
-                is_known(answer.body.idiag_state, answer.body.idiag_inode);
-    if (known)
+    bool answered = send(fd, &ask, sizeof ask, 0) == (ssize_t)sizeof ask &&
+                    recv(fd, &answer, sizeof answer, MSG_DONTWAIT) == (ssize_t)sizeof answer &&
+                    answer.head.nlmsg_type == SOCK_DIAG_BY_FAMILY &&
+                    answer.body.id.idiag_sport == tcp->from.sin_port &&
+                    answer.body.id.idiag_dport == tcp->to.sin_port;
+    if (answered) {
+        *ret_known = is_known(answer.body.idiag_state, answer.body.idiag_inode);
         *ret_uid = answer.body.idiag_uid;
+    }
     close(fd);
-    return known;
+    return answered;
 }
 
 /* Hexadecimal digits of an IPv4 address in the order of its bytes in memory, or of one that is
@@ -105,6 +107,16 @@ static bool is_open(int fd) {
            (info.tcpi_state == TCP_ESTABLISHED || info.tcpi_state == TCP_CLOSE_WAIT);
 }
 
+/* /proc is slow to search while there are many connections, which other users can make: it is asked
+ * only if netlink is not there. */
+static bool tcp_owner(const struct tcp_socket *tcp, uid_t *ret_uid) {
+    bool known;
+    if (ask_netlink(tcp, &known, ret_uid))
+        return known;
+    return search_proc("/proc/net/tcp", tcp, ret_uid) ||
+           search_proc("/proc/net/tcp6", tcp, ret_uid);
+}
+
 bool dx__socket_owner(int fd, uid_t *ret_uid) {
     struct ucred local;
     struct tcp_socket tcp;
@@ -120,8 +132,6 @@ bool dx__socket_owner(int fd, uid_t *ret_uid) {
     }
     len = sizeof tcp.to;
     return tcp.from.sin_family == AF_INET &&
-           getsockname(fd, (struct sockaddr *)&tcp.to, &len) == 0 &&
-           (ask_netlink(&tcp, ret_uid) || search_proc("/proc/net/tcp", &tcp, ret_uid) ||
-            search_proc("/proc/net/tcp6", &tcp, ret_uid)) &&
-           is_open(fd);
+           getsockname(fd, (struct sockaddr *)&tcp.to, &len) == 0 && is_open(fd) &&
+           tcp_owner(&tcp, ret_uid) && is_open(fd);
 }

@@ -141,16 +141,15 @@ dx_status dx__finecode_er_open_stdio(dx_finecode_er *er, dx_loop *loop, dx_error
     return dx_link_stdio(loop, &config, &er->link, reterr);
 }
 
-/* The first one is served; all others find the door closed. */
+/* The first one is served, and nobody else can connect any more. */
 static void on_connect(dx_listener *listener, int fd, void *user) {
-    (void)listener;
     dx_finecode_er *er = user;
     dx_link_config config = link_config(er);
-    if (er->link || er->is_done ||
-        dx_link_open(er->loop, fd, fd, &config, &er->link, NULL) != DX_OK) {
+    if (dx_link_open(er->loop, fd, fd, &config, &er->link, NULL) != DX_OK) {
         close(fd);
         return;
     }
+    er->listener = dx_listener_free(listener);
     er->waiting = dx_timer_free(er->waiting);
 }
 

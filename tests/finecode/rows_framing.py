@@ -102,7 +102,8 @@ def row_03():
 
 
 def row_04():
-    """What is no message is answered with an error or dropped, and the next good request works (F30)."""
+    """What is no message is answered with an error or dropped, and the next good request works (F30); but on a
+    socket text between messages ends the conversation."""
     wrong = (
         (raw.frame(b'{"jsonrpc": "2.0", "id": 1, ', FULL), -32700),
         (raw.frame([{"jsonrpc": "2.0", "id": 1, "method": "finecodeRunner/getInfo"}], FULL), -32600),
@@ -113,7 +114,7 @@ def row_04():
     for _, tcp in ALL:
         with Er(tcp=tcp) as ours:
             ours.hello()
-            for data, code in wrong:
+            for data, code in wrong[:-1] if tcp else wrong:
                 ours.write(data)
                 ours.is_alive("after %r" % data)
                 if code:
@@ -124,6 +125,9 @@ def row_04():
             asked = ours.request("finecodeRunner/getInfo", {})
             ours.send(asked, "content-length: %d\r\n\r\n")
             true("result" in ours.answer_to(asked["id"]), "a header in lower case")
+            if tcp:
+                ours.write(wrong[-1][0])
+                true(ours.ended() != 0, "it takes text between messages on a socket")
         with Manager(ONE, tcp=tcp) as ours:
             run = ours.client.start_run(stage.ECHO, ours.path("p"), {"text": "t"})
             guest = ours.guest().begin()

@@ -401,8 +401,10 @@ static void two_clients(void **state) {
     client_free(other);
     /* More than there may be: closed at once; the others stay. */
     struct client *many[DX__FINECODE_CLIENTS_MAX];
-    for (size_t i = 0; i < DX__FINECODE_CLIENTS_MAX; i++)
+    for (size_t i = 0; i < DX__FINECODE_CLIENTS_MAX; i++) {
         many[i] = client_new(world, server);
+        client_tell(many[i], "is/there", "{}"); /* it counts when it speaks */
+    }
     linger(world, 200);
     size_t closed = 0;
     for (size_t i = 0; i < DX__FINECODE_CLIENTS_MAX; i++) {

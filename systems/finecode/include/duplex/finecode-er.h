@@ -129,8 +129,8 @@ DX_API dx_status dx_finecode_er_add_package(dx_finecode_er *er, const char *name
 /* On a pair of descriptors, which become its own. */
 DX_API dx_status dx_finecode_er_open(dx_finecode_er *er, dx_loop *loop, int in, int out,
                                      dx_error *reterr);
-/* On a port of the loopback address; the first client that begins a message is served, others are
- * closed. */
+/* On a port of the loopback address; the first client that begins a message is served, and closes
+ * the port to others. */
 DX_API dx_status dx_finecode_er_listen(dx_finecode_er *er, dx_loop *loop, unsigned *ret_port,
                                        dx_error *reterr);
 /* The whole of a runner on its standard input and output; it is freed. An exit code. */

@@ -25,7 +25,8 @@ typedef struct dx_watchers dx_watchers;
 
 typedef struct dx_watchers_config {
     /* A Unix socket to listen on, made with mode 0600, removed when freed; NULL: none. Only
-     * programs of the same user, and root's, are let in. One that somebody left behind is replaced. */
+     * programs of the same user, and root's, are let in. One that somebody left behind is replaced.
+     */
     const char *path;
     unsigned most;             /* so many at a time, others are turned away (16) */
     size_t waiting_max;        /* bytes that may wait for each (1 MiB) */

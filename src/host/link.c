@@ -690,8 +690,8 @@ dx_status dx__link_new(dx_loop *loop, int in, int out, const dx_link_config *con
     if (!link->config.peer.seed && getrandom(&link->config.peer.seed, 8, 0) != 8)
         link->config.peer.seed = dx__clock_us() ^ (uintptr_t)link;
     dx_peer_config peer = link->config.peer;
-    /* Nobody prints into a connection by mistake, but a web page can have a browser send HTTP, whose
-     * header passes as stray text and whose body may be a message. */
+    /* Nobody prints into a connection by mistake, but a web page can have a browser send HTTP,
+     * whose header passes as stray text and whose body may be a message. */
     if (is_connection(in))
         peer.lenient &= ~(unsigned)(DX_LENIENT_STRAY | DX_LENIENT_LONG_LINE | DX_LENIENT_FOLLOW);
     if (!peer.allocator)

@@ -85,26 +85,17 @@ static bool search_proc(const char *path, const struct tcp_socket *tcp, uid_t *r
         unsigned state;
         unsigned uid;
         unsigned long inode;
-        known = sscanf(line,
-                      "%*d: %32[0-9A-F]:%x %32[0-9A-F]:%x %x %*[^ ] %*[^ ] %*[^ ] %u %*d %lu", from,
-                      &from_port, to, &to_port, &state, &uid, &inode) == 7 &&
-               from_port == ntohs(tcp->from.sin_port) && to_port == ntohs(tcp->to.sin_port) &&
-               is_address(from, &tcp->from) && is_address(to, &tcp->to) && is_known(state, inode);
+        known =
+            sscanf(line, "%*d: %32[0-9A-F]:%x %32[0-9A-F]:%x %x %*[^ ] %*[^ ] %*[^ ] %u %*d %lu",
+                   from, &from_port, to, &to_port, &state, &uid, &inode) == 7 &&
+            from_port == ntohs(tcp->from.sin_port) && to_port == ntohs(tcp->to.sin_port) &&
+            is_address(from, &tcp->from) && is_address(to, &tcp->to) && is_known(state, inode);
         if (known)
             *ret_uid = uid;
     }
     if (file)
         (void)fclose(file);
     return known;
-}
-
-/* Whoever has reset the connection may have left its address to another program. As long as our end
- * is open nobody else can have it. */
-static bool is_open(int fd) {
-    struct tcp_info info;
-    socklen_t len = sizeof info;
-    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
-           (info.tcpi_state == TCP_ESTABLISHED || info.tcpi_state == TCP_CLOSE_WAIT);
 }
 
 /* /proc is slow to search while there are many connections, which other users can make: it is asked
@@ -130,8 +121,10 @@ bool dx__socket_owner(int fd, uid_t *ret_uid) {
         *ret_uid = known ? local.uid : 0;
         return known;
     }
+    /* A program that resets its connection leaves its address to others, but only then; after that
+     * our end has no peer any more. So the one that was found is the one that we talk to. */
     len = sizeof tcp.to;
     return tcp.from.sin_family == AF_INET &&
-           getsockname(fd, (struct sockaddr *)&tcp.to, &len) == 0 && is_open(fd) &&
-           tcp_owner(&tcp, ret_uid) && is_open(fd);
+           getsockname(fd, (struct sockaddr *)&tcp.to, &len) == 0 && tcp_owner(&tcp, ret_uid) &&
+           getpeername(fd, (struct sockaddr *)&tcp.from, &len) == 0;
 }

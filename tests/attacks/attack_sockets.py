@@ -1,14 +1,18 @@
 """Web pages, other users and junk at everything that listens. A listener is real when the same message
 from its own user makes it run a program, which leaves a file."""
+import contextlib
+import http.server
 import json
 import os
 import platform
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import attack
@@ -69,7 +73,7 @@ class Listener(Program):
 
     def __exit__(self, kind, wrong, trace):
         super().__exit__(kind, wrong, trace)
-        subprocess.run(["rm", "-rf", self.folder], check=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def put(self, name, text):
         path = os.path.join(self.folder, name)
@@ -141,9 +145,10 @@ class Listener(Program):
 # --- The listeners. -----------------------------------------------------------------------------
 
 def mcp_bytes(mark):
-    return (line(request(1, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "n", "version": "1"}}))
-            + line({"jsonrpc": "2.0", "method": "notifications/initialized"})
-            + line(request(2, "tools/call", {"name": "mark", "arguments": {"path": mark}})))
+    """One request of the newest revision: nothing is answered before the tool has run."""
+    meta = {"protocolVersion": "2026-07-28", "clientInfo": {"name": "n", "version": "1"}, "clientCapabilities": {}}
+    return line(request(1, "tools/call", {"name": "mark", "arguments": {"path": mark}, "_meta": {
+        "io.modelcontextprotocol/" + name: value for name, value in meta.items()}}))
 
 
 def mcp_serve(*options, unix=False, **more):
@@ -176,6 +181,10 @@ def finecode_runner(*options, told=r"Serving on \('127\.0\.0\.1', (\d+)\)"):
     return Listener(words, "header", lambda mark: frame({"jsonrpc": "2.0", "method": "exit"}), told, "out")
 
 
+def finecode_debugger():
+    return finecode_runner("--debug", told=r"Debug session: 127\.0\.0\.1:(\d+)")
+
+
 def run_control():
     def words(self):
         config = self.put("run.json", json.dumps({"duplex": 1, "peers": {"p": {"command": ["sleep", "600"], "framing": "line"}}}))
@@ -189,7 +198,7 @@ def tap():
 
 # --- Web pages. ---------------------------------------------------------------------------------
 
-def http(listener, method="POST", path="/", more="", body=None):
+def http_request(listener, method="POST", path="/", more="", body=None):
     """An HTTP request with the message as its body, as a browser writes it."""
     def data(mark):
         text = listener.bytes_for(mark)
@@ -204,10 +213,10 @@ def http(listener, method="POST", path="/", more="", body=None):
 
 
 def pages(listener):
-    return [http(listener), http(listener, "GET", "/x:y?a=Content-Length:%20" + "p" * 2000), http(listener, "OPTIONS"),
-            http(listener, "PUT", "/a/b"), http(listener, "CONNECT", "a:1"), http(listener, body=lambda text: b"a=" + text),
-            http(listener, body=lambda text: b"\r\n" + text),
-            http(listener, "GET", "/", "Upgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"),
+    return [http_request(listener), http_request(listener, "GET", "/x:y?a=Content-Length:%20" + "p" * 2000), http_request(listener, "OPTIONS"),
+            http_request(listener, "PUT", "/a/b"), http_request(listener, "CONNECT", "a:1"), http_request(listener, body=lambda text: b"a=" + text),
+            http_request(listener, body=lambda text: b"\r\n" + text),
+            http_request(listener, "GET", "/", "Upgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"),
             lambda mark: b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + listener.bytes_for(mark)]
 
 
@@ -252,6 +261,96 @@ def attack_http_finecode_runner():
             ours.child.wait(PATIENCE)
 
 
+# Tries all that a page can have a browser send to another port.
+PAGE = """<!doctype html><title>harmless</title><body><script>
+const send = ({port, text}) => {
+    const url = "http://127.0.0.1:" + port + "/x";
+    for (const method of ["POST", "GET", "PUT"]) {
+        const xhr = new XMLHttpRequest();
+        xhr.open(method, url);
+        xhr.setRequestHeader("Content-Type", "text/plain");
+        xhr.send(text);
+    }
+    fetch(url, {method: "POST", mode: "no-cors", body: text}).catch(() => {});
+    fetch(url, {method: "POST", mode: "no-cors", body: new URLSearchParams({[text]: ""})}).catch(() => {});
+    navigator.sendBeacon(url, text);
+    for (const kind of ["text/plain", "multipart/form-data", "application/x-www-form-urlencoded"]) {
+        const frame = document.body.appendChild(document.createElement("iframe"));
+        const form = document.body.appendChild(document.createElement("form"));
+        const field = form.appendChild(document.createElement("textarea"));
+        frame.name = form.target = "f" + Math.random();
+        Object.assign(form, {method: "POST", action: url, enctype: kind});
+        Object.assign(field, {name: text + "\\n", value: "\\n" + text});
+        form.submit();
+    }
+    try {
+        const ws = new WebSocket("ws://127.0.0.1:" + port + "/x");
+        ws.onopen = () => ws.send(text);
+    } catch {}
+    new EventSource(url);
+    document.body.appendChild(document.createElement("img")).src = url;
+    document.body.appendChild(document.createElement("script")).src = url;
+    document.body.appendChild(document.createElement("link")).href = url;
+};
+fetch("/listeners").then((it) => it.json()).then((all) => {
+    all.forEach(send);
+    setTimeout(() => fetch("/done"), 3000);
+});
+</script>"""
+
+
+class Site(http.server.ThreadingHTTPServer):
+    """Serves that page, and knows when it has done all."""
+
+    def __init__(self, listeners):
+        self.done = threading.Event()
+        site = self
+
+        class Answer(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                body = json.dumps(listeners) if self.path == "/listeners" else PAGE
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json" if self.path == "/listeners" else "text/html")
+                self.end_headers()
+                self.wfile.write(body.encode())
+                if self.path == "/done":
+                    site.done.set()
+
+            def log_message(self, *_):
+                pass
+        super().__init__(("127.0.0.1", 0), Answer)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+def attack_web_page_long():
+    """A page in a real browser can do nothing at any port, by XHR, fetch, beacons, forms, WebSockets and tags."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if not browser:
+        raise Skip("there is no Chromium: ./dev test browser brings it")
+    with contextlib.ExitStack() as stack:
+        ours = [stack.enter_context(make()) for make in (mcp_serve, finecode_serve, finecode_runner, finecode_debugger)]
+        mark = ours[0].mark()
+        texts = [each.bytes_for(mark).decode() for each in ours]
+        body = lambda each, text: text if each.framing == "line" else text.split("\r\n\r\n", 1)[1]
+        site = Site([{"port": each.where, "text": body(each, text)} for each, text in zip(ours, texts)])
+        place = tempfile.mkdtemp(prefix="attack-browser-")
+        stack.callback(shutil.rmtree, place, True)
+        page = stack.enter_context(Program(
+            [browser, "--headless", "--disable-gpu", "--no-first-run", "--user-data-dir=" + place, *(["--no-sandbox"] if os.geteuid() == 0 else []),
+             "--remote-debugging-port=0", "http://127.0.0.1:%d/" % site.server_port]))
+        true(site.done.wait(60), "the page has not done its work")
+        time.sleep(1)
+        page.child.terminate()
+        page.child.wait(PATIENCE)
+        true(not os.path.exists(mark), "a page has run a program")
+        for each in ours:
+            true(each.child.poll() is None, "a page has ended %s" % each.argv[1:4])
+            true(HTTP in each.said(), "%s has seen no page: %s" % (each.argv[1:4], each.said()))
+        true("Serving" not in ours[3].printed(), "a page passes for a debugger")
+        ours[0].works()
+        ours[1].works()
+
+
 def attack_http_unix_sockets():
     """The same words at Unix sockets do nothing either."""
     for make in (lambda: mcp_serve(unix=True), run_control):
@@ -264,9 +363,9 @@ def attack_junk_before_a_message():
     """What does not begin with a message is refused, whatever follows."""
     for make in (mcp_serve, lambda: mcp_serve(unix=True), finecode_serve):
         with make() as ours:
-            for some in (junk(ours)[:7], junk(ours)[7:]):
-                ours.refuses(some, "it does not begin with a message")
-                time.sleep(1)  # ten refusals a second are told
+            ours.refuses(junk(ours)[:7], "it does not begin with a message")
+            time.sleep(1)  # ten refusals a second are told
+            ours.refuses(junk(ours)[7:], "it does not begin with a message")
             ours.works()
 
 
@@ -305,10 +404,11 @@ def attack_other_user_tcp():
         true(ours.child.poll() is None, "the runner has ended")
         ours.knock(ours.bytes_for(""))
         ours.child.wait(PATIENCE)
-    with finecode_runner("--debug", told=r"Debug session: 127\.0\.0\.1:(\d+)") as ours:
+    with finecode_debugger() as ours:
         ours.refuses([b""], OTHER_USER, NOBODY)
         true("Serving" not in ours.printed(), "it begins for another user")
-        with ours.connect():
+        with ours.connect() as s:
+            s.sendall(b"Content-Length: 2\r\n\r\n{}")
             eventually(lambda: "Serving" in ours.printed(), "it begins for its own user")
 
 
@@ -367,35 +467,6 @@ def attack_other_user_hangs_up():
             eventually(lambda: "refused a connection: cannot tell which user made it" in ours.said(), "it is refused")
             ours.works()
             true(not os.path.exists(mark), "a program was run")
-
-
-def attack_other_user_leaves_its_port():
-    """Nor one that was reset, and whose address a program of the owner has by now."""
-    need_root()
-    code = """if 1:
-        import os, socket, struct, sys
-        os.setuid(int(sys.argv[1]))
-        s = socket.socket()
-        s.connect(("127.0.0.1", int(sys.argv[2])))
-        s.sendall(sys.stdin.buffer.read())
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        print(s.getsockname()[1])"""
-    with mcp_serve() as ours:
-        mark, innocent = ours.mark(), socket.socket()
-        data = ours.bytes_for(mark)
-
-        def attack_and_take_port():
-            done = subprocess.run(python(code, str(NOBODY), ours.where), input=data, check=True, capture_output=True)
-            innocent.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            innocent.bind(("127.0.0.1", int(done.stdout)))
-            innocent.connect(("127.0.0.1", int(ours.where)))
-        stopped(ours, attack_and_take_port)
-        innocent.settimeout(PATIENCE)
-        innocent.sendall(line(request(7, "ping", {})))
-        true(b'"id":7' in innocent.recv(4096), "its own user is not served")
-        innocent.close()
-        ours.works()
-        true(not os.path.exists(mark), "a program was run")
 
 
 # Runs a program without netlink sockets, as a sandbox does (argument 1), and without /proc/net (2).
@@ -458,7 +529,7 @@ def attack_refusals_are_bounded():
         ours.works()
         seconds = time.monotonic() - began
         time.sleep(1)
-        ours.refuses([http(ours)], HTTP)
+        ours.refuses([http_request(ours)], HTTP)
         lines = ours.said().split("\n")
         true(len(lines) <= 10 * (seconds + 3) + 5, "%d lines in %.1f s" % (len(lines), seconds))
         true(" more before)" in ours.said(), "those that were not told are counted")

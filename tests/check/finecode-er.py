@@ -539,17 +539,22 @@ def part_place():
     er.end()
     check(er.logged() == "", er.logged())
 
-    # A debugger: whoever connects.
+    # A debugger: whoever connects and speaks.
     child = subprocess.Popen(argv + ["--debug"], stdout=subprocess.PIPE, text=True)
     line = child.stdout.readline()
     check(line.startswith("Debug session: 127.0.0.1:"), line)
     time.sleep(0.2)
     check(child.poll() is None, "it did not wait")
     debugger = socket.create_connection(("127.0.0.1", int(line.rsplit(":", 1)[1])))
+    debugger.sendall(b'Content-Length: 48\r\n\r\n{"seq":1,"type":"request","command":"initialize"}')
     line = child.stdout.readline()
     check(line.startswith("Serving on ('127.0.0.1', "), line)
+    # One that says nothing is not its manager.
     socket.create_connection(("127.0.0.1", int(line.rsplit(" ", 1)[1].rstrip(")\n")))).close()
+    manager = socket.create_connection(("127.0.0.1", int(line.rsplit(" ", 1)[1].rstrip(")\n"))))
+    manager.sendall(b'Content-Length: 33\r\n\r\n{"jsonrpc":"2.0","method":"exit"}')
     check(child.wait(5) == 0, "exit code", child.returncode)
+    manager.close()
     debugger.close()
     # By pipes its port goes to the standard error; who leaves before is not waited for.
     child = subprocess.Popen(argv + ["--debug", "--stdio"], stdin=subprocess.PIPE,

@@ -362,7 +362,8 @@ def row_14c():
             line = (child.stdout if tcp else child.stderr).readline().decode()
             true("Debug session: 127.0.0.1:" in line, "it tells %r" % line)
             same(select.select([child.stdout], [], [], 0.3)[0], [], "nothing before somebody has attached")
-            with socket.create_connection(("127.0.0.1", int(line.rsplit(":", 1)[1]))):
+            with socket.create_connection(("127.0.0.1", int(line.rsplit(":", 1)[1]))) as debugger:
+                debugger.sendall(raw.frame({"seq": 1, "type": "request", "command": "initialize"}, stage.FULL))
                 if tcp:
                     true(b"Serving on ('127.0.0.1', " in child.stdout.readline(), "then it serves")
                 else:
@@ -380,11 +381,11 @@ def row_14c():
 def row_14_long():
     """A manager that is killed before it connects leaves no runner: by itself it ends after a minute."""
     with Er(tcp=True) as ours:  # connected, so this one stays
+        ours.hello()
         child = subprocess.Popen([os.path.join(stage.BUILD, "tests", "finecode_demo"), "start", "--project-path=/tmp",
                                   "--env-name=e"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         try:
             same(child.wait(90) is not None, True, "it ends")
-            ours.hello()
             ours.is_alive("the other one")
         except subprocess.TimeoutExpired:
             raise Wrong("it is still there") from None

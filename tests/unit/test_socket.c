@@ -50,8 +50,7 @@ static void over_tcp(void **state) {
     /* The port is taken while it is there, and free again right after. */
     dx_listener *second = NULL;
     dx_error error = {0};
-    assert_int_equal(dx_listener_open(loop, address, &listening, &second, &error),
-                     DX_ERR_SYSTEM);
+    assert_int_equal(dx_listener_open(loop, address, &listening, &second, &error), DX_ERR_SYSTEM);
     assert_int_equal(error.system, EADDRINUSE);
     assert_null(dx_listener_free(listener));
     dx_listener_free(listen_on(address));
@@ -123,8 +122,7 @@ static void senseless_addresses(void **state) {
     longer[sizeof longer - 1] = '\0';
     dx_listener *listener = NULL;
     dx_error error = {0};
-    assert_int_equal(dx_listener_open(loop, longer, &listening, &listener, &error),
-                     DX_ERR_SYSTEM);
+    assert_int_equal(dx_listener_open(loop, longer, &listening, &listener, &error), DX_ERR_SYSTEM);
     assert_int_equal(error.system, ENAMETOOLONG);
 }
 

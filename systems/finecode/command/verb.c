@@ -57,8 +57,8 @@ static const cli_option serve_options[] = {
     {"port-file", 0, CLI_FILE, "FILE", "gets the port, and goes with the server", AT(port_file)},
     {"disconnect-timeout", 0, CLI_TIME, "TIME",
      "so long without a client it ends; also if none comes (30s)", AT(disconnect_ms)},
-    {"any-user", 0, CLI_FLAG, NULL,
-     "let every user of this machine connect (only yours, and root)", AT(any_user)},
+    {"any-user", 0, CLI_FLAG, NULL, "let every user of this machine connect (only yours, and root)",
+     AT(any_user)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

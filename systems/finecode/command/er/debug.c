@@ -1,4 +1,5 @@
-/* A debugger that wants to be there from the beginning: here, whoever connects to the port. */
+/* A debugger that wants to be there from the beginning: here, whoever connects to the port and
+ * begins a message as the Debug Adapter Protocol has it. */
 #include "systems/finecode/command/er/er.h"
 
 #include "cli/say.h"
@@ -11,7 +12,7 @@
 
 enum { LOOK_MS = 1000 };
 
-/* It says nothing that we would understand, and stays attached until we end. */
+/* Nothing that it says is read. It stays attached until we end. */
 static void on_connect(dx_listener *listener, int fd, void *user) {
     bool *came = user;
     (void)listener;
@@ -48,8 +49,11 @@ int er_await_debugger(bool by_pipes, bool any_user) {
     dx_loop *loop = NULL;
     dx_listener *listener;
     dx_error error = {.phrase = "no memory"};
-    dx_listener_config config = {
-        .on_connect = on_connect, .on_refused = on_refused, .user = &came, .any_user = any_user};
+    dx_listener_config config = {.on_connect = on_connect,
+                                 .on_refused = on_refused,
+                                 .user = &came,
+                                 .framing = DX_FRAMING_HEADER, /* of the Debug Adapter Protocol */
+                                 .any_user = any_user};
     if (dx_loop_new(NULL, &loop, &error) != DX_OK ||
         dx_listener_open(loop, "tcp:0", &config, &listener, &error) != DX_OK) {
         dx_loop_free(loop);

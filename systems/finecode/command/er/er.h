@@ -29,7 +29,7 @@ int er_start(const struct er_options *options, bool stands_in);
 /* tools.c: the ready-made handlers, and whether what they need is there. */
 int er_list(void);
 
-/* debug.c: tells a port and waits until somebody connects to it. An exit code. */
+/* debug.c: tells a port and waits until a debugger has connected to it. An exit code. */
 int er_await_debugger(bool by_pipes, bool any_user);
 
 #endif

@@ -101,6 +101,8 @@ static const char *const examples[] = {
     "duplex mcp watch file:///notes.txt -- duplex mcp serve files .",
     "Give a model read-only eyes on a folder:",
     "duplex mcp serve files ~/notes",
+    "The same for several clients at once:",
+    "duplex mcp serve files ~/notes --listen unix:$XDG_RUNTIME_DIR/notes.sock",
     NULL,
 };
 

@@ -223,16 +223,18 @@ static void on_connect(dx_listener *listener, int fd, void *user) {
         door.loop = dx_loop_free(door.loop);
 }
 
-static void knock(int what) {
+static void knock(int what, dx_framing framing) {
     door = (struct door){.what = what, .loop = loop_new()};
-    dx_listener_config listening = {.on_connect = on_connect};
+    dx_listener_config listening = {.on_connect = on_connect, .framing = framing};
     EXPECT(dx_listener_open(door.loop, "tcp:0", &listening, &door.listener, NULL), ==, DX_OK);
     char address[32];
     snprintf(address, sizeof address, "tcp:%u", dx_listener_port(door.listener));
     dx_link_config config = dx_link_defaults(DX_FRAMING_LINE, DX_SIDE_HOST);
-    for (; door.link_count < 4; door.link_count++)
-        EXPECT(dx_link_connect(door.loop, address, &config, &door.links[door.link_count], NULL), ==,
-               DX_OK);
+    for (; door.link_count < 4; door.link_count++) {
+        dx_link **link = &door.links[door.link_count];
+        EXPECT(dx_link_connect(door.loop, address, &config, link, NULL), ==, DX_OK);
+        EXPECT(dx_link_notify(*link, dx_str("note"), dx_json_none()), ==, DX_OK);
+    }
     uint64_t end = now_ms() + 1000;
     while (door.loop && !door.fired && now_ms() < patience(end)) {
         struct pollfd fd = {dx_loop_fd(door.loop), POLLIN, 0};
@@ -247,8 +249,10 @@ static void knock(int what) {
 
 FAULT(F98_listener, 10, "a listener, its links and its loop may be freed when somebody connects") {
     for (int what = 1; what < 8; what++)
-        if (what & (1 | LOOP))
-            knock(what);
+        if (what & (1 | LOOP)) {
+            knock(what, (dx_framing)0);
+            knock(what, DX_FRAMING_LINE);
+        }
 }
 
 static void dispatch_again(void *user) {

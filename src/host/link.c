@@ -654,7 +654,7 @@ static dx_status start(dx_link *link, int in, int out, dx_error *reterr) {
 /* A pair of sockets, which has no addresses, is as good as two pipes: only the two programs that
  * hold it can write to it. */
 static bool is_connection(int fd) {
-    union dx__address ends[2];
+    union dx__address ends[2] = {{.any = {0}}, {.any = {0}}};
     socklen_t lens[2] = {sizeof ends[0], sizeof ends[1]};
     return getsockname(fd, &ends[0].any, &lens[0]) == 0 &&
            getpeername(fd, &ends[1].any, &lens[1]) == 0 &&

@@ -207,12 +207,11 @@ static bool ready(dx__watch *watch, uint32_t events) {
             break;
         }
         dx__set_nodelay(fd, &address);
-        if (!is_allowed(listener, fd))
+        bool waits = listener->config.framing != 0;
+        if (!is_allowed(listener, fd) || (waits && !silent_new(listener, fd)))
             close(fd);
-        else if (!listener->config.framing)
+        else if (!waits)
             listener->config.on_connect(listener, fd, listener->config.user);
-        else if (!silent_new(listener, fd))
-            close(fd);
     }
     return true;
 }

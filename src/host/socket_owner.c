@@ -64,34 +64,34 @@ static bool ask_netlink(const struct tcp_socket *tcp, bool *ret_known, uid_t *re
     return answered;
 }
 
-/* Hexadecimal digits of an IPv4 address in the order of its bytes in memory, or of one that is
- * mapped into IPv6. */
-static bool is_address(const char *digits, const struct sockaddr_in *address) {
+/* "0100007F:1F90": hexadecimal digits of the address as it lies in memory, maybe mapped into IPv6,
+ * and of the port. */
+static bool is_address(const char *text, const struct sockaddr_in *address) {
     static const char mapped[] = "0000000000000000FFFF0000";
-    if (strncmp(digits, mapped, sizeof mapped - 1) == 0)
-        digits += sizeof mapped - 1;
-    return strlen(digits) == 8 && strtoul(digits, NULL, 16) == address->sin_addr.s_addr;
+    char *end;
+    if (strncmp(text, mapped, sizeof mapped - 1) == 0)
+        text += sizeof mapped - 1;
+    return strtoul(text, &end, 16) == address->sin_addr.s_addr && end == text + 8 && *end == ':' &&
+           strtoul(end + 1, NULL, 16) == ntohs(address->sin_port);
 }
 
 static bool search_proc(const char *path, const struct tcp_socket *tcp, uid_t *ret_uid) {
+    enum { FROM = 1, TO, STATE, UID = 7, INODE = 9, WORDS };
     FILE *file = fopen(path, "re");
     char line[512];
     bool known = false;
     while (file && !known && fgets(line, sizeof line, file)) {
-        char from[33];
-        char to[33];
-        unsigned from_port;
-        unsigned to_port;
-        unsigned state;
-        unsigned uid;
-        unsigned long inode;
+        char *words[WORDS];
+        char *rest = line;
+        size_t count = 0;
+        while (count < WORDS && (words[count] = strtok_r(rest, " ", &rest)))
+            count++;
         known =
-            sscanf(line, "%*d: %32[0-9A-F]:%x %32[0-9A-F]:%x %x %*[^ ] %*[^ ] %*[^ ] %u %*d %lu",
-                   from, &from_port, to, &to_port, &state, &uid, &inode) == 7 &&
-            from_port == ntohs(tcp->from.sin_port) && to_port == ntohs(tcp->to.sin_port) &&
-            is_address(from, &tcp->from) && is_address(to, &tcp->to) && is_known(state, inode);
+            count == WORDS && is_address(words[FROM], &tcp->from) &&
+            is_address(words[TO], &tcp->to) &&
+            is_known((unsigned)strtoul(words[STATE], NULL, 16), strtoul(words[INODE], NULL, 10));
         if (known)
-            *ret_uid = uid;
+            *ret_uid = (uid_t)strtoul(words[UID], NULL, 10);
     }
     if (file)
         (void)fclose(file);

@@ -36,9 +36,9 @@ struct mcp_options {
     uint64_t for_ms;
 
     const char *listen;
-    bool any_user;
     uint64_t size_max;
     bool hidden;
+    bool any_user;
 };
 
 extern const cli_verb cli_mcp;

@@ -193,7 +193,7 @@ duplex_test(protocol.sixth 30 "unit;protocol" sixth ${PROJECT_SOURCE_DIR}/tests/
 # duplex_wrap(NAME FUNCTION...): its system calls can be made to fail, see tests/faults/wrap.h; and
 # other functions go through __wrap_FUNCTION, too.
 function(duplex_wrap name)
-    foreach(call read readv recv write writev pwritev2 send sendmsg pipe2 epoll_create1 epoll_ctl epoll_wait
+    foreach(call read __read_chk readv recv __recv_chk write writev pwritev2 send sendmsg pipe2 epoll_create1 epoll_ctl epoll_wait
             eventfd fcntl dup2 kill clone waitid execve socket bind listen accept4 connect getsockopt chmod
             syscall ${ARGN})
         target_link_options(${name} PRIVATE LINKER:--wrap=${call})

@@ -49,6 +49,9 @@ WRAPPED(int, accept4, int, struct sockaddr *, socklen_t *, int);
 WRAPPED(int, connect, int, const struct sockaddr *, socklen_t);
 WRAPPED(int, getsockopt, int, int, int, void *, socklen_t *);
 WRAPPED(int, chmod, const char *, mode_t);
+/* What a fortified build calls where it knows the room. */
+WRAPPED(ssize_t, __read_chk, int, void *, size_t, size_t);
+WRAPPED(ssize_t, __recv_chk, int, void *, size_t, size_t, int);
 WRAPPED(long, syscall, long, long, long, long, long, long, long);
 
 static const char orders[] = "DUPLEX_WRAP";
@@ -107,6 +110,14 @@ ssize_t __wrap_read(int fd, void *room, size_t len) {
 
 ssize_t __wrap_recv(int fd, void *room, size_t len, int flags) {
     return fails(WRAP_READ) || interrupted(len) ? -1 : __real_recv(fd, room, cut(len), flags);
+}
+
+ssize_t __wrap___read_chk(int fd, void *room, size_t len, size_t size) {
+    return len > size ? (abort(), -1) : __wrap_read(fd, room, len);
+}
+
+ssize_t __wrap___recv_chk(int fd, void *room, size_t len, size_t size, int flags) {
+    return len > size ? (abort(), -1) : __wrap_recv(fd, room, len, flags);
 }
 
 ssize_t __wrap_readv(int fd, const struct iovec *pieces, int count) {

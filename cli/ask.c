@@ -99,14 +99,24 @@ static char *with_token(const cli_session *session, const char *params, const ch
     return text;
 }
 
+/* Where the document gives the method no deadline, none is invented. */
+static uint64_t total_of(const cli_session *session, const char *method) {
+    const cli_peer_options *options = session->options;
+    const dx_method *known = dx_protocol_find(session->protocol, dx_str(method));
+    uint64_t own = known ? known->deadline_ms[DX_SIDE_HOST]
+                         : dx_protocol_facts_of(session->protocol)->deadline_ms;
+    if (!options->total_ms && !options->timeout_ms && own == DX_NEVER)
+        return DX_NEVER;
+    return cli_total(options->total_ms, options->timeout_ms ? options->timeout_ms : own);
+}
+
 dx_status session_send(cli_session *session, const char *method, const char *params,
                        uint64_t number, dx_link_call_options *call, dx_call *ret_call) {
-    enum { TOTAL_MS = 600000 };
     const cli_peer_options *options = session->options;
     char token[40];
     snprintf(token, sizeof token, "\"duplex-%llu\"", (unsigned long long)number);
     call->peer.timeout_ms = options->timeout_ms;
-    call->peer.total_ms = options->total_ms ? options->total_ms : options->reset ? TOTAL_MS : 0;
+    call->peer.total_ms = total_of(session, method);
     call->peer.reset = options->reset;
     bool asks = options->progress || options->reset;
     char *with = asks ? with_token(session, params, token) : NULL;

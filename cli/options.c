@@ -99,6 +99,13 @@ bool cli_parse_size(const char *text, uint64_t *ret) {
     return true;
 }
 
+uint64_t cli_total(uint64_t given_ms, uint64_t timeout_ms) {
+    enum { TOTAL_MS = 600000 };
+    if (given_ms)
+        return given_ms;
+    return timeout_ms != CLI_NEVER && timeout_ms > TOTAL_MS ? timeout_ms : TOTAL_MS;
+}
+
 /* Help. */
 
 const cli_option cli_start_table[] = {
@@ -139,6 +146,7 @@ bool cli_is_set(const cli_option *option, const void *options, const void *usual
     case CLI_COUNT:
     case CLI_SIZE:
     case CLI_TIME:
+    case CLI_LIMIT:
         return *(const uint64_t *)place != (before ? *(const uint64_t *)before : 0);
     default:
         return *(const char *const *)place;
@@ -406,6 +414,9 @@ static bool take(const cli_option *option, const char *value, void *place) {
         return cli_parse_size(value, place);
     case CLI_TIME:
         return cli_parse_time(value, place);
+    case CLI_LIMIT:
+        return (strcmp(value, "never") == 0 || strtoull(value, NULL, 10)) &&
+               cli_parse_time(value, place);
     case CLI_TEXTS:
     case CLI_FILES:
         return add_to(place, value);
@@ -419,6 +430,7 @@ static bool take(const cli_option *option, const char *value, void *place) {
 
 static int refuse_value(const cli_option *option, const char *value) {
     const char *what = option->kind == CLI_TIME    ? "a time (2s, 500ms, 5m, never)"
+                       : option->kind == CLI_LIMIT ? "a time above 0 (2s, 500ms, 5m, never)"
                        : option->kind == CLI_SIZE  ? "a size (4096, 64k, 16M)"
                        : option->kind == CLI_COUNT ? "a number"
                                                    : option->value;

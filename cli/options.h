@@ -19,12 +19,20 @@ typedef enum cli_kind {
     CLI_COUNT,    /* a number: uint64_t */
     CLI_SIZE,     /* bytes, with k, M or G behind it: uint64_t */
     CLI_TIME,     /* 2, 2s, 500ms, 5m; never: uint64_t, in ms, CLI_NEVER */
+    CLI_LIMIT,    /* a time that is not 0 */
     CLI_TEXTS,    /* any text, as often as wanted: cli_list */
     CLI_FILES,    /* a file, as often as wanted: cli_list */
     CLI_NEXT      /* nothing: what follows are the words of another group */
 } cli_kind;
 
 #define CLI_NEVER UINT64_MAX
+
+/* --total-timeout, which caps what progress can add: as given, or the default for a call that has
+ * this --timeout. */
+#define CLI_TOTAL_HELP                                                                             \
+    "for an answer in all, progress or not (10m, or --timeout if that is a longer time; never: no" \
+    " limit)"
+uint64_t cli_total(uint64_t given_ms, uint64_t timeout_ms);
 
 typedef struct cli_list {
     const char **at;

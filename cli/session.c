@@ -54,7 +54,7 @@ const cli_option cli_time_table[] = {
      "for an answer: 5s, 500ms, 2m, never (the protocol's, else"
      " 30s)",
      AT(timeout_ms)},
-    {"total-timeout", 0, CLI_TIME, "TIME", "for an answer, progress or not (never)", AT(total_ms)},
+    {"total-timeout", 0, CLI_LIMIT, "TIME", CLI_TOTAL_HELP, AT(total_ms)},
     {"start-timeout", 0, CLI_TIME, "TIME", "for each answer of the handshake (the protocol's)",
      AT(start_ms)},
     {"stop-timeout", 0, CLI_TIME, "TIME",
@@ -67,7 +67,7 @@ const cli_option cli_time_table[] = {
 const cli_option cli_progress_table[] = {
     {"progress", 0, CLI_FLAG, NULL, "ask for progress, and show it", AT(progress)},
     {"reset-on-progress", 0, CLI_FLAG, NULL,
-     "ask for progress, which starts --timeout anew (then --total-timeout is 10m)", AT(reset)},
+     "ask for progress, which restarts --timeout; --total-timeout still ends the call", AT(reset)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

@@ -112,7 +112,7 @@ expect 2 '"kind":"usage"' '' tools --json
 json 'e["exit"] == 2'
 run --help
 for word in --config --server --connect --mode --revision --ids --env --inherit-env --cwd --stderr --root --sample \
-    --answer --opener --progress --task --level --show --record --timeout --total-timeout --start-timeout \
+    --answer --opener --progress --reset-on-progress --task --level --show --record --timeout --total-timeout --start-timeout \
     --probe-timeout --for --json; do has out "$word"; done
 
 # --- What there is. ----------------------------------------------------------------------------
@@ -190,9 +190,10 @@ with 5 '' '(--timeout)' tools call wait --timeout 200ms
 with 5 '*' '' tools call wait --timeout 200ms --json
 json 'e["kind"] == "timeout" and "--timeout" in e["message"]'
 with 5 '' '(--total-timeout)' tools call wait --timeout 10s --total-timeout 200ms
-with 5 '' '(--total-timeout)' tools call wait ms:=4000 -p --timeout 1500ms --total-timeout 1700ms
-# Progress keeps it alive, and is shown: here in lines.
-with 0 'waited' ' 20% 1 of 5: step 1' tools call wait ms:=1000 -p --timeout 600ms
+with 5 '' '(--total-timeout)' tools call wait ms:=4000 -p --reset-on-progress --timeout 1500ms --total-timeout 1700ms
+# Progress is shown, here in lines; it keeps the call alive only if that is wanted.
+with 5 '' 'no answer within 600 ms (--timeout)' tools call wait ms:=1000 -p --timeout 600ms
+with 0 'waited' ' 20% 1 of 5: step 1' tools call wait ms:=1000 -p --reset-on-progress --timeout 600ms
 has err '100% 5 of 5: step 5'
 with 0 'waited' 'the task is working' tools call job ms:=200 --task
 with 0 'waited' '' tools call job ms:=100 --task --json

@@ -22,6 +22,7 @@ static bool is_given(const struct autohand_options *options, const cli_option *o
     case CLI_COUNT:
     case CLI_SIZE:
     case CLI_TIME:
+    case CLI_LIMIT:
         return *(const uint64_t *)place;
     case CLI_TEXTS:
     case CLI_FILES:

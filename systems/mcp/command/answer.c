@@ -69,7 +69,7 @@ static int code_of(const dx_event *event) {
 
 void answer_take(dx_mcp_client *client, dx_mcp_call call, const dx_event *event, void *user) {
     struct answer *answer = user;
-    (void)client;
+    const struct talk *talk = dx_mcp_client_user(client);
     (void)call;
     answer->done = true;
     answer->code = code_of(event);
@@ -82,8 +82,9 @@ void answer_take(dx_mcp_client *client, dx_mcp_call call, const dx_event *event,
         return;
     }
     const char *timer = event->outcome != DX_OUTCOME_TIMED_OUT ? ""
-                        : event->error.fault == DX_FAULT_TOTAL ? " (--total-timeout)"
-                                                               : " (--timeout)";
+                        : event->error.fault == DX_FAULT_TOTAL && !talk->is_hard
+                            ? " (--total-timeout)"
+                            : " (--timeout)";
     /* What does not fit is told with its method. */
     size_t len = strlen(answer->method);
     bool has_method = strncmp(event->error.phrase, answer->method, len) == 0;
@@ -119,11 +120,15 @@ int answer_tell(struct talk *talk, struct answer *answer) {
     return code;
 }
 
+static uint64_t later(uint64_t at, uint64_t ms) {
+    return ms > CLI_NEVER - at ? CLI_NEVER : at + ms;
+}
+
 /* While the user is asked something, the server waits, too: then the time is ours to keep. */
-static uint64_t deadline_of(const struct talk *talk, uint64_t timeout_ms) {
-    return !talk->interactive || talk->asks || timeout_ms == CLI_NEVER
-               ? CLI_NEVER
-               : talk->alive_at + timeout_ms;
+static uint64_t deadline_of(const struct talk *talk) {
+    uint64_t late = later(talk->alive_at, talk->timeout_ms);
+    uint64_t total = later(talk->began_at, talk->total_ms);
+    return !talk->interactive || talk->asks ? CLI_NEVER : late < total ? late : total;
 }
 
 static void cancel(struct talk *talk, const struct answer *answer, const char *reason) {
@@ -133,25 +138,27 @@ static void cancel(struct talk *talk, const struct answer *answer, const char *r
 
 /* Ends only with the answer: the call has its address. */
 static int wait_for_end(struct talk *talk, struct answer *answer) {
-    uint64_t timeout = talk->timeout_ms;
     int why = CLI_OK;
-    talk->alive_at = cli_now();
+    talk->began_at = talk->alive_at = cli_now();
     while (!answer->done) {
         bool asked = talk->asks;
+        uint64_t until = why == CLI_OK ? deadline_of(talk) : CLI_NEVER;
+        uint64_t before = cli_now();
         if (why == CLI_OK && talk_is_interrupted(talk))
             why = CLI_INTERRUPTED;
         else if (why == CLI_OK && talk->given_up)
             why = talk->given_up;
-        else if (why == CLI_OK && cli_now() >= deadline_of(talk, timeout))
+        else if (before >= until)
             why = CLI_LATE;
         else {
-            talk_wait(talk, deadline_of(talk, timeout));
-            if (asked && !talk->asks)
+            talk_wait(talk, until);
+            if (asked) {
+                talk->began_at += cli_now() - before;
                 talk->alive_at = cli_now();
+            }
             continue;
         }
         cancel(talk, answer, why == CLI_LATE ? "timeout" : "interrupted by the user");
-        timeout = CLI_NEVER;
     }
     return why;
 }
@@ -166,7 +173,11 @@ int answer_wait(struct talk *talk, struct answer *answer, dx_status status) {
     if (why == CLI_INTERRUPTED)
         return talk_tell_interrupt();
     if (why == CLI_LATE)
-        return talk_tell(talk, CLI_LATE, "no answer in time (--timeout)", NULL, NULL);
+        return talk_tell(talk, CLI_LATE,
+                         talk->is_hard || cli_now() < later(talk->began_at, talk->total_ms)
+                             ? "no answer in time (--timeout)"
+                             : "no answer in time (--total-timeout)",
+                         NULL, NULL);
     if (why != CLI_OK)
         return why;
     if (answer->code == CLI_OK || (answer->quiet && answer->code == CLI_REFUSED))

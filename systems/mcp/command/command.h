@@ -23,6 +23,7 @@ struct mcp_options {
     const char *opener;
 
     bool progress;
+    bool reset;
     bool task;
     const char *level;
     bool show;

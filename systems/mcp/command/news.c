@@ -71,10 +71,11 @@ void news_on_progress(dx_mcp_client *client, dx_mcp_call call, const dx_mcp_prog
     struct talk *talk = dx_mcp_client_user(client);
     char *text = NULL;
     size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
     (void)call;
     (void)user;
-    talk->alive_at = cli_now();
+    if (talk->options->reset)
+        talk->alive_at = cli_now();
+    FILE *out = talk->options->progress ? open_memstream(&text, &len) : NULL;
     if (!out)
         return;
     if (progress->has_total && progress->total > 0)

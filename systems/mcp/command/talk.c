@@ -160,19 +160,31 @@ static int choose_revision(const struct talk *talk, dx_mcp_client_config *config
     return CLI_OK;
 }
 
+/* --timeout is a limit also for what takes several requests: the pages of a list, the state of a
+ * task. For a single one it speaks first, since its message is the clearer one. */
+static void set_total(struct talk *talk) {
+    enum { AFTER_MS = 50 };
+    const struct mcp_options *options = talk->options;
+    talk->total_ms = cli_total(options->total_ms, talk->timeout_ms);
+    talk->is_hard = options->timeout_ms && !options->reset && talk->total_ms > AFTER_MS &&
+                    options->timeout_ms < talk->total_ms - AFTER_MS;
+    if (talk->is_hard)
+        talk->total_ms = options->timeout_ms + AFTER_MS;
+}
+
 /* The library's clock does not stop while the user is asked something. */
 static void set_times(struct talk *talk, dx_mcp_client_config *config) {
     const struct mcp_options *options = talk->options;
     talk->timeout_ms = options->timeout_ms       ? options->timeout_ms
                        : talk->server.timeout_ms ? talk->server.timeout_ms
                                                  : config->timeout_ms;
+    set_total(talk);
     config->timeout_ms = talk->interactive ? DX_NEVER : talk->timeout_ms;
+    config->total_ms = talk->interactive ? DX_NEVER : talk->total_ms;
     if (options->start_ms)
         config->start_ms = options->start_ms;
     if (options->probe_ms)
         config->probe_ms = options->probe_ms;
-    if (options->total_ms)
-        config->total_ms = options->total_ms;
 }
 
 static int configure(struct talk *talk, dx_mcp_client_config *config) {
@@ -270,10 +282,8 @@ int talk_close(struct talk *talk, int code) {
 }
 
 dx_mcp_call_options talk_call_options(struct talk *talk) {
-    dx_mcp_call_options call = {.timeout_ms = 0};
-    if (talk->options->progress) {
-        call.reset = 1;
-        call.on_progress = news_on_progress;
-    }
-    return call;
+    const struct mcp_options *options = talk->options;
+    return (dx_mcp_call_options){.reset = options->reset,
+                                 .on_progress =
+                                     options->progress || options->reset ? news_on_progress : NULL};
 }

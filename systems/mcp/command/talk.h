@@ -42,8 +42,12 @@ struct talk {
     size_t answered;
     int given_up; /* an exit code that was told: what is under way is cancelled */
 
-    uint64_t timeout_ms; /* for an answer; kept here if the user can be asked meanwhile */
-    uint64_t alive_at;   /* the last sign of life of the call at hand */
+    /* For an answer, and in all; kept here if the user can be asked meanwhile. */
+    uint64_t timeout_ms;
+    uint64_t total_ms;
+    bool is_hard;        /* total_ms is what --timeout says */
+    uint64_t began_at;   /* the call at hand, … */
+    uint64_t alive_at;   /* … and the last progress that counts */
     size_t progress_len; /* columns of the line that is drawn now */
     char task_state[200];
 

@@ -48,8 +48,9 @@ static const cli_option offer_options[] = {
 };
 
 static const cli_option call_options[] = {
-    {"progress", 'p', CLI_FLAG, NULL, "ask for progress, show it, and let it start --timeout anew",
-     AT(progress)},
+    {"progress", 'p', CLI_FLAG, NULL, "ask for progress, and show it", AT(progress)},
+    {"reset-on-progress", 0, CLI_FLAG, NULL,
+     "ask for progress, which restarts --timeout; --total-timeout still ends the call", AT(reset)},
     {"task", 0, CLI_FLAG, NULL, "run the tool as a task (2025-11-25)", AT(task)},
     {"level", 0, CLI_CHOICE, "debug|info|notice|warning|error|critical|alert|emergency",
      "ask for log messages from that level on, and show them", AT(level)},
@@ -60,9 +61,11 @@ static const cli_option call_options[] = {
 };
 
 static const cli_option time_options[] = {
-    {"timeout", 't', CLI_TIME, "TIME", "for each answer (30s)", AT(timeout_ms)},
-    {"total-timeout", 0, CLI_TIME, "TIME", "for an answer in all, whatever the progress (never)",
-     AT(total_ms)},
+    {"timeout", 't', CLI_TIME, "TIME",
+     "for an answer; if given, also for a whole list and for a task, unless --reset-on-progress"
+     " (30s)",
+     AT(timeout_ms)},
+    {"total-timeout", 0, CLI_LIMIT, "TIME", CLI_TOTAL_HELP, AT(total_ms)},
     {"start-timeout", 0, CLI_TIME, "TIME", "for the answer to initialize or server/discover (30s)",
      AT(start_ms)},
     {"probe-timeout", 0, CLI_TIME, "TIME", "with --mode auto: for the answer of the copy (10s)",

@@ -130,9 +130,9 @@ static bool viewer_ended(struct work *work) {
     struct timespec until;
     if (!work->has_viewer)
         return true;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += FINISH_MS / 1000;
-    return pthread_timedjoin_np(work->viewer, NULL, &until) == 0;
+    return pthread_clockjoin_np(work->viewer, NULL, CLOCK_MONOTONIC, &until) == 0;
 }
 
 /* The parts. */

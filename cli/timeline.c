@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The defaults of --max, for a page and for a diagram. */
 enum { PAGE_ITEMS = 2000000, DIAGRAM_ITEMS = 500 };
@@ -48,8 +50,15 @@ struct timeline {
 
 /* The output. */
 
-/* A trace that is written over can't be had again. */
+/* A trace that is written over can't be had again; and anybody can put a link into a shared
+ * folder. */
 static int check_output(const struct timeline *timeline) {
+    const char *name = timeline->out_name;
+    struct stat link;
+    if (name && lstat(name, &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != 0 &&
+        link.st_uid != geteuid())
+        return cli_fail(CLI_USAGE, "%s is a symbolic link of another user; it is not followed",
+                        name);
     for (size_t i = 0; i < timeline->count; i++)
         if (cli_writes_over(timeline->out_name, timeline->files[i]))
             return cli_fail(CLI_USAGE, "%s is a trace that is read; it can't be the output",

@@ -28,7 +28,7 @@ uint64_t dx_recorder_now_us(void) {
 
 /* Only a file can be renamed and begun anew. A device (/dev/null), a pipe or a terminal stays what
  * it is: to rename it would take it away from all others. */
-bool dx__recorder_is_file(int fd) {
+static bool is_file(int fd) {
     struct stat stat;
     return fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode);
 }
@@ -239,10 +239,12 @@ static dx_status open_file(dx_recorder *recorder, dx_error *reterr) {
     recorder->fd = dx__high_fd(dx__recorder_open_file(recorder->path));
     if (recorder->fd < 0)
         return dx__system_error(reterr, DX_FAULT_SYSTEM,
-                                errno == EBUSY ? "record to what another process records to:"
-                                               : "write to",
+                                recorder->fd == DX__FOREIGN
+                                    ? "record to a file or symbolic link of another user:"
+                                : errno == EBUSY ? "record to what another process records to:"
+                                                 : "write to",
                                 recorder->path, errno);
-    if (!dx__recorder_is_file(recorder->fd))
+    if (!is_file(recorder->fd))
         recorder->size_max = 0;
     return DX_OK;
 }
@@ -285,7 +287,7 @@ dx_status dx_recorder_open(const dx_recorder_config *config, dx_recorder **ret_r
 
 static bool joined(dx_recorder *recorder, time_t until) {
     struct timespec time = {.tv_sec = until};
-    return pthread_timedjoin_np(recorder->thread, NULL, &time) == 0;
+    return pthread_clockjoin_np(recorder->thread, NULL, CLOCK_MONOTONIC, &time) == 0;
 }
 
 /* Whether it is the disk that holds a write up. A thread that is ready to run only lacks a
@@ -354,7 +356,7 @@ dx_status dx_recorder_close(dx_recorder *recorder, dx_error *reterr) {
     if (!recorder)
         return DX_OK;
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     time_t from = now.tv_sec + 1; /* the first second has begun */
     bool relieved = relieve(recorder);
     bool ended = relieved || joined_in_time(recorder, from);

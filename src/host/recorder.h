@@ -84,10 +84,10 @@ struct dx__entry {
 dx_status dx__recorder_put_lost(dx_recorder *recorder);
 bool dx__recorder_has_much(const dx_recorder *recorder);
 
-/* recorder_thread.c: opens a new file, not waiting for anybody; writes what comes, until nothing
- * more does or (idle) another thread is to do it; what a wire's cutter tells goes through the
- * third. */
-bool dx__recorder_is_file(int fd);
+/* recorder_thread.c: opens a new file that only we can read, not waiting for anybody (DX__FOREIGN:
+ * it, or a link to it, is another user's); writes what comes, until nothing more does or (idle)
+ * another thread is to do it; what a wire's cutter tells goes through the third. */
+enum { DX__FOREIGN = -2 };
 int dx__recorder_open_file(const char *path);
 void dx__recorder_work(dx_recorder *recorder, bool idle);
 void dx__recorder_tell(void *user, dx_trace_kind kind, dx_text text, size_t bytes);

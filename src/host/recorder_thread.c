@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,22 +27,65 @@ static bool is_ours_alone(int fd) {
     return false;
 }
 
-/* A pipe that nobody reads is refused, not waited for: whoever opens a recorder may have no way to
- * be interrupted. */
-int dx__recorder_open_file(const char *path) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600);
-    if (fd < 0)
+static int fail_open(int fd, int result) {
+    int number = errno;
+    close(fd);
+    errno = number;
+    return result;
+}
+
+/* The link is read through a descriptor, so that nobody exchanges it after the look at its owner.
+ * The links of /proc lead to what has no name (/dev/stdout to a pipe), and nobody can make one. */
+static int follow(int folder, const char *path, unsigned links_max) {
+    enum { FLAGS = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK };
+    int fd = openat(folder, path, FLAGS | O_NOFOLLOW, 0600);
+    if (fd >= 0 || errno != ELOOP || !links_max)
+        return fd;
+    struct stat stat;
+    struct statfs system;
+    int link = openat(folder, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (link < 0)
         return -1;
-    bool good = fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) == 0;
-    if (good && dx__recorder_is_file(fd))
-        good = is_ours_alone(fd) && ftruncate(fd, 0) == 0;
-    if (!good) {
-        int number = errno;
-        close(fd);
-        errno = number;
-        return -1;
+    if (fstat(link, &stat) < 0 || fstatfs(link, &system) < 0)
+        return fail_open(link, -1);
+    if (stat.st_uid != 0 && stat.st_uid != geteuid()) {
+        errno = EPERM;
+        return fail_open(link, DX__FOREIGN);
     }
-    return fd;
+    char target[4096];
+    ssize_t len = readlinkat(link, "", target, sizeof target - 1);
+    close(link);
+    if (system.f_type == PROC_SUPER_MAGIC)
+        return openat(folder, path, FLAGS, 0600);
+    if (len < 0)
+        return -1;
+    target[len] = '\0';
+    /* What it names is to be found from the folder that it lies in. */
+    const char *name = strrchr(path, '/');
+    char *above = name ? strndup(path, (size_t)(name - path) + 1) : NULL;
+    int from = above ? openat(folder, above, O_PATH | O_DIRECTORY | O_CLOEXEC) : folder;
+    free(above);
+    if (name && from < 0)
+        return -1;
+    fd = follow(from, target, links_max - 1);
+    return from == folder ? fd : fail_open(from, fd);
+}
+
+/* A pipe that nobody reads is refused, not waited for: whoever opens a recorder may have no way to
+ * be interrupted. What was crossing the wire is for nobody else's eyes, whoever made the file. */
+int dx__recorder_open_file(const char *path) {
+    int fd = follow(AT_FDCWD, path, 8);
+    if (fd < 0)
+        return fd;
+    bool good = fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) == 0;
+    struct stat stat;
+    if (!good || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode))
+        return good ? fd : fail_open(fd, -1);
+    if (!is_ours_alone(fd))
+        return fail_open(fd, -1);
+    if (fchmod(fd, 0600) < 0 && stat.st_uid != geteuid())
+        return fail_open(fd, DX__FOREIGN);
+    return ftruncate(fd, 0) == 0 ? fd : fail_open(fd, -1);
 }
 
 /* PATH.2 becomes PATH.3, PATH.1 becomes PATH.2, PATH becomes PATH.1, and a new PATH begins; where

@@ -1,0 +1,175 @@
+"""Files that hold traffic: nobody else reads them, whoever made them, and nobody else says where they are."""
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+
+import attack
+from attack import PATIENCE, Skip, duplex, eventually, run, same, time_bound, true
+
+NOBODY = 65534
+
+
+class Folder:
+    """A folder that everybody may write to; without the sticky bit, so that the kernel alone does not
+    keep anybody from following the links of others."""
+
+    def __enter__(self):
+        self.place = tempfile.mkdtemp(prefix="attack-files-")
+        os.chmod(self.place, 0o777)
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.place, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.place, name)
+
+    def make(self, name, mode, owner=None, text="old\n"):
+        path = self.path(name)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        os.chmod(path, mode)
+        if owner is not None:
+            os.chown(path, owner, owner)
+        return path
+
+    def link(self, target, name, owner=None):
+        path = self.path(name)
+        os.symlink(target, path)
+        if owner is not None:
+            os.lchown(path, owner, owner)
+        return path
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def mode_of(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def echo():
+    return os.path.join(attack.BUILD, "examples", "echo")
+
+
+def call(path):
+    return duplex("call", "-f", "line", "-o", path, "echo", "secret=1", "--", echo(), "line")
+
+
+def recorders(folder):
+    """Each command that writes traffic to a file, as a function of that file."""
+    script = folder.make("script.json", 0o644, text='{"duplex-mock": 1, "on": []}')
+    trace = folder.path("input.jsonl")
+    same(run(call(trace), PATIENCE)[0], 0, "the exit code")
+
+    return {
+        "tap": lambda path: duplex("tap", "-o", path, "--", echo(), "line"),
+        "call": call,
+        "mcp": lambda path: duplex("mcp", "ping", "-o", path, "--", os.path.join(attack.BUILD, "examples", "mcp-adder")),
+        "mock": lambda path: duplex("mock", "-f", "line", "-o", path, script),
+        "replay": lambda path: duplex("replay", "-o", path, trace, "--", echo(), "line"),
+        "timeline": lambda path: duplex("timeline", "-o", path, trace),
+    }
+
+
+def attack_files_mode():
+    """A file that is there and that everybody may read is private once traffic is in it."""
+    with Folder() as folder:
+        for name, command in recorders(folder).items():
+            path = folder.make(name, 0o666)
+            code, _, said = run(command(path), PATIENCE, stdin=subprocess.DEVNULL)
+            true(code == 0, "%s: %d %s" % (name, code, said))
+            same(mode_of(path), 0o600, "the mode")
+            true("old" not in read(path)[:4], "%s was not written" % name)
+        path = folder.make("run", 0o666)
+        config = folder.make("run.json", 0o600, text=json.dumps(
+            {"duplex": 1, "peers": {"a": {"command": [echo(), "line"], "framing": "line", "record": path}}}))
+        with attack.Program(duplex("run", "--config", config)) as program:
+            eventually(lambda: mode_of(path) == 0o600, "the recording of a run is private")
+            program.is_sane()
+
+
+def as_nobody(argv):
+    """The same command line as another user."""
+    drop = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", "--"]
+    if os.geteuid() != 0:
+        raise Skip("another user can be had only by root")
+    if subprocess.run([*drop, *duplex("--version")], capture_output=True, check=False).returncode:
+        raise Skip("another user can't run what was built here")
+    return [*drop, *argv]
+
+
+def attack_files_made_by_others():
+    """A file that another user made: root takes it for itself; who can't do that does not use it."""
+    as_nobody([])
+    with Folder() as folder:
+        path = folder.make("theirs", 0o666, owner=NOBODY)
+        code, _, said = run(call(path), PATIENCE)
+        true(code == 0, said)
+        same(mode_of(path), 0o600, "the mode")
+        path = folder.make("roots", 0o666)
+        code, _, said = run(as_nobody(call(path)), PATIENCE)
+        true(code == 2 and said.count("\n") == 1 and "of another user" in said, said)
+        same(read(path), "old\n", "the file")
+        same(mode_of(path), 0o666, "the mode")
+
+
+def refused(command, target):
+    """One line, and the target of the link stays as it is, or is not made."""
+    before = read(target) if os.path.exists(target) else None
+    code, _, said = run(command, PATIENCE, stdin=subprocess.DEVNULL)
+    true(code == 2 and said.count("\n") == 1, "%d %s" % (code, said))
+    true("symbolic link of another user" in said, said)
+    same(read(target) if os.path.exists(target) else None, before, target)
+
+
+def attack_files_links_of_others():
+    as_nobody([])
+    with Folder() as folder:
+        target = folder.make("target", 0o600)
+        for name, command in recorders(folder).items():
+            refused(command(folder.link(target, name, owner=NOBODY)), target)
+            refused(command(folder.link(folder.path("absent-" + name), name + "-absent", owner=NOBODY)),
+                    folder.path("absent-" + name))
+        # Through a link of our own, too; and the other way round, for another user than root.
+        refused(call(folder.link("call", "ours")), target)
+        mine = folder.make("mine", 0o600, owner=NOBODY)
+        third = folder.link(mine, "third", owner=12345)
+        refused(as_nobody(call(third)), mine)
+
+
+def attack_files_own_links():
+    """What worked before: links of our own and of root, pipes, devices, descriptors."""
+    with Folder() as folder:
+        os.mkdir(folder.path("below"))
+        folder.link("../real", "below/first")
+        path = folder.link("below/first", "second")
+        code, _, said = run(call(path), PATIENCE)
+        true(code == 0, said)
+        true("secret" in read(folder.path("real")), "nothing was recorded")
+        same(mode_of(folder.path("real")), 0o600, "the mode")
+        for place in "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+            before = subprocess.run([*call(place)], capture_output=True, check=False, timeout=time_bound(PATIENCE))
+            true(before.returncode == 0 and b"secret" in before.stdout, "%s: %s" % (place, before.stderr))
+        null = mode_of("/dev/null")
+        same(run(call("/dev/null"), PATIENCE)[0], 0, "the exit code")
+        same(mode_of("/dev/null"), null, "the mode")
+        os.mkfifo(folder.path("pipe"), 0o644)
+        with subprocess.Popen(["cat", folder.path("pipe")], stdout=subprocess.PIPE) as reader:
+            code, _, said = run(call(folder.path("pipe")), PATIENCE)
+            text = reader.stdout.read()
+        true(code == 0 and b"secret" in text, said)
+        same(mode_of(folder.path("pipe")), 0o644, "the mode")
+        folder.link("loop", "loop")
+        code, _, said = run(call(folder.path("loop")), PATIENCE)
+        true(code == 2 and said.count("\n") == 1, said)
+
+
+if __name__ == "__main__":
+    sys.exit(attack.main(globals()))

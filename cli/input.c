@@ -4,6 +4,8 @@
 #include "cli/say.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -39,10 +41,46 @@ char *cli_read_stream(FILE *stream, size_t max, size_t *ret_len) {
     return text;
 }
 
+/* A pipe to which nobody writes is not waited for as long as it pleases. */
+static bool has_writer(int fd, int *ret_byte) {
+    enum { WRITER_MS = 3000 };
+    struct stat stat;
+    struct pollfd pipe = {.fd = fd, .events = POLLIN};
+    unsigned char byte;
+    *ret_byte = EOF;
+    if (fstat(fd, &stat) < 0 || !S_ISFIFO(stat.st_mode) || poll(&pipe, 1, WRITER_MS) != 0)
+        return true;
+    ssize_t len = read(fd, &byte, 1); /* 0: nobody has it open, else it fails or there is one */
+    if (len > 0)
+        *ret_byte = byte;
+    errno = ETIMEDOUT;
+    return len != 0;
+}
+
+FILE *cli_open_file(const char *path) {
+    int byte;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return NULL;
+    FILE *stream =
+        has_writer(fd, &byte) && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) == 0
+            ? fdopen(fd, "rb")
+            : NULL;
+    if (!stream) {
+        int number = errno;
+        close(fd);
+        errno = number;
+        return NULL;
+    }
+    if (byte != EOF)
+        ungetc(byte, stream);
+    return stream;
+}
+
 char *cli_read_file(const char *path, size_t *ret_len) {
     bool is_input = strcmp(path, "-") == 0;
     errno = 0;
-    FILE *stream = is_input ? stdin : fopen(path, "rbe");
+    FILE *stream = is_input ? stdin : cli_open_file(path);
     const char *name = is_input ? "the standard input" : path;
     char *text = stream ? cli_read_stream(stream, FILE_MAX, ret_len) : NULL;
     int number = errno ? errno : ENOMEM;
@@ -199,7 +237,7 @@ static dx_status find_beside(void *user, dx_text name, dx_text *ret_bytes, dx_te
     if (asprintf(&path, "%.*s%.*s.openrpc.json", folder, beside->path, (int)name.len, name.at) < 0)
         return DX_ERR_NOMEM;
     bool wanted = !memchr(name.at, '/', name.len) && beside->count <= EXTENDS_MAX;
-    FILE *stream = wanted ? fopen(path, "rbe") : NULL;
+    FILE *stream = wanted ? cli_open_file(path) : NULL;
     char *text = stream ? cli_read_stream(stream, FILE_MAX, &len) : NULL;
     free(path);
     if (stream)

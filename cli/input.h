@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <yyjson.h>
 
+/* Opens a file for reading; a pipe that nobody has opened for writing within 3 s is ETIMEDOUT. */
+FILE *cli_open_file(const char *path);
 /* What a stream holds, to be freed, with a NUL behind it; NULL with errno, which is EFBIG if that
  * is more than so many bytes. */
 char *cli_read_stream(FILE *stream, size_t max, size_t *ret_len);

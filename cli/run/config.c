@@ -435,7 +435,7 @@ static int read_root(struct reading *reading, char *const *names) {
 
 static int read_text(struct reading *reading, char **ret_text) {
     const char *path = reading->config->path;
-    FILE *stream = fopen(path, "rbe");
+    FILE *stream = cli_open_file(path);
     size_t len = 0;
     char *text = stream ? cli_read_stream(stream, CONFIG_FILE_MAX, &len) : NULL;
     int number = errno;

@@ -170,7 +170,7 @@ static bool take_line(struct reading *reading, cli_config_peer *peer, size_t *co
 /* To be freed; NULL if that was told. */
 static char *read_env_file(struct reading *reading, const char *place, const char *path,
                            size_t *ret_len) {
-    FILE *stream = fopen(path, "re");
+    FILE *stream = cli_open_file(path);
     char *text = stream ? cli_read_stream(stream, CONFIG_FILE_MAX, ret_len) : NULL;
     if (!text && errno == EFBIG)
         config_flaw(reading, place, 0, "%s is longer than %d bytes", path, CONFIG_FILE_MAX);

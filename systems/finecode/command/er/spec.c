@@ -1,6 +1,7 @@
 /* Reads finecode-handlers.toml. */
 #include "systems/finecode/command/er/spec.h"
 
+#include "cli/input.h"
 #include "cli/options.h"
 #include "cli/say.h"
 
@@ -255,7 +256,7 @@ static int take_root(struct spec *spec) {
 
 /* NULL with errno. */
 static char *read_text(const char *path, size_t *ret_len) {
-    FILE *file = fopen(path, "re");
+    FILE *file = cli_open_file(path);
     char *text = file ? malloc(TEXT_MAX + 1) : NULL;
     *ret_len = text ? fread(text, 1, TEXT_MAX + 1, file) : 0;
     bool failed = text && ferror(file);

@@ -151,9 +151,7 @@ void contact_unsent(struct contact *contact, const char *method, dx_status statu
 /* Each when the one before was answered. */
 static void take_steps(struct contact *contact) {
     const cli_session *session = contact->session;
-    dx_link_call_options options = {
-        .peer = {.user = contact, .timeout_ms = session->options->start_ms},
-        .on_done = on_step_done};
+    dx_link_call_options options = {.peer = {.user = contact}, .on_done = on_step_done};
     const dx_step *first = dx_protocol_facts_of(session->protocol)->start;
     dx_status status = DX_OK;
     while (status == DX_OK && contact->step && contact->step->method) {
@@ -161,6 +159,10 @@ static void take_steps(struct contact *contact) {
         const char *params = step == first && session->init ? session->init : step->params;
         dx_link *link = contact_link(contact);
         if (!step->notification) {
+            const dx_method *known = dx_protocol_find(session->protocol, dx_str(step->method));
+            options.peer.timeout_ms =
+                cli_start_time(session->options->start_ms, session->options->timeout_ms,
+                               known ? known->deadline_ms[DX_SIDE_HOST] : 0);
             status = dx_link_call(link, dx_str(step->method), contact_json(params), &options, NULL);
             if (status == DX_OK)
                 return;

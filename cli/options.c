@@ -106,6 +106,12 @@ uint64_t cli_total(uint64_t given_ms, uint64_t timeout_ms) {
     return timeout_ms != CLI_NEVER && timeout_ms > TOTAL_MS ? timeout_ms : TOTAL_MS;
 }
 
+uint64_t cli_start_time(uint64_t given_ms, uint64_t timeout_ms, uint64_t own_ms) {
+    enum { LEAST_MS = 5000 };
+    uint64_t limit = timeout_ms < LEAST_MS ? LEAST_MS : timeout_ms;
+    return given_ms ? given_ms : timeout_ms && limit < own_ms ? limit : own_ms;
+}
+
 /* Help. */
 
 const cli_option cli_start_table[] = {

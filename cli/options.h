@@ -33,6 +33,11 @@ typedef enum cli_kind {
     "for an answer in all, progress or not (10m, or --timeout if that is a longer time; never: no" \
     " limit)"
 uint64_t cli_total(uint64_t given_ms, uint64_t timeout_ms);
+/* --start-timeout: as given, or what the protocol has, or --timeout (0: not given) if that is
+ * shorter; but 5 s at least, since starting a program takes time. */
+uint64_t cli_start_time(uint64_t given_ms, uint64_t timeout_ms, uint64_t own_ms);
+/* So long a peer that did not answer in time may take to leave. */
+enum { CLI_LATE_LEAVE_MS = 700 };
 
 typedef struct cli_list {
     const char **at;

@@ -15,9 +15,6 @@
 
 #define AT(member) offsetof(cli_peer_options, member)
 
-/* Each step of leaving, for a peer that did not answer in time. */
-enum { LATE_STOP_MS = 250 };
-
 const cli_option cli_peer_table[] = {
     {"protocol", 'p', CLI_PROTOCOL, "NAME|FILE|auto",
      "what is spoken: a built-in protocol (NAME[@REVISION], see duplex list), an OpenRPC document,"
@@ -55,11 +52,13 @@ const cli_option cli_time_table[] = {
      " 30s)",
      AT(timeout_ms)},
     {"total-timeout", 0, CLI_LIMIT, "TIME", CLI_TOTAL_HELP, AT(total_ms)},
-    {"start-timeout", 0, CLI_TIME, "TIME", "for each answer of the handshake (the protocol's)",
+    {"start-timeout", 0, CLI_TIME, "TIME",
+     "for each answer of the handshake (the protocol's, or --timeout if that is shorter, but 5s"
+     " at least)",
      AT(start_ms)},
     {"stop-timeout", 0, CLI_TIME, "TIME",
-     "for each step of leaving: goodbye, end of input, SIGTERM (the protocol's, else 2s; after a"
-     " time-out at most 250ms)",
+     "for each step of leaving: goodbye, end of input, SIGTERM (the protocol's, else 2s; after an"
+     " answer that was late, 700ms in all)",
      AT(stop_ms)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -417,12 +416,12 @@ int cli_session_close(cli_session *session, int code) {
     int before = cli_interrupts();
     if (session->loop && session->main) {
         close_trials(session);
-        /* It did not answer in time, so it is not waited for much longer. */
-        if (code == CLI_LATE && session->main->child && !session->options->stop_ms)
-            dx_child_hurry(session->main->child, LATE_STOP_MS);
         contact_stop(session->main);
-        while (!session->main->gone && cli_interrupts() == before)
-            cli_wait(session->loop, CLI_NEVER);
+        uint64_t until = code == CLI_LATE && !session->options->stop_ms
+                             ? cli_now() + CLI_LATE_LEAVE_MS
+                             : CLI_NEVER;
+        while (!session->main->gone && cli_interrupts() == before && cli_now() < until)
+            cli_wait(session->loop, until);
         if (cli_interrupts() != before && code == CLI_OK)
             code = tell_interrupt();
     }

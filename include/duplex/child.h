@@ -106,8 +106,6 @@ DX_API dx_status dx_child_start(dx_loop *loop, const dx_child_config *config, dx
                                 dx_error *reterr);
 /* Begins the ladder; on_gone comes in bounded time. Harmless when it is stopping or gone. */
 DX_API void dx_child_stop(dx_child *child);
-/* From now on, each step of the ladder takes at most so long, also the one that it is on. */
-DX_API void dx_child_hurry(dx_child *child, uint64_t step_ms);
 /* Kills its group at once, if it is not gone, waits until it is dead (2 s at most), and forgets it;
  * no callback comes any more. */
 DX_API dx_child *dx_child_free(dx_child *child);

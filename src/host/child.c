@@ -391,19 +391,6 @@ void dx_child_stop(dx_child *child) {
     dx__turn_want(child->thing.loop, &child->turn);
 }
 
-void dx_child_hurry(dx_child *child, uint64_t step_ms) {
-    dx_ladder *ladder = &child->config.ladder;
-    uint64_t *steps[] = {&ladder->farewell_ms, &ladder->close_ms, &ladder->term_ms};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (*steps[i] > step_ms)
-            *steps[i] = step_ms;
-    if (child->step != RUNNING && child->step != KILLING &&
-        child->ladder_at > later(child, step_ms))
-        child->ladder_at = later(child, step_ms);
-    if (!child->is_gone)
-        set_due(child);
-}
-
 /* The conversation ended by itself: without it the child is of no use. */
 static void too_late(void *owner) {
     dx__child_kill(owner);

@@ -73,6 +73,12 @@ void talk_wait(struct talk *talk, uint64_t until) {
         cli_wait(talk->loop, until);
 }
 
+#define LATE_START \
+    " (--start-timeout); if it speaks another framing, 'duplex call -p mcp ping' finds out"
+
+/* So much after the time that the library keeps it is up here, too. */
+enum { LATER_MS = 50 };
+
 /* The end. */
 
 static void on_ready(dx_mcp_client *client, void *user) {
@@ -97,8 +103,7 @@ static void on_closed(dx_mcp_client *client, const dx_mcp_end *end, void *user) 
     if (!end->error.fault && !end->gone)
         phrase = "the server closed the connection";
     if (!end->was_ready && talk->code == CLI_LATE)
-        more = " (--start-timeout); if it speaks another framing, 'duplex call -p mcp ping' finds"
-               " out";
+        more = LATE_START;
     if (end->refused == DX_CODE_METHOD && !talk->options->mode)
         more = "; if it speaks 2026-07-28 only, pass --mode modern";
     free(talk->failure);
@@ -163,13 +168,12 @@ static int choose_revision(const struct talk *talk, dx_mcp_client_config *config
 /* --timeout is a limit also for what takes several requests: the pages of a list, the state of a
  * task. For a single one it speaks first, since its message is the clearer one. */
 static void set_total(struct talk *talk) {
-    enum { AFTER_MS = 50 };
     const struct mcp_options *options = talk->options;
     talk->total_ms = cli_total(options->total_ms, talk->timeout_ms);
-    talk->is_hard = options->timeout_ms && !options->reset && talk->total_ms > AFTER_MS &&
-                    options->timeout_ms < talk->total_ms - AFTER_MS;
+    talk->is_hard = options->timeout_ms && !options->reset && talk->total_ms > LATER_MS &&
+                    options->timeout_ms < talk->total_ms - LATER_MS;
     if (talk->is_hard)
-        talk->total_ms = options->timeout_ms + AFTER_MS;
+        talk->total_ms = options->timeout_ms + LATER_MS;
 }
 
 /* The library's clock does not stop while the user is asked something. */
@@ -181,8 +185,7 @@ static void set_times(struct talk *talk, dx_mcp_client_config *config) {
     set_total(talk);
     config->timeout_ms = talk->interactive ? DX_NEVER : talk->timeout_ms;
     config->total_ms = talk->interactive ? DX_NEVER : talk->total_ms;
-    if (options->start_ms)
-        config->start_ms = options->start_ms;
+    config->start_ms = cli_start_time(options->start_ms, options->timeout_ms, config->start_ms);
     if (options->probe_ms)
         config->probe_ms = options->probe_ms;
 }
@@ -224,10 +227,18 @@ static int start(struct talk *talk) {
         return cli_fail(status == DX_ERR_INVALID ? CLI_USAGE : CLI_NO_START, "%s",
                         error.fault ? error.phrase : dx_status_name(status));
     code = roots_add(talk);
-    while (code == CLI_OK && !talk->ready && !talk->closed && !talk_is_interrupted(talk))
-        talk_wait(talk, CLI_NEVER);
+    /* The client tells when it is late, but only once the server has left. */
+    uint64_t until = config.mode == DX_MCP_AUTO || config.start_ms > CLI_NEVER / 2
+                         ? CLI_NEVER
+                         : cli_now() + config.start_ms + LATER_MS;
+    while (code == CLI_OK && !talk->ready && !talk->closed && !talk_is_interrupted(talk) &&
+           cli_now() < until)
+        talk_wait(talk, until);
     if (code == CLI_OK && talk_is_interrupted(talk))
         return talk_tell_interrupt();
+    if (code == CLI_OK && !talk->ready && !talk->closed)
+        return talk_tell(talk, CLI_LATE, "the server did not answer in time" LATE_START, NULL,
+                         NULL);
     if (code == CLI_OK && !talk->ready)
         return talk_tell(talk, talk->code, talk->failure, NULL, NULL);
     return code;
@@ -273,8 +284,9 @@ int talk_close(struct talk *talk, int code) {
     talk_clear_line(talk);
     if (talk->client && !talk->closed)
         dx_mcp_client_close(talk->client);
-    while (talk->client && !talk->closed && cli_interrupts() == before)
-        cli_wait(talk->loop, CLI_NEVER);
+    uint64_t until = code == CLI_LATE ? cli_now() + CLI_LATE_LEAVE_MS : CLI_NEVER;
+    while (talk->client && !talk->closed && cli_interrupts() == before && cli_now() < until)
+        cli_wait(talk->loop, until);
     if (cli_interrupts() != before && code == CLI_OK)
         code = talk_tell_interrupt();
     forget(talk);

@@ -66,7 +66,9 @@ static const cli_option time_options[] = {
      " (30s)",
      AT(timeout_ms)},
     {"total-timeout", 0, CLI_LIMIT, "TIME", CLI_TOTAL_HELP, AT(total_ms)},
-    {"start-timeout", 0, CLI_TIME, "TIME", "for the answer to initialize or server/discover (30s)",
+    {"start-timeout", 0, CLI_TIME, "TIME",
+     "for the answer to initialize or server/discover (30s, or --timeout if that is shorter, but"
+     " 5s at least)",
      AT(start_ms)},
     {"probe-timeout", 0, CLI_TIME, "TIME", "with --mode auto: for the answer of the copy (10s)",
      AT(probe_ms)},

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "cli/demo/scene.h"
+#include "cli/input.h"
 #include "cli/say.h"
 #include "cli/traffic.h"
 #include "cli/wait.h"
@@ -49,10 +50,8 @@ struct talk {
  * programs of ours lie where it does. */
 bool demo_find(const char *name, bool runs, char path[DEMO_PATH]) {
     char self[3072];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (len < 0)
+    if (!cli_own_path(self, sizeof self))
         return false;
-    self[len] = '\0';
     *strrchr(self, '/') = '\0';
     static const char *const places[] = {"examples", "../libexec/duplex", "."};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {

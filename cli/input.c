@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +40,17 @@ char *cli_read_stream(FILE *stream, size_t max, size_t *ret_len) {
         text[len] = '\0';
     *ret_len = len;
     return text;
+}
+
+bool cli_own_path(char *room, size_t size) {
+    ssize_t len = readlink("/proc/self/exe", room, size - 1);
+    char *path = len > 0 ? NULL : realpath((const char *)getauxval(AT_EXECFN), NULL);
+    if (len > 0)
+        room[len] = '\0';
+    else if (path)
+        len = snprintf(room, size, "%s", path);
+    free(path);
+    return len > 0 && (size_t)len < size;
 }
 
 /* A pipe to which nobody writes is not waited for as long as it pleases. */

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <yyjson.h>
 
+/* The path of this program, also if /proc is not mounted. False: it can't be told. */
+bool cli_own_path(char *room, size_t size);
 /* Opens a file for reading; a pipe that nobody has opened for writing within 3 s is ETIMEDOUT. */
 FILE *cli_open_file(const char *path);
 /* What a stream holds, to be freed, with a NUL behind it; NULL with errno, which is EFBIG if that

@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 
 #include "cli/describe/nearest.h"
+#include "cli/input.h"
 #include "cli/manual/manual.h"
 #include "cli/output.h"
 #include "cli/say.h"
@@ -26,9 +27,7 @@ static void run_other(const char *name, char **argv) {
     if (strchr(name, '/') || name[0] == '-' || strlen(name) > 200)
         return;
     cli_ignore_limit(false); /* that is its own matter */
-    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 256);
-    if (len > 0) {
-        path[len] = '\0';
+    if (cli_own_path(path, sizeof path - 256)) {
         char *slash = strrchr(path, '/');
         sprintf(slash + 1, "duplex-%s", name);
         argv[0] = path;

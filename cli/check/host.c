@@ -2,6 +2,7 @@
 #include "cli/check/process.h"
 #include "cli/check/scene.h"
 
+#include "cli/input.h"
 #include "cli/say.h"
 #include "cli/tail.h"
 #include "cli/wait.h"
@@ -69,7 +70,7 @@ static bool write_script(const struct stage *stage) {
     if ((strchr(protocol, '/') || strstr(protocol, ".json")) && realpath(protocol, document))
         protocol = document;
     FILE *file = fopen(stage->plugin, "we");
-    if (!file || readlink("/proc/self/exe", self, sizeof self - 1) < 0) {
+    if (!file || !cli_own_path(self, sizeof self)) {
         if (file)
             fclose(file);
         return false;

@@ -2,6 +2,7 @@
 
 #include "systems/finecode/command/live.h"
 
+#include "cli/input.h"
 #include "cli/record.h"
 #include "cli/say.h"
 #include "cli/subreaper.h"
@@ -104,8 +105,7 @@ static int take_overrides(struct work *work) {
 
 static char *own_program(void) {
     char path[4096];
-    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
-    return len > 0 ? strndup(path, (size_t)len) : NULL;
+    return cli_own_path(path, sizeof path) ? strdup(path) : NULL;
 }
 
 static int add_folder(struct work *work, const char *folder) {

@@ -68,7 +68,7 @@ def attack_readers_script():
     with Folder() as folder:
         for number, actions in enumerate((
                 [{"notify": "x", "repeat": 10**18}], [{"notify": "x", "params": ["a" * 1000], "repeat": 10**9}],
-                [{"notify": "x", "after": "99999999999h"}], [{"run": ["/bin/sh", "-c", "true"]}],
+                [{"notify": "x", "delay": "99999999999h"}], [{"run": ["/bin/sh", "-c", "true"]}],
                 [{"notify": "x", "params": ["${env:" + "A" * 100000 + "}"]}])):
             text = json.dumps({"duplex-mock": 1, "start": actions})
             code, said = ends(duplex("mock", "-f", "line", folder.write("script%d" % number, text)), 100 * MB)

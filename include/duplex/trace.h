@@ -81,6 +81,24 @@ typedef struct dx_trace_record {
     uint64_t line;      /* reader: its number, from 1 */
 } dx_trace_record;
 
+/*
+ * What nobody shall see is hidden by a list with NULL at its end. In it are:
+ *
+ *   a name           of 1 to 64 bytes. The value of every member with that name is replaced by
+ *                    "***", at any depth of a message or of an event's facts. A to Z count as a to
+ *                    z, and escapes are looked through.
+ *   a JSON Pointer   begins with "/" (RFC 6901), such as "/params/arguments/pin". The value at that
+ *                    place of a message (of each in a batch) or of an event's facts is replaced. At
+ *                    most 32.
+ *   DX_TRACE_USUAL_SECRETS
+ *                    values of environment variables and headers whose names look like secrets.
+ *                    docs/trace.md says which those are, and where they are looked for.
+ *
+ * A record that something was hidden in has "redacted": how many values. Raw text is not touched,
+ * and neither is JSON inside of a string.
+ */
+#define DX_TRACE_USUAL_SECRETS "*"
+
 /* Writing */
 
 typedef struct dx_trace_writer dx_trace_writer;
@@ -89,13 +107,7 @@ typedef struct dx_trace_writer_config {
     size_t waiting_max; /* bytes not yet sent; what goes beyond is dropped (4 MiB; at least 256) */
     uint64_t start_us;  /* the time from which the trace counts: subtracted from each time_us (0) */
     uint64_t unix_ms;   /* the same moment in ms since 1970; 0: not told */
-    /*
-     * Names of members whose values nobody shall see, NULL at the end; may be NULL. At any depth of
-     * a message (or of an event's facts), the value of a member with such a name is replaced by
-     * "***". A to Z count as a to z, and escapes are looked through. Raw text is not touched, and
-     * neither is JSON inside of a string. Each name has 1 to 64 bytes. Copied.
-     */
-    const char *const *redact;
+    const char *const *redact;     /* what is hidden; see below. May be NULL. Copied */
     const dx_allocator *allocator; /* copied; NULL: malloc */
 } dx_trace_writer_config;
 
@@ -143,12 +155,13 @@ typedef struct dx_trace_reader dx_trace_reader;
 
 typedef struct dx_trace_reader_config {
     size_t line_max;               /* bytes of a line (128 MiB) */
+    const char *const *redact;     /* what is hidden; see above. May be NULL. Copied */
     const dx_allocator *allocator; /* copied; NULL: malloc */
 } dx_trace_reader_config;
 
 DX_API dx_trace_reader_config dx_trace_reader_defaults(void);
 
-/* DX_ERR_INVALID for a line_max of 0, DX_ERR_NOMEM. */
+/* DX_ERR_INVALID for a line_max of 0, or a wrong name to redact; DX_ERR_NOMEM. */
 DX_API dx_status dx_trace_reader_new(const dx_trace_reader_config *config,
                                      dx_trace_reader **ret_reader);
 DX_API dx_trace_reader *dx_trace_reader_free(dx_trace_reader *reader);

@@ -10,7 +10,9 @@ enum { PIECE = 64 << 10 };
 
 struct dx_trace_reader {
     size_t line_max;
+    dx__secrets secrets;
     dx_buf in;
+    dx_buf shown;  /* the text of a record without its secrets */
     size_t pos;    /* where the next line begins */
     size_t looked; /* no line ends between pos and here */
     uint64_t line; /* how many were taken */
@@ -35,8 +37,13 @@ dx_status dx_trace_reader_new(const dx_trace_reader_config *config, dx_trace_rea
     *reader = (dx_trace_reader){.line_max = config->line_max < SIZE_MAX / 4 ? config->line_max
                                                                             : SIZE_MAX / 4};
     dx_buf_init(&reader->in, reader->line_max + PIECE + PIECE, &alloc);
-    *ret_reader = reader;
-    return DX_OK;
+    dx_buf_init(&reader->shown, 2 * reader->line_max, &alloc);
+    dx_status status = dx__secrets_init(&reader->secrets, config->redact, &alloc);
+    if (status == DX_OK)
+        *ret_reader = reader;
+    else
+        dx_trace_reader_free(reader);
+    return status;
 }
 
 dx_trace_reader *dx_trace_reader_free(dx_trace_reader *reader) {
@@ -44,6 +51,8 @@ dx_trace_reader *dx_trace_reader_free(dx_trace_reader *reader) {
         return NULL;
     dx_allocator alloc = reader->in.alloc;
     dx_buf_done(&reader->in);
+    dx_buf_done(&reader->shown);
+    dx__secrets_done(&reader->secrets);
     dx__free(&alloc, reader);
     return NULL;
 }
@@ -127,6 +136,17 @@ static bool is_blank(dx_text line) {
     return dx__json_space(line.at, line.at + line.len) == line.at + line.len;
 }
 
+static dx_status redact(dx_trace_reader *reader, dx_trace_record *record) {
+    uint64_t count;
+    if (!dx__secrets_any(&reader->secrets) || !record->text.at ||
+        (record->kind != DX_TRACE_MESSAGE && record->kind != DX_TRACE_EVENT))
+        return DX_OK;
+    reader->shown.len = 0;
+    dx_status status = dx__secrets_hide(&reader->secrets, record->text, &reader->shown, &count);
+    record->text = (dx_text){reader->shown.data, reader->shown.len};
+    return status;
+}
+
 static dx_status read_line(dx_trace_reader *reader, const dx__trace_line *line,
                            dx_trace_record *ret_record, dx_error *error) {
     dx_status status = dx__trace_parse(line, ret_record, error);
@@ -134,7 +154,7 @@ static dx_status read_line(dx_trace_reader *reader, const dx__trace_line *line,
         reader->foreign = false;
     if (status != DX_OK && error->fault == DX_FAULT_VERSION)
         reader->foreign = true;
-    return status;
+    return status == DX_OK ? redact(reader, ret_record) : status;
 }
 
 /* The first line that is JSON must be a header; if not, that is told before it is read. */

@@ -1,24 +1,45 @@
 /* Redaction: a walk over the text from string to string that builds nothing. */
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/secret_name.h"
 #include "rpc/json.h"
 #include "trace/trace.h"
 
 #include <string.h>
 
-enum { LONGEST = 64 };
+enum { LONGEST = 64, POINTERS = 32 };
 
-static unsigned char lower(char c) {
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-}
+/* Places in a text that are replaced, in their order. */
+struct spans {
+    size_t count;
+    dx_text at[POINTERS];
+};
 
-dx_status dx__secrets_init(dx__secrets *secrets, const char *const *names,
+/* What the walk is in: the value of a member that holds variables or headers (with their names), or
+ * the words of a command line. */
+enum place { ELSEWHERE, VARIABLES, WORDS };
+
+struct walk {
+    const dx__secrets *secrets;
+    dx__json json;
+    dx_buf *buf;
+    const char *done; /* everything before it is in the buffer */
+    const char *end;  /* of the place */
+    enum place place;
+    bool is_pair; /* {"name":…} was of a secret, so "value" is */
+    uint64_t count;
+};
+
+dx_status dx__secrets_init(dx__secrets *secrets, const char *const *list,
                            const dx_allocator *alloc) {
     *secrets = (dx__secrets){.alloc = *alloc};
     size_t size = 0;
-    for (size_t i = 0; names && names[i]; i++) {
-        size_t len = strlen(names[i]);
-        if (len < 1 || len > LONGEST)
+    size_t pointers = 0;
+    for (size_t i = 0; list && list[i]; i++) {
+        size_t len = strlen(list[i]);
+        bool is_pointer = list[i][0] == '/';
+        pointers += is_pointer;
+        if (len < 1 || (len > LONGEST && !is_pointer) || pointers > POINTERS)
             return DX_ERR_INVALID;
         size += 1 + len;
     }
@@ -28,14 +49,28 @@ dx_status dx__secrets_init(dx__secrets *secrets, const char *const *names,
     if (!secrets->names)
         return DX_ERR_NOMEM;
     unsigned char *to = secrets->names;
-    for (size_t i = 0; names[i]; i++) {
-        size_t len = strlen(names[i]);
+    for (size_t i = 0; list[i]; i++) {
+        size_t len = strlen(list[i]);
+        if (list[i][0] == '/')
+            continue;
+        if (len == 1 && list[i][0] == DX_TRACE_USUAL_SECRETS[0]) {
+            secrets->usual = true;
+            continue;
+        }
         *to++ = (unsigned char)len;
         for (size_t k = 0; k < len; k++)
-            *to++ = lower(names[i][k]);
+            *to++ = (unsigned char)dx__lower(list[i][k]);
         secrets->lengths |= UINT64_C(1) << (len - 1);
     }
-    secrets->len = size;
+    secrets->len = (size_t)(to - secrets->names);
+    secrets->pointers = (char *)to;
+    for (size_t i = 0; list[i]; i++)
+        if (list[i][0] == '/') {
+            size_t len = strlen(list[i]) + 1;
+            memcpy(to, list[i], len);
+            to += len;
+        }
+    secrets->pointers_len = (size_t)(to - (unsigned char *)secrets->pointers);
     return DX_OK;
 }
 
@@ -44,48 +79,218 @@ void dx__secrets_done(dx__secrets *secrets) {
     secrets->names = NULL;
 }
 
-static int is_secret(const dx__secrets *secrets, dx_text quoted, int escaped) {
-    char room[6 * LONGEST + 2]; /* each byte of a name can be written in six, not in more */
+bool dx__secrets_any(const dx__secrets *secrets) {
+    return secrets->len || secrets->pointers_len || secrets->usual;
+}
+
+/* Pointers. */
+
+/* Is that the member that the pointer goes on with? `token` stands behind the slash. */
+static bool is_token(dx_text quoted, const char *token, size_t len) {
+    char room[6 * LONGEST + 2];
     dx_text name = {quoted.at + 1, quoted.len - 2};
-    if (escaped && (quoted.len > sizeof room || dx_rpc_string(quoted, room, &name) != DX_OK))
-        return 0;
+    size_t at = 0;
+    if (quoted.len <= sizeof room && dx_rpc_string(quoted, room, &name) != DX_OK)
+        return false;
+    for (size_t i = 0; i < len; i++, at++) {
+        char c = token[i];
+        if (c == '~' && i + 1 < len && (token[i + 1] == '0' || token[i + 1] == '1'))
+            c = token[++i] == '0' ? '~' : '/';
+        if (at == name.len || name.at[at] != c)
+            return false;
+    }
+    return at == name.len;
+}
+
+/* The value that one step leads to. */
+static bool step(dx__json *json, const char *token, size_t len) {
+    bool is_object = dx__json_take(json, '{');
+    char digits[20];
+    if (!is_object && !dx__json_take(json, '['))
+        return false;
+    for (uint64_t index = 0; json->fault == DX_FAULT_NONE; index++) {
+        char next = dx__json_peek(json);
+        dx_text name;
+        if (next == '}' || next == ']' || json->at == json->end)
+            return false;
+        if (is_object)
+            dx__json_skip_name(json, &name);
+        if (json->fault != DX_FAULT_NONE)
+            return false;
+        if (is_object ? is_token(name, token, len)
+                      : dx__digits(index, digits) == len && memcmp(digits, token, len) == 0)
+            return true;
+        dx__json_skip(json);
+        (void)dx__json_take(json, ',');
+    }
+    return false;
+}
+
+static void find_spans(const dx__secrets *secrets, dx_text text, struct spans *spans) {
+    const char *end = secrets->pointers + secrets->pointers_len;
+    spans->count = 0;
+    for (const char *at = secrets->pointers; at < end; at += strlen(at) + 1) {
+        dx__json json = dx__json_reader(text, DX_DEPTH_MAX);
+        bool found = true;
+        for (const char *token = at; found && *token == '/';) {
+            size_t len = 0;
+            while (token[1 + len] && token[1 + len] != '/')
+                len++;
+            found = step(&json, token + 1, len);
+            token += 1 + len;
+        }
+        dx__json_peek(&json);
+        const char *from = json.at;
+        dx__json_skip(&json);
+        if (!found || json.fault != DX_FAULT_NONE)
+            continue;
+        size_t place = spans->count++;
+        for (; place && spans->at[place - 1].at > from; place--)
+            spans->at[place] = spans->at[place - 1];
+        spans->at[place] = (dx_text){from, (size_t)(json.at - from)};
+    }
+}
+
+/* Names. */
+
+static bool is_listed(const dx__secrets *secrets, dx_text name) {
     if (name.len < 1 || name.len > LONGEST || !(secrets->lengths >> (name.len - 1) & 1))
-        return 0;
+        return false;
     const unsigned char *end = secrets->names + secrets->len;
     for (const unsigned char *at = secrets->names; at < end; at += 1 + *at) {
         size_t same = 0;
         if (*at == name.len)
-            while (same < name.len && at[1 + same] == lower(name.at[same]))
+            while (same < name.len && at[1 + same] == (unsigned char)dx__lower(name.at[same]))
                 same++;
         if (same && same == name.len)
-            return 1;
+            return true;
     }
-    return 0;
+    return false;
 }
 
-dx_status dx__secrets_hide(const dx__secrets *secrets, dx_text text, dx_buf *buf) {
-    dx__json json = dx__json_reader(text, DX_DEPTH_MAX);
-    const char *done = json.start;
-    for (const char *quote; (quote = memchr(json.at, '"', (size_t)(json.end - json.at)));) {
-        json.at = quote;
-        json.escaped = 0;
-        dx__json_skip(&json);
-        if (json.fault != DX_FAULT_NONE)
-            return DX_ERR_INVALID;
-        dx_text string = {quote, (size_t)(json.at - quote)};
-        /* Only a member's name has a colon behind it. */
-        if (!is_secret(secrets, string, json.escaped) || !dx__json_take(&json, ':'))
-            continue;
-        dx__json_peek(&json);
-        dx_status status = dx__buf_put(buf, done, (size_t)(json.at - done));
-        if (status == DX_OK)
-            status = dx__buf_put(buf, "\"***\"", 5);
-        if (status != DX_OK)
-            return status;
-        dx__json_skip(&json);
-        if (json.fault != DX_FAULT_NONE)
-            return DX_ERR_INVALID;
-        done = json.at;
+static bool is_word(dx_text name, const char *word) {
+    return name.len == strlen(word) && dx__ends_with(name, word);
+}
+
+static enum place place_of(dx_text name) {
+    if (is_word(name, "env") || is_word(name, "environment") || dx__ends_with(name, "headers"))
+        return VARIABLES;
+    return is_word(name, "argv") || is_word(name, "args") || is_word(name, "command") ? WORDS
+                                                                                      : ELSEWHERE;
+}
+
+/* The characters of a string. `room` is for one with escapes; a longer one is none that is looked
+ * for, and empty. */
+static dx_text characters(const struct walk *walk, dx_text quoted, char room[6 * LONGEST + 2]) {
+    dx_text text = {quoted.at + 1, quoted.len - 2};
+    if (walk->json.escaped &&
+        (quoted.len > 6 * LONGEST + 2 || dx_rpc_string(quoted, room, &text) != DX_OK))
+        text.len = 0;
+    return text;
+}
+
+/* The walk. */
+
+static dx_status replace(struct walk *walk, const char *from, const char *to, const char *with) {
+    dx_status status = dx__buf_put(walk->buf, walk->done, (size_t)(from - walk->done));
+    if (status == DX_OK)
+        status = dx__buf_put(walk->buf, with, strlen(with));
+    walk->done = to;
+    walk->count++;
+    return status;
+}
+
+static dx_status hide_value(struct walk *walk) {
+    dx__json_peek(&walk->json);
+    const char *from = walk->json.at;
+    dx__json_skip(&walk->json);
+    return replace(walk, from, walk->json.at, "\"***\"");
+}
+
+/* A member: its name, and its value comes next. */
+static dx_status take_name(struct walk *walk, dx_text quoted) {
+    char room[6 * LONGEST + 2];
+    dx_text name = characters(walk, quoted, room);
+    bool variables = walk->place == VARIABLES;
+    if (is_listed(walk->secrets, name) ||
+        (variables && (dx__name_is_secret(name) || (walk->is_pair && is_word(name, "value")))))
+        return hide_value(walk);
+    char next = dx__json_peek(&walk->json);
+    dx__json ahead = walk->json;
+    if (variables && next == '"' && (is_word(name, "name") || is_word(name, "key"))) {
+        dx__json_skip(&ahead);
+        walk->json.escaped = ahead.escaped;
+        quoted = (dx_text){walk->json.at, (size_t)(ahead.at - walk->json.at)};
+        walk->is_pair = dx__name_is_secret(characters(walk, quoted, room));
     }
-    return dx__buf_put(buf, done, (size_t)(json.end - done));
+    if (walk->place != ELSEWHERE || !walk->secrets->usual || (next != '{' && next != '['))
+        return DX_OK;
+    walk->place = place_of(name);
+    if (walk->place != ELSEWHERE)
+        dx__json_skip(&ahead);
+    walk->end = ahead.at;
+    walk->is_pair = false;
+    return DX_OK;
+}
+
+static dx_status take_string(struct walk *walk, dx_text quoted) {
+    size_t value =
+        walk->place != ELSEWHERE ? dx__secret_value((dx_text){quoted.at + 1, quoted.len - 2}) : 0;
+    return value ? replace(walk, quoted.at + 1 + value, walk->json.at, "***\"") : DX_OK;
+}
+
+static dx_status hide_in(struct walk *walk, dx_text text) {
+    struct spans spans = {.count = 0};
+    dx__json *json = &walk->json;
+    dx_status status = DX_OK;
+    size_t span = 0;
+    *json = dx__json_reader(text, DX_DEPTH_MAX);
+    if (walk->secrets->pointers_len)
+        find_spans(walk->secrets, text, &spans);
+    while (status == DX_OK && json->fault == DX_FAULT_NONE) {
+        const char *quote = memchr(json->at, '"', (size_t)(json->end - json->at));
+        while (span < spans.count && spans.at[span].at < json->at)
+            span++; /* a part of what is hidden */
+        if (span < spans.count && (!quote || spans.at[span].at <= quote)) {
+            json->at = spans.at[span].at + spans.at[span].len;
+            status = replace(walk, spans.at[span].at, json->at, "\"***\"");
+            continue;
+        }
+        if (!quote)
+            break;
+        if (quote >= walk->end)
+            walk->place = ELSEWHERE;
+        json->at = quote;
+        json->escaped = 0;
+        dx__json_skip(json);
+        dx_text string = {quote, (size_t)(json->at - quote)};
+        /* Only a member's name has a colon behind it. */
+        if (json->fault == DX_FAULT_NONE)
+            status = dx__json_take(json, ':') ? take_name(walk, string) : take_string(walk, string);
+    }
+    return json->fault != DX_FAULT_NONE ? DX_ERR_INVALID : status;
+}
+
+dx_status dx__secrets_hide(const dx__secrets *secrets, dx_text text, dx_buf *buf,
+                           uint64_t *ret_count) {
+    struct walk walk = {.secrets = secrets, .buf = buf, .done = text.at, .end = text.at};
+    dx__json json = dx__json_reader(text, DX_DEPTH_MAX);
+    dx_status status = DX_OK;
+    /* A pointer is meant for each message of a batch. */
+    if (!secrets->pointers_len || !dx__json_take(&json, '[')) {
+        status = hide_in(&walk, text);
+    } else {
+        while (status == DX_OK && dx__json_peek(&json) != ']') {
+            const char *from = json.at;
+            dx__json_skip(&json);
+            if (json.fault != DX_FAULT_NONE)
+                return DX_ERR_INVALID;
+            status = hide_in(&walk, (dx_text){from, (size_t)(json.at - from)});
+            (void)dx__json_take(&json, ',');
+        }
+    }
+    *ret_count = walk.count;
+    if (status == DX_OK)
+        status = dx__buf_put(buf, walk.done, (size_t)(text.at + text.len - walk.done));
+    return status;
 }

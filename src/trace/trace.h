@@ -26,6 +26,7 @@
 #define DX__TRACE_EVENT "event"
 #define DX__TRACE_FACTS "data"
 #define DX__TRACE_DROPPED "dropped"
+#define DX__TRACE_REDACTED "redacted"
 
 /* A line that is read: without its newline, in memory that may be written to, since strings are
  * decoded where they stand. */
@@ -42,21 +43,28 @@ dx_status dx__trace_parse(const dx__trace_line *line, dx_trace_record *ret_recor
 dx__line dx__trace_complain(const dx__trace_line *line, dx_fault fault, size_t offset,
                             dx_error *error);
 
-/* The names of members that are redacted: in lower case, each behind its length. */
+/* What is redacted. */
 typedef struct dx__secrets {
-    unsigned char *names;
+    unsigned char *names; /* of members: in lower case, each behind its length */
     size_t len;
     uint64_t lengths; /* bit n-1: there is one of n bytes */
+    char *pointers;   /* behind the names, each with its NUL */
+    size_t pointers_len;
+    bool usual; /* DX_TRACE_USUAL_SECRETS */
     dx_allocator alloc;
 } dx__secrets;
 
-/* names may be NULL. DX_ERR_INVALID for an empty or too long one, DX_ERR_NOMEM. */
-dx_status dx__secrets_init(dx__secrets *secrets, const char *const *names,
+/* See dx_trace_writer_config; list may be NULL. DX_ERR_INVALID for an empty or too long name, or
+ * too many pointers; DX_ERR_NOMEM. */
+dx_status dx__secrets_init(dx__secrets *secrets, const char *const *list,
                            const dx_allocator *alloc);
 void dx__secrets_done(dx__secrets *secrets);
-/* Appends a JSON text that was checked, without its secrets. DX_ERR_INVALID if it was not JSON
- * after all; what was appended until then stays. */
-dx_status dx__secrets_hide(const dx__secrets *secrets, dx_text text, dx_buf *buf);
+/* Is anything to be hidden? */
+bool dx__secrets_any(const dx__secrets *secrets);
+/* Appends a JSON text that was checked, without its secrets; *ret_count is how many there were.
+ * DX_ERR_INVALID if it was not JSON after all; what was appended until then stays. */
+dx_status dx__secrets_hide(const dx__secrets *secrets, dx_text text, dx_buf *buf,
+                           uint64_t *ret_count);
 
 /* Appends the bytes in base64, with padding; all or nothing. */
 dx_status dx__base64_write(dx_buf *buf, dx_text bytes);

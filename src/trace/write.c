@@ -182,12 +182,17 @@ static void json(struct line *line, const dx__secrets *secrets, const dx_trace_r
         return;
     }
     size_t start = line->buf->len;
-    if (secrets->len)
-        line->status = dx__secrets_hide(secrets, record->text, line->buf);
+    uint64_t hidden = 0;
+    if (dx__secrets_any(secrets))
+        line->status = dx__secrets_hide(secrets, record->text, line->buf, &hidden);
     else
         raw(line, record->text.at, record->text.len);
     if (line->status == DX_OK)
         flatten(line->buf->data + start, line->buf->data + line->buf->len);
+    if (hidden) {
+        NAME(line, DX__TRACE_REDACTED);
+        number(line, hidden);
+    }
 }
 
 static void write_about(struct line *line, const dx_trace_record *record) {

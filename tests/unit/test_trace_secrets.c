@@ -2,6 +2,7 @@
 #include "unit/unit.h"
 
 #include "base/alloc.h"
+#include "base/secret_name.h"
 #include "trace/trace.h"
 
 #include <duplex/rpc.h>
@@ -17,19 +18,28 @@ static dx__secrets secrets_of(const char *const *list) {
     return secrets;
 }
 
-static void expect_hidden(dx_text text, dx_text expected) {
-    dx__secrets secrets = secrets_of(names);
+static void expect_hidden_by(const char *const *list, dx_text text, dx_text expected) {
+    dx__secrets secrets = secrets_of(list);
+    uint64_t count;
     struct unit_fence fence = unit_fence_new(text.len);
     dx_buf buf;
     dx_buf_init(&buf, 100000, NULL);
     text = unit_fence_put(&fence, text.at, text.len);
     assert_int_equal(dx_json_check(text, DX_DEPTH_MAX, NULL), DX_FAULT_NONE);
-    assert_int_equal(dx__secrets_hide(&secrets, text, &buf), DX_OK);
+    assert_int_equal(dx__secrets_hide(&secrets, text, &buf, &count), DX_OK);
     unit_same((dx_text){buf.data, buf.len}, expected);
+    size_t stars = 0;
+    for (size_t i = 0; i + 4 <= expected.len; i++)
+        stars += memcmp(expected.at + i, "***\"", 4) == 0;
+    assert_int_equal(count, stars);
     assert_int_equal(dx_json_check(expected, DX_DEPTH_MAX, NULL), DX_FAULT_NONE);
     dx_buf_done(&buf);
     unit_fence_done(&fence);
     dx__secrets_done(&secrets);
+}
+
+static void expect_hidden(dx_text text, dx_text expected) {
+    expect_hidden_by(names, text, expected);
 }
 
 static void values_are_hidden(void **state) {
@@ -90,6 +100,147 @@ static void everything_else_is_left_alone(void **state) {
         expect_hidden(dx_str(texts[i]), dx_str(texts[i]));
 }
 
+static void values_at_pointers_are_hidden(void **state) {
+    (void)state;
+    static const char *const list[] = {"/params/pin", "/params/list/1", "/a~1b/~0", "/", "x", NULL};
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"{\"params\":{\"pin\":1234,\"pins\":1}}", "{\"params\":{\"pin\":\"***\",\"pins\":1}}"},
+        {"{\"params\":{\"pin\":{\"x\":[1]}}}", "{\"params\":{\"pin\":\"***\"}}"},
+        {"{\"x\":1,\"params\" : { \"pin\" : \"a\" , \"x\":2}}",
+         "{\"x\":\"***\",\"params\" : { \"pin\" : \"***\" , \"x\":\"***\"}}"},
+        {"{\"params\":{\"list\":[1,[2],3],\"pin\":null}}",
+         "{\"params\":{\"list\":[1,\"***\",3],\"pin\":\"***\"}}"},
+        {"{\"params\":{\"list\":{\"1\":2}}}", "{\"params\":{\"list\":{\"1\":\"***\"}}}"},
+        {"{\"p\\u0061rams\":{\"pin\":1}}", "{\"p\\u0061rams\":{\"pin\":\"***\"}}"},
+        {"{\"a/b\":{\"~\":1},\"\":2}", "{\"a/b\":{\"~\":\"***\"},\"\":\"***\"}"},
+        /* within what is hidden by its name */
+        {"{\"x\":{\"params\":{\"pin\":1}},\"params\":{\"pin\":1}}",
+         "{\"x\":\"***\",\"params\":{\"pin\":\"***\"}}"},
+        /* each message of a batch, and no other list */
+        {"[{\"params\":{\"pin\":1}}, {\"params\":{\"pin\":2}},3]",
+         "[{\"params\":{\"pin\":\"***\"}}, {\"params\":{\"pin\":\"***\"}},3]"},
+        {"[]", "[]"},
+        {"[[{\"params\":{\"pin\":1}}]]", "[[{\"params\":{\"pin\":1}}]]"},
+        /* nothing is there */
+        {"{\"params\":[1,2]}", "{\"params\":[1,2]}"},
+        {"{\"params\":{\"list\":[1]},\"pin\":2}", "{\"params\":{\"list\":[1]},\"pin\":2}"},
+        {"{\"params\":1}", "{\"params\":1}"},
+        {"\"params\"", "\"params\""},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++)
+        expect_hidden_by(list, dx_str(cases[i].text), dx_str(cases[i].expected));
+    const char *many[34] = {NULL};
+    dx_allocator alloc = dx__allocator(NULL);
+    dx__secrets secrets;
+    for (size_t i = 0; i < 32; i++)
+        many[i] = "/a";
+    assert_int_equal(dx__secrets_init(&secrets, many, &alloc), DX_OK);
+    dx__secrets_done(&secrets);
+    many[32] = "/a";
+    assert_int_equal(dx__secrets_init(&secrets, many, &alloc), DX_ERR_INVALID);
+    dx__secrets_done(&secrets);
+}
+
+static void usual_secrets_are_hidden(void **state) {
+    (void)state;
+    static const char *const list[] = {DX_TRACE_USUAL_SECRETS, NULL};
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"{\"env\":{\"API_KEY\":\"x\",\"HOME\":\"/\"},\"API_KEY\":1}",
+         "{\"env\":{\"API_KEY\":\"***\",\"HOME\":\"/\"},\"API_KEY\":1}"},
+        {"{\"a\":[{\"Headers\":{\"Authorization\":\"Bearer x\",\"accept\":\"y\"}}]}",
+         "{\"a\":[{\"Headers\":{\"Authorization\":\"***\",\"accept\":\"y\"}}]}"},
+        {"{\"httpHeaders\":[{\"name\":\"X-Api-Key\",\"value\":\"x\"},{\"name\":\"a\",\"value\":"
+         "\"y\"}]}",
+         "{\"httpHeaders\":[{\"name\":\"X-Api-Key\",\"value\":\"***\"},"
+         "{\"name\":\"a\",\"value\":\"y\"}]}"},
+        {"{\"environment\":[\"TOKEN=x\",\"A=b\"],\"b\":[\"TOKEN=x\"]}",
+         "{\"environment\":[\"TOKEN=***\",\"A=b\"],\"b\":[\"TOKEN=x\"]}"},
+        {"{\"argv\":[\"./a\",\"--api-key=x\",\"Authorization: Bearer x\",\"--key\",\"y\"]}",
+         "{\"argv\":[\"./a\",\"--api-key=***\",\"Authorization: ***\",\"--key\",\"y\"]}"},
+        /* members of a command line are none of its words */
+        {"{\"command\":{\"key\":1},\"args\":[{\"key\":2}]}",
+         "{\"command\":{\"key\":1},\"args\":[{\"key\":2}]}"},
+        {"{\"env\":\"TOKEN=x\",\"headers\":null}", "{\"env\":\"TOKEN=x\",\"headers\":null}"},
+        {"{\"env\":{},\"token\":1}", "{\"env\":{},\"token\":1}"},
+        {"{\"env\":{\"env\":{\"token\":1}},\"a\":{\"token\":1}}",
+         "{\"env\":{\"env\":{\"token\":\"***\"}},\"a\":{\"token\":1}}"},
+        {"{\"\\u0065nv\":{\"\\u0074oken\":{\"a\":[]}}}",
+         "{\"\\u0065nv\":{\"\\u0074oken\":\"***\"}}"},
+        /* what protocols have under such names */
+        {"{\"params\":{\"_meta\":{\"progressToken\":1},\"key\":\"a\",\"tokens\":[1]}}",
+         "{\"params\":{\"_meta\":{\"progressToken\":1},\"key\":\"a\",\"tokens\":[1]}}"},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++)
+        expect_hidden_by(list, dx_str(cases[i].text), dx_str(cases[i].expected));
+}
+
+static void names_that_look_like_secrets(void **state) {
+    (void)state;
+    static const char *const secret[] = {
+        "token",
+        "GITHUB_TOKEN",
+        "accessToken",
+        "ACCESSTOKEN",
+        "X-Auth-Token",
+        "key",
+        "API_KEY",
+        "apiKey",
+        "APIKey",
+        "apikey",
+        "AWS_SECRET_ACCESS_KEY",
+        "PGPASSWORD",
+        "password",
+        "db.passwd",
+        "SMTP_PASS",
+        "client-secret",
+        "SECRETS",
+        "Authorization",
+        "Proxy-Authorization",
+        "Cookie",
+        "Set-Cookie",
+        "API_KEY_2",
+        "TOKEN_URL",
+        "OPENAI_KEY",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "passphrase",
+    };
+    static const char *const plain[] = {
+        "",
+        "keyboard",
+        "MONKEY",
+        "tokenizer count",
+        "MAX_TOKENS",
+        "tokens",
+        "PWD",
+        "OLDPWD",
+        "PATH",
+        "HOME",
+        "COMPASS",
+        "bypass",
+        "keys",
+        "turkey",
+        "Accept",
+        "Content-Type",
+        "SSH_AUTH_SOCK",
+        "author",
+        "secretary",
+    };
+    for (size_t i = 0; i < LENGTH(secret); i++)
+        assert_true(dx__name_is_secret(dx_str(secret[i])));
+    for (size_t i = 0; i < LENGTH(plain); i++)
+        assert_false(dx__name_is_secret(dx_str(plain[i])));
+    assert_int_equal(dx__secret_value(dx_str("API_KEY=x")), 8);
+    assert_int_equal(dx__secret_value(dx_str("Authorization: Bearer x")), 15);
+    assert_int_equal(dx__secret_value(dx_str("API_KEY=")), 0);
+    assert_int_equal(dx__secret_value(dx_str("--token")), 0);
+    assert_int_equal(dx__secret_value(dx_str("the token: x")), 0);
+    assert_int_equal(dx__secret_value(dx_str("https://example.org/token=x")), 0);
+}
+
 static void long_names(void **state) {
     (void)state;
     char name[66];
@@ -107,8 +258,10 @@ static void long_names(void **state) {
                                         escaped ? "\\u006e" : "N");
             len += (size_t)snprintf(text + len, sizeof text - len, "\":1}");
             dx_buf buf;
+            uint64_t hidden;
             dx_buf_init(&buf, 1000, NULL);
-            assert_int_equal(dx__secrets_hide(&secrets, (dx_text){text, len}, &buf), DX_OK);
+            assert_int_equal(dx__secrets_hide(&secrets, (dx_text){text, len}, &buf, &hidden),
+                             DX_OK);
             assert_int_equal(buf.len, count == 64 ? len + 4 : len);
             dx_buf_done(&buf);
         }
@@ -138,8 +291,9 @@ static void texts_that_are_no_json(void **state) {
         struct unit_fence fence = unit_fence_new(100);
         dx_buf buf;
         dx_buf_init(&buf, 1000, NULL);
-        dx_status status =
-            dx__secrets_hide(&secrets, unit_fence_put(&fence, texts[i], strlen(texts[i])), &buf);
+        uint64_t count;
+        dx_status status = dx__secrets_hide(
+            &secrets, unit_fence_put(&fence, texts[i], strlen(texts[i])), &buf, &count);
         assert_true(status == DX_ERR_INVALID || strcmp(texts[i], "{\"token\"") == 0);
         dx_buf_done(&buf);
         unit_fence_done(&fence);
@@ -208,8 +362,13 @@ static void random_trees(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_hidden), cmocka_unit_test(everything_else_is_left_alone),
-        cmocka_unit_test(long_names),        cmocka_unit_test(texts_that_are_no_json),
+        cmocka_unit_test(values_are_hidden),
+        cmocka_unit_test(everything_else_is_left_alone),
+        cmocka_unit_test(values_at_pointers_are_hidden),
+        cmocka_unit_test(usual_secrets_are_hidden),
+        cmocka_unit_test(names_that_look_like_secrets),
+        cmocka_unit_test(long_names),
+        cmocka_unit_test(texts_that_are_no_json),
         cmocka_unit_test(random_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,8 @@ static void secrets_are_hidden_in_messages_and_facts(void **state) {
     for (record.checked = 0; record.checked <= 1; record.checked++) {
         assert_int_equal(dx_trace_write(writer, &record), DX_OK);
         assert_text(dx_trace_output(writer),
-                    "{\"t\":0,\"from\":\"host\",\"message\":{ \"token\": \"***\",\"b\": 2}}\n");
+                    "{\"t\":0,\"from\":\"host\",\"message\":{ \"token\": \"***\",\"b\": 2},"
+                    "\"redacted\":1}\n");
         send_all(writer);
     }
     /* It was said to be JSON, but is none. */
@@ -177,7 +178,7 @@ static void secrets_are_hidden_in_messages_and_facts(void **state) {
         .kind = DX_TRACE_EVENT, .event = TEXT("token"), .text = TEXT("{\"Token\":1}")};
     assert_int_equal(dx_trace_write(writer, &record), DX_OK);
     assert_text(dx_trace_output(writer),
-                "{\"t\":0,\"event\":\"token\",\"data\":{\"Token\":\"***\"}}\n");
+                "{\"t\":0,\"event\":\"token\",\"data\":{\"Token\":\"***\"},\"redacted\":1}\n");
     send_all(writer);
     record = (dx_trace_record){
         .kind = DX_TRACE_STRAY, .from = DX_TRACE_PLUGIN, .text = TEXT("{\"token\":1}")};

@@ -61,7 +61,9 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
         failure_of(&asked->failure, asked->method, event);
 }
 
-void session_show_progress(const char *method, const dx_event *event) {
+void session_show_progress(cli_session *session, const char *method, const dx_event *event) {
+    if (!session_shows(session, SESSION_MESSAGE, event->body))
+        return;
     fprintf(stderr, "%s%s:%s ", cli_paint(stderr, CLI_DIM), method, cli_paint(stderr, CLI_PLAIN));
     cli_put_safe(stderr, event->body);
     putc('\n', stderr);
@@ -69,8 +71,8 @@ void session_show_progress(const char *method, const dx_event *event) {
 
 static void on_progress(dx_link *link, const dx_event *event, void *user) {
     const struct asked *asked = user;
-    (void)link;
-    session_show_progress(asked->method, event);
+    const struct contact *contact = dx_link_user(link);
+    session_show_progress(contact->session, asked->method, event);
 }
 
 static bool is_answered(cli_session *session, void *user) {

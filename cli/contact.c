@@ -289,12 +289,15 @@ static void on_errors(dx_child *child, dx_text line, void *user) {
     if (contact != session->main)
         return;
     const struct session_ears *ears = ears_of(contact);
+    bool inherit = session->options->errors && strcmp(session->options->errors, "inherit") == 0;
+    if ((!session->errors && !inherit) || !session_shows(contact->session, SESSION_ERRORS, line))
+        return;
     if (session->errors) {
         fwrite(line.at, 1, line.len, session->errors);
         putc('\n', session->errors);
     } else if (ears->on_errors) {
         ears->on_errors(line, ears->user);
-    } else if (session->options->errors && strcmp(session->options->errors, "inherit") == 0) {
+    } else {
         cli_put_safe(stderr, line);
         putc('\n', stderr);
     }
@@ -302,6 +305,8 @@ static void on_errors(dx_child *child, dx_text line, void *user) {
 
 static void tell_gone(struct contact *contact) {
     const struct session_ears *ears = ears_of(contact);
+    if (contact == contact->session->main)
+        dx__log_limiter_flush(contact->session->limiter, NULL);
     if (contact->state == CONTACT_STARTING)
         fail(contact, CLI_ENDED, "the peer ended", contact->how);
     if (ears->on_gone)

@@ -5,6 +5,7 @@
 
 #include "cli/session.h"
 #include "cli/tail.h"
+#include "host/log_limiter.h"
 
 /* Where it stands. */
 enum contact_state {
@@ -38,8 +39,9 @@ struct contact {
 struct session_ears {
     /* What no call takes; true: nobody else has to see to it. */
     bool (*on_event)(dx_link *link, const dx_event *event, void *user);
-    void (*on_errors)(dx_text line, void *user); /* if --stderr names no file */
-    void (*on_gone)(void *user);                 /* `how` is set */
+    void (*on_errors)(dx_text line, void *user);      /* of --stderr inherit */
+    void (*on_gone)(void *user);                      /* `how` is set */
+    void (*on_summary)(const char *text, void *user); /* of lines that were not shown */
     void *user;
 };
 
@@ -66,6 +68,7 @@ struct cli_session {
     dx_loop *loop;
     dx_protocol *protocol;
     dx_recorder *recorder;
+    dx__log_limiter *limiter;        /* for all that is shown of the peer's own lines */
     FILE *errors;                    /* --stderr FILE */
     char *init;                      /* --init: the params of the first step */
     const struct session_ears *ears; /* or NULL */
@@ -140,8 +143,11 @@ int session_tell_unsent(cli_session *session, const char *method, dx_status stat
  * better than by what the peer would say to it; `command` stands before the right one. */
 bool session_is_wrong_verb(const cli_session *session, const char *method, bool notification,
                            const char *command);
+/* Is this line of the peer to be shown? Lines of different kinds are no repeats of each other. */
+enum session_line { SESSION_ERRORS, SESSION_STRAY, SESSION_VIOLATION, SESSION_MESSAGE };
+bool session_shows(cli_session *session, enum session_line kind, dx_text line);
 /* Progress, for people. */
-void session_show_progress(const char *method, const dx_event *event);
+void session_show_progress(cli_session *session, const char *method, const dx_event *event);
 /* What a call that did not end with a result says; `method` is lent until failure_done(). */
 void failure_of(struct failure *failure, const char *method, const dx_event *event);
 void failure_done(struct failure *failure);

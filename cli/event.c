@@ -60,3 +60,11 @@ void cli_event_put(yyjson_mut_doc *event) {
     free(text);
     yyjson_mut_doc_free(event);
 }
+
+void cli_event_put_summary(const char *key, const char *peer, const char *text) {
+    yyjson_mut_doc *event = cli_event_new("suppressed");
+    if (key)
+        cli_event_add(event, key, peer);
+    cli_event_add(event, "text", text);
+    cli_event_put(event);
+}

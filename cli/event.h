@@ -20,5 +20,8 @@ void cli_event_add_json(yyjson_mut_doc *event, const char *key, dx_text json);
 void cli_event_add_value(yyjson_mut_doc *event, const char *key, yyjson_mut_val *value);
 /* Writes it at once, and frees it. */
 void cli_event_put(yyjson_mut_doc *event);
+/* A summary of a dx__log_limiter, as an event "suppressed"; `key` says what `peer` is, or is NULL.
+ */
+void cli_event_put_summary(const char *key, const char *peer, const char *text);
 
 #endif

@@ -162,7 +162,8 @@ const cli_verb cli_logs = {
         "Prints the lines that the peer NAME, or every peer, wrote to its standard error, with the"
         " time they came at. The run keeps the last of them for each peer, also of those that have"
         " ended; how much is an option of duplex run. Lines that begin with -- are the run's own:"
-        " why a peer died, and what it did wrong.\n\n"
+        " why a peer died, what it did wrong, and how many lines were left out: at most 1,000 lines"
+        " and 1 MiB a second are kept of a peer, and five of the same in a row.\n\n"
         "With --json a line is {\"time\":…,\"peer\":…,\"run\":…,\"text\":…}, the time in"
         " milliseconds since 1970, and \"own\":true if it is the run's own. Bytes that are no text"
         " stand as \\xff.",

@@ -39,7 +39,7 @@ const cli_option cli_peer_table[] = {
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {"stderr", 0, CLI_TEXT, "tail|quiet|inherit|FILE",
      "the command's standard error: its last lines if something fails, nothing, all, or into FILE"
-     " (tail)",
+     " (tail); at most 1,000 lines and 1 MiB a second",
      AT(errors)},
     {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record the traffic", AT(record)},
@@ -329,9 +329,29 @@ dx_framing session_framing(const cli_session *session) {
     return dx_protocol_facts_of(session->protocol)->framing;
 }
 
+/* What goes to a file of its own is counted by itself. */
+static const char errors_key[] = "stderr";
+
+/* Where the lines would have gone. */
+static void on_summary(const char *peer, const char *text, void *user) {
+    const cli_session *session = user;
+    if (strcmp(peer, errors_key) == 0)
+        fprintf(session->errors, "%s\n", text);
+    else if (session->ears && session->ears->on_summary)
+        session->ears->on_summary(text, session->ears->user);
+    else
+        fprintf(stderr, "%s\n", text);
+}
+
+bool session_shows(cli_session *session, enum session_line kind, dx_text line) {
+    const char *peer = session->errors && kind == SESSION_ERRORS ? errors_key : "";
+    return dx__log_limiter_pass(session->limiter, peer, (int)kind, line);
+}
+
 static void forget(cli_session *session) {
     close_trials(session);
     contact_free(session->main);
+    dx__log_limiter_free(session->limiter);
     if (!session->options->loop)
         cli_loop_free(session->loop);
     cli_record_close(session->recorder);
@@ -371,7 +391,8 @@ static int begin(cli_session *session) {
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     session->began_us = dx_recorder_now_us();
     session->main = contact_new(session, session_framing(session), false);
-    if (!session->main)
+    session->limiter = dx__log_limiter_new(session->loop, on_summary, session);
+    if (!session->main || !session->limiter)
         return cli_fail(CLI_NO_START, "no memory");
     contact_open(session->main);
     return session_shake_hands(session);

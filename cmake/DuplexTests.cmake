@@ -51,6 +51,7 @@ endforeach()
 # Parts of the command.
 target_sources(test_histogram PRIVATE ${PROJECT_SOURCE_DIR}/cli/bench/histogram.c)
 target_include_directories(test_histogram PRIVATE ${PROJECT_SOURCE_DIR})
+target_sources(test_log_limiter PRIVATE ${limiter_source})
 target_sources(test_cli_wait PRIVATE ${PROJECT_SOURCE_DIR}/cli/wait.c)
 target_include_directories(test_cli_wait PRIVATE ${PROJECT_SOURCE_DIR})
 

@@ -16,6 +16,12 @@ dx_link *repl_link(const struct repl *repl) {
 
 /* What the peer says. */
 
+/* While the handshake lasts, only the contact knows its session. */
+static bool is_shown(dx_link *link, enum session_line kind, dx_text line) {
+    const struct contact *contact = dx_link_user(link);
+    return session_shows(contact->session, kind, line);
+}
+
 static bool take_request(struct repl *repl, dx_link *link, const dx_event *event) {
     /* In the handshake nobody can be asked. */
     bool ready = repl->session && repl->session->main->state == CONTACT_READY;
@@ -39,21 +45,24 @@ static bool on_event(dx_link *link, const dx_event *event, void *user) {
     case DX_EVENT_REQUEST:
         return take_request(repl, link, event);
     case DX_EVENT_NOTIFICATION:
-        repl_show_message(repl, "notification", 0, event);
+        if (is_shown(link, SESSION_MESSAGE, event->message))
+            repl_show_message(repl, "notification", 0, event);
         return true;
     case DX_EVENT_CANCEL:
     case DX_EVENT_OVERDUE:
         repl_request_cancelled(repl, link, event);
         return true;
     case DX_EVENT_STRAY:
-        if (repl->stderr_shown)
+        if (repl->stderr_shown && is_shown(link, SESSION_STRAY, event->message))
             repl_show_line(repl, "stdout", event->message);
         return false;
     case DX_EVENT_VIOLATION:
         /* The first that comes may only be in the other framing. */
         if (!((const struct contact *)dx_link_user(link))->heard)
             return false;
-        repl_show_violation(repl, event);
+        if (is_shown(link, SESSION_VIOLATION,
+                     event->message.len ? event->message : dx_str(event->error.phrase)))
+            repl_show_violation(repl, event);
         return true;
     default:
         return false;
@@ -61,9 +70,11 @@ static bool on_event(dx_link *link, const dx_event *event, void *user) {
 }
 
 static void on_errors(dx_text line, void *user) {
-    const struct repl *repl = user;
-    if (repl->stderr_shown)
-        repl_show_line(repl, "stderr", line);
+    repl_show_line(user, "stderr", line);
+}
+
+static void on_summary(const char *text, void *user) {
+    repl_show_line(user, "suppressed", dx_str(text));
 }
 
 static void on_gone(void *user) {
@@ -165,8 +176,11 @@ bool repl_wait(struct repl *repl, int fd, uint64_t until, bool *ret_work) {
 /* Birth and death. */
 
 int repl_open(struct repl *repl, const cli_peer_options *options, char **command) {
-    repl->ears = (struct session_ears){
-        .on_event = on_event, .on_errors = on_errors, .on_gone = on_gone, .user = repl};
+    repl->ears = (struct session_ears){.on_event = on_event,
+                                       .on_errors = on_errors,
+                                       .on_gone = on_gone,
+                                       .on_summary = on_summary,
+                                       .user = repl};
     return session_open(options, command, &repl->ears, &repl->session);
 }
 

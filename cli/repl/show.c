@@ -130,7 +130,7 @@ void repl_show_violation(const struct repl *repl, const dx_event *event) {
 void repl_show_progress(const struct repl_call *call, const dx_event *event) {
     if (!cli_voice.json) {
         cli_flush();
-        session_show_progress(call->method, event);
+        session_show_progress(call->repl->session, call->method, event);
         return;
     }
     yyjson_mut_doc *doc = cli_event_new("progress");

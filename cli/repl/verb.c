@@ -72,7 +72,8 @@ const cli_verb cli_repl = {
         " failures go to the standard error; the exit code is that of the first. If the peer ends"
         " before the input does, that is the end.\n\n"
         "With --json everything that happens is one object a line with an \"event\": result,"
-        " error, notification, request, cancelled, progress, violation, stderr, stdout, end.",
+        " error, notification, request, cancelled, progress, violation, stderr, stdout,"
+        " suppressed (lines that were not shown), end.",
     .groups = groups,
     .examples = examples,
     .environment = environment,

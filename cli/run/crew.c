@@ -21,6 +21,18 @@ static void write_down(struct crew_peer *peer, bool own, dx_text text) {
     journal_add(&peer->journal, peer->crew->seq++, run, own, text);
 }
 
+/* What the peer is the cause of: it may be any number of lines. */
+static void write_limited(struct crew_peer *peer, bool own, dx_text text) {
+    if (dx__log_limiter_pass(peer->crew->limiter, peer->config->name, own, text))
+        write_down(peer, own, text);
+    else
+        peer->cut = true;
+}
+
+static void on_summary(const char *name, const char *text, void *user) {
+    write_down(crew_find(user, name, strlen(name)), true, dx_str(text));
+}
+
 char *crew_tail(const struct crew_peer *peer, size_t *ret_len) {
     unsigned run = dx_supervisor_incarnation(peer->supervisor);
     const struct journal_line *line = peer->journal.last;
@@ -170,11 +182,13 @@ static void on_state(dx_supervisor *supervisor, dx_state state, const dx_error *
     (void)supervisor;
     peer->state = state;
     snprintf(peer->why, sizeof peer->why, "%s", why->fault ? why->phrase : "");
-    /* The lines themselves are shown. */
-    char *last = strstr(peer->why, "; it last wrote: ");
+    dx__log_limiter_flush(peer->crew->limiter, peer->config->name);
+    /* The lines themselves are shown, if they are known. */
+    char *last = peer->cut ? NULL : strstr(peer->why, "; it last wrote: ");
     if (last)
         *last = '\0';
     if (state == DX_STATE_STARTING) {
+        peer->cut = false;
         peer->began_ms = now;
         peer->ready_ms = 0;
         peer->coming = false;
@@ -262,7 +276,7 @@ static void on_start(dx_supervisor *supervisor, dx_link *link, void *user) {
 
 static void on_errors(dx_child *child, dx_text line, void *user) {
     (void)child;
-    write_down(dx_supervisor_user(user), false, line);
+    write_limited(dx_supervisor_user(user), false, line);
 }
 
 static void on_event(dx_link *link, const dx_event *event, void *user) {
@@ -272,13 +286,13 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
         contact_answer(peer->config->protocol, link, event);
     } else if (event->kind == DX_EVENT_VIOLATION) {
         snprintf(line, sizeof line, "violation: %s", event->error.phrase);
-        write_down(peer, true, dx_str(line));
+        write_limited(peer, true, dx_str(line));
     } else if (event->kind == DX_EVENT_STRAY) {
         size_t len = event->message.len < 250 ? event->message.len : 250;
         while (len && strchr("\r\n", event->message.at[len - 1]))
             len--;
         int used = snprintf(line, sizeof line, "stray text: %.*s", (int)len, event->message.at);
-        write_down(peer, true, (dx_text){line, (size_t)used});
+        write_limited(peer, true, (dx_text){line, (size_t)used});
     }
 }
 
@@ -373,7 +387,8 @@ void crew_escaped(const cli_escaped *escaped, void *user) {
 int crew_open(struct crew *crew, const cli_config *config) {
     crew->peers = calloc(config->count, sizeof *crew->peers);
     crew->seq = 1;
-    if (!crew->peers)
+    crew->limiter = dx__log_limiter_new(crew->loop, on_summary, crew);
+    if (!crew->peers || !crew->limiter)
         return cli_fail(CLI_NO_START, "no memory");
     for (size_t i = 0; i < config->count; i++) {
         struct crew_peer *peer = &crew->peers[i];
@@ -394,6 +409,7 @@ int crew_open(struct crew *crew, const cli_config *config) {
 }
 
 void crew_done(struct crew *crew) {
+    crew->limiter = dx__log_limiter_free(crew->limiter);
     for (size_t i = 0; i < crew->count; i++) {
         struct crew_peer *peer = &crew->peers[i];
         dx_supervisor_free(peer->supervisor);

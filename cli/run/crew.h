@@ -5,6 +5,7 @@
 #include "cli/run/config.h"
 #include "cli/run/journal.h"
 #include "cli/subreaper.h"
+#include "host/log_limiter.h"
 
 struct crew;
 
@@ -18,6 +19,7 @@ struct crew_peer {
     dx_state state;
     bool again;                              /* to be started as soon as it stops */
     bool halting;                            /* was told to stop, and not yet to start again */
+    bool cut;                                /* lines of this incarnation were not written down */
     bool coming;                             /* was told to start, and has not begun to */
     uint64_t began_ms;                       /* when this incarnation began, by the loop's clock */
     uint64_t ready_ms;                       /* … and was ready; 0: it never was */
@@ -29,6 +31,7 @@ struct crew_peer {
 
 struct crew {
     dx_loop *loop;
+    dx__log_limiter *limiter;
     struct crew_peer *peers;
     size_t count;
     uint64_t seq;      /* of the next line */

@@ -22,6 +22,7 @@
  *   relay.c     bytes from one descriptor to another
  *   cutter.c    a copy of such bytes, as records of a trace
  *   tap.c       a process, relays to and from it, and what they record
+ *   log_limiter.c  how much of what peers write the commands show (not in the library)
  */
 #ifndef DX_HOST_HOST_H
 #define DX_HOST_HOST_H

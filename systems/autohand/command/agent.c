@@ -5,6 +5,7 @@
 #include "cli/say.h"
 #include "cli/subreaper.h"
 #include "cli/wait.h"
+#include "host/log_limiter.h"
 #include "systems/autohand/command/agent_input.h"
 #include "systems/autohand/command/command.h"
 
@@ -36,6 +37,7 @@ struct run {
     char *key; /* "OPENAI_API_KEY=…" */
     dx_recorder *recorder;
     dx_loop *loop;
+    dx__log_limiter *limiter;
     dx_autohand_agent *agent;
     bool left;
     int code;
@@ -70,6 +72,19 @@ static void on_log(dx_autohand_agent *agent, const char *level, const char *text
     cli_put_safe(stderr, line);
     (void)fputc('\n', stderr);
     (void)fflush(stderr);
+}
+
+/* A client may do wrong with every message. */
+static void on_agent_log(dx_autohand_agent *agent, const char *level, const char *text,
+                         void *user) {
+    struct run *run = user;
+    if (dx__log_limiter_pass(run->limiter, "", level[0], dx_str(text)))
+        on_log(agent, level, text, user);
+}
+
+static void on_summary(const char *peer, const char *text, void *user) {
+    (void)peer;
+    on_log(NULL, "warn", text, user);
 }
 
 static void on_left(dx_autohand_agent *agent, int code, void *user) {
@@ -243,12 +258,14 @@ static int make(struct run *run) {
     set_times(&config, options);
     if (options->fixed_clock)
         config.now = fixed_now;
-    config.on_log = on_log;
+    config.on_log = on_agent_log;
     config.on_left = on_left;
     config.user = run;
     config.recorder = run->recorder;
     dx_status status =
         take_key(run) ? cli_loop_new(options->keep_daemons, &run->loop, &error) : DX_ERR_NOMEM;
+    if (status == DX_OK)
+        run->limiter = dx__log_limiter_new(run->loop, on_summary, run);
     if (status == DX_OK)
         status = choose_model(run, config.compat, &config.model, &error);
     if (status == DX_OK)
@@ -316,6 +333,7 @@ int verb_agent(const struct autohand_options *options, char **command) {
     if (code == 0)
         code = serve(&run);
     dx_autohand_agent_free(run.agent);
+    dx__log_limiter_free(run.limiter);
     cli_loop_free(run.loop);
     cli_record_close(run.recorder);
     free(run.settings);

@@ -134,10 +134,22 @@ static bool is_news(struct talk *talk, const char *phrase) {
     return true;
 }
 
+/* What the agent does or writes besides its turns. */
+enum { VIOLATION, STRAY, ERRORS };
+static bool is_shown(struct talk *talk, int kind, dx_text text) {
+    return dx__log_limiter_pass(talk->limiter, "", kind, text);
+}
+
+static void on_summary(const char *peer, const char *text, void *user) {
+    struct talk *talk = user;
+    (void)peer;
+    show_remark(talk, "suppressed", "", dx_str(text));
+}
+
 static void on_violation(dx_autohand_client *client, const char *phrase, void *user) {
     struct talk *talk = user;
     (void)client;
-    if (cli_voice.json || is_news(talk, phrase))
+    if (cli_voice.json ? is_shown(talk, VIOLATION, dx_str(phrase)) : is_news(talk, phrase))
         show_remark(talk, "violation", "", dx_str(phrase));
 }
 
@@ -145,7 +157,7 @@ static void on_stray(dx_autohand_client *client, dx_text line, void *user) {
     struct talk *talk = user;
     (void)client;
     cli_tail_keep(&talk->tail, "stdout: ", line);
-    if (cli_voice.json)
+    if (cli_voice.json && is_shown(talk, STRAY, line))
         show_json_remark("stray", line);
 }
 
@@ -153,9 +165,11 @@ static void on_errors(dx_autohand_client *client, dx_text line, void *user) {
     struct talk *talk = user;
     (void)client;
     cli_tail_keep(&talk->tail, "", line);
+    if ((!cli_voice.json && !talk->options->show) || !is_shown(talk, ERRORS, line))
+        return;
     if (cli_voice.json) {
         show_json_remark("stderr", line);
-    } else if (talk->options->show) {
+    } else {
         show_break(talk);
         cli_put_safe(stderr, line);
         putc('\n', stderr);
@@ -192,6 +206,7 @@ static int code_of(dx_fault fault) {
 static void on_gone(dx_autohand_client *client, const dx_gone *gone, void *user) {
     struct talk *talk = user;
     (void)client;
+    dx__log_limiter_flush(talk->limiter, NULL);
     talk->gone = true;
     talk->gone_code = code_of(gone->error.fault);
     bool late = !talk->ready && talk->gone_code == CLI_LATE;
@@ -283,6 +298,9 @@ static int start(struct talk *talk, char **command) {
     if (cli_loop_new(talk->options->keep_daemons, &talk->loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     dx_autohand_client_config config = configure(talk, command);
+    talk->limiter = dx__log_limiter_new(talk->loop, on_summary, talk);
+    if (!talk->limiter)
+        return cli_fail(CLI_NO_START, "no memory");
     if (dx_autohand_client_start(talk->loop, &config, &talk->client, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     return CLI_OK;
@@ -314,6 +332,7 @@ int talk_close(struct talk *talk, int code) {
     ask_forget(talk);
     show_forget(talk);
     dx_autohand_client_free(talk->client);
+    dx__log_limiter_free(talk->limiter);
     cli_loop_free(talk->loop);
     cli_record_close(talk->recorder);
     for (size_t i = 0; i < talk->misfit_count; i++)

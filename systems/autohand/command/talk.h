@@ -5,6 +5,7 @@
 #include "systems/autohand/command/command.h"
 
 #include "cli/tail.h"
+#include "host/log_limiter.h"
 
 #include <duplex/autohand-client.h>
 
@@ -19,6 +20,7 @@ struct talk {
     dx_loop *loop;
     dx_autohand_client *client;
     dx_recorder *recorder;
+    dx__log_limiter *limiter;
     const char **env;
     uint64_t began_us; /* of the traffic that is shown */
     cli_tail tail;

@@ -149,6 +149,8 @@ const cli_verb cli_autohand = {
         "  late            method, params: of a turn that is over\n"
         "  stderr, stray, violation, left, withdrawn, unasked\n"
         "                  text\n"
+        "  suppressed      text: how many of stderr, stray and violation are not shown;\n"
+        "                  more than 1,000 or 1 MiB a second, or the same\n"
         "  answer          to, result: for :state, :messages and :reset\n\n"
         "Exit codes of prompt and chat: 0 the turn came to its end, also if --no or an answer"
         " denied all that it wanted (denied says how much); 1 the turn failed or was aborted; 3 "

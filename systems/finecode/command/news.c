@@ -26,10 +26,54 @@ const char *news_name(const dx_finecode_runner *runner, char room[200]) {
     return room;
 }
 
+static const char *source_of(const dx_finecode_runner *runner, char room[200]) {
+    return runner ? news_name(runner, room) : "manager";
+}
+
+/* Lines are the same only if what stands before them is, too; two words that have the same number
+ * do no harm. */
+static bool is_shown(struct work *work, const dx_finecode_runner *runner, const char *kind,
+                     const char *more, dx_text line) {
+    char name[200];
+    unsigned number = 0;
+    for (const char *at = kind; *at; at++)
+        number = number * 31 + (unsigned char)*at;
+    for (const char *at = more ? more : ""; *at; at++)
+        number = number * 31 + (unsigned char)*at;
+    return dx__log_limiter_pass(work->limiter, source_of(runner, name), (int)(number >> 1), line);
+}
+
 /* The longest of the usual words. */
 enum { WIDTH = sizeof "WARNING" - 1 };
 
-/* "WARNING core/cpp: text", each line of it by itself. Nothing of it need be what it should be. */
+/* "WARNING core/cpp: text". Nothing of it need be what it should be. */
+static void put_line(const char *source, const char *kind, cli_colour colour, const char *more,
+                     dx_text line) {
+    fputs(cli_paint(stderr, colour), stderr);
+    cli_put_safe(stderr, dx_str(kind));
+    fprintf(stderr, "%*s%s %s", strlen(kind) < WIDTH ? (int)(WIDTH - strlen(kind)) : 0, "",
+            cli_paint(stderr, CLI_PLAIN), cli_paint(stderr, CLI_BOLD));
+    cli_put_safe(stderr, dx_str(source));
+    fprintf(stderr, ":%s ", cli_paint(stderr, CLI_PLAIN));
+    if (more && *more) {
+        cli_put_safe(stderr, dx_str(more));
+        fputs(": ", stderr);
+    }
+    cli_put_safe(stderr, line);
+    fputc('\n', stderr);
+}
+
+void news_on_summary(const char *name, const char *text, void *user) {
+    struct work *work = user;
+    if (cli_voice.json) {
+        cli_event_put_summary("runner", name, text);
+        return;
+    }
+    work_clear(work);
+    put_line(name, "WARNING", CLI_YELLOW, NULL, dx_str(text));
+}
+
+/* Each line of the text by itself. */
 static void put(struct work *work, const dx_finecode_runner *runner, const char *kind,
                 cli_colour colour, const char *more, dx_text text) {
     char name[200];
@@ -39,18 +83,8 @@ static void put(struct work *work, const dx_finecode_runner *runner, const char 
     do {
         const char *end = text.len ? memchr(text.at, '\n', text.len) : NULL;
         size_t len = end ? (size_t)(end - text.at) : text.len;
-        fputs(cli_paint(stderr, colour), stderr);
-        cli_put_safe(stderr, dx_str(kind));
-        fprintf(stderr, "%*s%s %s", strlen(kind) < WIDTH ? (int)(WIDTH - strlen(kind)) : 0, "",
-                cli_paint(stderr, CLI_PLAIN), cli_paint(stderr, CLI_BOLD));
-        cli_put_safe(stderr, dx_str(runner ? news_name(runner, name) : "manager"));
-        fprintf(stderr, ":%s ", cli_paint(stderr, CLI_PLAIN));
-        if (more && *more) {
-            cli_put_safe(stderr, dx_str(more));
-            fputs(": ", stderr);
-        }
-        cli_put_safe(stderr, (dx_text){text.at, len});
-        fputc('\n', stderr);
+        if (is_shown(work, runner, kind, more, (dx_text){text.at, len}))
+            put_line(source_of(runner, name), kind, colour, more, (dx_text){text.at, len});
         len += end != NULL;
         text = (dx_text){text.at + len, text.len - len};
     } while (text.len);
@@ -66,7 +100,9 @@ static cli_colour colour_of(const char *kind) {
 static void on_runner(dx_finecode_wm *wm, dx_finecode_runner *runner, void *user) {
     struct work *work = user;
     const char *why = dx_finecode_runner_why(runner);
+    char name[200];
     (void)wm;
+    dx__log_limiter_flush(work->limiter, news_name(runner, name));
     if (work->on_runner && !work->leaving)
         work->on_runner(work, runner);
     if (work->on_runner || work->leaving || !cli_voice.json)
@@ -89,6 +125,8 @@ static void on_message(dx_finecode_wm *wm, dx_finecode_runner *runner, const cha
         put(work, runner, kind, colour_of(kind), NULL, text);
         return;
     }
+    if (!is_shown(work, runner, kind, NULL, text))
+        return;
     yyjson_mut_doc *event = news_event("message", runner);
     cli_event_add(event, "kind", kind);
     cli_event_add_text(event, "text", text);
@@ -103,6 +141,8 @@ static void on_log(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *l
         put(work, runner, level, colour_of(level), group, text);
         return;
     }
+    if (!is_shown(work, runner, level, group, text))
+        return;
     yyjson_mut_doc *event = news_event("log", runner);
     cli_event_add(event, "level", level);
     cli_event_add(event, "group", group);
@@ -130,7 +170,7 @@ static void on_errors(dx_finecode_wm *wm, dx_finecode_runner *runner, dx_text li
     }
     snprintf(where, sizeof where, "%s: ", runner ? news_name(runner, name) : "");
     cli_tail_keep(&work->tail, where, line);
-    if (!cli_voice.json)
+    if (!cli_voice.json || !is_shown(work, runner, "stderr", NULL, line))
         return;
     yyjson_mut_doc *event = news_event("stderr", runner);
     cli_event_add_text(event, "text", line);
@@ -145,6 +185,8 @@ static void on_violation(dx_finecode_wm *wm, dx_finecode_runner *runner, const c
         put(work, runner, "WARNING", CLI_YELLOW, "violation", dx_str(phrase));
         return;
     }
+    if (!is_shown(work, runner, "violation", NULL, dx_str(phrase)))
+        return;
     yyjson_mut_doc *event = news_event("violation", runner);
     cli_event_add(event, "text", phrase);
     cli_event_put(event);

@@ -139,6 +139,7 @@ int work_open(struct work *work, const struct finecode_options *options, const c
     if (cli_loop_new(options->keep_daemons, &work->loop, &error) != DX_OK ||
         dx_finecode_wm_new(work->loop, &config, &work->wm, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
+    work->limiter = dx__log_limiter_new(work->loop, news_on_summary, work);
     if (options->log_level)
         dx_finecode_wm_forward_logs(work->wm, options->log_level);
     return folder ? add_folder(work, folder) : CLI_OK;
@@ -174,6 +175,7 @@ int work_leave(struct work *work, int code) {
     if (cli_interrupts() > before && code == CLI_OK)
         code = cli_fail(CLI_INTERRUPTED, "interrupted");
     dx_finecode_wm_free(work->wm);
+    dx__log_limiter_free(work->limiter);
     cli_loop_free(work->loop);
     cli_record_close(work->recorder);
     free(work->overrides);

@@ -3,6 +3,7 @@
 #define FINECODE_WORK_H
 
 #include "cli/tail.h"
+#include "host/log_limiter.h"
 #include "systems/finecode/command/command.h"
 
 #include <duplex/finecode-wm.h>
@@ -15,6 +16,7 @@ struct work {
     dx_loop *loop;
     dx_finecode_wm *wm;
     dx_recorder *recorder;
+    dx__log_limiter *limiter;
     char *folder;           /* whose projects are meant; NULL: none */
     char *program;          /* this one, which runners may be, too */
     const char **overrides; /* those of --set, NULL at the end */
@@ -41,6 +43,7 @@ int work_leave(struct work *work, int code);
 void work_clear(struct work *work);
 
 /* What runners tell by themselves goes to the user. news.c */
+void news_on_summary(const char *name, const char *text, void *user);
 void news_listen(struct work *work, dx_finecode_wm_config *config);
 /* The members that tell whose event it is; runner may be NULL. */
 void news_add_project(yyjson_mut_doc *event, const dx_finecode_project *project);

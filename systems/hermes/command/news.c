@@ -29,6 +29,7 @@ void news_end(struct work *work) {
 void news_tell_state(struct work *work, dx_hermes_guest *guest) {
     dx_hermes_state state = dx_hermes_guest_state(guest);
     const char *why = dx_hermes_guest_why(guest);
+    dx__log_limiter_flush(work->limiter, dx_hermes_guest_name(guest));
     if (cli_voice.json) {
         yyjson_mut_doc *event = cli_event_new("state");
         cli_event_add(event, "extension", dx_hermes_guest_name(guest));
@@ -97,6 +98,8 @@ void news_on_log(dx_hermes *editor, dx_hermes_guest *guest, dx_hermes_level leve
     const char *name = dx_hermes_guest_name(guest);
     (void)editor;
     keep_log(work, name, level, text);
+    if (!dx__log_limiter_pass(work->limiter, name, (int)level, text))
+        return;
     if (cli_voice.json) {
         yyjson_mut_doc *event = cli_event_new("log");
         cli_event_add(event, "extension", name);
@@ -115,18 +118,33 @@ void news_on_log(dx_hermes *editor, dx_hermes_guest *guest, dx_hermes_level leve
 }
 
 void news_on_violation(dx_hermes *editor, dx_hermes_guest *guest, const char *phrase, void *user) {
+    enum { VIOLATION = -1 }; /* no level of a log */
     struct work *work = user;
+    const char *name = dx_hermes_guest_name(guest);
     (void)editor;
+    if (!dx__log_limiter_pass(work->limiter, name, VIOLATION, dx_str(phrase)))
+        return;
     if (cli_voice.json) {
         yyjson_mut_doc *event = cli_event_new("violation");
-        cli_event_add(event, "extension", dx_hermes_guest_name(guest));
+        cli_event_add(event, "extension", name);
         cli_event_add(event, "text", phrase);
         cli_event_put(event);
         return;
     }
-    news_begin(work, dx_hermes_guest_name(guest));
+    news_begin(work, name);
     fprintf(stderr, "%sviolation:%s ", cli_paint(stderr, CLI_RED), cli_paint(stderr, CLI_PLAIN));
     cli_put_safe(stderr, dx_str(phrase));
+    news_end(work);
+}
+
+void news_on_summary(const char *name, const char *text, void *user) {
+    struct work *work = user;
+    if (cli_voice.json) {
+        cli_event_put_summary("extension", name, text);
+        return;
+    }
+    news_begin(work, name);
+    fputs(text, stderr);
     news_end(work);
 }
 

@@ -152,6 +152,8 @@ const cli_verb cli_hermes = {
         "  closed     id, reason (user, extension, shutdown)\n"
         "  dialog     extension, method, params, answer (true, false, paths, null)\n"
         "  violation  extension, text: it broke the protocol\n"
+        "  suppressed extension, text: how many of its log lines and violations are not\n"
+        "             shown (more than 1,000 or 1 MiB a second, or the same)\n"
         "  result     command, ok, error if it is not; and what the command gives:\n"
         "             text, file, extension, extensions, windows, lines, schema,\n"
         "             commands; of --run: the command \"write\", format, text\n\n"

@@ -99,6 +99,8 @@ static int open_editor(struct work *work) {
     if (cli_loop_new(options->keep_daemons, &work->loop, &error) != DX_OK ||
         dx_hermes_new(work->loop, &config, &work->editor, &error) != DX_OK)
         code = cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
+    else
+        work->limiter = dx__log_limiter_new(work->loop, news_on_summary, work);
     free(data);
     return code;
 }
@@ -202,6 +204,7 @@ static int leave(struct work *work, int code) {
                                        " more time");
     }
     dx_hermes_free(work->editor);
+    dx__log_limiter_free(work->limiter);
     cli_loop_free(work->loop);
     cli_record_close(work->recorder);
     windows_reap(work);

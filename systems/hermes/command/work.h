@@ -2,6 +2,7 @@
 #ifndef HERMES_WORK_H
 #define HERMES_WORK_H
 
+#include "host/log_limiter.h"
 #include "systems/hermes/command/command.h"
 
 #include <duplex/hermes-host.h>
@@ -40,6 +41,7 @@ struct work {
     dx_loop *loop;
     dx_hermes *editor;
     dx_recorder *recorder;
+    dx__log_limiter *limiter;
     uint64_t began_us;
     uint64_t settle_ms;
     bool interactive; /* a console at a terminal */
@@ -136,6 +138,7 @@ void news_on_log(dx_hermes *editor, dx_hermes_guest *guest, dx_hermes_level leve
                  void *user);
 void news_on_violation(dx_hermes *editor, dx_hermes_guest *guest, const char *phrase, void *user);
 void news_on_traffic(dx_hermes *editor, dx_hermes_guest *guest, int out, dx_text text, void *user);
+void news_on_summary(const char *name, const char *text, void *user);
 void news_tell_state(struct work *work, dx_hermes_guest *guest);
 const char *news_level_name(dx_hermes_level level);
 void news_done(struct work *work);

@@ -3,6 +3,7 @@
 #include "systems/mcp/command/answer.h"
 #include "systems/mcp/command/put.h"
 
+#include "cli/event.h"
 #include "cli/say.h"
 #include "cli/traffic.h"
 #include "cli/wait.h"
@@ -11,16 +12,42 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What is shown of what the server says by itself. Levels of logs come after these. */
+enum { ERRORS, VIOLATION, PROGRESS, LOG };
+
+/* What goes to a file of its own is counted by itself. */
+static const char errors_key[] = "stderr";
+
+static bool is_shown(struct talk *talk, int kind, dx_text text) {
+    const char *peer = talk->errors && kind == ERRORS ? errors_key : "";
+    return dx__log_limiter_pass(talk->limiter, peer, kind, text);
+}
+
+void news_on_summary(const char *peer, const char *text, void *user) {
+    struct talk *talk = user;
+    if (strcmp(peer, errors_key) == 0) {
+        fprintf(talk->errors, "%s\n", text);
+    } else if (cli_voice.json && talk->hooks.on_log) {
+        cli_event_put_summary(NULL, NULL, text);
+    } else {
+        talk_clear_line(talk);
+        fprintf(stderr, "%s\n", text);
+    }
+}
+
 /* The standard error of the server. */
 
 static void on_errors(dx_mcp_client *client, dx_text line, void *user) {
     struct talk *talk = user;
     (void)client;
     cli_tail_keep(&talk->tail, "", line);
+    bool inherit = talk->options->errors && strcmp(talk->options->errors, "inherit") == 0;
+    if ((!talk->errors && !inherit) || !is_shown(talk, ERRORS, line))
+        return;
     if (talk->errors) {
         fwrite(line.at, 1, line.len, talk->errors);
         putc('\n', talk->errors);
-    } else if (talk->options->errors && strcmp(talk->options->errors, "inherit") == 0) {
+    } else {
         talk_clear_line(talk);
         cli_put_safe(stderr, line);
         putc('\n', stderr);
@@ -34,6 +61,8 @@ static void on_violation(dx_mcp_client *client, const dx_event *event, void *use
         cli_tail_keep(&talk->tail, "stdout: ", event->message);
         return;
     }
+    if (!is_shown(talk, VIOLATION, dx_str(event->error.phrase)))
+        return;
     talk_clear_line(talk);
     cli_note("%s", event->error.phrase);
 }
@@ -87,7 +116,7 @@ void news_on_progress(dx_mcp_client *client, dx_mcp_call call, const dx_mcp_prog
         fputs(": ", out);
         cli_put_safe(out, progress->message);
     }
-    if (fclose(out) == 0) {
+    if (fclose(out) == 0 && is_shown(talk, PROGRESS, (dx_text){text, len})) {
         bool drawn = isatty(2) && !talk->options->show;
         talk_clear_line(talk);
         if (drawn)
@@ -114,14 +143,27 @@ static void put_log(dx_mcp_level level, dx_text logger, yyjson_val *data) {
     putc('\n', stderr);
 }
 
+/* Who logs is a part of the line. */
+static bool is_log_shown(struct talk *talk, dx_mcp_level level, dx_text logger, yyjson_val *data) {
+    dx_buf line;
+    dx_buf_init(&line, SIZE_MAX / 2, NULL);
+    bool shown = dx_buf_append(&line, logger.at, logger.len) != DX_OK ||
+                 (data && dx_json_write(&line, dx_json_value(data)) != DX_OK) ||
+                 is_shown(talk, LOG + (int)level, (dx_text){line.data, line.len});
+    dx_buf_done(&line);
+    return shown;
+}
+
 static void on_log(dx_mcp_client *client, dx_mcp_level level, dx_text logger, yyjson_val *data,
                    void *user) {
     struct talk *talk = user;
     (void)client;
+    if ((!talk->hooks.on_log && !talk->options->level) || !is_log_shown(talk, level, logger, data))
+        return;
     talk_clear_line(talk);
     if (talk->hooks.on_log)
         talk->hooks.on_log(level, logger, data);
-    else if (talk->options->level)
+    else
         put_log(level, logger, data);
 }
 

@@ -4,6 +4,7 @@
 
 #include "systems/mcp/command/talk.h"
 
+void news_on_summary(const char *peer, const char *text, void *user);
 void news_configure(struct talk *talk, dx_mcp_client_config *config);
 /* --level: asks for log messages. CLI_OK, or told. */
 int news_set_level(struct talk *talk);

@@ -98,6 +98,7 @@ static void on_closed(dx_mcp_client *client, const dx_mcp_end *end, void *user) 
     const char *phrase = end->error.fault ? end->error.phrase : "the server left with code 0";
     const char *more = "";
     (void)client;
+    dx__log_limiter_flush(talk->limiter, NULL);
     talk->closed = true;
     talk->code = code_of_end(end);
     if (!end->error.fault && !end->gone)
@@ -222,6 +223,9 @@ static int start(struct talk *talk) {
     if (cli_loop_new(talk->options->keep_daemons || talk->options->connect, &talk->loop, &error) !=
         DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
+    talk->limiter = dx__log_limiter_new(talk->loop, news_on_summary, talk);
+    if (!talk->limiter)
+        return cli_fail(CLI_NO_START, "no memory");
     dx_status status = dx_mcp_client_open(talk->loop, &config, &talk->client, &error);
     if (status != DX_OK)
         return cli_fail(status == DX_ERR_INVALID ? CLI_USAGE : CLI_NO_START, "%s",
@@ -247,6 +251,7 @@ static int start(struct talk *talk) {
 static void forget(struct talk *talk) {
     ask_forget(talk);
     dx_mcp_client_free(talk->client);
+    dx__log_limiter_free(talk->limiter);
     cli_loop_free(talk->loop);
     cli_record_close(talk->recorder);
     if (talk->errors && fclose(talk->errors) != 0)

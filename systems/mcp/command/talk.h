@@ -5,6 +5,7 @@
 #include "systems/mcp/command/server.h"
 
 #include "cli/tail.h"
+#include "host/log_limiter.h"
 
 #include <duplex/mcp-client.h>
 
@@ -25,6 +26,7 @@ struct talk {
     dx_loop *loop;
     dx_mcp_client *client;
     dx_recorder *recorder;
+    dx__log_limiter *limiter;
     FILE *errors;      /* --stderr FILE */
     uint64_t began_us; /* of the traffic that is shown */
     bool ready;

@@ -25,7 +25,7 @@ static const cli_option server_options[] = {
     {"cwd", 0, CLI_FOLDER, "FOLDER", "where it runs (here)", AT(cwd)},
     {"stderr", 0, CLI_TEXT, "tail|quiet|inherit|FILE",
      "where its standard error goes: its end is shown if it fails, or nothing, or all, or to a file"
-     " (tail)",
+     " (tail); at most 1,000 lines and 1 MiB a second",
      AT(errors)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };

@@ -43,24 +43,58 @@ static void on_state(dx_reginald *host, dx_reginald_guest *guest, void *user) {
     dx_reginald_state state = dx_reginald_guest_state(guest);
     const char *why = dx_reginald_guest_why(guest);
     (void)host;
+    dx__log_limiter_flush(work->limiter, dx_reginald_guest_name(guest));
     if (state == DX_REGINALD_STOPPED && *why)
         tell(work, guest, "stopped", DX_REGINALD_WARN, why);
     if (state == DX_REGINALD_FAILED && !work->quiet)
         tell(work, guest, "failed", DX_REGINALD_ERROR, why);
 }
 
+static void on_summary(const char *name, const char *text, void *user) {
+    const struct work *work = user;
+    if (cli_voice.json)
+        cli_event_put_summary("plugin", name, text);
+    else
+        logs_put(&work->logs, name, DX_REGINALD_WARN, "suppressed", dx_str(text), NULL);
+}
+
+/* What a plugin says at its own pace. Levels of logs are small numbers. */
+enum { VIOLATION = 1000, ERRORS };
+static bool is_shown(struct work *work, dx_reginald_guest *guest, int kind, dx_text text) {
+    return dx__log_limiter_pass(work->limiter, dx_reginald_guest_name(guest), kind, text);
+}
+
+/* The fields are a part of the line. */
+static bool is_log_shown(struct work *work, dx_reginald_guest *guest, int level, dx_text text,
+                         yyjson_val *fields) {
+    size_t len;
+    char *json = fields ? yyjson_val_write(fields, 0, &len) : NULL;
+    if (!json)
+        return is_shown(work, guest, level, text);
+    dx_buf line;
+    dx_buf_init(&line, SIZE_MAX / 2, NULL);
+    bool whole = dx_buf_append(&line, text.at, text.len) == DX_OK &&
+                 dx_buf_append(&line, json, len) == DX_OK;
+    bool shown = is_shown(work, guest, level, whole ? (dx_text){line.data, line.len} : text);
+    dx_buf_done(&line);
+    free(json);
+    return shown;
+}
+
 static void on_violation(dx_reginald *host, dx_reginald_guest *guest, const char *phrase,
                          void *user) {
     struct work *work = user;
     (void)host;
-    tell(work, guest, "violation", DX_REGINALD_WARN, phrase);
+    if (is_shown(work, guest, VIOLATION, dx_str(phrase)))
+        tell(work, guest, "violation", DX_REGINALD_WARN, phrase);
 }
 
 static void on_log(dx_reginald *host, dx_reginald_guest *guest, int level, dx_text text,
                    yyjson_val *fields, void *user) {
     struct work *work = user;
     (void)host;
-    if (!work->logs.off && level >= work->logs.level)
+    if (!work->logs.off && level >= work->logs.level &&
+        is_log_shown(work, guest, level, text, fields))
         logs_put(&work->logs, dx_reginald_guest_name(guest), level, NULL, text, fields);
 }
 
@@ -69,7 +103,8 @@ static void on_errors(dx_reginald *host, dx_reginald_guest *guest, dx_text line,
     (void)host;
     while (line.len && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
         line.len--;
-    if (!work->logs.off && DX_REGINALD_WARN >= work->logs.level)
+    if (!work->logs.off && DX_REGINALD_WARN >= work->logs.level &&
+        is_shown(work, guest, ERRORS, line))
         logs_put(&work->logs, dx_reginald_guest_name(guest), DX_REGINALD_WARN, "stderr", line,
                  NULL);
 }
@@ -224,6 +259,7 @@ int crew_open(struct work *work) {
     if (cli_loop_new(work->options->keep_daemons, &work->loop, &error) != DX_OK ||
         dx_reginald_new(work->loop, &config, &work->host, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
+    work->limiter = dx__log_limiter_new(work->loop, on_summary, work);
     code = discover(work);
     return code == CLI_OK ? add_all(work) : code;
 }
@@ -270,6 +306,7 @@ int crew_leave(struct work *work, int code) {
     if (cli_interrupts() > before && code == CLI_OK)
         code = cli_fail(CLI_INTERRUPTED, "interrupted");
     dx_reginald_free(work->host);
+    dx__log_limiter_free(work->limiter);
     cli_loop_free(work->loop);
     cli_record_close(work->recorder);
     return code;

@@ -2,6 +2,7 @@
 #ifndef REGINALD_WORK_H
 #define REGINALD_WORK_H
 
+#include "host/log_limiter.h"
 #include "systems/reginald/command/command.h"
 #include "systems/reginald/command/file.h"
 #include "systems/reginald/command/flags.h"
@@ -26,6 +27,7 @@ struct work {
     dx_loop *loop;
     dx_reginald *host;
     dx_recorder *recorder;
+    dx__log_limiter *limiter;
     uint64_t began_us;
     uint64_t stop_ms;
     unsigned errors_max;

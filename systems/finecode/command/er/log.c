@@ -16,21 +16,11 @@ int log_level_of(const char *name) {
     return -1;
 }
 
-bool log_open(struct runner *runner, const char *path) {
-    runner->log = path ? fopen(path, "ae") : stderr;
-    if (runner->log)
-        return true;
-    cli_fail(CLI_USAGE, "%s can't be written: %s", path, strerror(errno));
-    return false;
-}
-
-void log_write(struct runner *runner, const char *level, const char *group, dx_text text) {
+static void log_put(struct runner *runner, const char *level, const char *group, dx_text text) {
     char stamp[40];
     struct tm broken;
     uint64_t now = cli_unix_ms();
     time_t seconds = (time_t)(now / 1000);
-    if (log_level_of(level) < runner->log_level || !runner->log)
-        return;
     strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &broken));
     fprintf(runner->log, "%s.%03uZ %-7s %s: ", stamp, (unsigned)(now % 1000), level, group);
     cli_put_safe(runner->log, text);
@@ -38,7 +28,28 @@ void log_write(struct runner *runner, const char *level, const char *group, dx_t
     fflush(runner->log);
 }
 
+static void on_summary(const char *group, const char *text, void *user) {
+    log_put(user, "WARNING", group, dx_str(text));
+}
+
+bool log_open(struct runner *runner, const char *path) {
+    runner->log = path ? fopen(path, "ae") : stderr;
+    runner->limiter = dx__log_limiter_new(runner->loop, on_summary, runner);
+    if (runner->log)
+        return true;
+    cli_fail(CLI_USAGE, "%s can't be written: %s", path, strerror(errno));
+    return false;
+}
+
+void log_write(struct runner *runner, const char *level, const char *group, dx_text text) {
+    int number = log_level_of(level);
+    if (number >= runner->log_level && runner->log &&
+        dx__log_limiter_pass(runner->limiter, group, number, text))
+        log_put(runner, level, group, text);
+}
+
 void log_close(struct runner *runner) {
+    runner->limiter = dx__log_limiter_free(runner->limiter);
     if (runner->log && runner->log != stderr)
         fclose(runner->log);
     runner->log = NULL;

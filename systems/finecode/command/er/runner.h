@@ -3,6 +3,7 @@
 #define FINECODE_ER_RUNNER_H
 
 #include "cli/program.h"
+#include "host/log_limiter.h"
 #include "systems/finecode/command/er/spec.h"
 
 #include <duplex/finecode-er.h>
@@ -31,6 +32,7 @@ struct runner {
     struct work *works;
     struct tool_binding bindings[TOOLS];
     FILE *log;
+    dx__log_limiter *limiter;
     int log_level;
     bool left;
     int code;

@@ -142,9 +142,9 @@ static void end(struct runner *runner) {
     works_drop(runner);
     cli_programs_end(&runner->programs);
     dx_finecode_er_free(runner->er);
+    log_close(runner);
     dx_loop_free(runner->loop);
     spec_done(&runner->spec);
-    log_close(runner);
 }
 
 /* Handlers count from the project, and so do we from now on; files of the command line did from

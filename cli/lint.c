@@ -223,7 +223,7 @@ static int lint_file(struct lint *lint, const char *file) {
     dx_trace_record record;
     dx_error error;
     cli_got got;
-    int code = cli_trace_open(file, &trace);
+    int code = cli_trace_open(file, NULL, &trace);
     if (code != CLI_OK)
         return code;
     lint->records = 0;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 
 enum { LEAVE_MS = 2000, STEP_MS = 20 };
 
@@ -13,11 +14,24 @@ static bool takes_words(void) {
     return poll(&takes, 1, 0) == 1 && takes.revents & POLLOUT;
 }
 
-dx_status cli_recorder_open(const dx_recorder_config *config, dx_recorder **ret_recorder,
+const char **cli_redactions(const cli_list *more) {
+    const char **list = calloc(1 + more->count + 1, sizeof *list);
+    if (list)
+        list[0] = DX_TRACE_USUAL_SECRETS;
+    for (size_t i = 0; list && i < more->count; i++)
+        list[1 + i] = more->at[i];
+    return list;
+}
+
+dx_status cli_recorder_open(const dx_recorder_config *given, dx_recorder **ret_recorder,
                             dx_error *reterr) {
+    static const char *const usual[] = {DX_TRACE_USUAL_SECRETS, NULL};
+    dx_recorder_config config = *given;
     dx_status status;
+    if (!config.redact)
+        config.redact = usual;
     for (uint64_t until = cli_now() + LEAVE_MS;
-         (status = dx_recorder_open(config, ret_recorder, reterr)) == DX_ERR_SYSTEM &&
+         (status = dx_recorder_open(&config, ret_recorder, reterr)) == DX_ERR_SYSTEM &&
          reterr->system == EBUSY && cli_now() < until && !cli_interrupts();)
         (void)poll(NULL, 0, STEP_MS);
     return status;

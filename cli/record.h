@@ -2,11 +2,17 @@
 #ifndef CLI_RECORD_H
 #define CLI_RECORD_H
 
+#include "cli/options.h"
+
 #include <duplex/recorder.h>
 
-/* As dx_recorder_open(), but a file that another process still records to is waited for: one that
- * is started again in the place of that may come before it has left. */
-dx_status cli_recorder_open(const dx_recorder_config *config, dx_recorder **ret_recorder,
+/* What is not recorded or shown: the usual secrets, and what --redact names. To be freed; NULL: no
+ * memory. */
+const char **cli_redactions(const cli_list *more);
+/* As dx_recorder_open(), but without `redact` the usual secrets are not recorded, and a file that
+ * another process still records to is waited for: one that is started again in the place of that
+ * may come before it has left. */
+dx_status cli_recorder_open(const dx_recorder_config *given, dx_recorder **ret_recorder,
                             dx_error *reterr);
 /* path NULL: none is wanted. An exit code; what is wrong was told. */
 int cli_record_open(const char *path, dx_recorder **ret_recorder);

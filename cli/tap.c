@@ -149,7 +149,8 @@ static int open_recorder(struct work *work) {
     config.redact = work->redact;
     dx_status status = cli_recorder_open(&config, &work->recorder, &error);
     if (status == DX_ERR_INVALID)
-        return cli_fail(CLI_USAGE, "--redact: a name has 1 to 64 bytes");
+        return cli_fail(CLI_USAGE, "--redact: a name has 1 to 64 bytes, and there are at most 32"
+                                   " pointers");
     if (status != DX_OK)
         return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "no memory");
     return CLI_OK;
@@ -258,8 +259,9 @@ static void let_others_finish(void) {
 }
 
 static int tap(const struct tap_options *options, char **command) {
-    struct work work = {
-        .options = options, .redact = cli_ended(&options->redact), .env = cli_ended(&options->env)};
+    struct work work = {.options = options,
+                        .redact = cli_redactions(&options->redact),
+                        .env = cli_ended(&options->env)};
     block_signals(&work);
     let_others_finish();
     int code = CLI_OK;
@@ -285,8 +287,10 @@ static const cli_option record_options[] = {
      AT(keep)},
     {"limit", 0, CLI_SIZE, "SIZE", "longer messages are passed on but not recorded (8M)",
      AT(limit)},
-    {"redact", 0, CLI_TEXTS, "NAME",
-     "write *** for the value of members with this name; may be repeated", AT(redact)},
+    {"redact", 0, CLI_TEXTS, "NAME|/POINTER",
+     "record *** as the value of members with this name, or of the one at this JSON Pointer; may be"
+     " repeated",
+     AT(redact)},
     {"framing", 'f', CLI_CHOICE, "header|line|auto",
      "how the record is cut into messages (auto: told from the first bytes of each direction)",
      AT(framing)},
@@ -358,8 +362,9 @@ static const char *const examples[] = {
     "duplex tap -o /tmp/clangd.jsonl -- clangd --background-index",
     "Look on while it runs:",
     "duplex tap --attach /tmp/clangd.jsonl",
-    "Without a file, and without secrets:",
-    "duplex tap --listen \"$XDG_RUNTIME_DIR/server.sock\" --redact token -- ./server",
+    "Without a file, and without some values:",
+    "duplex tap --listen \"$XDG_RUNTIME_DIR/server.sock\" --redact token --redact /params/pin --"
+    " ./server",
     NULL,
 };
 
@@ -375,7 +380,9 @@ const cli_verb cli_tap = {
         " back, every byte as it came and in order, and records what was said. The traffic never"
         " waits for the record: what the disk does not take in time is dropped and counted.\n\n"
         "What can't be cut into messages is passed on all the same, and recorded as stray text. The"
-        " command's standard error is in the record, too.\n\n"
+        " command's standard error is in the record, too. Values of environment variables and "
+        "headers"
+        " whose names look like secrets (API_KEY, Authorization, …) are recorded as ***.\n\n"
         "It leaves with the exit code of COMMAND; with 128 and the number of the signal if it died"
         " of one; with 3 if it can't be started. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and"
         " SIGUSR2 are handed on to COMMAND. If the host is gone, COMMAND is ended: its input is"

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "cli/input.h"
+#include "cli/record.h"
 #include "cli/say.h"
 #include "cli/timeline/chrome.h"
 #include "cli/timeline/mermaid.h"
@@ -30,6 +31,7 @@ struct timeline_options {
     uint64_t max; /* 0: all, and so below; UNSAID: as many as such a picture usually has */
     uint64_t max_text;
     uint64_t max_page;
+    cli_list redact;
 };
 
 static const struct timeline_options usual = {
@@ -39,6 +41,7 @@ struct timeline {
     const struct timeline_options *options;
     char *const *files;
     size_t count;
+    const char **redact;
     const char *out_name; /* NULL: the standard output */
     FILE *out;            /* NULL: nothing is to be written yet */
     cli_output file;
@@ -200,7 +203,7 @@ static int read_file(struct timeline *timeline, const char *file) {
     dx_trace_record record;
     dx_error error;
     cli_got got = CLI_GOT_END;
-    int code = cli_trace_open(file, &trace);
+    int code = cli_trace_open(file, timeline->redact, &trace);
     if (code != CLI_OK)
         return code;
     code = cli_trace_check(trace, timeline->story.part);
@@ -286,10 +289,12 @@ static int run(const cli_words *words, void *user) {
     timeline->options = options;
     timeline->files = words->at;
     timeline->count = words->count;
+    timeline->redact = cli_redactions(&options->redact);
     cli_story_init(&timeline->story);
-    int code = work(timeline);
+    int code = timeline->redact ? work(timeline) : cli_fail(CLI_NO_START, "no memory");
     cli_page_free(timeline->page);
     cli_story_done(&timeline->story);
+    free(timeline->redact);
     free(timeline);
     return code;
 }
@@ -312,6 +317,10 @@ static const cli_option options[] = {
      AT(max_text)},
     {"max-page", 0, CLI_SIZE, "SIZE",
      "keep so much text in all; items have none then; 0: no limit (256M)", AT(max_page)},
+    {"redact", 0, CLI_TEXTS, "NAME|/POINTER",
+     "show *** as the value of members with this name, or of the one at this JSON Pointer; may be"
+     " repeated",
+     AT(redact)},
     {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE",
      "a protocol of your own, to know what cancels a request", AT(protocol)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
@@ -338,7 +347,8 @@ const cli_verb cli_timeline = {
     .text =
         "Reads traces (- is the standard input) and writes a page that stands alone: lanes with"
         " requests as bars from question to answer, notifications, errors, what is stray or broken,"
-        " starts and ends; to be searched, filtered and zoomed, with every message as it was."
+        " starts and ends; to be searched, filtered and zoomed, with every message as it was,"
+        " but for values of environment variables and headers whose names look like secrets."
         " It needs no network and no server, and what a message holds never becomes part of the"
         " page. The parts of a trace that was rotated are given in their order; several traces are"
         " put side by side by the clock.\n\n"

@@ -28,10 +28,11 @@ struct cli_trace {
     char piece[PIECE];
 };
 
-int cli_trace_open(const char *file, cli_trace **ret_trace) {
+int cli_trace_open(const char *file, const char *const *redact, cli_trace **ret_trace) {
     bool is_input = strcmp(file, "-") == 0;
     const char *name = is_input ? "the standard input" : file;
     dx_trace_reader_config config = dx_trace_reader_defaults();
+    config.redact = redact;
     cli_trace *trace = malloc(sizeof *trace);
     if (!trace)
         return cli_fail(CLI_NO_START, "no memory");
@@ -40,8 +41,14 @@ int cli_trace_open(const char *file, cli_trace **ret_trace) {
     int code = CLI_OK;
     if (trace->fd < 0)
         code = cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(errno));
-    else if (dx_trace_reader_new(&config, &trace->reader) != DX_OK)
-        code = cli_fail(CLI_NO_START, "no memory");
+    if (code == CLI_OK) {
+        dx_status status = dx_trace_reader_new(&config, &trace->reader);
+        if (status == DX_ERR_INVALID)
+            code = cli_fail(CLI_USAGE, "--redact: a name has 1 to 64 bytes, and there are at most"
+                                       " 32 pointers");
+        else if (status != DX_OK)
+            code = cli_fail(CLI_NO_START, "no memory");
+    }
     if (code == CLI_OK)
         *ret_trace = trace;
     else

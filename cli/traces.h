@@ -16,8 +16,9 @@ typedef enum cli_got {
     CLI_GOT_FAILED /* it can't be read, which was told: cli_trace_code() */
 } cli_got;
 
-/* "-" is the standard input. An exit code; what is wrong was told. */
-int cli_trace_open(const char *file, cli_trace **ret_trace);
+/* "-" is the standard input; `redact` as in dx_trace_reader_config. An exit code; what is wrong was
+ * told. */
+int cli_trace_open(const char *file, const char *const *redact, cli_trace **ret_trace);
 /* The next record, lent until the next call; or what is wrong with a line. Reads when it has to,
  * and whoever watches the standard output then has all of it. */
 cli_got cli_trace_next(cli_trace *trace, dx_trace_record *ret_record, dx_error *reterr);

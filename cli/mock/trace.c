@@ -213,7 +213,7 @@ int mock_trace_read(const char *file, const char *peer, dx_side side, mock_trace
     dx_trace_record record;
     dx_error error;
     cli_got got = CLI_GOT_END;
-    int code = cli_trace_open(file, &trace);
+    int code = cli_trace_open(file, NULL, &trace);
     if (code != CLI_OK)
         return code;
     reading.trace = calloc(1, sizeof *reading.trace);

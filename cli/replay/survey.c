@@ -166,7 +166,7 @@ static int look_at_file(replay_survey *survey, const char *file) {
     cli_got got = CLI_GOT_END;
     int code = check_file(file);
     if (code == CLI_OK)
-        code = cli_trace_open(file, &trace);
+        code = cli_trace_open(file, NULL, &trace);
     if (code != CLI_OK)
         return code;
     code = cli_trace_check(trace, survey->part);

@@ -21,7 +21,7 @@ bool replay_tape_next(replay_tape *tape, dx_trace_record *ret_record, replay_pla
         if (!tape->trace) {
             if (tape->file == tape->file_count)
                 break;
-            tape->code = cli_trace_open(tape->files[tape->file], &tape->trace);
+            tape->code = cli_trace_open(tape->files[tape->file], NULL, &tape->trace);
             continue;
         }
         cli_got got = cli_trace_next(tape->trace, ret_record, &error);

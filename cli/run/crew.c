@@ -18,7 +18,11 @@ enum { TREE_MAX = 256 << 10 };
 
 static void write_down(struct crew_peer *peer, bool own, dx_text text) {
     unsigned run = peer->supervisor ? dx_supervisor_incarnation(peer->supervisor) : 0;
-    journal_add(&peer->journal, peer->crew->seq++, run, own, text);
+    size_t len;
+    char *masked = masks_hide(&peer->masks, text, &len);
+    journal_add(&peer->journal, peer->crew->seq++, run, own,
+                masked ? (dx_text){masked, len} : text);
+    free(masked);
 }
 
 /* What the peer is the cause of: it may be any number of lines. */
@@ -92,7 +96,7 @@ static void show_json(const struct crew_peer *peer, const char *why) {
         yyjson_mut_obj_add_int(doc, root, "pid", dx_supervisor_pid(peer->supervisor));
     if (peer->state == DX_STATE_STARTING) {
         yyjson_mut_val *argv = yyjson_mut_obj_add_arr(doc, root, "command");
-        for (const char **word = peer->config->argv; *word; word++)
+        for (char **word = peer->masks.words; *word; word++)
             yyjson_mut_arr_add_str(doc, argv, *word);
     }
     if (peer->state == DX_STATE_BACKOFF)
@@ -137,8 +141,8 @@ static void show(const struct crew_peer *peer, const char *why) {
     fprintf(stderr, "%s: %s%s%s", peer->config->name, cli_paint(stderr, colour_of(peer->state)),
             dx_state_name(peer->state), cli_paint(stderr, CLI_PLAIN));
     if (peer->state == DX_STATE_STARTING)
-        for (const char **word = peer->config->argv; *word; word++) {
-            fputs(word == peer->config->argv ? ": " : " ", stderr);
+        for (char **word = peer->masks.words; *word; word++) {
+            fputs(word == peer->masks.words ? ": " : " ", stderr);
             put_text(*word);
         }
     if (peer->state == DX_STATE_READY)
@@ -181,7 +185,13 @@ static void on_state(dx_supervisor *supervisor, dx_state state, const dx_error *
     char line[sizeof peer->why + 40];
     (void)supervisor;
     peer->state = state;
-    snprintf(peer->why, sizeof peer->why, "%s", why->fault ? why->phrase : "");
+    size_t len;
+    char *masked = masks_hide(&peer->masks, dx_str(why->fault ? why->phrase : ""), &len);
+    snprintf(peer->why, sizeof peer->why, "%.*s", masked ? (int)len : (int)sizeof peer->why,
+             masked       ? masked
+             : why->fault ? why->phrase
+                          : "");
+    free(masked);
     dx__log_limiter_flush(peer->crew->limiter, peer->config->name);
     /* The lines themselves are shown, if they are known. */
     char *last = peer->cut ? NULL : strstr(peer->why, "; it last wrote: ");
@@ -398,6 +408,9 @@ int crew_open(struct crew *crew, const cli_config *config) {
         peer->journal.max = given->log_max  ? given->log_max
                             : crew->log_max ? crew->log_max
                                             : LOG_MAX;
+        if (!masks_init(&peer->masks, (const char *const *)given->argv,
+                        (const char *const *)given->env))
+            return cli_fail(CLI_NO_START, "no memory");
         int code = open_recorder(peer);
         if (code != CLI_OK)
             return code;
@@ -415,6 +428,7 @@ void crew_done(struct crew *crew) {
         dx_supervisor_free(peer->supervisor);
         cli_record_close(peer->recorder);
         journal_done(&peer->journal);
+        masks_done(&peer->masks);
     }
     free(crew->peers);
     crew->peers = NULL;

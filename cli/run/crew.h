@@ -4,6 +4,7 @@
 
 #include "cli/run/config.h"
 #include "cli/run/journal.h"
+#include "cli/run/masks.h"
 #include "cli/subreaper.h"
 #include "host/log_limiter.h"
 
@@ -15,6 +16,7 @@ struct crew_peer {
     dx_supervisor *supervisor;
     dx_recorder *recorder;
     struct journal journal;
+    struct masks masks;
     const dx_step *step; /* of the handshake, at hand */
     dx_state state;
     bool again;                              /* to be started as soon as it stops */

@@ -25,7 +25,7 @@ static void add_peer(yyjson_mut_doc *doc, yyjson_mut_val *row, const struct crew
     yyjson_mut_obj_add_str(doc, row, "protocol", peer->config->protocol_name);
     yyjson_mut_obj_add_str(doc, row, "framing", dx_framing_name(peer->config->framing));
     yyjson_mut_val *argv = yyjson_mut_obj_add_arr(doc, row, "command");
-    for (const char **word = peer->config->argv; *word; word++)
+    for (char **word = peer->masks.words; *word; word++)
         yyjson_mut_arr_add_str(doc, argv, *word);
     if (pid) {
         yyjson_mut_obj_add_int(doc, row, "pid", pid);

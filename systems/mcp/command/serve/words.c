@@ -101,7 +101,7 @@ static bool add_word(struct making *making, yyjson_val *word, bool dash) {
     making->wrong = check(making, written, dash);
     if (making->wrong)
         return false;
-    char *copy = strndup(making->text.data ? making->text.data : "", making->text.len);
+    char *copy = dx_buf_append(&making->text, "", 1) == DX_OK ? strdup(making->text.data) : NULL;
     char **words = realloc(making->words, (making->count + 2) * sizeof *words);
     if (words)
         making->words = words;

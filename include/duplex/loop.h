@@ -15,9 +15,8 @@
  *     dispatch ends.
  *   - A loop and all that hangs on it belong to one thread. dx_loop_post() is the one call that
  *     other threads may make.
- *   - After a fork(), the copy in the new process can only be freed; everything else does nothing
- *     there, or fails (links with DX_CLOSED), since the descriptors and children are the
- * original's.
+ *   - After a fork(), the copy in the new process can only be freed. Everything else does nothing
+ *     there or fails (a link says DX_CLOSED): descriptors and children are the original's.
  *   - Nothing global is touched: no signal handler, no SIGPIPE setting, no waitpid(-1), nothing
  *     printed.
  */

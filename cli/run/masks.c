@@ -30,8 +30,8 @@ bool masks_init(struct masks *masks, const char *const *argv, const char *const 
     }
     for (size_t i = 0; env && env[i]; i++) {
         const char *value = strchr(env[i], '=');
-        dx_text name = {env[i], value ? (size_t)(value - env[i]) : 0};
-        if (dx__name_is_secret(name) && strlen(value + 1) >= MASKS_LEAST)
+        if (value && dx__name_is_secret((dx_text){env[i], (size_t)(value - env[i])}) &&
+            strlen(value + 1) >= MASKS_LEAST)
             masks->values[values++] = value + 1;
     }
     return true;

@@ -27,12 +27,12 @@ static inline bool dx__word_is_secret(dx_text word) {
     /* What a word may end with: "token" and "accesstoken", but not "tokens" or "tokenizer". */
     static const char ends[] = "token\0secret\0secrets\0password\0passwd\0passphrase\0"
                                "credential\0credentials\0authorization\0cookie\0"
-                               "apikey\0accesskey\0privatekey\0secretkey\0";
+                               "apikey\0accesskey\0privatekey\0secretkey";
     if ((word.len == 3 && dx__ends_with(word, "key")) ||
         (word.len == 4 && dx__ends_with(word, "pass")))
         return true;
-    for (const char *end = ends; *end; end += strlen(end) + 1)
-        if (dx__ends_with(word, end))
+    for (size_t at = 0; at < sizeof ends; at += strlen(ends + at) + 1)
+        if (dx__ends_with(word, ends + at))
             return true;
     return false;
 }

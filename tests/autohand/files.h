@@ -272,14 +272,15 @@ __attribute__((unused)) static int set_up(void **state) {
     static struct files files;
     const char *place = getenv("TMPDIR");
     char room[PATH_MAX - 16];
-    char base[PATH_MAX - 16];
     dx_error error;
     files = (struct files){.memory = {.fail_at = 0}};
     (void)snprintf(room, sizeof room, "%s/autohand-files-XXXXXX", place ? place : "/tmp");
     assert_non_null(mkdtemp(room));
-    assert_non_null(realpath(room, base));
+    char *base = realpath(room, NULL);
+    assert_non_null(base);
     (void)snprintf(files.top, sizeof files.top, "%s/top", base);
     (void)snprintf(files.outside, sizeof files.outside, "%s/outside", base);
+    free(base);
     assert_int_equal(mkdir(files.top, 0700), 0);
     assert_int_equal(mkdir(files.outside, 0700), 0);
     dx_autohand_agent *agent = &files.agent;

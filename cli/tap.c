@@ -363,8 +363,7 @@ static const char *const examples[] = {
     "Look on while it runs:",
     "duplex tap --attach /tmp/clangd.jsonl",
     "Without a file, and without some values:",
-    "duplex tap --listen \"$XDG_RUNTIME_DIR/server.sock\" --redact token --redact /params/pin --"
-    " ./server",
+    "duplex tap --listen \"$XDG_RUNTIME_DIR/s\" --redact token --redact /params/pin -- ./server",
     NULL,
 };
 

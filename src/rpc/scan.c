@@ -347,19 +347,19 @@ const char *dx__rpc_usual(dx_text text, dx_message *ret) {
     return at;
 }
 
-int dx__rpc_scan_usual(dx_text text, unsigned depth, dx_message *message) {
-    const char *body = depth > 0 && depth <= DX_DEPTH_MAX ? dx__rpc_usual(text, message) : NULL;
+int dx__rpc_scan_usual(dx_text text, unsigned depth, dx_message *ret) {
+    const char *body = depth > 0 && depth <= DX_DEPTH_MAX ? dx__rpc_usual(text, ret) : NULL;
     if (!body)
         return 0;
     enum { SHORT = 4 << 10 }; /* no long text is walked over twice */
     const char *end = text.at + text.len;
     const char *to = text.len <= SHORT ? dx__json_quick(body, end, depth - 1) : NULL;
     if (to)
-        return dx__rpc_usual_end(text, body, to, message);
+        return dx__rpc_usual_end(text, body, to, ret);
     dx__json json = dx__json_reader(text, depth - 1);
     json.at = body;
     dx__json_skip(&json);
-    return json.fault == DX_FAULT_NONE && dx__rpc_usual_end(text, body, json.at, message);
+    return json.fault == DX_FAULT_NONE && dx__rpc_usual_end(text, body, json.at, ret);
 }
 
 void dx_rpc_scan(dx_text text, unsigned depth, unsigned lenient, dx_message *ret_message) {

@@ -211,7 +211,7 @@ void dx__json_skip_name(dx__json *json, dx_text *ret_quoted) {
 }
 
 /* Where a walk goes on that paused. */
-enum { AT_VALUE, IN_STRING, AT_FIRST, AFTER_VALUE, AT_NAME, IN_NAME, AT_COLON };
+enum { AT_VALUE, IN_STRING, AT_FIRST, AFTER_VALUE, AT_NAME, IN_NAME, AT_COLON, AT_MEMBER };
 
 static inline bool is_open(const uint64_t *levels, unsigned level) {
     return levels[level / 64] >> (level % 64) & 1;
@@ -247,6 +247,8 @@ void dx__json_go(dx__json *json, dx__json_walk *walk) {
         goto in_name;
     case AT_COLON:
         goto at_colon;
+    case AT_MEMBER:
+        goto at_member;
     default:
         break;
     }
@@ -256,8 +258,6 @@ void dx__json_go(dx__json *json, dx__json_walk *walk) {
         if (at >= stop)
             break;
         values++;
-        if (level == 1)
-            walk->value_at = (uint32_t)(at - json->start);
         if (*at == '"') {
             at++;
         in_string:
@@ -344,8 +344,16 @@ void dx__json_go(dx__json *json, dx__json_walk *walk) {
             goto out;
         }
         at++;
-        if (level == 1 && walk->name)
+        if (level > 1)
+            continue;
+        if (walk->name)
             walk->name(walk->user, json, (dx_text){quote, walk->name_len});
+    at_member:
+        step = AT_MEMBER;
+        at = dx__json_space(at, stop);
+        if (at >= stop)
+            break;
+        walk->value_at = (uint32_t)(at - json->start);
     }
 ran_out:
     run_out(json, at);

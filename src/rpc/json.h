@@ -31,7 +31,7 @@ typedef struct dx__json_walk {
     uint32_t elements; /* values on the first level that have ended */
     uint32_t name_at;  /* of the member at hand, and its length with quotes */
     uint32_t name_len;
-    uint32_t value_at; /* of the last value on the first level */
+    uint32_t value_at; /* of its value */
     /* For the members of the outermost object; may be NULL. `name` is called after the colon, and
      * `value` with the place where the value has ended. */
     void (*name)(void *user, dx__json *json, dx_text quoted);

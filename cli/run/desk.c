@@ -242,6 +242,9 @@ static void turn_away(int fd, const char *why) {
                  "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,\"message\":\"%s\"}}\n",
                  DX_CODE_BUSY, why);
     (void)!send(fd, line, (size_t)len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    /* A connection that is closed before its request was read is reset, and the line is lost. */
+    char request[4096];
+    (void)!recv(fd, request, sizeof request, MSG_DONTWAIT);
     close(fd);
 }
 

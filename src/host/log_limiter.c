@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How long a window is; longer lines are never recognised as repeats. */
-enum { WINDOW_MS = 1000, REPEAT_MAX = 8 << 10 };
+/* How long a window is; longer lines are never recognised as repeats: those of 8 KiB are pieces of
+ * one line, which must not lose any. */
+enum { WINDOW_MS = 1000, REPEAT_MAX = (8 << 10) - 1 };
 
 /* One peer in one window: made by its first line, gone when the window ends. */
 struct window {

@@ -14,14 +14,17 @@ for _ in $(seq 160); do
     sleep 0.05
 done
 
-# 64 ask, the 65th is told that it is one too many; when one goes, there is room.
+# 64 ask, the 65th is told that it is one too many; when one goes, there is room. Who says nothing does not count.
 timeout 15 python3 - "$socket" "$duplex" <<'END' || complain "clients"
 import subprocess, sys
 from speak import *
+silent = [connect(sys.argv[1]) for i in range(10)]
 all = [connect(sys.argv[1]) for i in range(64)]
-send(all[63], request(1, "ps"))
-assert b'"peers"' in all[63].recv(65536)
+for each in all:
+    send(each, request(1, "ps"))
+    assert b'"peers"' in each.recv(65536)
 one = connect(sys.argv[1])
+send(one, request(1, "ps"))
 text = one.recv(4096)
 assert b"too many others ask at the same time" in text, text
 assert one.recv(4096) == b""
@@ -69,12 +72,16 @@ got = sorted(json.loads(next(lines))["id"] for i in range(2))
 assert got == [3, 4], got
 send(s, request(5, "call", name="echo", method="echo", params=[5]))
 assert json.loads(next(lines)) == {"jsonrpc": "2.0", "id": 5, "result": [5]}
-s.sendall(b"no json\n\xff\xfe\n{\n")
+s.sendall(b"{\n[\xff\xfe]\n")
 send(s, request(6, "logs"))
 answer = json.loads(next(lines))
 while answer["id"] is None:
     answer = json.loads(next(lines))
 assert answer["id"] == 6, answer
+# Text that is no message ends a connection.
+s.sendall(b"no json\n")
+send(s, request(7, "ps"))
+assert [each for each in lines if json.loads(each).get("id") == 7] == []
 END
 # Who does not read is cut off.
 timeout 18 python3 - "$socket" <<'END' || complain "unread"

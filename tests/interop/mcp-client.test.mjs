@@ -281,7 +281,7 @@ describe("duplex mcp with server-everything", { concurrency: 4 }, () => {
         const long = ["tools", "call", "trigger-long-running-operation", "duration:=2", "steps:=8"];
         const [late, kept] = await Promise.all([
             mcp(t, [...long, "--timeout", "600ms"], everything, { code: 5 }),
-            mcp(t, [...long, "--timeout", "600ms", "--progress"], everything),
+            mcp(t, [...long, "--timeout", "600ms", "--progress", "--reset-on-progress"], everything),
         ]);
         const [call] = late.all.filter(({ message }) => message.method === "tools/call");
         assert.equal(late.of("notifications/cancelled")[0].requestId, call.message.id);

@@ -184,6 +184,28 @@ static void collapses_repeats(void **state) {
 }
 
 /* Of eight lines five are shown, and a summary, which counts as well. */
+static void a_long_line(struct shown *shown) {
+    enum { PIECE = 8 << 10, PIECES = 20 };
+    static char piece[PIECE];
+    memset(piece, 'x', sizeof piece);
+    for (int i = 0; i < PIECES; i++)
+        shown->lines +=
+            (size_t)dx__log_limiter_pass(shown->limiter, "a", 0, (dx_text){piece, PIECE});
+    assert_int_equal(shown->lines, PIECES);
+    for (int i = 0; i < PIECES; i++)
+        shown->lines +=
+            (size_t)dx__log_limiter_pass(shown->limiter, "b", 0, (dx_text){piece, PIECE - 1});
+    assert_int_equal(shown->lines, PIECES + DX__LOG_SAME_MAX);
+}
+
+static void pieces_of_a_long_line_are_not_repeats(void **state) {
+    struct shown shown;
+    (void)state;
+    begin(&shown);
+    run_steps(&shown, a_long_line);
+    end(&shown);
+}
+
 static void eights(struct shown *shown) {
     for (int i = 0; i < 2 * DX__LOG_LINES_MAX; i++) {
         const char *line = i & 8 ? "b" : "a";
@@ -259,6 +281,7 @@ int main(void) {
         cmocka_unit_test(shows_a_mebibyte_and_no_more),
         cmocka_unit_test(counts_bytes_as_they_are_shown),
         cmocka_unit_test(collapses_repeats),
+        cmocka_unit_test(pieces_of_a_long_line_are_not_repeats),
         cmocka_unit_test(counts_summaries_as_lines),
         cmocka_unit_test(reports_when_the_second_ends),
         cmocka_unit_test(can_be_missing),

@@ -158,7 +158,10 @@ static void on_log(dx_mcp_client *client, dx_mcp_level level, dx_text logger, yy
                    void *user) {
     struct talk *talk = user;
     (void)client;
-    if ((!talk->hooks.on_log && !talk->options->level) || !is_log_shown(talk, level, logger, data))
+    /* What was asked for and goes to a file or program is not cut short. */
+    bool is_output = talk->hooks.on_log && !isatty(1);
+    if ((!talk->hooks.on_log && !talk->options->level) ||
+        (!is_output && !is_log_shown(talk, level, logger, data)))
         return;
     talk_clear_line(talk);
     if (talk->hooks.on_log)

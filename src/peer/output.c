@@ -50,7 +50,8 @@ static void sent_message(dx_peer *peer, size_t start, size_t body) {
 static dx_status send_in_batch(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing,
                                size_t beyond) {
     size_t start = batch->replies.len;
-    if (beyond != SIZE_MAX && dx__out_held(peer) && dx__out_held(peer) >= beyond)
+    /* What is gathered does not count here: it goes out only when the rest may be added. */
+    if (dx__out_waiting(peer) && dx__out_waiting(peer) >= beyond)
         return DX_BUSY;
     dx_status status = dx_rpc_write_batch(&batch->replies, start ? DX_BATCH_NEXT : DX_BATCH_OPEN);
     if (status == DX_OK)

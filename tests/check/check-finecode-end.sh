@@ -66,7 +66,7 @@ more=1 interrupt INT -w wait run x
 (($(date +%s%N) - began < 4000000000)) || complain "a second signal does not end it at once"
 interrupt INT -w wait runners
 
-# A debugger attaches before anything is said.
+# A debugger attaches and speaks before anything is said.
 "$finecode" -w wait --runner duplex --debug a runners >out 2>err </dev/null &
 host=$!
 for ((i = 0; i < 100; i++)); do
@@ -76,6 +76,7 @@ done
 lacks out RUNNING
 port=$(sed -n 's/.*waits for a debugger at 127.0.0.1://p' err)
 exec 9<>"/dev/tcp/127.0.0.1/$port" || complain "nobody listens for a debugger"
+printf 'Content-Length: 2\r\n\r\n{}' >&9
 code=0
 wait "$host" || code=$?
 host=

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What bytes cost, counted in instructions: at most 60 for each byte that is fed alone, and for twice
+# What bytes cost, counted in instructions: at most 70 for each byte that is fed alone, and for twice
 # the bytes at most 2.05 times as many, in whatever pieces they come. check-cost-long.sh does the
 # same with large streams.
 set -euo pipefail

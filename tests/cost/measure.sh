@@ -48,7 +48,7 @@ row() {
             growth = (b[2] / a[2]) / (b[1] / a[1]) * 2
             bad = ""
             if (!(a[2] > 0)) bad = bad "  nothing was measured"
-            if (piece == 1 && each > 60) bad = bad "  more than 60 a byte"
+            if (piece == 1 && each > 70) bad = bad "  more than 70 a byte"
             if (growth > 2.05) bad = bad "  more than 2.05 times for twice the bytes"
             printf "%-7s %-6s %-6s %10d %14.0f %8.2f %7.3f%s\n", framing, shape,
                 piece == 0 ? "whole" : piece, b[1], b[2], each, growth, bad

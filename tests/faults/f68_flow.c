@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-enum { MIB = 1 << 20, PIECE = 65536, MANY = 100 * MIB / PIECE };
+enum { MIB = 1 << 20, PIECE = 65536, MANY = 100 * MIB / PIECE, ROOM = 128 * MIB };
 
 /* A params text that makes one message about PIECE bytes long. */
 static const char *big_params(void) {
@@ -19,6 +19,7 @@ FAULT(F68_both_write_first, 30, "a child that writes 100 MiB before it reads get
     dx_loop *loop = loop_new();
     struct family family;
     family_init(&family, loop, "bulk 100");
+    family.config.link.peer.out_max = ROOM;
     family_start(&family);
     dx_json params = dx_json_text(big_params(), strlen(big_params()));
     for (int i = 0; i < MANY; i++)
@@ -58,6 +59,7 @@ FAULT(F68_two_links, 30, "two links of one loop that both have 100 MiB to say fi
             dx_link_defaults(DX_FRAMING_HEADER, i ? DX_SIDE_PLUGIN : DX_SIDE_HOST);
         config.handlers = handlers;
         config.user = &sides[i];
+        config.peer.out_max = ROOM;
         EXPECT(dx_link_open(loop, pair[i], pair[i], &config, &sides[i].link, NULL), ==, DX_OK);
     }
     dx_json params = dx_json_text(big_params(), strlen(big_params()));

@@ -101,11 +101,12 @@ struct dx_loop {
     dx__turn **turns_end;
     dx__thing *things;
     dx__thing *graves;
-    int guardian;       /* the pipe to it, or -1 … */
-    int guardian_other; /* … and its other end, held so that we never write into nothing */
-    dx__watch guarded;  /* its pidfd … */
-    pid_t guardian_pid; /* … and its number */
-    bool replacing;     /* a new one is being told everything */
+    int guardian;        /* the pipe to it, or -1 … */
+    int guardian_other;  /* … and its other end, held so that we never write into nothing */
+    dx__watch guarded;   /* its pidfd … */
+    pid_t guardian_pid;  /* … and its number */
+    bool replacing;      /* a new one is being told everything */
+    uint64_t dispatches; /* how many there were */
     bool dispatching;
     bool firing; /* a timer of the user's */
     bool stopped;

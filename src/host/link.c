@@ -23,15 +23,10 @@ enum { HOLD_OFF = 31 };
 enum { LARGE = 256 << 10, WIDE = 1 << 20 };
 /* When what failed for lack of memory is tried again. */
 enum { RETRY_MS = 10 };
-/* One link works so long before others have their turn, and looks at the clock after so many events
- * or bytes. A large message is scanned in steps of this length; so much is written in one go. */
-enum {
-    SLICE_US = 2000,
-    LOOK_EVENTS = 32,
-    LOOK_BYTES = 64 << 10,
-    STEP = 256 << 10,
-    BURST = 4 << 20
-};
+/* In one dispatch a link works so long and then others have their turn. It looks at the clock after
+ * so many events or bytes. A large message is scanned in steps of this length; so much is written
+ * in one go. */
+enum { SLICE_US = 1000, LOOK_EVENTS = 32, LOOK_BYTES = 64 << 10, STEP = 64 << 10, BURST = 1 << 20 };
 
 struct dx_link {
     dx__thing thing;
@@ -67,6 +62,8 @@ struct dx_link {
     unsigned events;   /* since the clock was looked at … */
     size_t bytes;
     uint64_t slice_end; /* … which was set to that, in us; 0: not yet */
+    uint64_t slice_of;  /* the dispatch that it belongs to */
+    bool spent;         /* it is over */
     char *first;        /* what was read before there was a link, and how much of it is taken */
     size_t first_len;
     size_t first_at;
@@ -275,11 +272,16 @@ static void on_event(dx_link *link, const dx_event *event) {
         dx_peer_refuse(link->peer, event->request, DX_CODE_METHOD, dx_str(NULL), dx_json_none());
 }
 
-/* A turn begins. */
-static void begin_slice(dx_link *link) {
+/* True if there is time left in this dispatch. */
+static bool has_slice(dx_link *link) {
+    if (link->slice_of == link->thing.loop->dispatches)
+        return !link->spent;
+    link->slice_of = link->thing.loop->dispatches;
     link->events = 0;
     link->bytes = 0;
     link->slice_end = 0;
+    link->spent = false;
+    return true;
 }
 
 /* Is it time for others? The clock is seldom looked at, so that short turns cost nothing. */
@@ -292,7 +294,8 @@ static bool is_slice_over(dx_link *link, size_t bytes) {
     link->bytes = 0;
     if (!link->slice_end)
         link->slice_end = now + SLICE_US;
-    return now >= link->slice_end;
+    link->spent = now >= link->slice_end;
+    return link->spent;
 }
 
 /* Events, until there are none or the slice is over; with `all`, until there are none. False if the
@@ -300,7 +303,7 @@ static bool is_slice_over(dx_link *link, size_t bytes) {
 static bool hand_out(dx_link *link, bool all) {
     const dx_event *event;
     dx_status status = DX_AGAIN;
-    bool over = false;
+    bool over = !has_slice(link) && !all;
     while (!over) {
         status = dx_peer_next(link->peer, &event);
         if (status != DX_OK && !(status == DX_AGAIN && link->peer->paused))
@@ -369,7 +372,6 @@ static void take_turn(dx_link *link) {
     if (link->freed || link->told)
         return;
     bool is_first_in = feed_first(link);
-    begin_slice(link);
     if (!hand_out(link, false))
         return;
     flush(link);
@@ -499,9 +501,10 @@ static bool read_all(dx_link *link, int most, bool to_the_end) {
         link->in_is_left = true;
         return false;
     }
-    if (link->is_left && (!hand_out(link, whole) || link->is_left)) {
+    bool is_over = !has_slice(link) && !whole;
+    if (is_over || (link->is_left && (!hand_out(link, whole) || link->is_left))) {
         link->in_is_left = true;
-        return true;
+        return !is_over;
     }
     while (most-- > 0 && link->in.fd >= 0) {
         link->in_is_left = true;
@@ -560,7 +563,6 @@ static bool has_more_to_do(const dx_link *link) {
 static bool in_ready(dx__watch *watch, uint32_t events) {
     dx_link *link = DX__OWNER(watch, dx_link, in);
     link->reading = true;
-    begin_slice(link);
     bool came = read_all(link, READS, events & (EPOLLHUP | EPOLLERR));
     link->reading = false;
     if (link->in_is_left && !link->freed)

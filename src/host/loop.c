@@ -400,6 +400,7 @@ static void finish_dispatch(dx_loop *loop) {
  * the benefit. */
 static void dispatch(dx_loop *loop, struct epoll_event *events, int count) {
     loop->dispatching = true;
+    loop->dispatches++;
     loop->now = dx__clock_ms();
     for (int round = 0; !loop->freed; round++) {
         for (int i = 0; i < count && !loop->freed; i++) {
@@ -436,6 +437,7 @@ static bool look_hot(dx_loop *loop) {
     if (!loop->hot || !(loop->hot->events & EPOLLIN))
         return false;
     loop->dispatching = true;
+    loop->dispatches++;
     bool came = loop->hot->ready(loop->hot, EPOLLIN);
     if (came) {
         run_turns(loop);
@@ -470,6 +472,7 @@ static bool look_busily(dx_loop *loop, struct epoll_event *events) {
 /* What was said before we run goes out first, without asking for more. */
 static void take_turns(dx_loop *loop) {
     loop->dispatching = true;
+    loop->dispatches++;
     run_turns(loop);
     loop->dispatching = false;
 }

@@ -37,7 +37,7 @@ uint64_t cli_total(uint64_t given_ms, uint64_t timeout_ms);
  * shorter; but 5 s at least, since starting a program takes time. */
 uint64_t cli_start_time(uint64_t given_ms, uint64_t timeout_ms, uint64_t own_ms);
 /* So long a peer that did not answer in time may take to leave. */
-enum { CLI_LATE_LEAVE_MS = 700 };
+enum { CLI_LATE_LEAVE_MS = 400 };
 
 typedef struct cli_list {
     const char **at;

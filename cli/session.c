@@ -58,7 +58,7 @@ const cli_option cli_time_table[] = {
      AT(start_ms)},
     {"stop-timeout", 0, CLI_TIME, "TIME",
      "for each step of leaving: goodbye, end of input, SIGTERM (the protocol's, else 2s; after an"
-     " answer that was late, 700ms in all)",
+     " answer that was late, 400ms in all)",
      AT(stop_ms)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };

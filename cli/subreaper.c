@@ -21,7 +21,7 @@
 /* After SIGTERM comes SIGKILL, and after that it can't be ended; when to look again, at first and
  * at the latest; how many are remembered, and how many of them reported one by one; how much of an
  * environment is read, and how many of them at a time. */
-enum { GRACE_MS = 500, LIMIT_MS = 3000, SOON_MS = 50, LATER_MS = 400 };
+enum { GRACE_MS = 400, LIMIT_MS = 3000, SOON_MS = 50, LATER_MS = 400 };
 enum {
     ESCAPEES_MAX = 256,
     LINES_MAX = 10,

@@ -17,7 +17,8 @@ bool masks_init(struct masks *masks, const char *const *argv, const char *const 
     size_t values = 0;
     masks->words = calloc(count + 1, sizeof *masks->words);
     masks->values = calloc(count_of(env) + 1, sizeof *masks->values);
-    if (!masks->words || !masks->values)
+    masks->next = calloc(count_of(env) + 1, sizeof *masks->next);
+    if (!masks->words || !masks->values || !masks->next)
         return false;
     for (size_t i = 0; i < count; i++) {
         size_t value = dx__secret_value(dx_str(argv[i]));
@@ -42,15 +43,24 @@ void masks_done(struct masks *masks) {
         free(*word);
     free(masks->words);
     free(masks->values);
+    free(masks->next);
 }
 
-/* The first of them that stands there; the longest, where one begins with another. */
-static const char *find(const struct masks *masks, dx_text text, size_t *ret_len) {
+/* Looks for each value from `from` on, if it was found before that. */
+static void find_again(const struct masks *masks, const char *from, const char *end) {
+    for (size_t i = 0; masks->values[i]; i++)
+        if (masks->next[i] && masks->next[i] < from)
+            masks->next[i] =
+                memmem(from, (size_t)(end - from), masks->values[i], strlen(masks->values[i]));
+}
+
+/* The first of them that stands there; the longest, if one begins with another. */
+static const char *first_of(const struct masks *masks, size_t *ret_len) {
     const char *first = NULL;
     *ret_len = 0;
-    for (const char *const *value = masks->values; value && *value; value++) {
-        size_t len = strlen(*value);
-        const char *at = memmem(text.at, text.len, *value, len);
+    for (size_t i = 0; masks->values[i]; i++) {
+        const char *at = masks->next[i];
+        size_t len = at ? strlen(masks->values[i]) : 0;
         if (at && (!first || at < first || (at == first && len > *ret_len))) {
             first = at;
             *ret_len = len;
@@ -59,21 +69,29 @@ static const char *find(const struct masks *masks, dx_text text, size_t *ret_len
     return first;
 }
 
+/* Each value is looked for once in all of the text, however often the others stand in it. */
 char *masks_hide(const struct masks *masks, dx_text text, size_t *ret_len) {
+    const char *at = text.at;
+    const char *end = text.at + text.len;
     size_t len;
-    const char *found = text.len ? find(masks, text, &len) : NULL;
-    char *copy = found ? malloc(text.len) : NULL;
     size_t used = 0;
+    if (!text.len || !masks->values || !masks->values[0])
+        return NULL;
+    for (size_t i = 0; masks->values[i]; i++)
+        masks->next[i] = memmem(at, text.len, masks->values[i], strlen(masks->values[i]));
+    const char *found = first_of(masks, &len);
+    char *copy = found ? malloc(text.len) : NULL;
     if (!copy)
         return NULL;
-    for (; found; found = text.len ? find(masks, text, &len) : NULL) {
-        size_t before = (size_t)(found - text.at);
-        memcpy(copy + used, text.at, before);
+    for (; found; found = first_of(masks, &len)) {
+        size_t before = (size_t)(found - at);
+        memcpy(copy + used, at, before);
         memcpy(copy + used + before, "***", 3);
         used += before + 3;
-        text = (dx_text){found + len, text.len - before - len};
+        at = found + len;
+        find_again(masks, at, end);
     }
-    memcpy(copy + used, text.at, text.len);
-    *ret_len = used + text.len;
+    memcpy(copy + used, at, (size_t)(end - at));
+    *ret_len = used + (size_t)(end - at);
     return copy;
 }

@@ -13,6 +13,7 @@ enum { MASKS_LEAST = 8 };
 struct masks {
     char **words;        /* the command line: --api-key=*** */
     const char **values; /* of such variables, lent from `env` */
+    const char **next;   /* where each of them stands next, while a text is looked through */
 };
 
 /* Both end with NULL; env may be NULL. False: no memory, and masks_done() is due all the same. */

@@ -25,9 +25,8 @@ typedef struct dx_recorder dx_recorder;
 typedef struct dx_recorder_config {
     const char *path;          /* truncated if it exists; has mode 0600 afterwards, whoever made it;
                                   locked, so that one that another process records to is refused
-                                  with EBUSY; a symbolic link, or a file that can't be made
-                                  private, is refused with EPERM if it is another user's (root's
-                                  links are followed) */
+                                  with EBUSY; a file or symbolic link of another user is refused
+                                  with EPERM (root's links are followed) */
     uint64_t size_max;         /* from so many bytes on a new file is begun (64 MiB; 0: never), if
                                   it is a file: a device or a pipe is left in its place */
     unsigned keep;             /* older files that are kept, as PATH.1, PATH.2, … (3) */

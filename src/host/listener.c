@@ -86,20 +86,32 @@ static bool is_allowed(dx_listener *listener, int fd) {
 
 /* The first bytes. */
 
+/* A method in capitals, or any word before a path, "*" or an address. */
 static bool is_http(dx_text text) {
     size_t at = 0;
-    while (at < text.len && text.at[at] >= 'A' && text.at[at] <= 'Z')
+    while (at < text.len && (text.at[at] == '\r' || text.at[at] == '\n'))
         at++;
-    return at && at < text.len && text.at[at] == ' ';
+    size_t method = at;
+    bool capitals = true;
+    for (; at < text.len && text.at[at] != ' '; at++) {
+        char lower = (char)(text.at[at] | 0x20);
+        if ((lower < 'a' || lower > 'z') && (text.at[at] != '-' || at == method))
+            return false;
+        capitals = capitals && text.at[at] != lower;
+    }
+    return at > method && at + 1 < text.len && (capitals || memchr("/*hH", text.at[at + 1], 4));
 }
 
 /* Do these bytes begin a message? 1: yes, 0: no, -1: that takes more of them. */
 static int begins_message(dx_text text, dx_framing framing) {
-    static const char field[] = "content-";
+    static const char *const fields[] = {"content-length:", "content-type:"};
     size_t at = 0;
     if (framing == DX_FRAMING_HEADER) {
-        size_t common = dx__frame_common(text, field);
-        return common == sizeof field - 1 ? 1 : common == text.len ? -1 : 0;
+        size_t length = dx__frame_common(text, fields[0]);
+        size_t type = dx__frame_common(text, fields[1]);
+        if (!fields[0][length] || !fields[1][type])
+            return 1;
+        return length == text.len || type == text.len ? -1 : 0;
     }
     while (at < text.len && memchr(" \t\r\n", text.at[at], 4))
         at++;

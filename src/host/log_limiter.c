@@ -130,7 +130,8 @@ static uint64_t cost_of(dx_text line) {
         unsigned char c = (unsigned char)line.at[i];
         size_t len = dx__utf8(line.at + i, line.len - i);
         bool escaped = !len || (c < 0x20 && c != '\t') || c == 0x7f;
-        cost += escaped ? 4 : len;
+        /* Hidden characters are shown as \u200b or \U000e0041: each may be one. */
+        cost += escaped ? 4 : len == 1 ? 1 : len == 4 ? 10 : 6;
         i += len ? len : 1;
     }
     return cost;

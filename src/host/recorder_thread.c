@@ -83,9 +83,12 @@ int dx__recorder_open_file(const char *path) {
         return good ? fd : fail_open(fd, -1);
     if (!is_ours_alone(fd))
         return fail_open(fd, -1);
-    if (fchmod(fd, 0600) < 0 && stat.st_uid != geteuid())
+    /* Its owner could read it, whatever its mode is. */
+    if (stat.st_uid != geteuid()) {
+        errno = EPERM;
         return fail_open(fd, DX__FOREIGN);
-    return ftruncate(fd, 0) == 0 ? fd : fail_open(fd, -1);
+    }
+    return fchmod(fd, 0600) == 0 && ftruncate(fd, 0) == 0 ? fd : fail_open(fd, -1);
 }
 
 /* PATH.2 becomes PATH.3, PATH.1 becomes PATH.2, PATH becomes PATH.1, and a new PATH begins; where

@@ -102,9 +102,12 @@ static bool is_token(dx_text quoted, const char *token, size_t len) {
     return at == name.len;
 }
 
-/* The value that one step leads to. */
-static bool step(dx__json *json, const char *token, size_t len) {
+/* The value that one step leads to. A member that stands twice has two: readers do not agree on
+ * which counts, so that all of its object is hidden. */
+static bool step(dx__json *json, const char *token, size_t len, bool *ret_twice) {
     bool is_object = dx__json_take(json, '{');
+    bool found = false;
+    dx__json first = *json;
     char digits[20];
     if (!is_object && !dx__json_take(json, '['))
         return false;
@@ -112,18 +115,24 @@ static bool step(dx__json *json, const char *token, size_t len) {
         char next = dx__json_peek(json);
         dx_text name;
         if (next == '}' || next == ']' || json->at == json->end)
-            return false;
+            break;
         if (is_object)
             dx__json_skip_name(json, &name);
         if (json->fault != DX_FAULT_NONE)
-            return false;
+            break;
         if (is_object ? is_token(name, token, len)
-                      : dx__digits(index, digits) == len && memcmp(digits, token, len) == 0)
-            return true;
+                      : dx__digits(index, digits) == len && memcmp(digits, token, len) == 0) {
+            *ret_twice = found;
+            if (found || !is_object)
+                return true;
+            found = true;
+            first = *json;
+        }
         dx__json_skip(json);
         (void)dx__json_take(json, ',');
     }
-    return false;
+    *json = first;
+    return found;
 }
 
 static void find_spans(const dx__secrets *secrets, dx_text text, struct spans *spans) {
@@ -132,12 +141,17 @@ static void find_spans(const dx__secrets *secrets, dx_text text, struct spans *s
     for (const char *at = secrets->pointers; at < end; at += strlen(at) + 1) {
         dx__json json = dx__json_reader(text, DX_DEPTH_MAX);
         bool found = true;
-        for (const char *token = at; found && *token == '/';) {
+        bool twice = false;
+        for (const char *token = at; found && !twice && *token == '/';) {
+            dx__json_peek(&json);
+            const char *container = json.at;
             size_t len = 0;
             while (token[1 + len] && token[1 + len] != '/')
                 len++;
-            found = step(&json, token + 1, len);
+            found = step(&json, token + 1, len, &twice);
             token += 1 + len;
+            if (twice)
+                json.at = container;
         }
         dx__json_peek(&json);
         const char *from = json.at;

@@ -149,8 +149,8 @@ dx_link_config dx__mcp_client_link_config(dx_mcp_client *client, dx_protocol *pr
     link.peer.observe = observe;
     link.peer.observe_user = client;
     link.peer.allocator = &client->alloc;
-    if (link.peer.out_max < 2 * config->message_max)
-        link.peer.out_max = 2 * config->message_max;
+    if (link.peer.out_max < config->message_max)
+        link.peer.out_max = config->message_max;
     link.on_event = on_event;
     link.on_closed = on_link_closed;
     link.user = client;

@@ -176,6 +176,7 @@ static void first_bytes(void **state) {
         {DX_FRAMING_HEADER, true, "cOnTeNt-type: x"},
         {DX_FRAMING_HEADER, false, "{}"},
         {DX_FRAMING_HEADER, false, "Contents: 1"},
+        {DX_FRAMING_HEADER, false, "CONTENT-X / HTTP/1.1\r\nContent-Length: 1\r\n\r\n1"},
         {DX_FRAMING_HEADER, false, "\r\nContent-Length: 1"},
         {DX_FRAMING_HEADER, false, "POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n1"},
         {(dx_framing)0, true, ""},
@@ -201,7 +202,7 @@ static void first_bytes_come_slowly(void **state) {
     dx_listener *listener = listen_for(DX_FRAMING_HEADER);
     int fds[2] = {knock(dx_listener_port(listener), ""),
                   knock(dx_listener_port(listener), "Conte")};
-    for (const char *byte = "content-"; *byte; byte++) {
+    for (const char *byte = "content-type:"; *byte; byte++) {
         turn_for(10);
         assert_int_equal(connected + refused, 0);
         assert_int_equal(send(fds[0], byte, 1, 0), 1);

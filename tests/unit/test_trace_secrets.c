@@ -115,6 +115,10 @@ static void values_at_pointers_are_hidden(void **state) {
         {"{\"params\":{\"list\":{\"1\":2}}}", "{\"params\":{\"list\":{\"1\":\"***\"}}}"},
         {"{\"p\\u0061rams\":{\"pin\":1}}", "{\"p\\u0061rams\":{\"pin\":\"***\"}}"},
         {"{\"a/b\":{\"~\":1},\"\":2}", "{\"a/b\":{\"~\":\"***\"},\"\":\"***\"}"},
+        /* a member that stands twice hides all of its object, since readers differ in which counts
+         */
+        {"{\"params\":{\"pin\":1,\"a\":2,\"pin\":3}}", "{\"params\":\"***\"}"},
+        {"{\"params\":{\"pin\":1},\"params\":{\"pin\":2}}", "\"***\""},
         /* within what is hidden by its name */
         {"{\"x\":{\"params\":{\"pin\":1}},\"params\":{\"pin\":1}}",
          "{\"x\":\"***\",\"params\":{\"pin\":\"***\"}}"},

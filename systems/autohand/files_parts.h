@@ -45,7 +45,8 @@ dx_status dx__autohand_file_commit(struct dx__autohand_staged *staged, const cha
                                    bool create, dx_error *reterr);
 void dx__autohand_file_unstage(struct dx__autohand_staged *staged);
 /* Why no tool may change it, by this name or where it leads; NULL if it may: the agent's own files,
- * which say what it may do, and everything in a folder .git, or that is one. */
+ * which say what it may do, everything in a folder .git, or that is one, and git's settings:
+ * .gitconfig and .config/git. */
 const char *dx__autohand_path_kept(const struct dx__autohand_workspace *space, const char *path);
 
 /* workspace_walk.c: what lies beneath a folder, in the order of names, as the turn sees it. Links

@@ -73,7 +73,7 @@ bool dx__autohand_patterns_fit(char *const *patterns, const char *tool, dx_text 
                                dx__autohand_match match);
 
 /* rules_git.c: might this command line have git run another program? `subject` is the command, and
- * the folder if that is another than the workspace. */
-bool dx__autohand_runs_more(const dx_allocator *alloc, dx_text command, dx_text subject);
+ * the folder if that is another than the workspace; `space` is the workspace's folder, open. */
+bool dx__autohand_runs_more(const dx_allocator *alloc, int space, dx_text command, dx_text subject);
 
 #endif

@@ -138,7 +138,8 @@ dx__autohand_verdict dx__autohand_rules_judge(const struct dx__autohand_rules *r
     if (rules->agent->config.allow_all || settings->allow_all ||
         remembered(rules, tool, subject) == DX__VERDICT_ALLOW)
         return DX__VERDICT_ALLOW;
-    bool more = command.at && dx__autohand_runs_more(&rules->alloc, command, subject);
+    bool more = command.at && dx__autohand_runs_more(&rules->alloc, rules->agent->workspace.folder,
+                                                     command, subject);
     if (!dx__autohand_patterns_fit(settings->ask, tool, subject, DX__MATCH_PLAIN) &&
         !(command.at && dx__autohand_patterns_fit(settings->ask, tool, command, DX__MATCH_PLAIN)) &&
         dx__autohand_patterns_fit(settings->allow, tool, subject,

@@ -3,29 +3,42 @@
 #include "systems/autohand/files_parts.h"
 #include "systems/autohand/guard.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 /* Commands that run nothing by themselves: hooks, editors and pagers are the user's own. All others
  * may be aliases, or programs of the name git-NAME; config, bisect, submodule, difftool and the
- * like are made to run programs. */
+ * like are made to run programs, and clone always takes an address. */
 static const char *const commands[] = {
-    "add",          "annotate", "apply",      "blame",       "branch", "cat-file",
-    "check-ignore", "checkout", "cherry",     "cherry-pick", "clean",  "clone",
-    "commit",       "describe", "diff",       "diff-tree",   "fetch",  "for-each-ref",
-    "fsck",         "gc",       "grep",       "init",        "log",    "ls-files",
-    "ls-remote",    "ls-tree",  "merge",      "merge-base",  "mv",     "notes",
-    "pull",         "push",     "range-diff", "rebase",      "reflog", "remote",
-    "reset",        "restore",  "rev-list",   "rev-parse",   "revert", "rm",
-    "shortlog",     "show",     "show-ref",   "stash",       "status", "switch",
-    "tag",          "version",  "worktree",   NULL};
+    "add",       "annotate", "apply",        "blame",      "branch", "cat-file",   "check-ignore",
+    "checkout",  "cherry",   "cherry-pick",  "clean",      "commit", "describe",   "diff",
+    "diff-tree", "fetch",    "for-each-ref", "fsck",       "gc",     "grep",       "init",
+    "log",       "ls-files", "ls-remote",    "ls-tree",    "merge",  "merge-base", "mv",
+    "notes",     "pull",     "push",         "range-diff", "rebase", "reflog",     "remote",
+    "reset",     "restore",  "rev-list",     "rev-parse",  "revert", "rm",         "shortlog",
+    "show",      "show-ref", "stash",        "status",     "switch", "tag",        "version",
+    "worktree",  NULL};
 /* Options before the command; all others say where programs or settings are. */
 static const char *const before[] = {"--no-pager", "-P", "--no-optional-locks", "--version", NULL};
-/* Options of commands that name a program, settings, or a file that is written; git takes their
- * beginnings, too. */
-static const char *const options[] = {"upload-pack", "receive-pack", "exec",
-                                      "ext-diff",    "textconv",     "open-files-in-pager",
-                                      "config",      "template",     "separate-git-dir",
-                                      "output",      "extcmd",       NULL};
+/* Options of commands that name a program, settings, a repository, or a file that is written; git
+ * takes their beginnings, too. */
+static const char *const options[] = {
+    "output", "ext-diff", "multiple",     "open-files-in-pager", "exec", "config",   "upload-pack",
+    "extcmd", "template", "receive-pack", "separate-git-dir",    "repo", "textconv", NULL};
 /* The same as letters: "COMMAND LETTERS". */
-static const char *const letters[] = {"clone uc", "rebase x", "grep O", NULL};
+static const char *const letters[] = {"rebase x", "grep O", "fetch m", NULL};
+/* Commands that talk to another repository, whose hooks may run, and options of theirs that take no
+ * value. */
+static const char *const remotes[] = {"fetch", "ls-remote", "pull", "push", "remote", NULL};
+static const char *const flags[] = {
+    "-q",        "-u",     "--rebase",           "--prune",        "--force",  "-p", "--all", "-v",
+    "--ff-only", "--tags", "--force-with-lease", "--set-upstream", "--delete", "-f", NULL};
+/* Commands of git remote that leave the settings alone. */
+static const char *const shows[] = {"get-url", "prune", "show", "update", NULL};
+/* Commands that take a strategy, and git's own; any other is a program git-merge-NAME. */
+static const char *const merges[] = {"merge", "pull", "rebase", "cherry-pick", "revert", NULL};
+static const char *const strategies[] = {"ort",  "recursive", "resolve", "octopus",
+                                         "ours", "subtree",   NULL};
 
 static bool is_among(const char *word, const char *const *list) {
     for (; *list; list++)
@@ -52,7 +65,58 @@ static bool has_letter(const char *command, const char *word) {
     return false;
 }
 
-static bool is_plain(char *const *words) {
+/* A remote that .git/config names, which no tool may change. Any other word may be the path of a
+ * folder, or become one: calls of one answer are judged before the first of them runs. */
+static bool is_remote(int space, const char *word) {
+    static const char plain[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-";
+    char text[16384] = "\n";
+    char section[100];
+    int len = snprintf(section, sizeof section, "\n[remote \"%s\"]", word);
+    if (!*word || word[strspn(word, plain)] || len >= (int)sizeof section)
+        return false;
+    int file = openat(space, ".git/config", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    ssize_t got = file < 0 ? -1 : read(file, text + 1, sizeof text - 2);
+    if (file >= 0)
+        close(file);
+    text[got < 0 ? 1 : got + 1] = '\0';
+    return strstr(text, section) != NULL;
+}
+
+/* `words` are those after the command. */
+static bool names_remotes(int space, const char *command, char *const *words) {
+    while (*words && is_among(*words, flags))
+        words++;
+    if (strcmp(command, "remote") == 0) {
+        if (*words && !is_among(*words++, shows))
+            return false;
+    } else if (*words && **words != '-') {
+        return is_remote(space, *words); /* those after it are branches */
+    }
+    /* After an option, which may take a value, nobody knows which is the first. */
+    for (; *words; words++)
+        if (**words != '-' && !is_remote(space, *words))
+            return false;
+    return true;
+}
+
+/* "-s x", "-qsx", "--strategy x", "--strategy=x"; -s of cherry-pick and revert is another. */
+static bool has_strategy(const char *command, const char *word, const char *next) {
+    static const char name[] = "strategy";
+    size_t len = strcspn(word, "=");
+    const char *value = NULL;
+    if (word[0] == '-' && word[1] == '-') {
+        if (len > 2 && strncmp(word + 2, name, len - 2) == 0)
+            value = word[len] ? word + len + 1 : next;
+    } else if (word[0] == '-' && strcmp(command, "cherry-pick") != 0 &&
+               strcmp(command, "revert") != 0) {
+        const char *letter = strpbrk(word, "sX"); /* what follows -X is its value */
+        if (letter && *letter == 's')
+            value = letter[1] ? letter + 1 : next;
+    }
+    return value && !is_among(value, strategies);
+}
+
+static bool is_plain(int space, char *const *words) {
     size_t at = 1;
     while (words[at] && is_among(words[at], before))
         at++;
@@ -61,18 +125,22 @@ static bool is_plain(char *const *words) {
         return true;
     if (!is_among(command, commands))
         return false;
+    if (is_among(command, remotes) && !names_remotes(space, command, words + at + 1))
+        return false;
     for (at++; words[at]; at++) {
         const char *word = words[at];
         bool is_long = word[0] == '-' && word[1] == '-';
-        /* ext::PROGRAM is an address, wherever it stands. */
-        if ((is_long && is_option(word)) || strstr(word, "ext::") ||
+        /* NAME::ADDRESS runs git-remote-NAME; grep takes no addresses. */
+        if ((is_long && is_option(word)) || (strstr(word, "::") && strcmp(command, "grep") != 0) ||
+            (is_among(command, merges) && has_strategy(command, word, words[at + 1])) ||
             (word[0] == '-' && !is_long && has_letter(command, word)))
             return false;
     }
     return true;
 }
 
-bool dx__autohand_runs_more(const dx_allocator *alloc, dx_text command, dx_text subject) {
+bool dx__autohand_runs_more(const dx_allocator *alloc, int space, dx_text command,
+                            dx_text subject) {
     char **words = NULL;
     dx_status status = dx__autohand_words(alloc, command, &words, NULL);
     if (status != DX_OK)
@@ -80,7 +148,7 @@ bool dx__autohand_runs_more(const dx_allocator *alloc, dx_text command, dx_text 
     const char *slash = words[0] ? strrchr(words[0], '/') : NULL;
     bool is_git = words[0] && strcmp(slash ? slash + 1 : words[0], "git") == 0;
     /* In another folder it obeys the settings that it finds there. */
-    bool more = is_git && (command.len != subject.len || !is_plain(words));
+    bool more = is_git && (command.len != subject.len || !is_plain(space, words));
     dx__free(alloc, words);
     return more;
 }

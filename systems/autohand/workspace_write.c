@@ -387,7 +387,8 @@ static const char *why_kept(const struct dx__autohand_workspace *space, const ch
         if (begins_with(path, space->own[i]))
             return "it belongs to the agent, and no tool may change it";
     for (const char *part = path; part; part = strchr(part, '/'), part = part ? part + 1 : NULL)
-        if (begins_with(part, ".git"))
+        if (begins_with(part, ".git") || begins_with(part, ".gitconfig") ||
+            begins_with(part, ".config/git"))
             return "git runs what it finds there, so no tool may change it";
     return begins_with(path, space->git) ? "git runs what it finds there, so no tool may change it"
                                          : NULL;

@@ -204,14 +204,17 @@ def attack_rule_link_swapped_later():
 def attack_git_files():
     """No tool writes what makes git run programs, by whatever name, even if everything is allowed."""
     files = {".git/config": "[core]\n", ".git/hooks/x": "x", "sub/.git/config": "[core]\n", "a": "a",
-             "wt/.git": "gitdir: ../real\n"}
-    links = {"g": ".git", "h": ".git/hooks", "c": ".git/config", "up/self": ".."}
+             "wt/.git": "gitdir: ../real\n", ".gitconfig": "[core]\n", ".config/git/config": "[core]\n"}
+    links = {"g": ".git", "h": ".git/hooks", "c": ".git/config", "up/self": "..", "s": ".gitconfig", "f": ".config/git"}
     paths = [".git/config", ".GIT/config", ".git/hooks/pre-commit", ".git/info/attributes", ".git/new/deep", "sub/.git/config",
              "sub/.Git/hooks/pre-commit", "new/.git", "new/.git/config", "wt/.git", "g/config", "h/pre-commit", "c",
-             "up/self/.git/config", "up/self/g/config", ".git/modules/x/hooks/y", ".git/worktrees/x/config.worktree"]
+             "up/self/.git/config", "up/self/g/config", ".git/modules/x/hooks/y", ".git/worktrees/x/config.worktree",
+             ".gitconfig", ".GITCONFIG", "sub/.gitconfig", "new/.GitConfig", ".config/git/config", ".Config/GIT/attributes", "sub/.config/git/x/y",
+             "s", "f/config", "f/new", "up/self/.gitconfig"]
     patch = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-[core]\n+[core] fsmonitor=x\n"
     tools = [("write_file", {"path": path, "contents": "evil"}) for path in paths]
     tools += [("apply_patch", {"path": "c", "patch": patch}), ("delete_path", {"path": ".git/config"}),
+              ("delete_path", {"path": ".gitconfig"}), ("apply_patch", {"path": "s", "patch": patch}),
               ("search_replace", {"path": "g/config", "search": "core", "replace": "alias"}),
               ("read_file", {"path": ".git/config"}), ("write_file", {"path": ".gitignore", "contents": "fine"})]
     for words in (["--yolo"], ["--yolo", "--no-preview"]):
@@ -251,9 +254,19 @@ GIT_ASKS = [
     "git rebase --exec id HEAD", "git rebase --ex=id HEAD", "git grep -O id x", "git grep -nO x", "git grep --open-files-in-pager=id x",
     "git bisect run id", "git submodule foreach id", "git filter-branch --tree-filter id", "git difftool -x id", "git diff --ext-diff",
     "git init --template=x y", "git diff --output=x", "git init --separate-git-dir=x", "git remote add x ext::id", "/usr/bin/git -c a=b log",
-    "git help -w log", "git send-email --smtp-server=id x", "git archive --remote=x --exec=id HEAD", "git commit --fixup x --exec"]
+    "git help -w log", "git send-email --smtp-server=id x", "git archive --remote=x --exec=id HEAD", "git commit --fixup x --exec",
+    "git push ./b.git HEAD:refs/heads/m", "git push b.git HEAD", "git push b HEAD", "git push -u b HEAD", "git push x HEAD", "git push -o origin x/b HEAD",
+    "git push --repo=b", "git push --rep b", "git push '~b'", "git push /b", "git push -- ./b", "git pull ../b", "git fetch host:b", "git fetch https://host/b",
+    "git fetch origin --multiple ./b", "git fetch --multiple origin ./b", "git fetch origin -qm b", "git ls-remote ./b", "git ls-remote -q x", "git remote add y b", "git remote add -f y z",
+    "git remote set-url origin y", "git remote rename origin y", "git remote -v rm origin", "git remote show ./b", "git remote update ./b", "git clone y z", "git fetch evil::x", "git ls-remote EXT::x", "git pull evil::",
+    "git push origin --push-option=evil::x", "git merge -s evil x", "git merge -sevil x", "git merge -qs evil x", "git merge --strategy evil x",
+    "git rebase --strategy=evil x", "git rebase -ms evil x", "git pull -s evil", "git pull origin main -sevil", "git merge -s ours -s evil x",
+    "git cherry-pick --strategy evil x", "git revert --strategy=evil x"]
 GIT_RUNS = ["git", "git status", "git --version", "git --no-pager log --oneline -u", "git push -u", "git commit -m 'a\n-x'",
-            "git switch -c x", "git add -u", "git grep std::vector"]
+            "git switch -c x", "git add -u", "git grep std::vector",
+            "git push origin main", "git push -u origin topic/one", "git push origin HEAD:refs/heads/m", "git fetch origin", "git fetch --depth=1 origin",
+            "git pull --rebase origin main", "git ls-remote origin", "git remote -v", "git merge -s ours y", "git merge -Xtheirs y",
+            "git rebase --strategy=resolve y", "git cherry-pick -s y"]
 
 
 def attack_git_rule():
@@ -263,9 +276,27 @@ def attack_git_rule():
     tools = [("run_command", {"command": line}) for line in [*GIT_ASKS, *GIT_RUNS, "git -c a=b version"]]
     tools += [("run_command", {"command": "git", "args": ["status"], "directory": "x"}),
               ("run_command", {"command": "git", "args": ["-c", "a=b", "log"]})]
-    with Agent(calls(*tools), settings, {"x/a": ""}) as agent:
+    with Agent(calls(*tools), settings, {"x/a": "", ".git/config": "[core]\n[remote \"origin\"]\n\turl = none\n"}) as agent:
         asked, _, _ = agent.turn(permit=lambda params: False)
-        same(len(asked), len(GIT_ASKS) + 2, "asked: %s" % (set(GIT_ASKS) - set(asked)))
+        same(len(asked), len(GIT_ASKS) + 2, "asked: %s; %s" % (set(GIT_ASKS) - set(asked), set(asked) - set(GIT_ASKS)))
+
+
+def attack_git_hook_of_another():
+    """A model makes a repository with a hook, and pushes to it: under git * that is asked for."""
+    hook = "".join("+%s\n" % line for line in ("#!/bin/sh", "touch ../owned"))
+    patch = "".join("diff --git a/{0} b/{0}\nnew file mode 100755\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1,2 @@\n{1}".format(name, hook)
+                    for name in ("b.git/hooks/post-receive", "origin/hooks/post-receive"))
+    pushes = ["git push %s HEAD:refs/heads/m" % place for place in ("./b.git", "b.git", "b", "origin")]
+    lines = ["git init -q .", "git init -q --bare b.git", "git init -q --bare origin", "git apply p", "git add p",
+             "git commit -q -m x", *pushes]
+    who = {"GIT_%s_%s" % (role, what): "x@x" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    os.environ.update(who, GIT_CONFIG_GLOBAL="/dev/null")
+    tools = [("run_command", {"command": line}) for line in lines]
+    with Agent(calls(*tools), {"permissions": {"allow": ["run_command:git *"]}}, {"p": patch}) as agent:
+        asked, _, _ = agent.turn(permit=lambda params: False)
+        true(os.access(agent.path("b.git/hooks/post-receive"), os.X_OK), "there is no hook")
+        true(not os.path.exists(agent.path("owned")), "a hook ran; asked: %s" % asked)
+        same(asked, pushes, "asked")
 
 
 # Forged answers.

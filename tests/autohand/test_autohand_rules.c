@@ -70,6 +70,50 @@ static void test_git(void **state) {
         {"git alias", DX__VERDICT_ASK},
         {"gitk -c a", DX__VERDICT_ALLOW},
         {"git", DX__VERDICT_ALLOW},
+        /* Other repositories have hooks of their own; origin is in .git/config. */
+        {"git push ./b.git HEAD:refs/heads/m", DX__VERDICT_ASK},
+        {"git push b m", DX__VERDICT_ASK},
+        {"git push c m", DX__VERDICT_ASK},
+        {"git push -o origin a/b", DX__VERDICT_ASK},
+        {"git push origin --repo=b", DX__VERDICT_ASK},
+        {"git push -f '~b'", DX__VERDICT_ASK},
+        {"git fetch host:b", DX__VERDICT_ASK},
+        {"git fetch origin --mult b", DX__VERDICT_ASK},
+        {"git remote add x y", DX__VERDICT_ASK},
+        {"git remote remove origin", DX__VERDICT_ASK},
+        {"git push Origin m", DX__VERDICT_ASK},
+        {"git push ''", DX__VERDICT_ASK},
+        {"git push 'origin\"]' m", DX__VERDICT_ASK},
+        {"git remote -v set-url x y", DX__VERDICT_ASK},
+        {"git remote show a/b", DX__VERDICT_ASK},
+        {"git clone x y", DX__VERDICT_ASK},
+        {"git pull x::y", DX__VERDICT_ASK},
+        {"git log x::y", DX__VERDICT_ASK},
+        {"git merge -s x y", DX__VERDICT_ASK},
+        {"git merge -qsx y", DX__VERDICT_ASK},
+        {"git rebase --strategy=x y", DX__VERDICT_ASK},
+        {"git cherry-pick --strategy x y", DX__VERDICT_ASK},
+        {"git rebase -ms x", DX__VERDICT_ASK},
+        {"git push origin main", DX__VERDICT_ALLOW},
+        {"git push -u origin a/b", DX__VERDICT_ALLOW},
+        {"git push origin HEAD:refs/heads/m", DX__VERDICT_ALLOW},
+        {"git push", DX__VERDICT_ALLOW},
+        {"git push --all origin", DX__VERDICT_ALLOW},
+        {"git fetch origin", DX__VERDICT_ALLOW},
+        {"git fetch --depth=1 origin", DX__VERDICT_ALLOW},
+        {"git push --force-with-lease origin a/b", DX__VERDICT_ALLOW},
+        {"git pull --rebase origin a/b", DX__VERDICT_ALLOW},
+        {"git remote -v", DX__VERDICT_ALLOW},
+        {"git remote show origin", DX__VERDICT_ALLOW},
+        {"git grep a::b", DX__VERDICT_ALLOW},
+        {"git log a/b b", DX__VERDICT_ALLOW},
+        {"git merge -s ours b", DX__VERDICT_ALLOW},
+        {"git merge -sort b", DX__VERDICT_ALLOW},
+        {"git rebase --strategy=resolve b", DX__VERDICT_ALLOW},
+        {"git merge -Xours b", DX__VERDICT_ALLOW},
+        {"git cherry-pick -s b", DX__VERDICT_ALLOW},
+        {"git revert -s b", DX__VERDICT_ALLOW},
+        {"git merge --strategy-option x b", DX__VERDICT_ALLOW},
     };
     struct guard guard;
     (void)state;
@@ -77,10 +121,15 @@ static void test_git(void **state) {
         &guard,
         "{\"permissions\":{\"allow\":[\"run_command:git*\",\"run_command:git -c a=b version\","
         "\"sh:*\",\"any\"]}}");
+    char path[200];
+    (void)snprintf(path, sizeof path, "%s/.git", guard.space);
+    assert_int_equal(mkdir(path, 0755), 0);
+    guard_write(guard.space, ".git/config", "[core]\n[remote \"origin\"]\n#[remote \"c\"]\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         dx_text line = dx_str(rows[i].command);
-        assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "run_command", line, line),
-                         rows[i].verdict);
+        if (dx__autohand_rules_judge(guard.agent.rules, "run_command", line, line) !=
+            rows[i].verdict)
+            fail_msg("%s: not as it should be", rows[i].command);
     }
     assert_int_equal(dx__autohand_rules_judge(guard.agent.rules, "run_command",
                                               TEXT("git status (in x)"), TEXT("git status")),

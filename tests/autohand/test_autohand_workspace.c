@@ -425,11 +425,25 @@ static void test_own(void **state) {
 
 /* What git obeys, at any depth and through links. */
 static void test_git(void **state) {
-    static const char *const kept[] = {".git",           ".git/config", "a/.GIT/hooks/new",
-                                       "a/b/.git",       "link/config", "hooks/new",
-                                       "deep/up/.git/x", "file",        "deep/up/link"};
-    static const char *const free_ones[] = {".gitignore", "a/.gitmodules", "git", "a.git/config",
-                                            "a/..git"};
+    static const char *const kept[] = {".git",
+                                       ".git/config",
+                                       "a/.GIT/hooks/new",
+                                       "a/b/.git",
+                                       "link/config",
+                                       "hooks/new",
+                                       "deep/up/.git/x",
+                                       "file",
+                                       "deep/up/link",
+                                       ".gitconfig",
+                                       "a/.GitConfig",
+                                       ".config/git/config",
+                                       "a/.CONFIG/Git/new/deep",
+                                       ".config/git",
+                                       "settings",
+                                       "deep/up/folder/new"};
+    static const char *const free_ones[] = {".gitignore",   "a/.gitmodules", "git",
+                                            "a.git/config", "a/..git",       ".gitconfig2",
+                                            "gitconfig",    ".config/gitk",  ".config/a/git"};
     struct files *files = *state;
     const struct dx__autohand_workspace *space = space_of(state);
     put(files, ".git/config", "");
@@ -439,6 +453,10 @@ static void test_git(void **state) {
     assert_int_equal(symlink(".git/hooks", in_top(files, "hooks")), 0);
     assert_int_equal(symlink(".git/config", in_top(files, "file")), 0);
     assert_int_equal(symlink("..", in_top(files, "deep/up")), 0);
+    put(files, ".gitconfig", "");
+    put(files, ".config/git/config", "");
+    assert_int_equal(symlink(".gitconfig", in_top(files, "settings")), 0);
+    assert_int_equal(symlink(".config/git", in_top(files, "folder")), 0);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (!dx__autohand_path_kept(space, kept[i]))
             fail_msg("%s may be changed", kept[i]);

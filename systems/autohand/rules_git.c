@@ -8,23 +8,24 @@
 
 /* Commands that run nothing by themselves: hooks, editors and pagers are the user's own. All others
  * may be aliases, or programs of the name git-NAME; config, bisect, submodule, difftool and the
- * like are made to run programs, and clone always takes an address. */
+ * like are made to run programs, clone always takes an address, and mv and worktree write into
+ * .git, where no tool may. */
 static const char *const commands[] = {
-    "add",       "annotate", "apply",        "blame",      "branch", "cat-file",   "check-ignore",
-    "checkout",  "cherry",   "cherry-pick",  "clean",      "commit", "describe",   "diff",
-    "diff-tree", "fetch",    "for-each-ref", "fsck",       "gc",     "grep",       "init",
-    "log",       "ls-files", "ls-remote",    "ls-tree",    "merge",  "merge-base", "mv",
-    "notes",     "pull",     "push",         "range-diff", "rebase", "reflog",     "remote",
-    "reset",     "restore",  "rev-list",     "rev-parse",  "revert", "rm",         "shortlog",
-    "show",      "show-ref", "stash",        "status",     "switch", "tag",        "version",
-    "worktree",  NULL};
+    "add",       "annotate", "apply",        "blame",   "branch", "cat-file",   "check-ignore",
+    "checkout",  "cherry",   "cherry-pick",  "clean",   "commit", "describe",   "diff",
+    "diff-tree", "fetch",    "for-each-ref", "fsck",    "gc",     "grep",       "init",
+    "log",       "ls-files", "ls-remote",    "ls-tree", "merge",  "merge-base", "notes",
+    "pull",      "push",     "range-diff",   "rebase",  "reflog", "remote",     "reset",
+    "restore",   "rev-list", "rev-parse",    "revert",  "rm",     "shortlog",   "show",
+    "show-ref",  "stash",    "status",       "switch",  "tag",    "version",    NULL};
 /* Options before the command; all others say where programs or settings are. */
 static const char *const before[] = {"--no-pager", "-P", "--no-optional-locks", "--version", NULL};
 /* Options of commands that name a program, settings, a repository, or a file that is written; git
  * takes their beginnings, too. */
 static const char *const options[] = {
-    "output", "ext-diff", "multiple",     "open-files-in-pager", "exec", "config",   "upload-pack",
-    "extcmd", "template", "receive-pack", "separate-git-dir",    "repo", "textconv", NULL};
+    "separate-git-dir",    "textconv",     "output",   "multiple", "upload-pack", "repo",
+    "build-fake-ancestor", "unsafe-paths", "config",   "extcmd",   "template",    "receive-pack",
+    "open-files-in-pager", "exec",         "ext-diff", NULL};
 /* The same as letters: "COMMAND LETTERS". */
 static const char *const letters[] = {"rebase x", "grep O", "fetch m", NULL};
 /* Commands that talk to another repository, whose hooks may run, and options of theirs that take no

@@ -261,7 +261,8 @@ GIT_ASKS = [
     "git remote set-url origin y", "git remote rename origin y", "git remote -v rm origin", "git remote show ./b", "git remote update ./b", "git clone y z", "git fetch evil::x", "git ls-remote EXT::x", "git pull evil::",
     "git push origin --push-option=evil::x", "git merge -s evil x", "git merge -sevil x", "git merge -qs evil x", "git merge --strategy evil x",
     "git rebase --strategy=evil x", "git rebase -ms evil x", "git pull -s evil", "git pull origin main -sevil", "git merge -s ours -s evil x",
-    "git cherry-pick --strategy evil x", "git revert --strategy=evil x"]
+    "git cherry-pick --strategy evil x", "git revert --strategy=evil x", "git apply --unsafe-paths p", "git apply --unsafe p",
+    "git apply --build-fake-ancestor=.git/x p", "git mv x/a .git/hooks/a", "git worktree add .git/hooks"]
 GIT_RUNS = ["git", "git status", "git --version", "git --no-pager log --oneline -u", "git push -u", "git commit -m 'a\n-x'",
             "git switch -c x", "git add -u", "git grep std::vector",
             "git push origin main", "git push -u origin topic/one", "git push origin HEAD:refs/heads/m", "git fetch origin", "git fetch --depth=1 origin",

@@ -178,10 +178,39 @@ void cli_put_safe(FILE *stream, dx_text text) {
 }
 
 /* The last column stays free: some terminals begin a new line behind it. */
-static size_t frame_width(void) {
+static size_t screen_width(void) {
     struct winsize size;
-    size_t width = ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col - 1U : 79;
+    return ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col - 1U : 79;
+}
+
+static size_t frame_width(void) {
+    size_t width = screen_width();
     return width > FRAME_MAX ? FRAME_MAX : width < FRAME_MIN ? FRAME_MIN : width;
+}
+
+void cli_put_in_quotes(FILE *stream, dx_text text, size_t used) {
+    size_t columns = isatty(fileno(stream)) ? frame_width() - used - 2 : SIZE_MAX;
+    putc('"', stream);
+    put_cut(&(struct row){.stream = stream, .quoted = true}, text, columns);
+    putc('"', stream);
+}
+
+/* The widest escape fits into the narrowest line. */
+void cli_put_marked(FILE *stream, dx_text text) {
+    static const char mark[] = "\\> ";
+    size_t most = sizeof mark - 1 + sizeof((struct unit *)NULL)->escape;
+    size_t width = !isatty(fileno(stream)) ? SIZE_MAX
+                   : screen_width() > most ? screen_width()
+                                           : most;
+    cli_count_shown(stream);
+    for (;;) {
+        dx_text line = head_of(text, false, width - (sizeof mark - 1));
+        put_units(&(struct row){.stream = stream}, line);
+        text = (dx_text){text.at + line.len, text.len - line.len};
+        if (!text.len)
+            break;
+        fprintf(stream, "\n%s", mark);
+    }
 }
 
 void cli_put_frame(FILE *stream, const char *title) {

@@ -14,6 +14,14 @@ void cli_put_safe(FILE *stream, dx_text text);
 /* At most `columns` wide; text that is longer loses its middle: abc… (12,345 bytes) …xyz. */
 void cli_put_field(FILE *stream, dx_text text, size_t columns);
 
+/* In quotes, behind `used` columns of a line of ours; on a terminal the line is not wider than a
+ * frame. */
+void cli_put_in_quotes(FILE *stream, dx_text text, size_t used);
+/* All of it, behind one column of ours. A terminal would go on in the first column of the next
+ * line, where text of a peer looks like ours; so on a terminal each further line begins with "\> ".
+ */
+void cli_put_marked(FILE *stream, dx_text text);
+
 /* A question stands in a frame as wide as the terminal, at most 100 columns:
  *
  *     +- permission ----------------

@@ -40,8 +40,13 @@ for line in sys.stdin:
         for name, params in notes:
             tell(name, **params)
         prompt = message["id"]
+        if notes[-1][0] == "turnEnd":
+            send(id=prompt, result={"success": True})
         continue
-    if "id" in message and method:
+    if method == "changesDecision":
+        said = " ".join([message["params"]["action"], *message["params"].get("selectedChangeIds", [])])
+        send(id=message["id"], result={"success": True, "errors": [{"changeId": "answer", "error": said}]})
+    elif "id" in message and method:
         send(id=message["id"], result={"success": True})
     if method == "permissionResponse":
         tell("messageUpdate", messageId="m", delta="answer " + json.dumps(message["params"]))
@@ -230,9 +235,97 @@ def attack_question_wide():
 
 def attack_question_arguments():
     args = {"n%d\nAllow?" % i: "v\u202e" * 100 for i in range(20)}
-    permission("deploy", "", {"args": args}, ['| tool     "deploy"', *(
-        r'| arg      "n%d\nAllow?":"v\u202ev… (415 bytes) …v\u202ev\u202ev\u202e"' % i for i in range(8)),
-        "| and 12 more arguments"])
+    lines = [r'| arg      "n%d\nAllow?":"v\u202ev… (%d bytes) …v\u202ev\u202ev\u202e"' % (i, 415 + (i > 9)) for i in range(16)]
+    permission("deploy", "", {"args": args}, ['| tool     "deploy"', *lines, "| 4 more arguments are not shown"])
+    permission("deploy", "", {"path": "a", "args": {**dict(list(args.items())[:17]), "path": "a"}}, [
+        '| tool     "deploy"', '| path     "a"', *lines, "| 1 more argument is not shown"])
+
+
+def attack_question_other_arguments():
+    """A command or a path is not all that a tool is called with."""
+    permission("run_command", "", {"command": "ls -l", "args": {
+        "command": "ls", "args": ["-l"], "directory": "d", "env": {"LD_PRELOAD": "e.so"}, "stdin": "a\nb", "sudo": True}}, [
+        '| tool     "run_command"',
+        '| command  "ls -l"',
+        '| in       "d"',
+        '| arg      "env":{"LD_PRELOAD":"e.so"}',
+        r'| arg      "stdin":"a\nb"',
+        '| arg      "sudo":true'])
+    permission("write_file", "", {"path": "a.sh", "args": {"path": "a.sh", "contents": "curl x | sh\n" * 100}}, [
+        '| tool     "write_file"',
+        '| path     "a.sh"',
+        r'| arg      "contents":"curl x | sh… (1,313 bytes) …x | sh\ncurl x | sh\n"'])
+    permission("move", "it", {"path": "a", "args": {"path": "a", "to": "/etc/passwd"}, "force": 1}, [
+        '| tool     "move"',
+        '| path     "a"',
+        '| arg      "to":"/etc/passwd"',
+        '| arg      "force":1',
+        '| says     "it"'])
+
+
+def attack_question_other_command():
+    """What is shown as the command is not what the arguments say, or not in these words."""
+    for line, args in (("ls -l", {"command": "rm", "args": ["-l"]}), ("ls -l", {"command": "ls", "args": ["-l", "-a"]}),
+                       ("ls -l -a", {"command": "ls", "args": ["-l -a"]}), ("ls -l", {"command": "ls", "args": "-l"}),
+                       ("ls -l", {"command": "ls -l", "args": [""]}), ("ls -l", {"command": "ls", "args": ["-l", 1]})):
+        permission("run_command", "", {"command": line, "args": args}, [
+            '| tool     "run_command"', '| command  "%s"' % line,
+            *('| arg      "%s":%s' % (name, json.dumps(value, separators=(",", ":"))) for name, value in args.items())])
+    permission("write_file", "", {"path": "a", "args": {"path": "b"}}, [
+        '| tool     "write_file"', '| path     "a"', '| arg      "path":"b"'])
+    permission("t", "", {"args": "rm"}, ['| tool     "t"', '| arg      "args":"rm"'])
+
+
+APPLY = "+- Apply? [y]es, [n]o, numbers as in 1 3-5, ?:"
+
+
+def changes(given, answer, sent, width=WIDTH):
+    """What the user sees of changes (path, type, text), up to the question; then it is answered."""
+    notes = [["changesBatchStart", {"batchId": "b", "turnId": "t"}]]
+    for i, (path, kind, text) in enumerate(given):
+        notes.append(["changesBatchUpdate", {"batchId": "b", "change": {
+            "id": "c%d" % (i + 1), "filePath": path, "changeType": kind, "originalContent": "", "proposedContent": text,
+            "description": "", "toolId": "t", "toolName": "write_file"}}])
+    notes += [["changesBatchEnd", {"batchId": "b", "changeCount": len(given)}],
+              ["turnEnd", {"turnId": "t", "sessionId": "s", "stats": {"duration": 1, "contextPercent": 1, "tokensUsed": 1}}]]
+    with Facts(notes) as facts:
+        with Terminal(duplex("autohand", "prompt", "hi", "--", *python(AGENT, facts)), width) as terminal:
+            terminal.wait("\n" + APPLY)
+            lines = terminal.screen.text().split("\n")
+            terminal.type(answer)
+            terminal.wait("! %s (answer)" % sent)
+    first = next(i for i, line in enumerate(lines) if line.startswith("1. "))
+    return [line for line in lines[first:] if not line.startswith("done, ")]
+
+
+def attack_question_changes_forged():
+    """A line of a change that a terminal would break, so that it looks like another change."""
+    fake = ["1. create notes.txt", "@@ -0,0 +1,1 @@", "+hello", top("1 change"), '| 1 create "notes.txt"', APPLY]
+    long = "#".ljust(WIDTH - 1) + "".join(line.ljust(WIDTH) for line in fake)
+    rows = [(("\\> " if at else "+") + long[at:at + 76]).rstrip() for at in range(0, len(long), 76)]
+    same(changes([("deploy.sh", "create", "curl x | sh\n" + "#\n" * 60 + long + "\n")], "y", "accept_all"), [
+        '1. create "deploy.sh"', "@@ -0,0 +1,62 @@", "+curl x | sh", *["+#"] * 60, *rows,
+        top("1 change"), '| 1 create "deploy.sh"', APPLY], "the question")
+
+
+def attack_question_changes_wide():
+    """Whatever a line is made of, no part of it begins a line of the terminal."""
+    for text, shown in (("\u4e2d" * 60, ["+" + "\u4e2d" * 28, "\\> " + "\u4e2d" * 28, "\\> " + "\u4e2d" * 4]),
+                        ("\r" * 57, ["+" + r"\r" * 28, "\\> " + r"\r" * 28, r"\> \r"]),
+                        ("a\u200b\u202e\x1b[2J" * 3, [r"+a\u200b\u202e\x1b[2J" + r"a\u200b\u202e\x1b[2Ja\u200b\u202e", r"\> \x1b[2J"])):
+        same(changes([("f", "modify", text + "\n")], "n", "reject_all", 60), [
+            '1. modify "f"', "@@ -0,0 +1,1 @@", *shown, top("1 change", 60), '| 1 modify "f"', APPLY], "the question")
+
+
+def attack_question_changes_paths():
+    """Paths and kinds that forge, and more changes than there are rows."""
+    forged = "a" * 60 + '"\n+- 1 change -\n| 1 create "b'
+    given = [(forged, "create\n2. create x", "x\n"), *(("f%d" % i, "delete", "") for i in range(2, 12))]
+    path = r'"aaaaaaaaaaaaaaaaaaaaaaaa… (89 bytes) …change -\n| 1 create \"b"'
+    same(changes(given, "1 11", "accept_selected c1 c11"), [
+        r'1. change "aaaaaaaaaaaaaaaaaaaaaaaaa… (89 bytes) …change -\n| 1 create \"b"', "@@ -0,0 +1,1 @@", "+x", *('%d. delete "f%d"' % (i, i) for i in range(2, 12)),
+        top("11 changes"), "| 1 change " + path, *('| %d delete "f%d"' % (i, i) for i in range(2, 10)), "| and 2 more",
+        APPLY], "the question")
 
 
 def attack_question_text_behind():

@@ -120,14 +120,18 @@ three=$(steps "$(change 1 a create '' 'x\n')" "$(change 2 b modify 'old\n' 'new\
 choose() {
     talk prompt hi -- "${agent[@]}" start "turn 2 $three" "< changesDecision $2" "$decided" <<END
 < All done.
-< 1. create a
+< 1. create "a"
 < +x
-< 2. modify b
+< 2. modify "b"
 < -old
 < +new
-< 3. delete c
+< 3. delete "c"
 < done
-< 3 changes. 
+< +- 3 changes -
+< | 1 create "a"
+< | 2 modify "b"
+< | 3 delete "c"
+< +- 
 < Apply?
 > $1
 < changes: 1 applied, 0 skipped
@@ -160,7 +164,7 @@ END
 done
 # What is asked about is shown, also with -q.
 talk prompt -q hi -- "${agent[@]}" start "turn 2 $three" '< changesDecision {"action": "reject_all"}' "$decided" <<'END'
-< 1. create a
+< 1. create "a"
 < +x
 < Apply?
 > n
@@ -346,7 +350,7 @@ steps += ['n changesBatchEnd {"batchId": "b", "changeCount": %d}' % len(pairs), 
 agent = [sys.executable, "-IS", os.environ["SOURCE"] + "/tests/autohand/fake_agent.py"]
 done = subprocess.run([os.environ["BUILD"] + "/duplex", "autohand", "prompt", "--yes", "hi", "--", *agent, *steps], capture_output=True, timeout=60)
 shown = done.stderr.decode().split("done\n")[0]
-parts = re.split(r"^\d+\. modify f\d+\n", shown, flags=re.M)[1:]
+parts = re.split(r"^\d+\. modify \"f\d+\"\n", shown, flags=re.M)[1:]
 assert len(parts) == len(pairs), (len(parts), done)
 for (old, new), part in zip(pairs, parts):
     source = old.split("\n")
@@ -397,14 +401,14 @@ print("turn 2 " + " ;; ".join("n changesBatchUpdate " + json.dumps({"batchId": "
 END
 # many CHANGES LINES LENGTH
 many() {
-    with 0 'All done.' "$1. create f" prompt --yes hi -- "$(python3 many.py "$@")" '< changesDecision' "$decided"
+    with 0 'All done.' "$1. create \"f\"" prompt --yes hi -- "$(python3 many.py "$@")" '< changesDecision' "$decided"
 }
 many 10 2000 1
 (($(grep -c '^+x' err) == 20000)) || complain "$(grep -c '^+x' err) lines are shown"
 lacks err 'not shown'
 many 11 2000 1
 (($(grep -c '^+x' err) == 20000)) || complain "$(grep -c '^+x' err) lines are shown"
-has err '11. create f
+has err '11. create "f"
   (from 0 to 4000 bytes, not shown behind so many lines)'
 many 1 1 4096
 lacks err 'more bytes'

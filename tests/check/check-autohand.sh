@@ -149,19 +149,19 @@ events 'not of("ask") and [one["decision"] for one in of("permission-answer")] =
 
 # Changes. 7: not applied.
 one=$(change 1 x.c modify 'a\nb\nc\n' 'a\nB\nc\n')
-with 0 'All done.' $'1. modify x.c\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n' prompt --yes hi -- "turn 2 $one" '< changesDecision {"batchId": "changes_2", "action": "accept_all"}' "$decided"
+with 0 'All done.' $'1. modify "x.c"\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n' prompt --yes hi -- "turn 2 $one" '< changesDecision {"batchId": "changes_2", "action": "accept_all"}' "$decided"
 has err 'changes: 1 applied, 0 skipped'
 with 0 'All done.' '' prompt -q --yes hi -- "turn 2 $one" '< changesDecision {"action": "accept_all"}' "$decided"
-with 0 'All done.' 'modify x.c' prompt --no hi -- "turn 2 $one" '< changesDecision {"action": "reject_all"}' "$decided"
-with 0 'All done.' 'modify x.c' prompt --changes reject hi -- "turn 2 $one" '< changesDecision {"action": "reject_all"}' "$decided"
-with 0 'All done.' 'modify x.c' prompt --no --changes accept hi -- "turn 2 $one" '< changesDecision {"action": "accept_all"}' "$decided"
+with 0 'All done.' 'modify "x.c"' prompt --no hi -- "turn 2 $one" '< changesDecision {"action": "reject_all"}' "$decided"
+with 0 'All done.' 'modify "x.c"' prompt --changes reject hi -- "turn 2 $one" '< changesDecision {"action": "reject_all"}' "$decided"
+with 0 'All done.' 'modify "x.c"' prompt --no --changes accept hi -- "turn 2 $one" '< changesDecision {"action": "accept_all"}' "$decided"
 with 0 'All done.' 'left undecided: changes_2' prompt --yes --changes leave hi -- "turn 2 $one"
 with 7 'All done.' '1 change is rejected, since nobody can be asked' prompt hi -- "turn 2 $one" '< changesDecision {"action": "reject_all"}' "$decided"
 with 7 'All done.' 'x.c changed after preview (1)' prompt --yes hi -- "turn 2 $one" '< changesDecision' 'a changesDecision {"success": false, "appliedCount": 0, "skippedCount": 0, "errors": [{"changeId": "1", "error": "x.c changed after preview"}]}'
 has err 'changes were not applied'
 with 7 'All done.' 'no way (-32602)' prompt --yes hi -- "turn 2 $one" '< changesDecision' 'e changesDecision -32602 no way'
 with 4 'All done.' '*' prompt --yes hi -- "turn 2 $one" '< changesDecision' 'die'
-with 0 'All done.' $'1. create new\n@@ -0,0 +1,1 @@\n+x\n\\ No newline at end of file\n2. delete old\n@@ -1,1 +0,0 @@\n-y\n' prompt --yes hi -- "turn 2 $(steps "$(change 1 new create '' x)" "$(change 2 old delete 'y\n' '')")" '< changesDecision' "$decided"
+with 0 'All done.' $'1. create "new"\n@@ -0,0 +1,1 @@\n+x\n\\ No newline at end of file\n2. delete "old"\n@@ -1,1 +0,0 @@\n-y\n' prompt --yes hi -- "turn 2 $(steps "$(change 1 new create '' x)" "$(change 2 old delete 'y\n' '')")" '< changesDecision' "$decided"
 
 # --yes is not for a turn that was aborted.
 with 5 '' 'are rejected, since it was aborted' prompt --yes --timeout 300ms hi -- '< prompt' 'n turnStart {"turnId": "t"}' 'n changesBatchStart {"batchId": "BATCH", "turnId": "t"}' "$one" '< abort' 'a abort {"success": true}' 'n changesBatchEnd {"batchId": "BATCH", "changeCount": 1}' 'n turnEnd {"turnId": "t", "reason": "aborted"}' '< changesDecision {"action": "reject_all"}' "$decided"

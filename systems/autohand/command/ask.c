@@ -1,5 +1,6 @@
 #include "systems/autohand/command/ask.h"
 
+#include "systems/autohand/command/diff.h"
 #include "systems/autohand/command/show.h"
 
 #include "cli/say.h"
@@ -13,8 +14,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* How many arguments of a tool are shown. */
-enum { ARGS_MAX = 8 };
+/* How many arguments of a tool are shown, and how many changes in the frame of the question: their
+ * numbers have one digit. */
+enum { ARGS_MAX = 16, CHANGES_MAX = 9 };
 
 void ask_free(struct ask *ask) {
     for (size_t i = 0; ask->ids && i < ask->count; i++)
@@ -40,7 +42,7 @@ static void put_question(struct talk *talk) {
     }
     show_break(talk);
     fputs(ask->text, stderr);
-    fprintf(stderr, "%s%s%s%s ", ask->is_changes ? "" : "+- ", cli_paint(stderr, CLI_BOLD),
+    fprintf(stderr, "+- %s%s%s ", cli_paint(stderr, CLI_BOLD),
             ask->is_changes ? "Apply? [y]es, [n]o, numbers as in 1 3-5, ?:"
                             : "Allow? [y]es, [n]o, ?:",
             cli_paint(stderr, CLI_PLAIN));
@@ -107,53 +109,108 @@ void ask_again(struct talk *talk) {
 /* Permissions. */
 
 /* "NAME":VALUE */
-static void put_json(FILE *out, const char *label, yyjson_val *key, yyjson_val *value) {
+static void put_json(FILE *out, yyjson_val *key, yyjson_val *value) {
     size_t len = 0;
-    char *name = key ? yyjson_val_write(key, 0, NULL) : NULL;
+    char *name = yyjson_val_write(key, 0, NULL);
     char *json = yyjson_val_write(value, 0, NULL);
     char *text = NULL;
-    FILE *both = json && (name || !key) ? open_memstream(&text, &len) : NULL;
+    FILE *both = json && name ? open_memstream(&text, &len) : NULL;
     if (both) {
-        fprintf(both, "%s%s%s", name ? name : "", name ? ":" : "", json);
+        fprintf(both, "%s:%s", name, json);
         both = fclose(both) == 0 ? both : NULL;
     }
-    cli_put_row(out, label, both ? (dx_text){text, len} : dx_str("(no memory to show it)"), false,
+    cli_put_row(out, "arg", both ? (dx_text){text, len} : dx_str("(no memory to show it)"), false,
                 1);
     free(text);
     free(name);
     free(json);
 }
 
-/* Of a tool that has neither command nor path, what else it is called with: nobody can allow what
- * is not shown. */
-static void put_args(FILE *out, yyjson_val *args) {
-    yyjson_obj_iter each = yyjson_obj_iter_with(args);
-    size_t count = yyjson_obj_size(args);
-    yyjson_val *key;
-    if (!yyjson_is_obj(args) && yyjson_is_ctn(args) && yyjson_get_len(args)) {
-        put_json(out, "args", NULL, args);
-        return;
+static bool is_text(dx_text one, dx_text other) {
+    return one.len == other.len && one.len && memcmp(one.at, other.at, one.len) == 0;
+}
+
+/* Does the line begin with that word? Then it is taken off, and the blank behind it. */
+static bool take_word(dx_text *line, dx_text word) {
+    size_t len = word.len;
+    if (!len || len > line->len || memcmp(line->at, word.at, len) != 0 ||
+        memchr(word.at, ' ', len) || (len < line->len && line->at[len] != ' '))
+        return false;
+    len += len < line->len;
+    *line = (dx_text){line->at + len, line->len - len};
+    return true;
+}
+
+/* Does the line say "command" and "args", all of them and nothing else? */
+static bool is_line(dx_text line, dx_text command, yyjson_val *words) {
+    size_t i;
+    size_t max;
+    yyjson_val *word;
+    if (!words || (yyjson_is_arr(words) && !yyjson_arr_size(words)))
+        return is_text(line, command);
+    bool good = yyjson_is_arr(words) && take_word(&line, command);
+    yyjson_arr_foreach(words, i, max, word) {
+        good = good && take_word(&line, dx_json_string(word));
     }
-    for (size_t i = 0; i < ARGS_MAX && (key = yyjson_obj_iter_next(&each)); i++)
-        put_json(out, "arg", key, yyjson_obj_iter_get_val(key));
-    if (count > ARGS_MAX)
-        fprintf(out, "| and %zu more arguments\n", count - ARGS_MAX);
+    return good && !line.len;
+}
+
+/* Members of the context and of the arguments that have a row of their own. */
+struct known {
+    yyjson_val *at[8];
+    size_t count;
+};
+
+/* Those that have none get one each: nobody can allow what is not shown. */
+static size_t put_others(FILE *out, yyjson_val *object, const struct known *known, size_t shown) {
+    yyjson_obj_iter each = yyjson_obj_iter_with(object);
+    yyjson_val *key;
+    while ((key = yyjson_obj_iter_next(&each))) {
+        yyjson_val *value = yyjson_obj_iter_get_val(key);
+        size_t i = 0;
+        while (i < known->count && known->at[i] != value)
+            i++;
+        if (i == known->count && shown++ < ARGS_MAX)
+            put_json(out, key, value);
+    }
+    return shown;
 }
 
 /* The frame is ours; in it, each text of the agent is one line. */
 static void put_permission(FILE *out, const dx_autohand_permission *permission) {
-    yyjson_val *args = yyjson_obj_get(yyjson_obj_get(permission->value, "context"), "args");
-    dx_text folder = dx_json_string(yyjson_obj_get(args, "directory"));
+    yyjson_val *context = yyjson_obj_get(permission->value, "context");
+    yyjson_val *args = yyjson_obj_get(context, "args");
+    yyjson_val *command = yyjson_obj_get(args, "command");
+    yyjson_val *words = yyjson_obj_get(args, "args");
+    yyjson_val *path = yyjson_obj_get(args, "path");
+    yyjson_val *folder = yyjson_obj_get(args, "directory");
+    struct known known = {.count = 0};
     cli_put_frame(out, "permission");
     cli_put_row(out, "tool", permission->tool, true, 1);
-    if (permission->command.len)
+    if (permission->command.len) {
         cli_put_row(out, "command", permission->command, true, 1);
-    if (permission->command.len && folder.len)
-        cli_put_row(out, "in", folder, true, 1);
-    if (permission->path.len)
+        known.at[known.count++] = yyjson_obj_get(context, "command");
+        if (is_line(permission->command, dx_json_string(command), words)) {
+            known.at[known.count++] = command;
+            known.at[known.count++] = words;
+        }
+    }
+    if (permission->command.len && dx_json_string(folder).len) {
+        cli_put_row(out, "in", dx_json_string(folder), true, 1);
+        known.at[known.count++] = folder;
+    }
+    if (permission->path.len) {
         cli_put_row(out, "path", permission->path, true, 1);
-    if (!permission->command.len && !permission->path.len)
-        put_args(out, args);
+        known.at[known.count++] = yyjson_obj_get(context, "path");
+        if (is_text(permission->path, dx_json_string(path)))
+            known.at[known.count++] = path;
+    }
+    if (yyjson_is_obj(args) || (yyjson_is_arr(args) && !yyjson_arr_size(args)))
+        known.at[known.count++] = args;
+    size_t others = put_others(out, context, &known, put_others(out, args, &known, 0));
+    if (others > ARGS_MAX)
+        fprintf(out, "| %zu more argument%s not shown\n", others - ARGS_MAX,
+                others == ARGS_MAX + 1 ? " is" : "s are");
     if (permission->description.len)
         cli_put_row(out, "says", permission->description, true, 1);
 }
@@ -237,6 +294,28 @@ static bool take_permission(struct talk *talk, const struct ask *ask, const char
 
 /* Changes. */
 
+/* The diffs above may be long; what is asked about stands right above the question. */
+static char *name_changes(const dx_autohand_change *changes, size_t count) {
+    char *text = NULL;
+    char label[32];
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    if (!out)
+        return NULL;
+    (void)snprintf(label, sizeof label, "%zu change%s", count, count == 1 ? "" : "s");
+    cli_put_frame(out, label);
+    for (size_t i = 0; i < count && i < CHANGES_MAX; i++) {
+        (void)snprintf(label, sizeof label, "%zu %s", i + 1, diff_kind(&changes[i]));
+        cli_put_row(out, label, changes[i].path, true, 1);
+    }
+    if (count > CHANGES_MAX)
+        fprintf(out, "| and %zu more\n", count - CHANGES_MAX);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
 bool ask_changes(struct talk *talk, dx_text batch, const dx_autohand_change *changes,
                  size_t count) {
     struct ask *ask = calloc(1, sizeof *ask);
@@ -244,10 +323,8 @@ bool ask_changes(struct talk *talk, dx_text batch, const dx_autohand_change *cha
         return false;
     *ask = (struct ask){.is_changes = true, .count = count, .id = strndup(batch.at, batch.len)};
     ask->ids = calloc(count + 1, sizeof *ask->ids);
-    bool whole =
-        ask->ids && asprintf(&ask->text, "%zu change%s. ", count, count == 1 ? "" : "s") >= 0;
-    if (!whole)
-        ask->text = NULL;
+    ask->text = name_changes(changes, count);
+    bool whole = ask->ids;
     for (size_t i = 0; whole && i < count; i++) {
         char *id = malloc(changes[i].id.len + 1);
         whole = id;

@@ -166,7 +166,7 @@ static void put_line(FILE *out, char sign, dx_text line) {
     line.len -= whole;
     dx_text shown = show_cut(line, BYTES_MAX);
     fprintf(out, "%s%c", sign == ' ' ? "" : cli_paint(out, colour), sign);
-    cli_put_document(out, shown);
+    cli_put_marked(out, shown);
     if (shown.len < line.len)
         fprintf(out, "… and %zu more bytes", line.len - shown.len);
     fprintf(out, "%s\n%s", sign == ' ' ? "" : cli_paint(out, CLI_PLAIN),
@@ -233,13 +233,18 @@ static void put_hunks(FILE *out, const struct diff *diff, size_t *left_of_all) {
         fprintf(out, "%s… and more%s\n", cli_paint(out, CLI_DIM), cli_paint(out, CLI_PLAIN));
 }
 
+const char *diff_kind(const dx_autohand_change *change) {
+    static const char *const kinds[] = {"create", "modify", "delete"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (dx_text_is(change->type, kinds[i]))
+            return kinds[i];
+    return "change";
+}
+
 static void put_head(FILE *out, const dx_autohand_change *change, size_t number) {
     fputs(cli_paint(out, CLI_BOLD), out);
-    if (number)
-        fprintf(out, "%zu. ", number);
-    cli_put_safe(out, change->type.len ? change->type : dx_str("change"));
-    putc(' ', out);
-    cli_put_safe(out, change->path);
+    int used = fprintf(out, "%zu. %s ", number, diff_kind(change));
+    cli_put_in_quotes(out, change->path, used > 0 ? (size_t)used : 0);
     fprintf(out, "%s\n", cli_paint(out, CLI_PLAIN));
 }
 

@@ -12,21 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In steps, the scan finds the same. */
-static void check_steps(dx_text text, unsigned depth, unsigned lenient, const dx_message *whole,
-                        size_t step) {
-    dx__rpc_scan scan;
-    dx__rpc_scan_begin(&scan);
-    while (!dx__rpc_scan_go(&scan, text, depth, lenient, step))
-        ;
-    CHECK(scan.message.kind == whole->kind && scan.message.fault == whole->fault);
-    CHECK(scan.message.fault_at == whole->fault_at && scan.message.body.at == whole->body.at);
-    CHECK(scan.message.id.at == whole->id.at && scan.message.id.len == whole->id.len);
-    CHECK(scan.message.method.at == whole->method.at && scan.message.params.at == whole->params.at);
-    CHECK(scan.message.params.len == whole->params.len && scan.message.escaped == whole->escaped);
-    CHECK(scan.message.result.at == whole->result.at && scan.message.error.at == whole->error.at);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(int condition, const char *what) {

@@ -224,9 +224,15 @@ def pages(listener):
             lambda mark: b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + listener.bytes_for(mark)]
 
 
+def odd_pages(listener):
+    """Methods that no browser sends, but a proxy may let through."""
+    return [lambda mark, start=start: start + listener.bytes_for(mark)
+            for start in (b"post / http/1.1\r\n", b"\r\nPOST / HTTP/1.1\r\n", b"CONTENT-X / HTTP/1.1\r\n", b"M-SEARCH * HTTP/1.1\r\n")]
+
+
 def junk(listener):
     """What does not begin with a message, though one follows."""
-    starts = [b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n", b"hello\n", b"\xef\xbb\xbf", b"post / http/1.1\r\n", b"\0\n", b" " * 100 + b"\r\n",
+    starts = [b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n", b"hello\n", b"\xef\xbb\xbf", b"say what\r\n", b"\0\n", b" " * 100 + b"\r\n",
               b"0\n", b'"a"\n', b"null\n"]
     if listener.framing == "header":
         starts += [b"\r\n", b"X-A: b\r\n", b"Conten\r\n", b"{}\n"]
@@ -240,6 +246,8 @@ def attack_http_mcp_serve():
     with mcp_serve() as ours:
         ours.works()
         ours.refuses(pages(ours), HTTP)
+        time.sleep(1)  # ten refusals a second are told
+        ours.refuses(odd_pages(ours), HTTP)
         ours.works()
         ours.below(50 * MB)
 

@@ -6,12 +6,25 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LEAVE_MS = 2000, STEP_MS = 20 };
 
 static bool takes_words(void) {
     struct pollfd takes = {2, POLLOUT, 0};
     return poll(&takes, 1, 0) == 1 && takes.revents & POLLOUT;
+}
+
+int cli_check_redactions(const cli_list *more) {
+    for (size_t i = 0; i < more->count; i++) {
+        const char *text = more->at[i];
+        if (strncmp(text, "#/", 2) == 0 || strncmp(text, "$.", 2) == 0)
+            return cli_fail(CLI_USAGE,
+                            "--redact: '%s' is neither a member name nor a JSON Pointer; write it "
+                            "like /params/pin",
+                            text);
+    }
+    return CLI_OK;
 }
 
 const char **cli_redactions(const cli_list *more) {
@@ -56,4 +69,9 @@ void cli_record_close(dx_recorder *recorder) {
     else if (dropped && takes_words())
         cli_warn("%llu records were dropped: the disk did not keep up, or a message was too long",
                  (unsigned long long)dropped);
+}
+
+void cli_record_left(void) {
+    if (takes_words())
+        cli_warn("the recording is not complete: a signal ended the tap before all of it was written");
 }

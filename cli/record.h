@@ -6,6 +6,8 @@
 
 #include <duplex/recorder.h>
 
+/* Refuses what would hide nothing, such as "#/a" and "$.a". An exit code. */
+int cli_check_redactions(const cli_list *more);
 /* What is not recorded or shown: the usual secrets, and what --redact names. To be freed; NULL: no
  * memory. */
 const char **cli_redactions(const cli_list *more);
@@ -18,5 +20,7 @@ dx_status cli_recorder_open(const dx_recorder_config *given, dx_recorder **ret_r
 int cli_record_open(const char *path, dx_recorder **ret_recorder);
 /* Closes it; what it lacks is told, unless that would make us wait. NULL is fine. */
 void cli_record_close(dx_recorder *recorder);
+/* Says that the recording was left before its end was written. From any thread. */
+void cli_record_left(void);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <duplex/duplex.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -38,9 +39,16 @@ struct tap_options {
 
 static const struct tap_options usual = {.size = 64 << 20, .keep = 3, .limit = 8 << 20};
 
-/* How long the end waits for those who look on; how much may wait for the disk, at least; the least
- * and the most that --limit can be; the most that --keep can be. */
-enum { FINISH_MS = 1000, WAITING = 128 << 20, LIMIT_MIN = 64 << 10, LIMIT_MAX = 1 << 28 };
+/* How long the end waits for those who look on, and for the disk after a signal; how much may wait
+ * for the disk, at least; the least and the most that --limit can be; the most that --keep can be.
+ */
+enum {
+    FINISH_MS = 1000,
+    SIGNALLED_S = 3,
+    WAITING = 128 << 20,
+    LIMIT_MIN = 64 << 10,
+    LIMIT_MAX = 1 << 28
+};
 enum { KEEP_MAX = 1000 };
 
 struct work {
@@ -53,6 +61,8 @@ struct work {
     const char **redact;
     const char **env;
     sigset_t signals;
+    bool is_told_to_end; /* by a signal */
+    int code;
     bool has_viewer;
     pthread_t viewer;
     int view; /* what the viewer reads */
@@ -87,6 +97,7 @@ static void *wait_for_signals(void *user) {
         struct handed *handed = malloc(sizeof *handed);
         if (!handed)
             continue;
+        work->is_told_to_end |= number != SIGUSR1 && number != SIGUSR2;
         *handed = (struct handed){work, info.si_signo, info.si_code == SI_KERNEL};
         if (dx_loop_post(work->loop, hand_on, handed) != DX_OK)
             free(handed);
@@ -232,7 +243,23 @@ static int run_tap(struct work *work, char **command) {
     return work->gone.signal ? 128 + work->gone.signal : work->gone.code;
 }
 
-static void close_all(struct work *work, int code) {
+/* While the rest of the record is written nobody is left to hand a signal on to. Whoever sent one
+ * before wants us to leave, and does not wait long. */
+static void *leave_on_signal(void *user) {
+    const struct work *work = user;
+    struct timespec patience = {.tv_sec = work->is_told_to_end ? SIGNALLED_S : 3600};
+    int number = 0;
+    do {
+        number = sigtimedwait(&work->signals, NULL, &patience);
+    } while (number == SIGUSR1 || number == SIGUSR2 || (number < 0 && errno == EINTR));
+    if (work->recorder)
+        cli_record_left();
+    _exit(number > 0 ? 128 + number : work->code);
+}
+
+static void close_all(struct work *work) {
+    pthread_t waiter;
+    bool waits = pthread_create(&waiter, NULL, leave_on_signal, work) == 0;
     if (work->watchers)
         dx_watchers_finish(work->watchers, FINISH_MS);
     work->watchers = dx_watchers_free(work->watchers);
@@ -243,7 +270,11 @@ static void close_all(struct work *work, int code) {
     else
         dx_recorder_close(work->recorder, NULL);
     if (!ended)
-        _exit(code);
+        _exit(work->code);
+    if (waits) {
+        pthread_cancel(waiter);
+        pthread_join(waiter, NULL);
+    }
     if (work->has_viewer)
         close(work->view);
     free(work->redact);
@@ -273,7 +304,8 @@ static int tap(const struct tap_options *options, char **command) {
         code = open_watchers(&work);
     if (code == CLI_OK)
         code = run_tap(&work, command);
-    close_all(&work, code);
+    work.code = code;
+    close_all(&work);
     return code;
 }
 
@@ -341,6 +373,8 @@ static int run(const cli_words *words, void *user) {
     if (!words->command || !words->command[0])
         return cli_fail(CLI_USAGE, "the command is missing: duplex tap [OPTION...] -- COMMAND");
     int code = cli_check_env(&options->env);
+    if (code == CLI_OK)
+        code = cli_check_redactions(&options->redact);
     if (code != CLI_OK)
         return code;
     if (options->inherit_env && options->small_env)
@@ -386,7 +420,9 @@ const cli_verb cli_tap = {
         " of one; with 3 if it can't be started. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and"
         " SIGUSR2 are handed on to COMMAND. If the host is gone, COMMAND is ended: its input is"
         " closed, after 2 s comes SIGTERM, after 2 s more SIGKILL. If the tap is killed, COMMAND"
-        " is, too.\n\n"
+        " is, too. When COMMAND has ended, writing the rest of the record takes at most 10 s, or 3 "
+        "s"
+        " after a signal; another signal ends that at once.\n\n"
         "--attach shows the traffic in another terminal, with --json as lines of a trace. Whoever"
         " looks on too slowly misses records, and is told how many.",
     .groups = groups,

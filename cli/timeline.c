@@ -283,6 +283,9 @@ static int run(const cli_words *words, void *user) {
         return cli_fail(CLI_USAGE, "nothing stands behind --");
     if (options->mermaid && options->chrome)
         return cli_fail(CLI_USAGE, "either --mermaid or --chrome");
+    int code = cli_check_redactions(&options->redact);
+    if (code != CLI_OK)
+        return code;
     struct timeline *timeline = calloc(1, sizeof *timeline);
     if (!timeline)
         return cli_fail(CLI_NO_START, "no memory");
@@ -291,7 +294,7 @@ static int run(const cli_words *words, void *user) {
     timeline->count = words->count;
     timeline->redact = cli_redactions(&options->redact);
     cli_story_init(&timeline->story);
-    int code = timeline->redact ? work(timeline) : cli_fail(CLI_NO_START, "no memory");
+    code = timeline->redact ? work(timeline) : cli_fail(CLI_NO_START, "no memory");
     cli_page_free(timeline->page);
     cli_story_done(&timeline->story);
     free(timeline->redact);

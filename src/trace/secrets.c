@@ -26,7 +26,8 @@ struct walk {
     const char *done; /* everything before it is in the buffer */
     const char *end;  /* of the place */
     enum place place;
-    bool is_pair; /* {"name":…} was of a secret, so "value" is */
+    bool is_pair;       /* {"name":…} was of a secret, so "value" is */
+    bool value_is_past; /* the name at hand stands after its value */
     uint64_t count;
 };
 
@@ -221,21 +222,52 @@ static dx_status hide_value(struct walk *walk) {
     return replace(walk, from, walk->json.at, "\"***\"");
 }
 
+/* The string that comes next; empty if something else does. */
+static dx_text string_ahead(dx__json *json) {
+    const char *from = json->at;
+    json->escaped = 0;
+    if (dx__json_peek(json) != '"')
+        return (dx_text){"", 0};
+    from = json->at;
+    dx__json_skip(json);
+    return (dx_text){from, json->fault == DX_FAULT_NONE ? (size_t)(json->at - from) : 0};
+}
+
+static bool is_secret_string(const struct walk *walk, dx_text quoted) {
+    char room[6 * LONGEST + 2];
+    return quoted.len && dx__name_is_secret(characters(walk, quoted, room));
+}
+
+/* {"value":…, "name":"API_KEY"}, of which the walk has come to the value. */
+static bool is_named_after(const struct walk *walk) {
+    struct walk ahead = *walk;
+    char room[6 * LONGEST + 2];
+    if (!string_ahead(&ahead.json).len || !dx__json_take(&ahead.json, ','))
+        return false;
+    dx_text quoted = string_ahead(&ahead.json);
+    dx_text name = quoted.len ? characters(&ahead, quoted, room) : quoted;
+    return (is_word(name, "name") || is_word(name, "key")) && dx__json_take(&ahead.json, ':') &&
+           is_secret_string(&ahead, string_ahead(&ahead.json));
+}
+
 /* A member: its name, and its value comes next. */
 static dx_status take_name(struct walk *walk, dx_text quoted) {
     char room[6 * LONGEST + 2];
     dx_text name = characters(walk, quoted, room);
     bool variables = walk->place == VARIABLES;
+    if (variables && is_word(name, "value"))
+        walk->value_is_past = is_named_after(walk);
     if (is_listed(walk->secrets, name) ||
-        (variables && (dx__name_is_secret(name) || (walk->is_pair && is_word(name, "value")))))
+        (variables && (dx__name_is_secret(name) ||
+                       (is_word(name, "value") && (walk->is_pair || walk->value_is_past)))))
         return hide_value(walk);
     char next = dx__json_peek(&walk->json);
     dx__json ahead = walk->json;
     if (variables && next == '"' && (is_word(name, "name") || is_word(name, "key"))) {
-        dx__json_skip(&ahead);
-        walk->json.escaped = ahead.escaped;
-        quoted = (dx_text){walk->json.at, (size_t)(ahead.at - walk->json.at)};
-        walk->is_pair = dx__name_is_secret(characters(walk, quoted, room));
+        struct walk at_name = *walk;
+        walk->is_pair =
+            !walk->value_is_past && is_secret_string(&at_name, string_ahead(&at_name.json));
+        walk->value_is_past = false;
     }
     if (walk->place != ELSEWHERE || !walk->secrets->usual || (next != '{' && next != '['))
         return DX_OK;
@@ -247,7 +279,19 @@ static dx_status take_name(struct walk *walk, dx_text quoted) {
     return DX_OK;
 }
 
+/* Inside of a container, so that something stands before it. */
+static bool is_first_of_list(dx_text quoted) {
+    const char *at = quoted.at - 1;
+    while (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')
+        at--;
+    return *at == '[';
+}
+
 static dx_status take_string(struct walk *walk, dx_text quoted) {
+    /* ["Authorization", "Bearer …"] */
+    if (walk->place == VARIABLES && is_first_of_list(quoted) && is_secret_string(walk, quoted) &&
+        dx__json_take(&walk->json, ',') && dx__json_peek(&walk->json) == '"')
+        return hide_value(walk);
     size_t value =
         walk->place != ELSEWHERE ? dx__secret_value((dx_text){quoted.at + 1, quoted.len - 2}) : 0;
     return value ? replace(walk, quoted.at + 1 + value, walk->json.at, "***\"") : DX_OK;

@@ -3,8 +3,10 @@ deadlines and signals through, and leave the other peers of a run their turn."""
 import json
 import os
 import shutil
+import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 
@@ -106,6 +108,25 @@ def attack_deadline_under_every_flood_long():
              "ids", "lines", "words", "batches", "notes", "requests")
     for name in names:
         call_ends(name, 0, 700 * MB)
+
+
+def attack_tap_signals():
+    """A tap that records a flood leaves soon after a signal, and at once after another one."""
+    for signals, seconds in ((1, 6), (2, 3)):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "trace")
+            words = ["sh", "-c", 'exec "$@" >/dev/null', "sh", *duplex("tap", "-o", trace, "--", "yes", "{}")]
+            with Program(words) as program:
+                eventually(lambda: os.path.exists(trace) and os.path.getsize(trace) > MB, "something is recorded")
+                time.sleep(1)
+                began = time.monotonic()
+                for _ in range(signals):
+                    os.kill(program.pid, signal.SIGTERM)
+                    time.sleep(0.5)
+                same(program.child.wait(time_bound(30)), 128 + signal.SIGTERM, "exit code")
+                took = time.monotonic() - began
+                true(took < time_bound(seconds), "it took %.1f s" % took)
+                true(took < 0.9 * seconds / 2 or "the recording is not complete" in program.said(), program.said())
 
 
 def attack_batch_mcp():

@@ -1,14 +1,11 @@
 """Peers that never finish what they say: a time limit holds, and nobody else waits for them."""
-import json
-import os
-import shutil
-import socket
+import contextlib
 import sys
-import tempfile
 import time
 
 import attack
-from attack import PATIENCE, Program, duplex, eventually, python, time_bound, true
+from attack import MB, Program, duplex, python, time_bound, true
+from attack_sockets import finecode_serve, mcp_serve
 
 # Says one byte at a time, or nothing, and does not leave when its input ends.
 SLOW = r"""
@@ -60,41 +57,22 @@ def attack_loris_alone_within_a_second():
     end_in_time(6, [(LINE, "silent"), (HANDSHAKE, "line"), (MCP, "silent")])
 
 
-def answers(address, text):
-    """One client that asks, and the answer that it gets."""
-    with socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(time_bound(PATIENCE))
-        client.connect(address)
-        client.sendall(text)
-        return client.recv(1 << 16)
-
-
 def attack_loris_clients():
     """Clients that dribble half a message do not keep a server from the others."""
-    place = tempfile.mkdtemp(prefix="attack-loris-")
-    address = os.path.join(place, "socket")
-    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}}
-    slow = []
-    try:
-        with Program(duplex("mcp", "serve", "files", place, "--listen", "unix:" + address)) as server:
-            eventually(lambda: os.path.exists(address), "the server listens")
-            for _ in range(50):
-                client = socket.socket(socket.AF_UNIX)
-                client.connect(address)
-                client.sendall(b'{"jsonrpc":"2.0","id":1,')
-                slow.append(client)
+    for serve, half in ((lambda: mcp_serve(unix=True), b'{"jsonrpc":"2.0","id":1,'), (finecode_serve, b"Content-Length: 100"),
+                        (finecode_serve, b"Content-Length: 100000\r\n\r\n{")):
+        with serve() as server, contextlib.ExitStack() as connections:
+            slow = [connections.enter_context(server.connect()) for _ in range(50)]
+            for client in slow:
+                client.sendall(half)
             for turn in range(10):
                 for client in slow:
-                    client.sendall(b" ")
+                    client.sendall(b"0" if half.endswith(b"100") else b" ")
                 began = time.monotonic()
-                true(b'"result"' in answers(address, json.dumps(hello).encode() + b"\n"), "no answer")
+                server.works()
                 true(time.monotonic() - began < time_bound(5), "turn %d was slow" % turn)
+            server.below(60 * MB)
             server.is_sane()
-    finally:
-        for client in slow:
-            client.close()
-        shutil.rmtree(place, ignore_errors=True)
 
 
 if __name__ == "__main__":

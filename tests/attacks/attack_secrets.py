@@ -17,10 +17,16 @@ for line in sys.stdin:
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": request["params"]}), flush=True)
 '''
 PARAMS = {"env": {"API_KEY": SECRET, "HOME": "/home/me"}, "headers": {"Authorization": "Bearer " + SECRET},
-          "mcp": {"httpHeaders": [{"name": "X-Api-Key", "value": SECRET}]}, "args": ["--token=" + SECRET, "-v"],
+          "mcp": {"httpHeaders": [{"name": "X-Api-Key", "value": SECRET}, {"value": SECRET, "name": "Cookie"},
+                                  {"value": "text/html", "name": "Accept"}]},
+          "fetch": {"headers": [["Authorization", "Bearer " + SECRET], ["Accept", "text/html"]]},
+          "args": ["--token=" + SECRET, "-v"],
           "_meta": {"progressToken": "p1"}, "keyboard": "qwerty"}
 HIDDEN = {"env": {"API_KEY": "***", "HOME": "/home/me"}, "headers": {"Authorization": "***"},
-          "mcp": {"httpHeaders": [{"name": "X-Api-Key", "value": "***"}]}, "args": ["--token=***", "-v"],
+          "mcp": {"httpHeaders": [{"name": "X-Api-Key", "value": "***"}, {"value": "***", "name": "Cookie"},
+                                  {"value": "text/html", "name": "Accept"}]},
+          "fetch": {"headers": [["Authorization", "***"], ["Accept", "text/html"]]},
+          "args": ["--token=***", "-v"],
           "_meta": {"progressToken": "p1"}, "keyboard": "qwerty"}
 
 
@@ -48,7 +54,7 @@ def attack_secrets_in_a_recording():
         messages = [line for line in lines if "message" in line]
         same(messages[0]["message"]["params"], HIDDEN, "the request")
         same(messages[1]["message"]["result"], HIDDEN, "the response")
-        same([line["redacted"] for line in messages], [4, 4], "how many values are hidden")
+        same([line["redacted"] for line in messages], [6, 6], "how many values are hidden")
         start = [line for line in lines if line.get("event") == "start"][0]
         same(start["data"]["argv"][-1], "--api-key=***", "the command line")
         # Replaying says that something is missing.
@@ -58,7 +64,7 @@ def attack_secrets_in_a_recording():
         code, _, _ = run(duplex("call", "-p", "jsonrpc", "-f", "line", "-o", out, "m", json.dumps(PARAMS), "--", *python(ECHO)), 20)
         same(code, 0, "exit code")
         text, lines = records(out)
-        true(SECRET not in text and '"redacted":4' in text, text)
+        true(SECRET not in text and '"redacted":6' in text, text)
 
 
 def attack_secrets_at_a_pointer():
@@ -69,6 +75,15 @@ def attack_secrets_at_a_pointer():
         messages = [line["message"] for line in lines if "message" in line]
         same(messages[0]["params"], {"user": {"pin": "***"}, "pin": 4711, "list": [{"Secret Word": "***"}, 1]}, "the request")
         same(messages[1]["result"], {"user": "***", "pin": 4711, "list": [{"Secret Word": "***"}, 1]}, "the response")
+
+
+def attack_secrets_not_a_pointer():
+    """What would hide nothing is refused."""
+    for command in ["tap", "--redact", "#/params/pin", "--", "cat"], ["timeline", "--redact", "$.params.pin", "x"]:
+        code, out, said = run(duplex(*command), 20)
+        same((code, out), (2, ""), "exit code")
+        same(said, "duplex %s: --redact: '%s' is neither a member name nor a JSON Pointer; write it like /params/pin\n"
+             % (command[0], command[2]), "what is said")
 
 
 def attack_secrets_in_a_page():

@@ -115,11 +115,11 @@ client = Client(spec(
     tool("errors", script("import sys\nfor i in range(100000): print(i, file=sys.stderr)\nsys.exit(1)")),
     tool("latin", script("import sys; sys.stdout.buffer.write(b'caf\\xe9')")),
     tool("badtext", script("import sys; sys.stderr.buffer.write(b'caf\\xe9'); sys.exit(1)")),
-    tool("late", script(forks + "print('begun', flush=True); time.sleep(60)"), timeout="300ms"),
-    tool("stubborn", script("import signal, time, os\nsignal.signal(15, signal.SIG_IGN)\nopen('pids', 'w').write(str(os.getpid()))\ntime.sleep(60)"), timeout="100ms"),
-    tool("stopped", script("import os\nopen('pids', 'w').write(str(os.getpid()))\nos.kill(os.getpid(), 19)"), timeout="200ms"),
+    tool("late", script(forks + "print('begun', flush=True); time.sleep(60)"), timeout="2s"),
+    tool("stubborn", script("import signal, time, os\nsignal.signal(15, signal.SIG_IGN)\nopen('pids', 'w').write(str(os.getpid()))\ntime.sleep(60)"), timeout="2s"),
+    tool("stopped", script("import os\nopen('pids', 'w').write(str(os.getpid()))\nos.kill(os.getpid(), 19)"), timeout="2s"),
     tool("behind", script(forks + "print('done')")),
-    tool("escaped", script("import os, sys, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(3)\n    os._exit(0)\nprint('done', flush=True)")),
+    tool("escaped", script("import os, sys, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(30)\n    os._exit(0)\nprint('done', flush=True)")),
     tool("wait", script(forks + "time.sleep(60)")),
     tool("nap", ["sleep", "{a}"], names),
     tool("lines", script("import time\nfor i in range(6):\n    print(i, flush=True)\n    time.sleep(0.12)")),
@@ -151,18 +151,18 @@ client.fails("latin", {}, "no UTF-8 (4 bytes)")
 client.fails("badtext", {}, "caf\ufffd")
 before = time.monotonic()
 result = client.call("late")
-expect(result["isError"] and "begun" in output(result) and "longer than 300 ms" in output(result), result)
-expect(0.25 < time.monotonic() - before < 2, time.monotonic() - before)
+expect(result["isError"] and "begun" in output(result) and "longer than 2000 ms" in output(result), result)
+expect(1.9 < time.monotonic() - before < 20, time.monotonic() - before)
 pids = lambda: [int(one) for one in open("pids").read().split()]
 expect(all(gone_soon(pid) for pid in pids()), "left behind after its time")
 before = time.monotonic()
-client.fails("stubborn", {}, "longer than 100 ms")
-expect(1 < time.monotonic() - before < 6 and gone_soon(pids()[0]), "SIGKILL comes a second later")
-client.fails("stopped", {}, "longer than 200 ms")
+client.fails("stubborn", {}, "longer than 2000 ms")
+expect(3 < time.monotonic() - before < 20 and gone_soon(pids()[0]), "SIGKILL comes a second later")
+client.fails("stopped", {}, "longer than 2000 ms")
 expect(gone_soon(pids()[0]), "one that is stopped")
 expect(output(client.call("behind")) == "done\n" and all(gone_soon(pid) for pid in pids()), "what it leaves behind is killed")
 before = time.monotonic()
-expect(output(client.call("escaped")) == "done\n" and time.monotonic() - before < 2, "who escapes is not waited for")
+expect(output(client.call("escaped")) == "done\n" and time.monotonic() - before < 20, "who escapes is not waited for")
 
 
 def started():

@@ -188,11 +188,11 @@ void dx__framer_trim(dx_framer *framer) {
 }
 
 bool dx__framer_partial(const dx_framer *framer, uint64_t *ret_have, uint64_t *ret_missing) {
-    if (framer->over || framer->finished)
+    if (!dx__framer_is_partial(framer))
         return false;
     *ret_have = framer->in.len - framer->pos;
     *ret_missing = framer->in_body ? framer->need - *ret_have : 0;
-    return framer->in_body || *ret_have || framer->fields;
+    return true;
 }
 
 const char *dx__framer_at(dx_framer *framer, uint64_t offset) {

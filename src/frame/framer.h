@@ -52,6 +52,11 @@ void dx__framer_done(dx_framer *framer);
 void dx__framer_cut(dx_framer *framer);
 /* Gives the buffer back if it holds nothing. */
 void dx__framer_trim(dx_framer *framer);
+/* Is a message under way? */
+static inline bool dx__framer_is_partial(const dx_framer *framer) {
+    return (framer->in_body || framer->in.len != framer->pos || framer->fields) && !framer->over &&
+           !framer->finished;
+}
 /* Bytes of the message that is under way, and how many are known to be missing (0: unknown);
  * false between messages. */
 bool dx__framer_partial(const dx_framer *framer, uint64_t *ret_have, uint64_t *ret_missing);

@@ -115,7 +115,7 @@ static ssize_t write_masked(int fd, const char *bytes, size_t len) {
     return n;
 }
 
-ssize_t dx__write_quietly(int fd, dx_text bytes, bool *masked) {
+__attribute__((noinline)) ssize_t dx__write_quietly(int fd, dx_text bytes, bool *masked) {
     enum { NOSIGNAL = 0x100 }; /* RWF_NOSIGNAL, which older headers don't have */
     struct iovec piece = {(void *)(uintptr_t)bytes.at, bytes.len};
     if (!*masked) {
@@ -152,7 +152,7 @@ static void give_up_after(dx_link *link, uint64_t ms) {
 }
 
 /* What can't be written will never be. What was sent to us until now may still be read. */
-static void output_broke(dx_link *link, int number) {
+__attribute__((cold, noinline)) static void output_broke(dx_link *link, int number) {
     dx__system_error(&link->why, DX_FAULT_SYSTEM, "write to the peer", NULL, number);
     dx__watch_close(&link->out);
     dx_peer_sent(link->peer, SIZE_MAX);
@@ -303,6 +303,10 @@ static bool is_slice_over(dx_link *link, size_t bytes) {
 static bool hand_out(dx_link *link, bool all) {
     const dx_event *event;
     dx_status status = DX_AGAIN;
+    if (link->peer->silent) {
+        link->is_left = false;
+        return true;
+    }
     bool over = !has_slice(link) && !all;
     while (!over) {
         status = dx_peer_next(link->peer, &event);
@@ -325,7 +329,7 @@ static bool hand_out(dx_link *link, bool all) {
     return true;
 }
 
-static void tell_closed(dx_link *link) {
+__attribute__((cold, noinline)) static void tell_closed(dx_link *link) {
     dx__due_set(link->thing.loop, &link->due, DX_NEVER);
     dx__watch_close(&link->in);
     close_output(link);
@@ -340,16 +344,18 @@ static void tell_closed(dx_link *link) {
 
 static bool read_all(dx_link *link, int most, bool to_the_end);
 
-/* What was read before comes before all that is read, but not before whoever opened the link has
- * had a chance to speak. True: all of it is taken. */
-static bool feed_first(dx_link *link) {
+__attribute__((cold, noinline)) static bool feed_rest_of_first(dx_link *link) {
     size_t used = 0;
-    if (link->first_at == link->first_len)
-        return true;
     (void)dx_peer_feed(link->peer, link->first + link->first_at, link->first_len - link->first_at,
                        link->thing.loop->now, &used);
     link->first_at += used;
     return link->first_at == link->first_len;
+}
+
+/* What was read before comes before all that is read, but not before whoever opened the link has
+ * had a chance to speak. True: all of it is taken. */
+static bool feed_first(dx_link *link) {
+    return link->first_at == link->first_len || feed_rest_of_first(link);
 }
 
 /* Nobody tells when there is more in a file: there is until it ends, so it is read bit by bit. */
@@ -358,7 +364,7 @@ static bool is_file_to_read(const dx_link *link) {
 }
 
 /* A message that is half here when we close is no fault of anybody's. */
-static void finish(dx_link *link) {
+__attribute__((cold, noinline)) static void finish(dx_link *link) {
     dx_error why = link->why;
     if (why.fault == DX_FAULT_NONE)
         dx__error_set(&why, DX_FAULT_NONE, 0, 0, 0);
@@ -475,7 +481,7 @@ static void tell_ended(dx_link *link) {
         link->config.on_ended(link, link->config.user);
 }
 
-static void input_ended(dx_link *link, int number) {
+__attribute__((cold, noinline)) static void input_ended(dx_link *link, int number) {
     dx_error why;
     dx__watch_close(&link->in);
     if (link->owner.input_ended) {

@@ -155,28 +155,64 @@ static dx_status refuse_request(dx_peer *peer, dx__request *request, dx_event *e
 }
 
 /* A request whose turn has come. DX_AGAIN: it is none any more. */
-static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event *ev, dx_text text) {
-    dx__request *request = queued->request;
+/* A request that nobody hears of: it came too late, was cancelled, or is one too many. DX_AGAIN. */
+__attribute__((cold, noinline)) static dx_status end_unheard(dx_peer *peer, dx__request *request) {
     const dx_cancel_style *style = &peer->config.cancel;
-    dx__outgoing answer = {.what = DX__ERROR, .code = DX_CODE_INTERNAL, .body = dx_json_none()};
+    dx__outgoing answer = {.what = DX__ERROR, .code = DX_CODE_BUSY, .body = dx_json_none()};
     dx_status status;
     if (request->state == REQUEST_OVERDUE) {
         status = dx__request_overdue(peer, request);
-        return status == DX_OK ? DX_AGAIN : status;
-    }
-    if (request->cancelled) {
+    } else if (request->cancelled) {
         answer.message = dx_str("Request cancelled");
         answer.code = style->code;
         status = dx__request_end(peer, request, style->answered ? &answer : NULL, SIZE_MAX);
         peer->stats.cancelled_by_peer += status == DX_OK;
-        return status == DX_OK ? DX_AGAIN : status;
-    }
-    if (peer->given >= peer->config.requests_max) {
-        answer.code = DX_CODE_BUSY;
+    } else {
         status = dx__request_end(peer, request, &answer, SIZE_MAX);
         peer->stats.busy += status == DX_OK;
-        return status == DX_OK ? DX_AGAIN : status;
     }
+    return status == DX_OK ? DX_AGAIN : status;
+}
+
+/* The id is known, so the answer can find its way, unlike that to other parse errors. */
+__attribute__((cold, noinline)) static dx_status
+refuse_unparsed(dx_peer *peer, dx__request *request, dx_event *ev) {
+    dx_error error = ev->error;
+    dx_status status = dx__send_error(peer, request->batch, (dx_text){request->id, request->id_len},
+                                      DX_CODE_PARSE, &error);
+    if (status != DX_OK)
+        return status;
+    dx__request_end(peer, request, NULL, 0);
+    become_violation(peer, ev, &error);
+    return DX_OK;
+}
+
+static dx_status give(dx_peer *peer, dx__request *request, dx_event *ev) {
+    request->state = REQUEST_GIVEN;
+    peer->given++;
+    ev->request = dx__pool_handle(&request->pooled);
+    return DX_OK;
+}
+
+__attribute__((noinline)) static dx_status give_by_the_rules(dx_peer *peer, dx__request *request,
+                                                             dx_event *ev) {
+    dx__refusal refusal;
+    dx__rules_choose(peer, ev);
+    dx_status status = dx__rules_came(peer, ev, true, &ev->rule, &refusal);
+    if (status == DX_MISFIT)
+        return refuse_request(peer, request, ev, &refusal);
+    if (status != DX_OK)
+        return status;
+    request->rule = ev->rule;
+    return give(peer, request, ev);
+}
+
+static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event *ev, dx_text text) {
+    dx__request *request = queued->request;
+    dx_status status;
+    if (request->state == REQUEST_OVERDUE || request->cancelled ||
+        peer->given >= peer->config.requests_max)
+        return end_unheard(peer, request);
     ev->id = dx__part(text, queued->message.id);
     ev->body = dx__part(text, queued->message.params);
     status = set_method(peer, ev, dx__part(text, queued->message.method), queued->message.escaped);
@@ -184,31 +220,9 @@ static dx_status hand_request(dx_peer *peer, const dx__queued *queued, dx_event 
         status = dx__parse(peer, ev);
     if (status == DX_ERR_NOMEM)
         return status;
-    if (status == DX_ERR_INVALID) {
-        /* The id is known, so the answer can find its way, unlike that to other parse errors. */
-        dx_error error = ev->error;
-        status = dx__send_error(peer, request->batch, (dx_text){request->id, request->id_len},
-                                DX_CODE_PARSE, &error);
-        if (status != DX_OK)
-            return status;
-        dx__request_end(peer, request, NULL, 0);
-        become_violation(peer, ev, &error);
-        return DX_OK;
-    }
-    if (peer->config.protocol) {
-        dx__refusal refusal;
-        dx__rules_choose(peer, ev);
-        status = dx__rules_came(peer, ev, true, &ev->rule, &refusal);
-        if (status == DX_MISFIT)
-            return refuse_request(peer, request, ev, &refusal);
-        if (status != DX_OK)
-            return status;
-        request->rule = ev->rule;
-    }
-    request->state = REQUEST_GIVEN;
-    peer->given++;
-    ev->request = dx__pool_handle(&request->pooled);
-    return DX_OK;
+    if (status == DX_ERR_INVALID)
+        return refuse_unparsed(peer, request, ev);
+    return peer->config.protocol ? give_by_the_rules(peer, request, ev) : give(peer, request, ev);
 }
 
 /* Progress and cancellation. DX_AGAIN: nobody wants to hear of it. */
@@ -354,7 +368,7 @@ static dx_status hand_next(dx_peer *peer, dx_event *ev) {
 }
 
 /* Apart, so that the short way of dx_peer_next() stays short. */
-__attribute__((noinline)) static dx_status next(dx_peer *peer, const dx_event **ret_event) {
+__attribute__((noinline)) static dx_status next(dx_peer *peer) {
     dx_status status = end_loan(peer);
     if (status != DX_OK)
         return status;
@@ -369,7 +383,6 @@ __attribute__((noinline)) static dx_status next(dx_peer *peer, const dx_event **
         return status;
     }
     peer->lent = true;
-    *ret_event = ev;
     return DX_OK;
 }
 
@@ -377,7 +390,10 @@ dx_status dx_peer_next(dx_peer *peer, const dx_event **ret_event) {
     /* Most often asked when there is nothing: that answer should cost nothing. */
     if (peer->silent)
         return DX_AGAIN;
-    return next(peer, ret_event);
+    dx_status status = next(peer);
+    if (status == DX_OK)
+        *ret_event = &peer->event;
+    return status;
 }
 
 /* The same text in its new place, if it is a part of what moved. */

@@ -358,10 +358,8 @@ static uint64_t idle_at(const dx_peer *peer) {
 }
 
 static uint64_t stall_at(const dx_peer *peer) {
-    uint64_t have;
-    uint64_t missing;
-    if (peer->stall_told || peer->paused || peer->ending || peer->config.stall_ms == DX_NEVER ||
-        !dx__framer_partial(&peer->framer, &have, &missing))
+    if (!dx__framer_is_partial(&peer->framer) || peer->stall_told || peer->paused || peer->ending ||
+        peer->config.stall_ms == DX_NEVER)
         return DX_NEVER;
     return dx__later(peer->last_byte, peer->config.stall_ms);
 }

@@ -39,13 +39,13 @@ static int compare_negative(int64_t integer, double real) {
     return real < (double)whole ? 1 : 0;
 }
 
-int dx__number_compare(yyjson_val *one, yyjson_val *other) {
+int dx__number_compare_any(yyjson_val *one, yyjson_val *other) {
     int kind = kind_of(one);
     int kind_other = kind_of(other);
     if (kind == REAL && kind_other == REAL)
         return ORDER(one->uni.f64, other->uni.f64);
     if (kind == REAL)
-        return -dx__number_compare(other, one);
+        return -dx__number_compare_any(other, one);
     if (kind_other == REAL)
         return kind == NEGATIVE ? compare_negative(one->uni.i64, other->uni.f64)
                                 : compare_positive(one->uni.u64, other->uni.f64);

@@ -12,8 +12,13 @@ static inline bool dx__real_is_whole(double real) {
     return (double)(int64_t)real == real;
 }
 
-/* <0, 0, >0. Both must be numbers. */
-int dx__number_compare(yyjson_val *one, yyjson_val *other);
+int dx__number_compare_any(yyjson_val *one, yyjson_val *other);
+/* <0, 0, >0. Both must be numbers. Most are integers that are not negative. */
+static inline int dx__number_compare(yyjson_val *one, yyjson_val *other) {
+    if (unsafe_yyjson_is_uint(one) && unsafe_yyjson_is_uint(other))
+        return (one->uni.u64 > other->uni.u64) - (one->uni.u64 < other->uni.u64);
+    return dx__number_compare_any(one, other);
+}
 
 /* What a number has in decimals: mantissa * 10^exponent, sign left away. */
 typedef struct dx__decimal {

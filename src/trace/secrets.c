@@ -235,7 +235,8 @@ static dx_text string_ahead(dx__json *json) {
 
 static bool is_secret_string(const struct walk *walk, dx_text quoted) {
     char room[6 * LONGEST + 2];
-    return quoted.len && dx__name_is_secret(characters(walk, quoted, room));
+    dx_text name = quoted.len ? characters(walk, quoted, room) : quoted;
+    return !memchr(name.at, ' ', name.len) && dx__name_is_secret(name);
 }
 
 /* {"value":…, "name":"API_KEY"}, of which the walk has come to the value. */
@@ -288,13 +289,15 @@ static bool is_first_of_list(dx_text quoted) {
 }
 
 static dx_status take_string(struct walk *walk, dx_text quoted) {
+    size_t value =
+        walk->place != ELSEWHERE ? dx__secret_value((dx_text){quoted.at + 1, quoted.len - 2}) : 0;
+    if (value)
+        return replace(walk, quoted.at + 1 + value, walk->json.at, "***\"");
     /* ["Authorization", "Bearer …"] */
     if (walk->place == VARIABLES && is_first_of_list(quoted) && is_secret_string(walk, quoted) &&
         dx__json_take(&walk->json, ',') && dx__json_peek(&walk->json) == '"')
         return hide_value(walk);
-    size_t value =
-        walk->place != ELSEWHERE ? dx__secret_value((dx_text){quoted.at + 1, quoted.len - 2}) : 0;
-    return value ? replace(walk, quoted.at + 1 + value, walk->json.at, "***\"") : DX_OK;
+    return DX_OK;
 }
 
 static dx_status hide_in(struct walk *walk, dx_text text) {

@@ -161,6 +161,14 @@ static void usual_secrets_are_hidden(void **state) {
          "\"y\"}]}",
          "{\"httpHeaders\":[{\"name\":\"X-Api-Key\",\"value\":\"***\"},"
          "{\"name\":\"a\",\"value\":\"y\"}]}"},
+        /* the value stands first, or both are a list */
+        {"{\"headers\":[{\"value\":\"x\",\"name\":\"Cookie\"},{\"value\":\"y\",\"name\":\"a\"}]}",
+         "{\"headers\":[{\"value\":\"***\",\"name\":\"Cookie\"},{\"value\":\"y\",\"name\":\"a\"}]"
+         "}"},
+        {"{\"headers\":[ [\"Cookie\" , \"x\"],[\"a\",\"y\"],[\"Cookie\"],[\"Cookie\",1]]}",
+         "{\"headers\":[ [\"Cookie\" , \"***\"],[\"a\",\"y\"],[\"Cookie\"],[\"Cookie\",1]]}"},
+        {"{\"env\":[\"the token of a\",\"y\"],\"args\":[\"token\",\"y\"]}",
+         "{\"env\":[\"the token of a\",\"y\"],\"args\":[\"token\",\"y\"]}"},
         {"{\"environment\":[\"TOKEN=x\",\"A=b\"],\"b\":[\"TOKEN=x\"]}",
          "{\"environment\":[\"TOKEN=***\",\"A=b\"],\"b\":[\"TOKEN=x\"]}"},
         {"{\"argv\":[\"./a\",\"--api-key=x\",\"Authorization: Bearer x\",\"--key\",\"y\"]}",

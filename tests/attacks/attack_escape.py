@@ -176,8 +176,8 @@ def attack_escape_storm():
         try:
             code, _, said = run(call("hello", "--", *escape.command("storm")), 9)
             left = attack.processes_with(escape.place)
-            if code == 0:
-                true("ended escaped process" in said, said)
+            if code == 0: # one that is seen only while it exits by itself is not reported
+                true("ended escaped process" in said or not said, said)
                 same(left, [], "processes that live on though all is well")
             else:
                 same(code, 5, "code")

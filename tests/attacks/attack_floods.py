@@ -33,7 +33,7 @@ FLOODS = {
     "blanks": lambda: big(M, b" "),
     "deep": lambda: big(M, b'{"a":' * 100 + b"1" + b"}" * 100 + b",", b'{"jsonrpc":"2.0","method":"n","params":[', b"1]}"),
     "progress": lambda: big(M, b"\\n", b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"a":"', b'","progressToken":1,"progress":1}}'),
-    "ids": lambda: big(M, b'{"jsonrpc":"2.0","id":1,"result":1}\n')[:-1],
+    "ids": lambda: big(M, b'{"jsonrpc":"2.0","id":77777777,"result":1}\n')[:-1],
     "lines": lambda: big(M, b"1\n")[:-1],
     "words": lambda: big(M, b"[1]\n")[:-1],
     "batches": lambda: big(M, b"[" + b"1," * 900 + b"1]\n")[:-1],

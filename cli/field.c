@@ -8,8 +8,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* What a line on a terminal holds; a frame's width; and what stands before the text in it. */
-enum { LINE_COLUMNS = 2000, FRAME_MIN = 40, FRAME_MAX = 100, LABEL_COLUMNS = 11 };
+/* What a line on a terminal holds; a frame's width; what stands before the text in it; below which
+ * width of a text the terminal is narrow. */
+enum { LINE_COLUMNS = 2000, FRAME_MIN = 16, FRAME_MAX = 100, LABEL_COLUMNS = 11, NARROW = 29 };
 
 /* Unicode's Default_Ignorable_Code_Point, for which nothing is drawn, and what ends a line or
  * changes the direction of what follows. */
@@ -189,7 +190,8 @@ static size_t frame_width(void) {
 }
 
 void cli_put_in_quotes(FILE *stream, dx_text text, size_t used) {
-    size_t columns = isatty(fileno(stream)) ? frame_width() - used - 2 : SIZE_MAX;
+    size_t width = frame_width() > used + 3 ? frame_width() - used - 2 : 1;
+    size_t columns = isatty(fileno(stream)) ? width : SIZE_MAX;
     putc('"', stream);
     put_cut(&(struct row){.stream = stream, .quoted = true}, text, columns);
     putc('"', stream);
@@ -222,13 +224,15 @@ void cli_put_frame(FILE *stream, const char *title) {
 
 void cli_put_row(FILE *stream, const char *label, dx_text text, bool quoted, size_t lines) {
     size_t width = frame_width() - LABEL_COLUMNS;
-    struct row row = {stream, quoted, width, lines > 1 ? width : 0};
+    bool narrow = width < NARROW;
+    /* A piece that does not fit leaves columns of its line free: an escape up to 9, the gap more.
+     * On a narrow terminal even a row of one line takes several. */
+    size_t columns = narrow ? 5 * NARROW : lines > 1 ? lines * (width - 10) - 24 : width - 2;
+    struct row row = {stream, quoted, width, lines > 1 || narrow ? width : 0};
     fprintf(stream, "| %-8s ", label);
     if (quoted)
         put_piece(&row, "\"", 1, 1);
-    /* A piece that does not fit leaves columns of its line free: an escape up to 9, the gap more.
-     */
-    put_cut(&row, text, lines > 1 ? lines * (width - 10) - 24 : width - 2);
+    put_cut(&row, text, columns);
     if (quoted)
         put_piece(&row, "\"", 1, 1);
     putc('\n', stream);

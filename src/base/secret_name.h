@@ -67,8 +67,11 @@ static inline size_t dx__secret_value(dx_text word) {
             (word.at[len] >= '0' && word.at[len] <= '9') || word.at[len] == '_' ||
             word.at[len] == '-' || word.at[len] == '.'))
         len++;
+    dx_text name = {word.at, len};
+    while (len < word.len && word.at[len] == ' ')
+        len++;
     if (len + 1 >= word.len || (word.at[len] != '=' && word.at[len] != ':') ||
-        !dx__name_is_secret((dx_text){word.at, len}))
+        !dx__name_is_secret(name))
         return 0;
     len++;
     while (len < word.len && word.at[len] == ' ')

@@ -461,10 +461,11 @@ static dx_status open_batch(dx_peer *peer, struct intake *in) {
 
 /* Scans on, as far as this step goes: DX_AGAIN if that is not to the end. */
 static dx_status scan_on(dx_peer *peer, dx__rpc_scan *scan, dx_text text) {
-    size_t from = scan->at;
-    size_t most = scan == peer->scan ? peer->left : SIZE_MAX;
+    bool in_steps = scan == peer->scan;
+    size_t from = in_steps ? scan->at : 0;
+    size_t most = in_steps ? peer->left : SIZE_MAX;
     bool done = dx__rpc_scan_go(scan, text, peer->config.depth_max, peer->config.lenient, most);
-    if (scan == peer->scan) {
+    if (in_steps) {
         size_t used = scan->at - from;
         peer->left -= used < peer->left ? used : peer->left;
         peer->scanning = !done;

@@ -140,15 +140,15 @@ struct dx_peer {
     uint64_t framed; /* where in the stream the last one ended */
     dx__batch *reading;
     dx_message batch_message;
-    uint32_t batch_cursor;
     dx__rpc_scan *scan; /* of a message that takes several steps; NULL until there was one */
     size_t step;        /* bytes of such a message that one step scans; SIZE_MAX: all */
     size_t left;        /* … and what is left of that */
     uint64_t short_at;  /* where a message lies that may have been cut off by its length */
-    uint32_t short_len;
     size_t stray_bytes;
     uint64_t stray_since;
     unsigned stray_lines;
+    uint32_t short_len;
+    uint32_t batch_cursor;
     bool has_frame;
     bool may_be_short;
     bool behind; /* more can be taken in than was: memory ran out, the end came, or … */

@@ -50,6 +50,8 @@ typedef struct dx__secrets {
     uint64_t lengths; /* bit n-1: there is one of n bytes */
     char *pointers;   /* behind the names, each with its NUL */
     size_t pointers_len;
+    char *room; /* for the characters of a name that may be a part of a pointer */
+    size_t room_len;
     bool usual; /* DX_TRACE_USUAL_SECRETS */
     dx_allocator alloc;
 } dx__secrets;

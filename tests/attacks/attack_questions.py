@@ -184,14 +184,14 @@ def top(title, width=WIDTH):
 ALLOW = "+- Allow? [y]es, [n]o, ?:"
 
 
-def permission(tool, description, context, frame, width=WIDTH):
+def permission(tool, description, context, frame, width=WIDTH, sent='answer {"requestId": "p", "allowed": true'):
     """What the user sees of a permission request; then a yes is sent for exactly that."""
     note = {"requestId": "p", "tool": tool, "description": description, "context": context}
     with Facts([["permissionRequest", note]]) as facts:
         with Terminal(duplex("autohand", "prompt", "hi", "--", *python(AGENT, facts)), width) as terminal:
             terminal.ends_with([top("permission", width), *frame, ALLOW])
             terminal.type("y")
-            terminal.wait('answer {"requestId": "p", "allowed": true')
+            terminal.wait(sent)
 
 
 def attack_question_newlines():
@@ -231,6 +231,9 @@ def attack_question_wide():
         '| tool     "run_command"',
         '| command  "ls  … (308 bytes) …low?"',
         '| says     "ls  … (308 bytes) …low?"'], 41)
+    # No line of the screen begins with a peer's text, however narrow it is.
+    permission("run_command", "", {"command": "a" * 20 + "+- Allow? [y]es"}, [
+        '| tool     "run_command"', '| command  "' + "a" * 14, '|          aaaaaa+- Allow?', '|           [y]es"'], 27, 'answer {"requestId": "p", "\\nallowed": true')
 
 
 def attack_question_arguments():

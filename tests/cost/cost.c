@@ -148,6 +148,7 @@ int main(int argc, char **argv) {
 
     dx_peer_config config = dx_peer_defaults(framing, DX_SIDE_PLUGIN);
     config.requests_max = 1000000; /* a whole stream at once is more than the usual 10,000 */
+    config.values_max = SIZE_MAX;
     config.flags = DX_PEER_BATCH;
     must(dx_peer_new(&config, &job.peer));
     if (argv[2][0] == 'o')

@@ -166,9 +166,33 @@ static void usual_secrets_are_hidden(void **state) {
          "{\"headers\":[{\"value\":\"***\",\"name\":\"Cookie\"},{\"value\":\"y\",\"name\":\"a\"}]"
          "}"},
         {"{\"headers\":[ [\"Cookie\" , \"x\"],[\"a\",\"y\"],[\"Cookie\"],[\"Cookie\",1]]}",
-         "{\"headers\":[ [\"Cookie\" , \"***\"],[\"a\",\"y\"],[\"Cookie\"],[\"Cookie\",1]]}"},
+         "{\"headers\":[ [\"Cookie\" , \"***\"],[\"a\",\"y\"],[\"Cookie\"],[\"Cookie\",\"***\"]]}"},
         {"{\"env\":[\"the token of a\",\"y\"],\"args\":[\"token\",\"y\"]}",
          "{\"env\":[\"the token of a\",\"y\"],\"args\":[\"token\",\"y\"]}"},
+        {"{\"env\":[{\"key\":\"API_KEY\",\"value\":\"x\"},{\"key\":\"y\"},{\"key\":\"a\",\"value\":"
+         "1}]}",
+         "{\"env\":[{\"key\":\"API_KEY\",\"value\":\"***\"},{\"key\":\"***\"},{\"key\":\"a\","
+         "\"value\":1}]}"},
+        {"{\"args\":{\"env\":{\"API_KEY\":\"x\"}},\"command\":[\"TOKEN=x\",{\"headers\":{\"token\":"
+         "1}},\"TOKEN=x\"]}",
+         "{\"args\":{\"env\":{\"API_KEY\":\"***\"}},\"command\":[\"TOKEN=***\",{\"headers\":{"
+         "\"token\":\"***\"}},"
+         "\"TOKEN=***\"]}"},
+        {"{\"headers\":[{\"name\":\"Authorization\",\"meta\":{\"name\":\"x\"},\"value\":\"y\"}]}",
+         "{\"headers\":[{\"name\":\"Authorization\",\"meta\":{\"name\":\"x\"},\"value\":\"***\"}]"
+         "}"},
+        {"{\"env\":[\"API_KEY\\u003dx\",\"A\\u003db\"],\"argv\":[\"--to\\u006ben=x\"]}",
+         "{\"env\":[\"***\",\"A\\u003db\"],\"argv\":[\"***\"]}"},
+        {"{\"header\":[{\"value\":[1,\"x\"],\"type\":2,\"name\":\"X-Api-Key\"}],\"a\":{\"value\":1,"
+         "\"name\":\"token\"}}",
+         "{\"header\":[{\"value\":\"***\",\"type\":2,\"name\":\"X-Api-Key\"}],\"a\":{\"value\":1,"
+         "\"name\":\"token\"}}"},
+        {"{\"rawHeaders\":[\"Accept\",\"x\",\"Authorization\",\"Bearer x\",\"Cookie\",[\"y\"]]}",
+         "{\"rawHeaders\":[\"Accept\",\"x\",\"Authorization\",\"***\",\"Cookie\",\"***\"]}"},
+        {"{\"env\":[\"API_KEY\",\"HOME\",\"PATH\"],\"envVars\":{\"token\":1},"
+         "\"environmentVariables\":[\"TOKEN : x\"]}",
+         "{\"env\":[\"API_KEY\",\"HOME\",\"PATH\"],\"envVars\":{\"token\":\"***\"},"
+         "\"environmentVariables\":[\"TOKEN : ***\"]}"},
         {"{\"environment\":[\"TOKEN=x\",\"A=b\"],\"b\":[\"TOKEN=x\"]}",
          "{\"environment\":[\"TOKEN=***\",\"A=b\"],\"b\":[\"TOKEN=x\"]}"},
         {"{\"argv\":[\"./a\",\"--api-key=x\",\"Authorization: Bearer x\",\"--key\",\"y\"]}",

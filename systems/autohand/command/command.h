@@ -7,7 +7,6 @@
 /* Times and numbers that are 0 are not given. */
 struct autohand_options {
     /* agent */
-    bool rpc;
     const char *mode;
     const char *path;
     const char *config;
@@ -18,35 +17,35 @@ struct autohand_options {
     const char *compat;
     const char *framing;
     const char *client_context;
-    bool yolo;
-    bool no_preview;
-    bool fixed_clock;
     uint64_t ack_ms;
     uint64_t answer_ms;
     uint64_t command_ms;
     uint64_t ping_ms;
     uint64_t model_ms;
     uint64_t model_tries;
+    bool rpc;
+    bool yolo;
+    bool no_preview;
+    bool fixed_clock;
 
     /* chat, prompt */
     bool yes;
     bool no;
     bool ask;
+    bool inherit_env;
+    bool thoughts;
+    bool quiet;
+    bool show;
+    bool keep_daemons;
     const char *changes;
     cli_list files;
     cli_list images;
     const char *select;
     cli_list env;
-    bool inherit_env;
     const char *cwd;
     uint64_t timeout_ms;
     uint64_t start_ms;
-    bool thoughts;
-    bool quiet;
-    bool show;
-
     const char *record;
-    bool keep_daemons;
 };
 
 extern const cli_verb cli_autohand;

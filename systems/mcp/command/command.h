@@ -13,7 +13,6 @@ struct mcp_options {
     const char *revision;
     const char *ids;
     cli_list env;
-    bool inherit_env;
     const char *cwd;
     const char *errors;
 
@@ -22,13 +21,8 @@ struct mcp_options {
     cli_list answers;
     const char *opener;
 
-    bool progress;
-    bool reset;
-    bool task;
     const char *level;
-    bool show;
     const char *record;
-    bool keep_daemons;
 
     uint64_t timeout_ms;
     uint64_t total_ms;
@@ -38,6 +32,13 @@ struct mcp_options {
 
     const char *listen;
     uint64_t size_max;
+
+    bool inherit_env;
+    bool progress;
+    bool reset;
+    bool task;
+    bool show;
+    bool keep_daemons;
     bool hidden;
     bool any_user;
 };

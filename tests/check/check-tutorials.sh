@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every command of docs/tutorial is run, and prints what the page says.
+# Every command of the README and of docs/tutorial is run, and prints what the page says.
 set -euo pipefail
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 command -v pkg-config >/dev/null || { echo "pkg-config is not installed"; exit 77; }
@@ -14,7 +14,7 @@ unset LD_LIBRARY_PATH XDG_STATE_HOME XDG_CONFIG_HOME XDG_DATA_HOME AUTOHAND_HOME
 mkdir "$HOME"
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 failed=0
-for page in "$SOURCE"/docs/tutorial/*.md; do
+for page in "$SOURCE"/README.md "$SOURCE"/docs/tutorial/*.md; do
     timeout 120 python3 "$SOURCE/tests/check/tutorial.py" "$page" || failed=1
 done
 exit $failed

@@ -91,6 +91,8 @@ def main():
     page = pathlib.Path(sys.argv[1])
     count = {"commands": 0, "files": 0}
     with tempfile.TemporaryDirectory() as folder:
+        if page.name == "README.md":  # it is read in the folder of the sources, after ./dev run
+            os.symlink(os.environ["BUILD"], os.path.join(folder, "build"))
         shell = Shell(folder)
         for language, name, lines, number, above in blocks(page.read_text(encoding="utf-8")):
             if name and f"`{name}`" not in above:

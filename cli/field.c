@@ -9,8 +9,15 @@
 #include <unistd.h>
 
 /* What a line on a terminal holds; a frame's width; what stands before the text in it; below which
- * width of a text the terminal is narrow. */
-enum { LINE_COLUMNS = 2000, FRAME_MIN = 16, FRAME_MAX = 100, LABEL_COLUMNS = 11, NARROW = 29 };
+ * width of a text the terminal is narrow, and how much of a text it shows then. */
+enum {
+    LINE_COLUMNS = 2000,
+    FRAME_MIN = 16,
+    FRAME_MAX = 100,
+    LABEL_COLUMNS = 11,
+    NARROW = 29,
+    NARROW_COLUMNS = 145
+};
 
 /* Unicode's Default_Ignorable_Code_Point, for which nothing is drawn, and what ends a line or
  * changes the direction of what follows. */
@@ -227,7 +234,7 @@ void cli_put_row(FILE *stream, const char *label, dx_text text, bool quoted, siz
     bool narrow = width < NARROW;
     /* A piece that does not fit leaves columns of its line free: an escape up to 9, the gap more.
      * On a narrow terminal even a row of one line takes several. */
-    size_t columns = narrow ? 5 * NARROW : lines > 1 ? lines * (width - 10) - 24 : width - 2;
+    size_t columns = narrow ? NARROW_COLUMNS : lines > 1 ? lines * (width - 10) - 24 : width - 2;
     struct row row = {stream, quoted, width, lines > 1 || narrow ? width : 0};
     fprintf(stream, "| %-8s ", label);
     if (quoted)

@@ -347,7 +347,8 @@ with 0 '*' '' info --json -- partial
 json '"resourceTemplates" not in j and len(j["prompts"]) == 2 and len(all) == 1'
 "${server[@]}" "listen=$work/socket" </dev/null 2>/dev/null &
 background=$!
-for _ in {1..100}; do [[ -S socket ]] && break; sleep 0.05; done
+# Its file is there a moment before it listens, which this flag in the list of sockets says.
+for _ in {1..100}; do grep -q " 00010000 .* $work/socket\$" /proc/net/unix && break; sleep 0.05; done
 expect 0 hi '' tools call echo message=hi --connect "unix:$work/socket"
 expect 0 'Revision     2025-11-25' '' info --mode auto --connect "unix:$work/socket"
 expect 4 '' 'closed' tools call die --connect "unix:$work/socket"

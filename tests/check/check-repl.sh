@@ -251,7 +251,8 @@ talk 0 $'[{"jsonrpc": "2.0", "method": "x"}]\n[]\n[]' '' $'notify x\nseen\nresta
 expect 3 '' 'duplex repl: *' repl -c "unix:$work/absent"
 "$python" "$plugin" line unix "$work/socket" "$tag" &
 server=$!
-for ((i = 0; i < 100; i++)); do [[ -S socket ]] || sleep 0.05; done
+# Its file is there a moment before it listens, which this flag in the list of sockets says.
+for ((i = 0; i < 100; i++)); do grep -q " 00010000 .* $work/socket\$" /proc/net/unix || sleep 0.05; done
 talk 0 $'[1]\n[2]' '' $'echo [1]\nrestart\necho [2]' -c "unix:$work/socket"
 kill "$server"
 wait "$server" 2>/dev/null

@@ -1,4 +1,5 @@
 """duplex mcp serve command: words, limits, and that no process is left. Words: duplex-mcp, an empty folder, the sources."""
+import atexit
 import json
 import os
 import signal
@@ -217,9 +218,7 @@ os.kill(both[1], signal.SIGKILL)
 os.remove("pids")
 address = os.path.join(work, "socket")
 server = subprocess.Popen([*spec(tool("wait", script(forks + "time.sleep(60)"))), "--listen", "unix:" + address, "--env", "A=1"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-until = time.monotonic() + 5
-while not os.path.exists(address) and time.monotonic() < until:
-    time.sleep(0.01)
+atexit.register(server.kill)  # else it would hold our output if something fails
 clients = [Client(address=address) for _ in range(2)]
 clients[0].ask("tools/call", {"name": "wait", "arguments": {}})
 both = started()

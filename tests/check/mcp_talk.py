@@ -39,7 +39,11 @@ class Client:
             self.read_fd, self.write_fd = self.process.stdout.fileno(), self.process.stdin.fileno()
         else:
             self.socket = socket.socket(socket.AF_UNIX)
-            self.socket.connect(address)
+            until = time.monotonic() + 20  # its file is there a moment before it listens
+            while self.socket.connect_ex(address) != 0:
+                if time.monotonic() > until:
+                    raise OSError("nobody listens at " + address)
+                time.sleep(0.01)
             self.read_fd = self.write_fd = self.socket.fileno()
         self.next_id = 0
         self.rest = b""

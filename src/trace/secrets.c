@@ -327,8 +327,10 @@ static dx_status hide_members(struct walk *walk, bool headers) {
         if (json->fault != DX_FAULT_NONE)
             break;
         dx_text name = characters(quoted, json->escaped, room);
-        bool hides = pair == NO_PAIR ? dx__name_is_secret(name)
-                                     : pair == SECRET_PAIR && is_word(name, "value");
+        /* "key" is a secret's name itself. */
+        bool is_label = pair != NO_PAIR && is_word(name, "key");
+        bool hides = (pair == SECRET_PAIR && is_word(name, "value")) ||
+                     (!is_label && dx__name_is_secret(name));
         if (hides || is_listed(walk->secrets, quoted, name))
             status = hide_value(walk);
         else

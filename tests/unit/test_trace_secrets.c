@@ -173,6 +173,8 @@ static void usual_secrets_are_hidden(void **state) {
          "1}]}",
          "{\"env\":[{\"key\":\"API_KEY\",\"value\":\"***\"},{\"key\":\"***\"},{\"key\":\"a\","
          "\"value\":1}]}"},
+        {"{\"env\":{\"name\":\"a\",\"value\":1,\"API_KEY\":\"x\"}}",
+         "{\"env\":{\"name\":\"a\",\"value\":1,\"API_KEY\":\"***\"}}"},
         {"{\"args\":{\"env\":{\"API_KEY\":\"x\"}},\"command\":[\"TOKEN=x\",{\"headers\":{\"token\":"
          "1}},\"TOKEN=x\"]}",
          "{\"args\":{\"env\":{\"API_KEY\":\"***\"}},\"command\":[\"TOKEN=***\",{\"headers\":{"

@@ -9,6 +9,11 @@ string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 
 file(RELATIVE_PATH libexec_to_lib "/${CMAKE_INSTALL_LIBEXECDIR}/duplex" "/${CMAKE_INSTALL_LIBDIR}")
 
+# Debugging information is three quarters of what the build makes. Rules run in the order in which
+# they are listed, so this one precedes the programs and libraries.
+if(DUPLEX_INSTALL_STRIP)
+    install(CODE "set(CMAKE_INSTALL_DO_STRIP TRUE)")
+endif()
 install(TARGETS duplex_shared duplex_static EXPORT DuplexTargets)
 install(TARGETS duplex_cli duplex_repl_cli)
 # What `duplex demo` and the tutorials talk to; `pkg-config --variable=examples duplex` says where.
@@ -46,11 +51,18 @@ install(FILES
     cmake/FindYaml.cmake
     DESTINATION ${package_dir})
 
+# CMake itself strips programs and shared libraries only.
+if(DUPLEX_INSTALL_STRIP)
+    install(CODE "
+        file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libduplex*.a\")
+        execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug \${archives} COMMAND_ERROR_IS_FATAL ANY)")
+endif()
+
 if(NOT DUPLEX_FUZZ)
     include(DuplexManual)
 endif()
 
-# Where the system has no yyjson, the copy that the build used goes along, so that the prefix is
+# If the system has no yyjson, the copy that the build used is installed, too, so that the prefix is
 # complete.
 if(DEFINED Yyjson_ROOT)
     cmake_path(IS_PREFIX Yyjson_ROOT "${Yyjson_LIBRARY}" NORMALIZE yyjson_is_private)

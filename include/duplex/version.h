@@ -3,8 +3,8 @@
 #define DUPLEX_VERSION_H
 
 #define DX_VERSION_MAJOR 0
-#define DX_VERSION_MINOR 1
+#define DX_VERSION_MINOR 2
 #define DX_VERSION_PATCH 0
-#define DX_VERSION "0.1.0"
+#define DX_VERSION "0.2.0"
 
 #endif

@@ -21,7 +21,7 @@ inside true 2>/dev/null || { echo "there are no overlays here"; exit 77; }
 
 (cd "$SOURCE" && ./dev dist)
 dist=$SOURCE/build/dist
-for file in "$dist"/{duplex-*.tar.xz,duplex_*.deb,libduplex0_*.deb,libduplex-dev_*.deb,duplex-doc_*.deb}; do
+for file in "$dist"/{duplex-*.tar.xz,duplex_*.deb,libduplex0_*.deb,libduplex-dev_*.deb,duplex-doc_*.deb,duplex-dbgsym_*.deb,libduplex0-dbgsym_*.deb}; do
     [[ -s $file ]] || { echo "there is no $file"; exit 1; }
 done
 
@@ -62,7 +62,7 @@ done
 [[ -s /usr/share/bash-completion/completions/duplex ]]
 # The documents refer to each other.
 cd /usr/share/doc/duplex
-links=$(grep -ohE "\]\((docs|examples)[^)#]*" README.md SECURITY.md | cut -c 3- | sort -u)
+links=$(grep -ohE "\]\([^)#]+" README.md SECURITY.md index.md | cut -c 3- | grep -v "^https*:" | sort -u)
 (($(wc -l <<<"$links") > 20))
 for link in $links; do [[ -e $link ]] || { echo "README.md leads nowhere: $link"; exit 1; }; done
 cd /

@@ -5,9 +5,34 @@ set -euo pipefail
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cmake --install "$BUILD" --strip --prefix "$work/first" >"$work/install.log"
+cmake --install "$BUILD" --prefix "$work/first" >"$work/install.log"
 prefix=$work/prefix
 mv "$work/first" "$prefix"
+
+# Debugging information stays in the build folder.
+for file in "$prefix"/bin/* "$prefix"/lib/libduplex*.so "$prefix"/lib/libduplex*.a "$prefix"/libexec/duplex/*; do
+    if readelf -SW "$file" 2>/dev/null | grep -q '\.debug_info'; then
+        echo "${file#"$prefix"/} is not stripped"
+        exit 1
+    fi
+done
+size=$(du -sm --apparent-size "$prefix" | cut -f 1)
+echo "installed: $size MB"
+((size <= 16)) || { du -am "$prefix" | sort -rn | head -n 20; exit 1; }
+
+# The licence and all pages of docs/, whose links lead to what is installed.
+docs=$prefix/share/doc/duplex
+cmp "$SOURCE/LICENSE" "$docs/LICENSE"
+for page in "$SOURCE"/{README,CHANGELOG,SECURITY}.md; do [[ -s $docs/${page##*/} ]]; done
+for page in $(cd "$SOURCE/docs" && find . -name '*.md' ! -path ./README.md -o -name '*.svg' -o -name '*.png') index.md; do
+    [[ -s $docs/$page ]] || { echo "share/doc/duplex/$page is not installed"; exit 1; }
+done
+links=$(grep -roE --include='*.md' '\]\([^)#[:space:]]+' "$docs" | grep -v '](https\?:' | sort -u)
+(($(wc -l <<<"$links") > 100))
+while IFS= read -r link; do
+    page=${link%%:*} target=${link##*](}
+    [[ -e ${page%/*}/$target ]] || { echo "share/doc/duplex: ${page##*/} links to $target, which is not installed"; exit 1; }
+done <<<"$links"
 
 consumer=$SOURCE/tests/install/consumer.c
 cd "$work"

@@ -55,7 +55,9 @@ for module in $(sed -nE "s/^Requires(.private)?: *([^ ]+).*/\2/p" /usr/lib/*/pkg
         { echo "libduplex-dev needs $package for $module"; exit 1; }
 done
 export HOME=/tmp/home NO_COLOR=1 LC_ALL=C.UTF-8
-for page in "$source"/docs/tutorial/*.md; do python3 "$source/tests/check/tutorial.py" "$page"; done
+for page in "$source"/docs/tutorial/*.md; do
+    python3 "$source/tests/check/tutorial.py" --installed "$(mktemp -d)" "$page"
+done
 for page in "1 duplex-call" "3 dx_link_call" "5 duplex-trace" "7 duplex-mcp"; do
     [[ $(man -w $page) == /usr/share/man/* ]] || { echo "no page $page"; exit 1; }
 done

@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
-"""Does what a tutorial says, in a folder of its own.
+"""Runs every command of a page, in one shell, and compares what it prints.
 
-usage: tutorial.py FILE.md
+usage: tutorial.py [--installed] FOLDER FILE.md
 
-A fenced block "```LANGUAGE FILE" is a file that the reader writes, who does not see its name there: so the text
-above it has `FILE`. A block "```console" has commands
-behind "$ " (a line that ends with a backslash goes on), each followed by what it prints, on either
-stream. In that, "…" stands for any text within a line, and a line that is only "…" for any lines;
-"0.…" at the start of a line of traffic is its time, whatever second that was in.
-All commands of a page are given to one shell.
+The shell starts in FOLDER, which looks like the sources after `./dev run`. A page begins with the
+commands that prepare a shell; if it does not, those of docs/README.md come first. README.md needs
+none. --installed leaves the preparation out: Duplex is installed, and FOLDER is where to work.
+
+A fenced block "```LANGUAGE FILE" is a file that the reader writes. Readers don't see the name there,
+so the text above it has `FILE`. It is written to the folder that the preparation went to. A block
+"```console" has commands after "$ " (a line that ends with a backslash continues), each followed by
+what it prints, on either stream. There, "…" stands for any text within a line, and a line that is
+only "…" for any lines; "0.…" at the start of a line of traffic is its time.
 """
-import os, pathlib, re, subprocess, sys, tempfile, textwrap
+import pathlib, re, subprocess, sys, textwrap
 
 MARK = "--duplex-tutorial-mark--"
+PREPARES = './dev env'
 LIMIT_S = 30
 
 
@@ -88,32 +92,46 @@ def steps(lines):
 
 
 def main():
-    page = pathlib.Path(sys.argv[1])
+    installed = sys.argv[1] == "--installed"
+    folder, page = map(pathlib.Path, sys.argv[-2:])
+    parts = list(blocks(page.read_text(encoding="utf-8")))
+    shell = Shell(folder)
     count = {"commands": 0, "files": 0}
-    with tempfile.TemporaryDirectory() as folder:
-        if page.name == "README.md":  # it is read in the folder of the sources, after ./dev run
-            os.symlink(os.environ["BUILD"], os.path.join(folder, "build"))
-        shell = Shell(folder)
-        for language, name, lines, number, above in blocks(page.read_text(encoding="utf-8")):
-            if name and f"`{name}`" not in above:
-                print(f"{page.name}:{number}: nothing tells the reader to call it {name}")
-                return 1
-            if name:
-                path = pathlib.Path(folder, name)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-                count["files"] += 1
-            elif language == "console":
-                for command, wanted in steps(lines):
-                    found = shell.run(command)
-                    count["commands"] += 1
-                    if not fits(wanted, found):
-                        print(f"{page.name}:{number}: $ {command}\n  it should print:")
-                        print(textwrap.indent("\n".join(wanted), "    "))
-                        print("  it prints:")
-                        print(textwrap.indent("\n".join(found), "    "))
-                        return 1
-        shell.end()
+
+    def run_block(lines, number):
+        for command, wanted in steps(lines):
+            found = shell.run(command)
+            count["commands"] += 1
+            if not fits(wanted, found):
+                print(f"{page.name}:{number}: $ {command}\n  it should print:")
+                print(textwrap.indent("\n".join(wanted), "    "))
+                print("  it prints:")
+                print(textwrap.indent("\n".join(found), "    "))
+                raise SystemExit(1)
+
+    def prepares(part):
+        return part[0] == "console" and any(PREPARES in line for line in part[2])
+
+    if not (page.parent / "dev").exists():
+        own = [part for part in parts if prepares(part)]
+        parts = [part for part in parts if not prepares(part)]
+        index = (page.parent / "README.md").read_text(encoding="utf-8") if not own else ""
+        own = own or [part for part in blocks(index) if prepares(part)]
+        if not installed:
+            run_block(own[0][2], own[0][3])
+            folder = pathlib.Path(shell.run("pwd")[0])
+    for language, name, lines, number, above in parts:
+        if name and f"`{name}`" not in above:
+            print(f"{page.name}:{number}: the text above does not mention the file name {name}")
+            return 1
+        if name:
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            count["files"] += 1
+        elif language == "console":
+            run_block(lines, number)
+    shell.end()
     print(f"{page.name}: {count['commands']} commands, {count['files']} files")
     return 0 if count["commands"] else 1
 

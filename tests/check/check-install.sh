@@ -23,7 +23,7 @@ echo "installed: $size MB"
 # The licence and all pages of docs/, whose links lead to what is installed.
 docs=$prefix/share/doc/duplex
 cmp "$SOURCE/LICENSE" "$docs/LICENSE"
-for page in "$SOURCE"/{README,CHANGELOG,SECURITY}.md; do [[ -s $docs/${page##*/} ]]; done
+for page in "$SOURCE"/{README,CHANGELOG,SECURITY,CONTRIBUTING}.md; do [[ -s $docs/${page##*/} ]]; done
 for page in $(cd "$SOURCE/docs" && find . -name '*.md' ! -path ./README.md -o -name '*.svg' -o -name '*.png') index.md; do
     [[ -s $docs/$page ]] || { echo "share/doc/duplex/$page is not installed"; exit 1; }
 done

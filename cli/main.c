@@ -1,6 +1,5 @@
 #include "cli/cli.h"
 
-#include "cli/describe/nearest.h"
 #include "cli/input.h"
 #include "cli/manual/manual.h"
 #include "cli/output.h"
@@ -36,33 +35,21 @@ static void run_other(const char *name, char **argv) {
     sprintf(path, "duplex-%s", name);
     execvp(path, argv);
     if (errno != ENOENT && errno != ENOTDIR)
-        exit(cli_fail(CLI_NO_START, "%s can't be run: %s", path, strerror(errno)));
-}
-
-static const char *verb_at(const void *verbs, size_t index) {
-    const cli_verb *verb = ((const cli_verb *const *)verbs)[index];
-    return verb ? verb->name : NULL;
-}
-
-static int unknown_verb(const char *word) {
-    char *near = cli_nearest_of(verb_at, cli_verbs, word);
-    int code = near ? cli_fail(CLI_USAGE, "'%s' is no verb; did you mean %s?", word, near)
-                    : cli_fail(CLI_USAGE, "'%s' is no verb; 'duplex --help' lists them", word);
-    free(near);
-    return code;
+        exit(cli_fail(CLI_NO_START, "cannot run %s: %s", path, strerror(errno)));
 }
 
 static int run(int argc, char **argv) {
     const char *word = argc > 1 ? argv[1] : NULL;
     if (!word)
-        return cli_fail(CLI_USAGE, "a verb is missing; 'duplex --help' lists them");
+        return cli_fail_hint(CLI_USAGE, "'duplex --help' lists the commands", "missing command");
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         const cli_verb *verb = argc > 2 ? cli_find_verb(argv[2]) : NULL;
         if (argc > 2 && !verb)
-            return unknown_verb(argv[2]);
-        cli_help(verb ? verb : &cli_command, stdout);
-        return CLI_OK;
+            return cli_unknown_command(argv[2]);
+        return cli_help(verb ? verb : &cli_command, verb ? argv + 3 : NULL, false, stdout);
     }
+    if (strcmp(word, "--help-all") == 0)
+        return cli_help(&cli_command, NULL, true, stdout);
     if (strcmp(word, "--version") == 0) {
         printf("duplex %s\n", dx_version());
         return CLI_OK;
@@ -75,8 +62,11 @@ static int run(int argc, char **argv) {
         return cli_verb_run(verb, argc - 1, argv + 1);
     run_other(word, argv + 1);
     if (verb)
-        return cli_fail(CLI_NO_START, "duplex-%s is neither beside duplex nor on PATH", word);
-    return unknown_verb(word);
+        return cli_fail(CLI_NO_START,
+                        "duplex-%s is not installed: it is neither in the folder of duplex nor on"
+                        " PATH",
+                        word);
+    return cli_unknown_command(word);
 }
 
 int main(int argc, char **argv) {

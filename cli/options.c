@@ -13,10 +13,11 @@
 #define AT(member) offsetof(cli_common, member)
 
 const cli_option cli_common_options[] = {
-    {"json", 0, CLI_FLAG, NULL, "print JSON, one object a line, errors too", AT(json)},
+    {"json", 0, CLI_FLAG, NULL, "print JSON, one object per line, errors too", AT(json)},
     {"color", 0, CLI_CHOICE, "auto|always|never",
      "colour (auto: on a terminal, unless NO_COLOR is set)", AT(color)},
-    {"help", 'h', CLI_FLAG, NULL, "this text", AT(help)},
+    {"help", 'h', CLI_FLAG, NULL, "show this help", AT(help)},
+    {"help-all", 0, CLI_FLAG, NULL, "show all options and all details", AT(help_all)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -31,21 +32,21 @@ char **cli_next_group(const cli_words *words, char **group) {
 const char *cli_code_text(int code) {
     switch (code) {
     case CLI_OK:
-        return "all went well";
+        return "success";
     case CLI_REFUSED:
-        return "the peer answered with an error";
+        return "the peer responded with an error";
     case CLI_USAGE:
-        return "wrong usage, or a file that can't be read";
+        return "invalid usage, or a file that cannot be read";
     case CLI_NO_START:
-        return "the peer can't be started or reached";
+        return "the peer cannot be started or reached";
     case CLI_ENDED:
-        return "the peer ended, or closed the conversation";
+        return "the peer exited or closed the connection";
     case CLI_LATE:
-        return "a time was up; the message says which";
+        return "a timeout expired; the message says which";
     case CLI_VIOLATION:
-        return "the peer broke the protocol";
+        return "the peer violated the protocol";
     case CLI_MISFIT:
-        return "something does not fit its schema or protocol";
+        return "something does not match its schema or protocol";
     case CLI_INTERRUPTED:
         return "interrupted";
     default:
@@ -112,8 +113,6 @@ uint64_t cli_start_time(uint64_t given_ms, uint64_t timeout_ms, uint64_t own_ms)
     return given_ms ? given_ms : timeout_ms && limit < own_ms ? limit : own_ms;
 }
 
-/* Help. */
-
 const cli_option cli_start_table[] = {
     {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated",
      offsetof(cli_start, env)},
@@ -159,165 +158,6 @@ bool cli_is_set(const cli_option *option, const void *options, const void *usual
     }
 }
 
-bool cli_stands(const char *line) {
-    return line[0] == ' ' && line[1] == ' ';
-}
-
-/* Characters, of which each is taken to be one column wide. */
-static size_t columns_of(const char *text, size_t len) {
-    size_t columns = 0;
-    for (size_t i = 0; i < len; i++)
-        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return columns;
-}
-
-size_t cli_fold(const char *line, size_t len, size_t width) {
-    size_t best = 0;
-    int depth = 0;
-    char quote = '\0';
-    if (columns_of(line, len) <= width)
-        return len;
-    for (size_t i = 0; i < len && (!best || columns_of(line, i) <= width); i++) {
-        char c = line[i];
-        depth += quote ? 0 : (c == '[') - (c == ']');
-        if (c == '"' || c == '\'')
-            quote = !quote ? c : quote == c ? '\0' : quote;
-        /* "--" stays with what follows. */
-        else if (c == ' ' && i && !quote && depth <= 0 &&
-                 !(i > 2 && memcmp(line + i - 3, " --", 3) == 0))
-            best = i;
-    }
-    return best ? best : len;
-}
-
-/* "-h, --help" or "--timeout TIME", and how wide that is. */
-static int head_of(const cli_option *option, char room[80]) {
-    const char *value = option->value ? option->value : "";
-    char letter[5] = "";
-    if (option->letter)
-        snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    return snprintf(room, 80, "%s--%s%s%s", letter, option->name,
-                    cli_takes_value(option) ? " " : "", cli_takes_value(option) ? value : "");
-}
-
-enum { WIDTH = 80, INDENT = 26 };
-
-/* Words, wrapped at column 80, each further line indented. */
-static void put_wrapped(FILE *out, const char *text, size_t len, size_t column, size_t indent) {
-    size_t at = 0;
-    size_t start = column;
-    while (at < len) {
-        size_t word = strcspn(text + at, " \n");
-        if (word > len - at)
-            word = len - at;
-        if (column > start && column + 1 + columns_of(text + at, word) > WIDTH) {
-            fprintf(out, "\n%*s", (int)indent, "");
-            start = column = indent;
-        }
-        if (column > start) {
-            fputc(' ', out);
-            column++;
-        }
-        fwrite(text + at, 1, word, out);
-        column += columns_of(text + at, word);
-        at += word;
-        while (at < len && (text[at] == ' ' || text[at] == '\n'))
-            at++;
-    }
-    fputc('\n', out);
-}
-
-/* Lines that are wrapped together, or one that is empty or stands as it is. */
-static size_t part_of(const char *text) {
-    size_t len = strcspn(text, "\n");
-    while (len && !cli_stands(text) && text[len] && text[len + 1] && text[len + 1] != '\n' &&
-           !cli_stands(text + len + 1))
-        len += 1 + strcspn(text + len + 1, "\n");
-    return len;
-}
-
-static void put_text(FILE *out, const char *text) {
-    for (size_t len; *text; text += len + (text[len] == '\n')) {
-        len = part_of(text);
-        if (cli_stands(text))
-            fprintf(out, "%.*s\n", (int)len, text);
-        else
-            put_wrapped(out, text, len, 0, 0);
-    }
-}
-
-static void put_options(FILE *out, const char *title, const cli_option *options) {
-    fprintf(out, "\n%s:\n", title);
-    for (; options->name; options++) {
-        char head[80];
-        int width = head_of(options, head);
-        fprintf(out, "  %s", head);
-        if (width + 4 > INDENT)
-            fprintf(out, "\n%*s", INDENT, "");
-        else
-            fprintf(out, "%*s", INDENT - 2 - width, "");
-        put_wrapped(out, options->help, strlen(options->help), INDENT, INDENT);
-    }
-}
-
-/* A line that may be broken, its further parts indented and `mark` at the end of the others. */
-static void put_folded(FILE *out, const char *line, size_t len, size_t indent, size_t more,
-                       const char *mark) {
-    while (len) {
-        size_t part = cli_fold(line, len, WIDTH - indent - strlen(mark));
-        bool last = part == len;
-        fprintf(out, "%.*s%s\n", (int)part, line, last ? "" : mark);
-        part += !last;
-        line += part;
-        len -= part;
-        if (!last)
-            fprintf(out, "%*s", (int)(indent += more), "");
-        more = 0;
-    }
-}
-
-/* "Usage: duplex call METHOD", and what else there is below it. */
-static void put_synopsis(FILE *out, const cli_verb *verb) {
-    const char *words = verb->words;
-    bool first = true;
-    do {
-        size_t len = strcspn(words, "\n");
-        int head = fprintf(out, "%sduplex%s%s%s", first ? "Usage: " : "       ",
-                           verb->name[0] ? " " : "", verb->name, len ? " " : "\n");
-        put_folded(out, words, len, (size_t)head, 0, "");
-        words += len;
-        first = false;
-    } while (*words++);
-}
-
-static void put_verbs(FILE *out) {
-    fputs("\nVerbs:\n", out);
-    for (const cli_verb *const *verb = cli_verbs; *verb; verb++) {
-        fprintf(out, "  %-9s ", (*verb)->name);
-        put_wrapped(out, (*verb)->summary, strlen((*verb)->summary), 12, 12);
-    }
-}
-
-void cli_help(const cli_verb *verb, FILE *out) {
-    bool is_command = verb == &cli_command;
-    put_synopsis(out, verb);
-    fputc('\n', out);
-    put_text(out, verb->text);
-    if (is_command)
-        put_verbs(out);
-    for (const cli_group *group = verb->groups; group && group->options; group++)
-        put_options(out, group->title, group->options);
-    if (!is_command)
-        put_options(out, verb->groups && verb->groups->options ? "Common options" : "Options",
-                    cli_common_options);
-    for (const char *const *line = verb->examples; line && line[0]; line += 2) {
-        fputs(line == verb->examples ? "\nExamples:\n  " : "  ", out);
-        put_wrapped(out, line[0], strlen(line[0]), 2, 2);
-        fputs("    ", out);
-        put_folded(out, line[1], strlen(line[1]), 4, 4, " \\");
-    }
-}
-
 /* Parsing. */
 
 struct parse {
@@ -354,33 +194,45 @@ static const cli_option *find(struct parse *parse, const char *name, size_t len,
 }
 
 /* The names of all options, one after the other. */
-static const char *option_at(const void *names, size_t index) {
-    const cli_verb *verb = names;
-    const cli_option *option = cli_common_options;
-    const cli_group *group = verb->groups;
-    for (;; option++) {
-        for (; !option->name; group++) {
-            if (!group || !group->options)
-                return NULL;
-            option = group->options;
-        }
-        if (!index--)
-            return option->name;
-    }
+static const char *option_name_at(const void *verb, size_t index) {
+    const cli_option *option = cli_option_at(verb, index);
+    return option ? option->name : NULL;
+}
+
+/* Options that people try, and what they are called here. */
+static const char *const guesses[][2] = {
+    {"--verbose", "show"},   {"-v", "show"},         {"--trace", "record"},
+    {"--output", "record"},  {"--out", "record"},    {"--log", "record"},
+    {"--dir", "cwd"},        {"--directory", "cwd"}, {"--environment", "env"},
+    {"--socket", "connect"}, {"--url", "connect"},   {"--address", "connect"},
+    {"--server", "in"},      {"--name", "in"},
+};
+
+static char *guess_option(const cli_verb *verb, const char *word) {
+    const char *name;
+    for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++)
+        for (size_t k = 0; strcmp(guesses[i][0], word) == 0 && (name = option_name_at(verb, k));
+             k++)
+            if (strcmp(name, guesses[i][1]) == 0)
+                return strdup(name);
+    return word[1] == '-' ? cli_nearest_of(option_name_at, verb, word + 2) : NULL;
 }
 
 static int refuse_option(const cli_verb *verb, const char *word, size_t len) {
     char name[80];
+    char hint[160];
     snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), word);
-    char *near = name[1] == '-' ? cli_nearest_of(option_at, verb, name + 2) : NULL;
+    if (strcmp(name, "--version") == 0)
+        return cli_fail_hint(CLI_USAGE, "did you mean 'duplex --version'?", "unknown option '%s'",
+                             name);
+    char *near = guess_option(verb, name);
     if (near)
         near[strcspn(near, ", ")] = '\0'; /* the best of them */
-    int code = near ? cli_fail(CLI_USAGE, "there is no option %.*s; did you mean --%s?", (int)len,
-                               word, near)
-                    : cli_fail(CLI_USAGE, "there is no option %.*s; 'duplex %s --help' lists them",
-                               (int)len, word, verb->name);
+    snprintf(hint, sizeof hint,
+             near ? "did you mean --%s?" : "'duplex %s --help' lists the options",
+             near ? near : verb->name);
     free(near);
-    return code;
+    return cli_fail_hint(CLI_USAGE, hint, "unknown option '%s'", name);
 }
 
 static bool is_choice(const char *choices, const char *word) {
@@ -443,6 +295,21 @@ static int refuse_value(const cli_option *option, const char *value) {
     return cli_fail(CLI_USAGE, "--%s: expected %s, found '%s'", option->name, what, value);
 }
 
+/* The option that a letter meant until the last release, with a warning. */
+static const cli_option *find_old(struct parse *parse, char letter, void **ret_place) {
+    const char *row = parse->verb->old_letters;
+    while (row && (row[0] != letter || row[1] != '=')) {
+        row = strchr(row, ' ');
+        row += row != NULL;
+    }
+    const cli_option *option =
+        row ? find(parse, row + 2, strcspn(row + 2, " "), '\0', ret_place) : NULL;
+    if (option)
+        cli_warn("warning: -%c will not mean --%s in the next release; write --%s", letter,
+                 option->name, option->name);
+    return option;
+}
+
 /* One word that begins with a dash; *ret_next: its name, if the words of another group follow. */
 static int take_option(struct parse *parse, char **argv, int *at, const char **ret_next) {
     const char *word = argv[*at];
@@ -451,11 +318,13 @@ static int take_option(struct parse *parse, char **argv, int *at, const char **r
     size_t len = is_long ? strcspn(name, "=") : 1;
     const char *value = name[len] ? name + len + (is_long ? 1 : 0) : NULL;
     void *place;
-    const cli_option *option = find(parse, name, len, is_long ? '\0' : name[0], &place);
+    const cli_option *option = is_long ? NULL : find_old(parse, name[0], &place);
+    if (!option)
+        option = find(parse, name, len, is_long ? '\0' : name[0], &place);
     if (!option)
         return refuse_option(parse->verb, word, len + (is_long ? 2 : 1));
     if (value && !cli_takes_value(option))
-        return cli_fail(CLI_USAGE, "--%s takes no value", option->name);
+        return cli_fail(CLI_USAGE, "--%s does not take a value", option->name);
     if (!value && cli_takes_value(option)) {
         value = argv[*at + 1];
         if (!value || strcmp(value, "--") == 0)
@@ -500,7 +369,7 @@ static int parse_all(struct parse *parse, int argc, char **argv, cli_words *word
         bool empty = !count || !words->at[count - 1];
         /* An empty group would end the list of them, and what follows it be lost. */
         if (next && empty && (group || words->kinds[0]))
-            return cli_fail(CLI_USAGE, "nothing stands before %s", argv[i]);
+            return cli_fail(CLI_USAGE, "missing argument before %s", argv[i]);
         if (next && !empty) {
             words->at[count++] = NULL;
             group++;
@@ -509,7 +378,7 @@ static int parse_all(struct parse *parse, int argc, char **argv, cli_words *word
             words->kinds[group] = next;
     }
     if (words->kinds[group] && (!count || !words->at[count - 1]))
-        return cli_fail(CLI_USAGE, "nothing follows --%s", words->kinds[group]);
+        return cli_fail(CLI_USAGE, "missing argument after --%s", words->kinds[group]);
     words->at[count] = words->at[count + 1] = NULL;
     return CLI_OK;
 }
@@ -541,8 +410,8 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
                                                         : cli_fail(CLI_NO_START, "no memory");
     if (code == CLI_OK) {
         set_voice(&parse);
-        if (parse.common.help)
-            cli_help(verb, stdout);
+        if (parse.common.help || parse.common.help_all)
+            code = cli_help(verb, words.at, parse.common.help_all, stdout);
         else
             code = cli_subreaper_finish(verb->run(&words, parse.options));
     }

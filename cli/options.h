@@ -74,16 +74,38 @@ typedef struct cli_words {
 /* The words of the group behind that at `group`; NULL if it is the last one. */
 char **cli_next_group(const cli_words *words, char **group);
 
+/* A subcommand, such as "tools call" of `duplex mcp`. */
+typedef struct cli_subcommand {
+    const char *name;    /* one or two words; NULL ends a table */
+    const char *words;   /* what follows its name in a synopsis; each line is an alternative */
+    const char *summary; /* as in cli_verb */
+    const char *text;    /* as in cli_verb; may be NULL */
+    const char *shown; /* the options that belong to it, as in cli_verb; NULL: those of the verb */
+    const char *const *examples; /* as in cli_verb; may be NULL */
+} cli_subcommand;
+
 /* What is completed where a word is expected. */
 typedef enum cli_word { CLI_ANY, CLI_A_FILE, CLI_A_PROTOCOL, CLI_A_METHOD, CLI_A_VERB } cli_word;
 
 typedef struct cli_verb {
     const char *name;
     const char *words; /* as in a synopsis: "[OPTION...] METHOD [PARAMS]"; lines are alternatives */
-    const char *summary;
-    const char *text;        /* paragraphs, an empty line between them; a line that begins with two
-                                spaces stands as it is */
-    const cli_group *groups; /* ends with a row of NULLs; CLI_COMMON comes by itself */
+    const char *summary; /* the first line of --help: imperative, a capital, no full stop */
+    /* Paragraphs with an empty line between them; a line that begins with two spaces is not
+     * wrapped. `text` is what a user must know and is in --help; `details` (may be NULL) is the
+     * rest, in the man page and --help-all. */
+    const char *text;
+    const char *details;
+    /* The options that --help lists, in this order: "protocol timeout record". --help-all and the
+     * man page have all of them. NULL: --help has all of them, too. */
+    const char *shown;
+    const cli_subcommand *subcommands; /* may be NULL */
+    /* Words that people try, and what they mean: "call", "tools call", …, NULL; may be NULL. */
+    const char *const *guesses;
+    /* Letters that keep an old meaning in this command for one release, with a warning:
+     * "c=connect p=progress"; may be NULL. */
+    const char *old_letters;
+    const cli_group *groups;     /* ends with a row of NULLs; CLI_COMMON comes by itself */
     const char *const *examples; /* what it does, how; in pairs, NULL at the end; may be NULL */
     const char *const
         *environment;  /* variables besides NO_COLOR and PATH: name, what for; as those */
@@ -99,6 +121,7 @@ typedef struct cli_verb {
 /* What every verb has. */
 typedef struct cli_common {
     bool help;
+    bool help_all;
     bool json;
     const char *color;
 } cli_common;
@@ -107,7 +130,16 @@ extern const cli_option cli_common_options[];
 /* Parses, prints the help if that is asked for, runs. An exit code. */
 int cli_verb_run(const cli_verb *verb, int argc, char **argv);
 
-void cli_help(const cli_verb *verb, FILE *out);
+/* The help of a command, or of the subcommand that the words (may be NULL) name; `all`: with the
+ * details and all options. An exit code: CLI_USAGE if there is no such subcommand. */
+int cli_help(const cli_verb *verb, char *const *words, bool all, FILE *out);
+/* The options of a command, those that all commands have included; NULL after the last. */
+const cli_option *cli_option_at(const cli_verb *verb, size_t index);
+
+/* Reports an unknown subcommand, and which one may have been meant. CLI_USAGE. */
+int cli_unknown_subcommand(const cli_verb *verb, char *const *words);
+/* The same for the first word after "duplex". */
+int cli_unknown_command(const char *word);
 
 bool cli_takes_value(const cli_option *option);
 /* Was it given? `options` is the struct that its table is of, `usual` that of its verb (NULL:

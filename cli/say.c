@@ -210,6 +210,31 @@ int cli_fail(int code, const char *format, ...) {
     return code;
 }
 
+static void put_hint(const char *hint) {
+    fprintf(stderr, "%shint:%s ", cli_paint(stderr, CLI_CYAN), cli_paint(stderr, CLI_PLAIN));
+    cli_put_safe(stderr, dx_str(hint));
+    fputc('\n', stderr);
+}
+
+int cli_fail_hint(int code, const char *hint, const char *format, ...) {
+    char *message = NULL;
+    va_list list;
+    va_start(list, format);
+    int len = vasprintf(&message, format, list);
+    va_end(list);
+    yyjson_mut_doc *doc = hint ? yyjson_mut_doc_new(NULL) : NULL;
+    yyjson_mut_val *more = yyjson_mut_obj(doc);
+    if (doc)
+        cli_add_text(doc, more, "hint", dx_str(hint));
+    cli_fail_with(code, len < 0 ? "no memory" : message, doc, more, dx_str(NULL));
+    yyjson_mut_doc_free(doc);
+    if (hint && !cli_voice.json)
+        put_hint(hint);
+    if (len >= 0)
+        free(message);
+    return code;
+}
+
 static void remark(const char *format, va_list list) {
     char *message = NULL;
     if (vasprintf(&message, format, list) < 0)

@@ -42,6 +42,10 @@ extern struct cli_voice {
 /* One line: "duplex call: …". With --json an object on the standard output:
  * {"error":{"exit":4,"kind":"ended","message":"…"}}. Returns the code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with a second line that says what to do: "hint: …"; with --json a member "hint". `hint`
+ * may be NULL. */
+int cli_fail_hint(int code, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The same with what more there is to say, as members of that object; `more` may be NULL. Lines of
  * `detail` (may be absent) follow on the standard error, indented. */
 int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut_val *more,

@@ -1,5 +1,6 @@
 #include "cli/describe/nearest.h"
 
+#include "cli/options.h"
 #include "cli/say.h"
 
 #include <ctype.h>
@@ -92,14 +93,78 @@ char *cli_nearest(const dx_protocol *protocol, const char *word) {
     return cli_nearest_of(method_at, protocol, word);
 }
 
+/* Commands and subcommands. */
+
+static const char *verb_at(const void *verbs, size_t index) {
+    const cli_verb *verb = ((const cli_verb *const *)verbs)[index];
+    return verb ? verb->name : NULL;
+}
+
+static const char *subcommand_at(const void *rows, size_t index) {
+    return ((const cli_subcommand *)rows)[index].name;
+}
+
+/* What is meant by a word that people try, or NULL. */
+static const char *guess(const char *const *guesses, const char *word) {
+    for (; guesses && guesses[0]; guesses += 2)
+        if (strcasecmp(guesses[0], word) == 0)
+            return guesses[1];
+    return NULL;
+}
+
+/* "unknown command 'cal'" and "hint: did you mean 'duplex call'?" */
+static int unknown(const char *kind, const cli_verb *verb, const char *word, const char *meant) {
+    const char *space = verb->name[0] ? " " : "";
+    char *hint = NULL;
+    int len = meant ? asprintf(&hint, "did you mean 'duplex %s%s%s'?", verb->name, space, meant)
+                    : asprintf(&hint, "'duplex %s%s--help' lists the %ss", verb->name, space, kind);
+    int code = cli_fail_hint(CLI_USAGE, len < 0 ? NULL : hint, "unknown %s '%s'", kind, word);
+    if (len >= 0)
+        free(hint);
+    return code;
+}
+
+static int unknown_among(const char *kind, const cli_verb *verb, const char *word,
+                         const char *(*name_at)(const void *names, size_t index),
+                         const void *names) {
+    const char *meant = guess(verb->guesses, word);
+    char *near = meant ? NULL : cli_nearest_of(name_at, names, word);
+    if (near)
+        near[strcspn(near, ",")] = '\0';
+    char * or = near ? strstr(near, " or ") : NULL;
+    if (or)
+        * or = '\0';
+    int code = unknown(kind, verb, word, meant ? meant : near);
+    free(near);
+    return code;
+}
+
+int cli_unknown_command(const char *word) {
+    if (strcasecmp(word, "-v") == 0)
+        return cli_fail_hint(CLI_USAGE, "did you mean 'duplex --version'?", "unknown option '%s'",
+                             word);
+    return unknown_among(word[0] == '-' ? "option" : "command", &cli_command, word, verb_at,
+                         cli_verbs);
+}
+
+int cli_unknown_subcommand(const cli_verb *verb, char *const *words) {
+    char both[160];
+    bool is_known = false;
+    for (const cli_subcommand *row = verb->subcommands; row->name && words[1]; row++)
+        is_known |= strncmp(row->name, words[0], strlen(words[0])) == 0;
+    snprintf(both, sizeof both, "%.70s %.70s", words[0], words[1] ? words[1] : "");
+    return unknown_among("subcommand", verb, is_known ? both : words[0], subcommand_at,
+                         verb->subcommands);
+}
+
 static const char *word_at(const void *names, size_t index) {
     return ((const char *const *)names)[index];
 }
 
 int cli_unknown(const char *const *names, const char *word) {
     char *near = cli_nearest_of(word_at, names, word);
-    int code = near ? cli_fail(CLI_USAGE, "there is no '%s'; did you mean %s?", word, near)
-                    : cli_fail(CLI_USAGE, "there is no '%s'; --help tells what there is", word);
+    int code = near ? cli_fail(CLI_USAGE, "unknown '%s'; did you mean %s?", word, near)
+                    : cli_fail(CLI_USAGE, "unknown '%s'; --help lists what there is", word);
     free(near);
     return code;
 }

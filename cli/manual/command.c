@@ -2,10 +2,10 @@
 #include "cli/cli.h"
 
 static const cli_option options[] = {
-    {"help", 'h', CLI_FLAG, NULL, "this text; with a VERB behind it, the text of that verb", 0},
-    {"version", 0, CLI_FLAG, NULL, "the version", 0},
-    {"completion", 0, CLI_CHOICE, "bash|zsh|fish", "print what completes words in that shell", 0},
-    {"man", 0, CLI_TEXT, "[VERB]", "print the man page of the command, or of a verb, as roff", 0},
+    {"help", 'h', CLI_FLAG, NULL, "show this help; after a COMMAND, the help of that command", 0},
+    {"version", 0, CLI_FLAG, NULL, "show the version", 0},
+    {"completion", 0, CLI_CHOICE, "bash|zsh|fish", "print the completion script of that shell", 0},
+    {"man", 0, CLI_TEXT, "[COMMAND]", "print the man page of duplex or of a command, as roff", 0},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -22,27 +22,60 @@ static const cli_option build_options[] = {
 
 static const cli_group groups[] = {
     {"Options", options, 0},
-    {"For packages", build_options, 0},
+    {"For packagers", build_options, 0},
     {NULL, NULL, 0},
 };
 
 static const char *const examples[] = {
-    "See it at work:",
+    "See what it does:",
     "duplex demo",
-    "Complete words in this shell:",
-    "source <(duplex --completion bash)",
+    "Call a tool of an MCP server:",
+    "duplex mcp tools call add a:=2 b:=40 -- build/examples/mcp-adder",
+    "Record what an editor and a language server say to each other:",
+    "duplex tap -o talk.jsonl -- clangd",
+    "Check that a server keeps to its protocol:",
+    "duplex check -p mcp -- build/examples/mcp-adder",
+    NULL,
+};
+
+static const char *const guesses[] = {
+    "record",      "tap",           "watch",     "tap",
+    "proxy",       "tap",           "sniff",     "tap",
+    "trace",       "tap",           "intercept", "tap",
+    "log",         "logs",          "validate",  "check",
+    "test",        "check",         "verify",    "check",
+    "conformance", "check",         "request",   "call",
+    "invoke",      "call",          "send",      "notify",
+    "shell",       "repl",          "console",   "repl",
+    "connect",     "repl",          "simulate",  "mock",
+    "fake",        "mock",          "stub",      "mock",
+    "play",        "replay",        "view",      "timeline",
+    "open",        "timeline",      "show",      "timeline",
+    "inspect",     "timeline",      "status",    "ps",
+    "up",          "run",           "start",     "run",
+    "serve",       "run",           "stop",      "down",
+    "kill",        "down",          "ls",        "list",
+    "methods",     "list",          "protocols", "list",
+    "info",        "describe",      "explain",   "describe",
+    "benchmark",   "bench",         "perf",      "bench",
+    "tools",       "mcp tools",     "resources", "mcp resources",
+    "prompts",     "mcp prompts",   "lsp",       "call -p lsp",
+    "hl7",         "hermes",        "agent",     "autohand agent",
+    "chat",        "autohand chat", "guide",     "docs",
+    "manual",      "docs",          "doc",       "docs",
     NULL,
 };
 
 const cli_verb cli_command = {
     .name = "",
-    .words = "VERB [ARGUMENT...]",
-    .summary = "JSON-RPC 2.0 between programs, both ways at once",
-    .text =
-        "Talks JSON-RPC 2.0 with programs over their standard input and output, or with sockets,"
-        " and shows, records and checks what is said.\n\n"
-        "'duplex VERB --help' tells more of each verb. 'duplex NAME' runs the program"
-        " duplex-NAME if it lies beside duplex or on PATH.",
+    .words = "COMMAND [ARGUMENT...]",
+    .summary = "Run, watch and test programs that speak JSON-RPC 2.0 over stdio",
+    .text = "Works with MCP servers, language servers, editor plugins and coding agents: give the"
+            " server's command line after --.",
+    .details = "'duplex NAME' runs the program duplex-NAME if it is in the folder of duplex or on"
+               " PATH.",
+    .shown = "help version completion",
+    .guesses = guesses,
     .groups = groups,
     .examples = examples,
     .codes = "134567",

@@ -25,7 +25,7 @@ cli_sources cli_sources_of(const cli_option *option) {
                  has_place(option->value, "FILE"),
         .folders = kind == CLI_FOLDER || has_place(option->value, "FOLDER"),
         .protocols = kind == CLI_PROTOCOL || has_place(option->value, "PROTOCOL"),
-        .verbs = has_place(option->value, "VERB"),
+        .verbs = option->value && strcmp(option->value, "[COMMAND]") == 0,
     };
 }
 
@@ -53,18 +53,6 @@ void cli_put_literals(FILE *out, const cli_option *option) {
         fprintf(out, "%s%.*s", between, (int)word.len, word.at);
         between = " ";
     }
-}
-
-const cli_option *cli_option_at(const cli_verb *verb, size_t index) {
-    for (const cli_group *group = verb->groups; group && group->options; group++)
-        for (const cli_option *option = group->options; option->name; option++)
-            if (index-- == 0)
-                return option;
-    for (const cli_option *option = cli_common_options; verb != &cli_command && option->name;
-         option++)
-        if (index-- == 0)
-            return option;
-    return NULL;
 }
 
 bool cli_repeats(const cli_option *option) {

@@ -19,8 +19,6 @@ bool cli_next_literal(const char **value, dx_text *ret_word);
 /* All of them, a space between two. */
 void cli_put_literals(FILE *out, const cli_option *option);
 
-/* The options of a verb, common ones included; NULL after the last. */
-const cli_option *cli_option_at(const cli_verb *verb, size_t index);
 /* May it come again? */
 bool cli_repeats(const cli_option *option);
 

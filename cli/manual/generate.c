@@ -171,7 +171,7 @@ static int write_all(const char *folder, const char *docs) {
 static int make_man(char **words) {
     const cli_verb *verb = words[0] ? cli_find_verb(words[0]) : NULL;
     if (words[0] && !verb)
-        return cli_fail(CLI_USAGE, "'%s' is no verb; 'duplex --help' lists them", words[0]);
+        return cli_unknown_command(words[0]);
     cli_manual(verb, stdout);
     return CLI_OK;
 }
@@ -187,8 +187,7 @@ static int make_page(char **words) {
 static int make_completion(char **words) {
     return cli_completion(words[0], stdout)
                ? CLI_OK
-               : cli_fail(CLI_USAGE, "there are completions for bash, zsh and fish, not for '%s'",
-                          words[0]);
+               : cli_fail(CLI_USAGE, "expected bash, zsh or fish, found '%s'", words[0]);
 }
 
 static int make_share(char **words) {
@@ -233,8 +232,8 @@ int cli_generate(char **words) {
     while (words[count])
         count++;
     if (count < generator->least || count > generator->most)
-        return cli_fail(CLI_USAGE, "%s: too %s words follow; 'duplex --help' says more",
-                        generator->option, count > generator->most ? "many" : "few");
+        return cli_fail(CLI_USAGE, "%s: too %s arguments; see man duplex", generator->option,
+                        count > generator->most ? "many" : "few");
     int code = generator->make(words);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_OK)
         code = cli_fail(CLI_USAGE, "the output can't be written: %s", strerror(errno));

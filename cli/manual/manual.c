@@ -94,24 +94,33 @@ static void put_value(cli_roff *roff, const char *value) {
     }
 }
 
-static void put_synopsis(cli_roff *roff, const cli_verb *verb) {
-    const char *words = verb->words;
-    cli_roff_macro(roff, ".SH SYNOPSIS");
+static void put_form(cli_roff *roff, const cli_verb *verb, const char *subcommand,
+                     const char *words) {
     do {
         size_t len = strcspn(words, "\n");
-        char name[80];
-        snprintf(name, sizeof name, "duplex%s%s", verb->name[0] ? " " : "", verb->name);
+        char name[120];
+        snprintf(name, sizeof name, "duplex%s%s%s%s", verb->name[0] ? " " : "", verb->name,
+                 subcommand[0] ? " " : "", subcommand);
         cli_roff_heading(roff, ".SY", name);
         const char *dashes = memmem(words, len, " -- ", 4);
         size_t before = dashes ? (size_t)(dashes - words) + 3 : len;
-        put_styled(roff, words, before, verb->words);
+        put_styled(roff, words, before, words);
         if (dashes) {
             cli_roff_tie(roff);
-            put_styled(roff, dashes + 4, len - before - 1, verb->words);
+            put_styled(roff, dashes + 4, len - before - 1, words);
         }
         cli_roff_macro(roff, ".YS");
         words += len;
     } while (*words++);
+}
+
+static void put_synopsis(cli_roff *roff, const cli_verb *verb) {
+    const cli_subcommand *row = verb->subcommands;
+    cli_roff_macro(roff, ".SH SYNOPSIS");
+    if (!row)
+        put_form(roff, verb, "", verb->words);
+    for (; row && row->name; row++)
+        put_form(roff, verb, row->name, row->words);
 }
 
 /* Lines that stand as they are, and the others, up to the next of the other kind. */
@@ -134,13 +143,24 @@ static const char *put_lines(cli_roff *roff, const cli_verb *verb, const char *t
     return text;
 }
 
-static void put_text(cli_roff *roff, const cli_verb *verb) {
-    const char *text = verb->text;
-    while (*text) {
-        bool after_blank = text != verb->text && text[-1] == '\n' && *text == '\n';
+static void put_text(cli_roff *roff, const cli_verb *verb, const char *whole) {
+    const char *text = whole;
+    while (text && *text) {
+        bool after_blank = text != whole && text[-1] == '\n' && *text == '\n';
         if (after_blank && cli_stands(text + 1))
             cli_roff_macro(roff, ".PP");
         text = *text == '\n' ? text + 1 : put_lines(roff, verb, text);
+    }
+}
+
+static void put_subcommands(cli_roff *roff, const cli_verb *verb) {
+    cli_roff_macro(roff, ".SH SUBCOMMANDS");
+    for (const cli_subcommand *row = verb->subcommands; row->name; row++) {
+        cli_roff_heading(roff, ".SS", row->name);
+        put_styled(roff, row->summary, strlen(row->summary), row->words);
+        cli_roff_str(roff, ".");
+        cli_roff_end(roff);
+        put_text(roff, verb, row->text);
     }
 }
 
@@ -178,7 +198,7 @@ static void put_all_options(cli_roff *roff, const cli_verb *verb) {
 }
 
 static void put_verbs(cli_roff *roff) {
-    cli_roff_macro(roff, ".SH VERBS");
+    cli_roff_macro(roff, ".SH COMMANDS");
     for (const cli_verb *const *verb = cli_verbs; *verb; verb++) {
         char name[80];
         snprintf(name, sizeof name, "duplex-%s", (*verb)->name);
@@ -192,7 +212,7 @@ static void put_verbs(cli_roff *roff) {
 static void put_protocols(cli_roff *roff) {
     const char *name;
     cli_roff_macro(roff, ".SH PROTOCOLS");
-    cli_roff_str(roff, "These are built in; each has a page.");
+    cli_roff_str(roff, "These protocols are built in; each has a man page.");
     for (size_t i = 0; (name = dx_protocol_builtin(i)); i++) {
         dx_protocol *protocol;
         char page[200];
@@ -229,11 +249,8 @@ static void put_codes(cli_roff *roff, const cli_verb *verb) {
     }
 }
 
-static void put_examples(cli_roff *roff, const cli_verb *verb) {
-    if (!verb->examples || !verb->examples[0])
-        return;
-    cli_roff_macro(roff, ".SH EXAMPLES");
-    for (const char *const *line = verb->examples; line[0]; line += 2) {
+static void put_example_list(cli_roff *roff, const cli_verb *verb, const char *const *examples) {
+    for (const char *const *line = examples; line && line[0]; line += 2) {
         const char *rest = line[1];
         cli_roff_macro(roff, ".PP");
         put_styled(roff, line[0], strlen(line[0]), verb->words);
@@ -249,6 +266,16 @@ static void put_examples(cli_roff *roff, const cli_verb *verb) {
     }
 }
 
+static void put_examples(cli_roff *roff, const cli_verb *verb) {
+    const cli_subcommand *row = verb->subcommands;
+    if (!verb->examples && !row)
+        return;
+    cli_roff_macro(roff, ".SH EXAMPLES");
+    put_example_list(roff, verb, verb->examples);
+    for (; row && row->name; row++)
+        put_example_list(roff, verb, row->examples);
+}
+
 static void put_variable(cli_roff *roff, const char *name, const char *what) {
     cli_roff_macro(roff, ".TP");
     cli_roff_bold(roff, name);
@@ -259,15 +286,15 @@ static void put_variable(cli_roff *roff, const char *name, const char *what) {
 static void put_environment(cli_roff *roff, const cli_verb *verb) {
     cli_roff_macro(roff, ".SH ENVIRONMENT");
     put_variable(roff, "NO_COLOR",
-                 "if it is set and not empty, nothing is coloured unless"
+                 "if set and not empty, output is not coloured unless"
                  " --color asks for it");
-    put_variable(roff, "TERM", "if it is dumb, the same");
+    put_variable(roff, "TERM", "if it is \"dumb\", output is not coloured either");
     if (verb == &cli_command)
         put_variable(roff, "PATH",
-                     "where duplex NAME looks for the program duplex-NAME, after the"
-                     " folder of duplex itself; and where commands are looked for");
+                     "where 'duplex NAME' looks for the program duplex-NAME, after the folder of"
+                     " duplex itself, and where commands after -- are looked up");
     else if (verb->has_command)
-        put_variable(roff, "PATH", "where COMMAND is looked for if it has no slash");
+        put_variable(roff, "PATH", "where COMMAND is looked up if its name has no slash");
     for (const char *const *line = verb->environment; line && line[0]; line += 2)
         put_variable(roff, line[0], line[1]);
 }
@@ -275,7 +302,7 @@ static void put_environment(cli_roff *roff, const cli_verb *verb) {
 /* Is it spoken of, in the verb's text or in one of its options? */
 static bool mentions(const cli_verb *verb, const char *word) {
     size_t len = strlen(word);
-    if (has_word(verb->text, word, len))
+    if (has_word(verb->text, word, len) || has_word(verb->details, word, len))
         return true;
     for (const cli_group *group = verb->groups; group && group->options; group++)
         for (const cli_option *option = group->options; option->name; option++)
@@ -326,7 +353,10 @@ void cli_manual(const cli_verb *verb, FILE *out) {
     cli_roff_str(&roff, verb->summary);
     put_synopsis(&roff, verb);
     cli_roff_macro(&roff, ".SH DESCRIPTION");
-    put_text(&roff, verb);
+    put_text(&roff, verb, verb->text);
+    put_text(&roff, verb, verb->details);
+    if (verb->subcommands)
+        put_subcommands(&roff, verb);
     if (verb == &cli_command)
         put_verbs(&roff);
     put_all_options(&roff, verb);
@@ -365,7 +395,7 @@ void cli_manual_document(const char *name, const char *section, dx_text markdown
     if (protocol) {
         cli_roff_macro(&roff, ".SH SYNOPSIS");
         cli_roff_macro(&roff, ".SY duplex");
-        put_value(&roff, "VERB");
+        put_value(&roff, "COMMAND");
         cli_roff_str(&roff, " ");
         cli_roff_bold(&roff, "--protocol");
         cli_roff_str(&roff, " ");

@@ -41,7 +41,7 @@ wrong 'expected 1 to 100' --model-tries 101
 wrong 'expected rpc' --mode acp
 wrong 'expected doc|0.6|0.8' --compat 0.7
 wrong 'expected auto|line|header' --framing lines
-wrong "there is no option --nothing" --nothing
+wrong "unknown option '--nothing'" --nothing
 wrong 'absent/trace' --record absent/trace
 
 # refused TEXT WORD...: a start that fails is an error without an id, and code 1.

@@ -33,7 +33,7 @@ expect 2 '' 'exclude each other' prompt --yes --no hi -- true
 expect 2 '' 'exclude each other' prompt --ask --no hi -- true
 expect 2 '' 'NAME=VALUE' prompt -e x hi -- true
 expect 2 '' 'changes' prompt --changes maybe hi -- true
-expect 2 '' "there is no 'talk'" talk -- true
+expect 2 '' "unknown 'talk'" talk -- true
 expect 2 '' 'say what to do' -- true
 
 # What goes along.

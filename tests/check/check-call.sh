@@ -52,7 +52,7 @@ for word in --env=A=1 --inherit-env --cwd=. --keep-daemons; do
     expect 2 '' 'duplex call: --env, --inherit-env, --cwd and --keep-daemons are for a command after --' call echo -c tcp:1 "$word"
 done
 expect 2 '' 'duplex call: --no-handshake and --init exclude each other' call -p mcp --no-handshake --init '{}' x -- "$echo" line
-expect 2 '' 'duplex call: nothing follows --then' call echo --then -- "$echo" line
+expect 2 '' 'duplex call: missing argument after --then' call echo --then -- "$echo" line
 # Nobody answers a handshake here, and nothing is there to be started.
 expect 6 '' 'duplex call: the peer answered none of the handshakes that were tried (*' call -p auto x -- cat
 expect 3 '' 'duplex call: cannot start /nonexistent: *' call -p auto x -- /nonexistent
@@ -63,17 +63,23 @@ expect 4 '' $'duplex call: the peer ended in the handshake: the program exited w
 expect 5 '' 'duplex call: the peer answered none of the handshakes that were tried (*' \
     call -p auto x -- sh -c 'echo loading >&2; exec sleep 20'
 [[ $(cat err) == *', and said nothing in time: pass --protocol'$'\n''  loading' ]] || complain "$last: $(cat err)"
-expect 2 '' 'duplex call: nothing stands before --then' call echo --then --then echo -- "$echo" line
+expect 2 '' 'duplex call: missing argument before --then' call echo --then --then echo -- "$echo" line
 expect 0 null '' call --then echo -- "$echo" line
-expect 2 '' 'duplex call: nothing stands before --notify' call --then --notify echo -- "$echo" line
-expect 2 '' "duplex call: there is no option --nothing; 'duplex call --help' lists them" call --nothing=1 echo -- "$echo" line
-expect 2 '' 'duplex call: there is no option --jsn; did you mean --json?' call --jsn echo -- "$echo" line
-expect 2 '' 'duplex call: there is no option --fraimng; did you mean --framing?' call --fraimng=x echo -- "$echo" line
+expect 2 '' 'duplex call: missing argument before --notify' call --then --notify echo -- "$echo" line
+expect 2 '' "duplex call: unknown option '--nothing'
+hint: 'duplex call --help' lists the options" call --nothing=1 echo -- "$echo" line
+expect 2 '' "duplex call: unknown option '--jsn'
+hint: did you mean --json?" call --jsn echo -- "$echo" line
+expect 2 '' "duplex call: unknown option '--fraimng'
+hint: did you mean --framing?" call --fraimng=x echo -- "$echo" line
 expect 2 '' 'duplex call: there is no protocol "mpc"; did you mean mcp*' call -p mpc echo -- "$echo" line
-expect 2 '' "duplex: 'cal' is no verb; did you mean call*" cal
-expect 2 '' "duplex: 'nonesuch' is no verb; 'duplex --help' lists them" nonesuch
-expect 2 '' "duplex call: there is no option -z; 'duplex call --help' lists them" call -z echo -- "$echo" line
-expect 2 '' 'duplex call: --show takes no value' call --show=yes echo -- "$echo" line
+expect 2 '' "duplex: unknown command 'cal'
+hint: did you mean 'duplex call'?" cal
+expect 2 '' "duplex: unknown command 'nonesuch'
+hint: 'duplex --help' lists the commands" nonesuch
+expect 2 '' "duplex call: unknown option '-z'
+hint: 'duplex call --help' lists the options" call -z echo -- "$echo" line
+expect 2 '' 'duplex call: --show does not take a value' call --show=yes echo -- "$echo" line
 expect 2 '' 'duplex call: --env needs a value: NAME=VALUE' call echo --env -- "$echo" line
 expect 2 '' "duplex call: --env: expected NAME=VALUE, found '=x'" call echo --env =x -- "$echo" line
 expect 2 '' "duplex call: --framing: expected header|line|auto, found 'lines'" call -f lines echo -- "$echo" line
@@ -92,7 +98,7 @@ verify 2 '' "$(cat err)"
 grep -q 'No such file or directory' err || complain "$last: $(cat err)"
 run call --json --nothing echo -- "$echo" line
 verify 2 "$(cat out)" ''
-json 'e["exit"] == 2 and e["kind"] == "usage" and e["message"].startswith("there is no option --nothing")'
+json 'e["exit"] == 2 and e["kind"] == "usage" and e["message"] == "unknown option \x27--nothing\x27" and e["hint"] == "\x27duplex call --help\x27 lists the options"'
 for verb in call notify; do
     run "$verb" --help
     ((got == 0)) || complain "$last: $got"

@@ -41,12 +41,12 @@ same() {
 }
 
 verbs() {
-    "$duplex" --help | sed -n '/^Verbs:/,/^$/ s/^  \([a-z][a-z-]*\) .*/\1/p'
+    "$duplex" --help | sed -n '/^Commands:/,/^$/ s/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
 # The options of a verb, long and short, sorted.
 options() {
-    "$duplex" "$@" --help | sed -nE '/^Examples:/q; s/^  (-.), (--[a-z0-9-]+).*/\1\n\2/p; s/^  (--[a-z0-9-]+).*/\1/p' | sort
+    "$duplex" "$@" --help-all | sed -nE 's/^  (-.), (--[a-z0-9-]+).*/\1\n\2/p; s/^  (--[a-z0-9-]+).*/\1/p' | sort
 }
 
 # --- One line each: what is typed, and what it is after TAB. A bar stands for the cursor. -------

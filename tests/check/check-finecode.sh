@@ -17,9 +17,9 @@ printf '[project]\nname = "plain"\n' >two/plain/pyproject.toml
 
 # Usage.
 expect 2 '' 'say what to do'
-expect 2 '' "there is no 'walk'" walk
+expect 2 '' "unknown 'walk'" walk
 expect 2 '' 'ACTION is missing' run
-expect 2 '' 'there is no option --nothing' --nothing list
+expect 2 '' "unknown option '--nothing'" --nothing list
 expect 2 '' 'nothing stands behind list' list more
 expect 2 '' 'nothing can follow --' run lint -- a=1
 expect 2 '' '--stream is for run' list --stream

@@ -114,7 +114,7 @@ grep -qF '[8/8]' scenes
 
 # A page for every verb and protocol, one for the formats, and completions, each where its program
 # looks for it.
-verbs=$("$prefix/bin/duplex" --help | sed -n '/^Verbs:/,/^$/ s/^  \([a-z][a-z-]*\) .*/\1/p')
+verbs=$("$prefix/bin/duplex" --help | sed -n '/^Commands:/,/^$/ s/^  \([a-z][a-z-]*\) .*/\1/p')
 pages=(man1/duplex.1 man5/duplex-trace.5)
 for verb in $verbs; do pages+=("man1/duplex-$verb.1"); done
 for page in "$SOURCE"/docs/protocols/*.md; do pages+=("man7/duplex-$(basename "$page" .md).7"); done

@@ -53,7 +53,7 @@ expect 2 '' "can't be read" --protocol ./absent.json good
 expect 2 '' "--max: expected a number, found '1x'" --max 1x good
 expect 2 '' "--max: expected a number, found '-1'" --max=-1 good
 expect 2 '' '--max: expected a number' --max 99999999999999999999999 good
-expect 2 '' 'there is no option --nothing' --nothing
+expect 2 '' "unknown option '--nothing'" --nothing
 expect 0 '' 'duplex lint: 0 findings, 0 notes in 0 messages of 0 conversations' good
 expect 0 '' '0 findings' good empty
 expect 7 'bad:2: stray: plugin: text that belongs to no message: a

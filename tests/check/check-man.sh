@@ -23,7 +23,7 @@ render() {
 }
 
 # --- Every page is there, and nothing is wrong with it. ----------------------------------------
-verbs=$("$duplex" --help | sed -n '/^Verbs:/,/^$/ s/^  \([a-z][a-z-]*\) .*/\1/p')
+verbs=$("$duplex" --help | sed -n '/^Commands:/,/^$/ s/^  \([a-z][a-z-]*\) .*/\1/p')
 {
     echo man1/duplex.1
     for verb in $verbs; do echo "man1/duplex-$verb.1"; done
@@ -95,8 +95,10 @@ mkdir "$work/text"
 for verb in '' $verbs; do
     page=duplex${verb:+-$verb}
     render "$man/man1/$page.1" >"$work/text/$page.man"
-    # shellcheck disable=SC2086 # no verb is no word
-    "$duplex" $verb --help >"$work/text/$page.help"
+    # shellcheck disable=SC2086 # no command is no word
+    "$duplex" $verb --help-all >"$work/text/$page.help"
+    # shellcheck disable=SC2086
+    "$duplex" $verb --help >"$work/text/$page.short"
 done
 python3 - "$work/text" <<'END' || failed=1
 import pathlib, re, sys
@@ -117,30 +119,41 @@ for help in sorted(pathlib.Path(sys.argv[1]).glob("*.help")):
     for line in text.splitlines():
         if len(line) > 80:
             fail(f"{name}: help is wider than 80 columns: {line}")
-    options = re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", text.split("\nExamples:")[0], re.M)
+    short = help.with_suffix(".short").read_text(encoding="utf-8")
+    for line in short.splitlines():
+        if len(line) > 80:
+            fail(f"{name}: help is wider than 80 columns: {line}")
+    if "unknown option" in short:
+        fail(f"{name}: the table shows an option that there is not")
+    # All options, whatever the lists above them are.
+    at_options = r"^(?:  (?:-\w, )?(--[a-z0-9-]+))"
+    options = re.findall(at_options, text, re.M)
     in_page = re.findall(r"^       (?:-\w, )?(--[a-z0-9-]+)", page.split("\nOPTIONS")[1].split("\nEXIT")[0], re.M)
     if options != in_page:
         fail(f"{name}: help has the options {options}, the page {in_page}")
     if not options:
         fail(f"{name}: no options at all")
+    if not set(re.findall(at_options, short, re.M)) <= set(options):
+        fail(f"{name}: --help has options that --help-all lacks")
     # Each option with its text, and each paragraph, whatever the lines are broken at.
     page = flat(page)
-    body = text.split("\n\nExamples:")[0].split("\n\n", 1)[1]
+    head, _, tail = text.partition("\n\nExamples:")
+    body = head.split("\n\n", 2)[2] + "\n\n" + (tail.partition("\n\n")[2] if tail else "")
     for part in re.split(r"\n\n|\n(?=  -)", body):
         part = re.sub(r"^[A-Z][\w, -]+:(\n|$)", "", part)
         if part.startswith("  ") and not part.startswith("  -"):
-            continue  # the list of verbs
+            continue  # the list of commands
         if flat(part) not in page:
             fail(f"{name}: the page lacks: {flat(part)}")
-    for example in re.findall(r"^    (duplex (?:.*\\\n)*.*)", text.split("Examples:")[-1], re.M):
+    for example in re.findall(r"^    (duplex (?:.*\\\n)*.*)", tail.partition("\n\n")[0], re.M):
         if flat(example.replace("\\\n", "")) not in flat(page.replace("\\ ", "")):
             fail(f"{name}: the page lacks: {example}")
-    for code in ("0 all went well", "2 wrong usage", "130 interrupted", "ENVIRONMENT NO_COLOR", "SEE ALSO duplex"):
+    for code in ("0 success", "2 invalid usage", "130 interrupted", "ENVIRONMENT NO_COLOR", "SEE ALSO duplex"):
         if code not in page:
             fail(f"{name}: the page lacks: {code}")
 sys.exit(bad)
 END
-grep -q '^ *7      something does not fit' "$work/text/duplex-schema.man" || fail "duplex-schema: code 7 is missing"
+grep -q '^ *7      something does not match' "$work/text/duplex-schema.man" || fail "duplex-schema: code 7 is missing"
 grep -q '^ *4  ' "$work/text/duplex-schema.man" && fail "duplex-schema: it has no code 4"
 
 # --- Markdown. ---------------------------------------------------------------------------------
@@ -282,18 +295,18 @@ expect() {
     local code=$1 error=$2 got=0
     shift 2
     "$duplex" "$@" >"$work/out" 2>"$work/err" || got=$?
-    if ((got != code)) || [[ $(cat "$work/err") != *"$error"* ]] || [[ $(wc -l <"$work/err") != 1 ]]; then
+    if ((got != code)) || [[ $(cat "$work/err") != *"$error"* ]] || [[ $(grep -vc '^hint: ' "$work/err") != 1 ]]; then
         fail "duplex $*: code $got, expected $code: $(cat "$work/err")"
     fi
 }
 touch "$work/file"
-expect 2 "'nothing' is no verb" --man nothing
-expect 2 "too many words" --man call call
-expect 2 "too few words" --man-page "$work/odd.md" odd
+expect 2 "unknown command 'nothing'" --man nothing
+expect 2 "too many arguments" --man call call
+expect 2 "too few arguments" --man-page "$work/odd.md" odd
 expect 2 "absent.md can't be read: No such file" --man-page "$work/absent.md" odd 5
 expect 2 "nothing" --man-protocol nothing
-expect 2 "not for 'csh'" --completion csh
-expect 2 "too few words" --completion
+expect 2 "expected bash, zsh or fish, found 'csh'" --completion csh
+expect 2 "too few arguments" --completion
 expect 2 "can't be written: Not a directory" --share "$work/file/x"
 expect 2 "absent.h can't be read: No such file" --share "$work/again" "$SOURCE/docs" "$work/absent.h"
 expect 2 "file begins without a comment" --share "$work/again" "$SOURCE/docs" "$work/file"

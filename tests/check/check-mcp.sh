@@ -53,10 +53,10 @@ assert '"$1" 2>why || { complain "$last: $1"; cat out why; }
 }
 
 # --- Words. ------------------------------------------------------------------------------------
-usage() { expect 2 '' "$@"; [[ $(wc -l <err) == 1 ]] || complain "$last: more than one line"; }
+usage() { expect 2 '' "$@"; [[ $(grep -vc '^hint: ' err) == 1 ]] || complain "$last: more than one line"; }
 usage 'say what to do'
-usage "there is no 'tool'; did you mean tools?" tool -- true
-usage "there is no 'nonesuch'; --help" nonesuch -- true
+usage "unknown 'tool'; did you mean tools?" tool -- true
+usage "unknown 'nonesuch'; --help" nonesuch -- true
 usage "expected 'list' or 'call' behind 'tools', found 'cal'" tools cal -- true
 usage "expected 'list' behind 'templates'" templates read -- true
 usage "nothing can follow list, found 'x'" tools list x -- true

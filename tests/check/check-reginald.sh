@@ -72,7 +72,7 @@ gone() {
 
 # Usage, and where plugins are looked for.
 expect 2 '' 'say what to do'
-expect 2 '' 'there is no option --nothing' --nothing plugins
+expect 2 '' "unknown option '--nothing'" --nothing plugins
 expect 2 '' 'nothing stands behind plugins' -p one plugins more
 expect 2 '' 'No such file or directory' -p absent plugins
 expect 2 '' 'share/reginald/plugins' plugins

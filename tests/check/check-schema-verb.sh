@@ -45,7 +45,7 @@ expect 7 'text.json: expected the format uri, found "no uri"' '' --format place.
 expect 7 '' 'broken.json:2:7: trailing comma' place.json broken.json
 expect 2 '' 'absent.json can'\''t be read: No such file or directory' place.json absent.json
 expect 2 '' 'a schema is missing'
-expect 2 '' 'there is no option --nothing' --nothing
+expect 2 '' "unknown option '--nothing'" --nothing
 # What a schema refers to must have been given: nothing is fetched.
 "$BUILD/duplex" schema pet.json >out 2>err </dev/null && failed=1
 grep -q 'place.json' out || { cat out err; failed=1; }

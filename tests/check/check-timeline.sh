@@ -289,7 +289,7 @@ expect 2 '' "--from: expected a time" --from soon good
 expect 2 '' "--max: expected a number" --max 1x good
 expect 2 '' "--max-text: expected a size" --max-text 1x good
 expect 2 '' 'there is no protocol "nonesuch"' -p nonesuch good
-expect 2 '' 'there is no option --nothing' --nothing
+expect 2 '' "unknown option '--nothing'" --nothing
 expect 2 '' "nowhere/page can't be written: No such file" good -o nowhere/page
 expect 2 '' ". can't be written: Is a directory" good -o .
 expect 2 '' "/dev/full can't be written: No space left on device" talk.jsonl -o /dev/full

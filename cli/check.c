@@ -35,9 +35,9 @@ static int check_words(const cli_words *words, const struct check_options *optio
     if (!options->jobs || options->jobs > JOBS_MAX)
         return cli_fail(CLI_USAGE, "--jobs: from 1 to %d", JOBS_MAX);
     if (!words->command && (cli_start_is_given(&options->start)))
-        return cli_fail(
-            CLI_USAGE, "--env, --inherit-env, --cwd and --keep-daemons are for a command after --");
-    return cli_check_env(&options->start.env);
+        return cli_fail(CLI_USAGE,
+                        "--env, --clean-env, --cwd and --keep-daemons are for a command after --");
+    return cli_check_start(&options->start);
 }
 
 /* Rather told before the run than after it. What is no file can't be tried. */

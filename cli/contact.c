@@ -387,7 +387,7 @@ static dx_status start_child(struct contact *contact, dx_error *error) {
     configure_link(contact, &config.link);
     config.cwd = options->cwd;
     config.env = env;
-    config.inherit_env = options->inherit_env;
+    config.inherit_env = !options->clean_env;
     config.on_gone = on_gone;
     config.on_closed = on_broken;
     config.on_errors = on_errors;

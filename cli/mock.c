@@ -50,10 +50,9 @@ static int check_words(const cli_words *words, const struct mock_options *option
     if (!options->trace && (options->peer || options->timing))
         return cli_fail(CLI_USAGE, "--%s goes with --trace", options->peer ? "peer" : "timing");
     if (!words->command && (cli_start_is_given(&options->start) || options->stay))
-        return cli_fail(CLI_USAGE,
-                        "--env, --inherit-env, --cwd, --keep-daemons and --stay are for a"
-                        " command after --");
-    return cli_check_env(&options->start.env);
+        return cli_fail(CLI_USAGE, "--env, --clean-env, --cwd, --keep-daemons and --stay are for a"
+                                   " command after --");
+    return cli_check_start(&options->start);
 }
 
 static int read_sources(struct mock *mock, const cli_words *words) {

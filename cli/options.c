@@ -116,9 +116,8 @@ uint64_t cli_start_time(uint64_t given_ms, uint64_t timeout_ms, uint64_t own_ms)
 const cli_option cli_start_table[] = {
     {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated",
      offsetof(cli_start, env)},
-    {"inherit-env", 0, CLI_FLAG, NULL,
-     "hand on the whole environment, not only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*",
-     offsetof(cli_start, inherit_env)},
+    CLI_CLEAN_ENV(offsetof(cli_start, clean_env)),
+    CLI_INHERIT_ENV(offsetof(cli_start, inherit_env)),
     {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", offsetof(cli_start, cwd)},
     CLI_KEEP_DAEMONS(offsetof(cli_start, keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
@@ -132,7 +131,8 @@ const char **cli_ended(const cli_list *list) {
 }
 
 bool cli_start_is_given(const cli_start *start) {
-    return start->env.count || start->inherit_env || start->cwd || start->keep_daemons;
+    return start->env.count || start->clean_env || start->inherit_env || start->cwd ||
+           start->keep_daemons;
 }
 
 bool cli_takes_value(const cli_option *option) {
@@ -423,11 +423,19 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
     return cli_finish(code);
 }
 
-int cli_check_env(const cli_list *env) {
+int cli_check_env(const cli_list *env, bool clean, bool inherit) {
     for (size_t i = 0; i < env->count; i++) {
         const char *equals = strchr(env->at[i], '=');
         if (!equals || equals == env->at[i])
-            return cli_fail(CLI_USAGE, "--env: expected NAME=VALUE, found '%s'", env->at[i]);
+            return cli_fail(CLI_USAGE, "--env: expected NAME=VALUE, got '%s'", env->at[i]);
     }
+    if (clean && inherit)
+        return cli_fail(CLI_USAGE, "--clean-env and --inherit-env exclude each other");
+    if (inherit)
+        cli_warn("warning: --inherit-env is now the default and will be removed");
     return CLI_OK;
+}
+
+int cli_check_start(const cli_start *start) {
+    return cli_check_env(&start->env, start->clean_env, start->inherit_env);
 }

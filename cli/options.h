@@ -160,10 +160,23 @@ size_t cli_fold(const char *line, size_t len, size_t width);
             offset                                                                                \
     }
 
+/* Rows of every command that starts what is typed after "--": it gets the whole environment unless
+ * --clean-env is given. What a configuration names gets the strict list. */
+#define CLI_CLEAN_ENV(offset)                                                                \
+    {                                                                                        \
+        "clean-env", 0, CLI_FLAG, NULL,                                                      \
+            "pass only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG and LC_* to the command" \
+            " (the whole environment)",                                                      \
+            offset                                                                           \
+    }
+#define CLI_INHERIT_ENV(offset) \
+    { "inherit-env", 0, CLI_FLAG, NULL, "pass the whole environment (now the default)", offset }
+
 /* How a command is started; a group of options that several verbs have. */
 typedef struct cli_start {
-    cli_list env;     /* besides the small environment … */
-    bool inherit_env; /* … or the whole one */
+    cli_list env;     /* added to the environment */
+    bool clean_env;   /* … which is the strict list */
+    bool inherit_env; /* the default; accepted with a warning */
     const char *cwd;  /* NULL: here */
     bool keep_daemons;
 } cli_start;
@@ -173,8 +186,10 @@ bool cli_start_is_given(const cli_start *start);
 /* "5s", "500ms", "never" and so on; false if it is none. */
 bool cli_parse_time(const char *text, uint64_t *ret_ms);
 bool cli_parse_size(const char *text, uint64_t *ret);
-/* Are the words of --env NAME=VALUE? An exit code; the first that is not is told. */
-int cli_check_env(const cli_list *env);
+/* Checks --env (NAME=VALUE), that --clean-env and --inherit-env are not both given, and warns that
+ * the latter is the default. Returns an exit code; what is wrong is reported. */
+int cli_check_env(const cli_list *env, bool clean, bool inherit);
+int cli_check_start(const cli_start *start);
 
 /* The command itself, in the form of a verb without a name. */
 extern const cli_verb cli_command;

@@ -43,7 +43,7 @@ static int check_words(const cli_words *words, const struct replay_options *opti
     for (size_t i = 0; options->record && i < words->count; i++)
         if (cli_writes_over(options->record, words->at[i]))
             return cli_fail(CLI_USAGE, "--record: %s is what is replayed", options->record);
-    return cli_check_env(&options->start.env);
+    return cli_check_start(&options->start);
 }
 
 static void tell_redacted(const struct replay *replay) {

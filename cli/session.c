@@ -32,9 +32,8 @@ const cli_option cli_peer_table[] = {
     {"check", 0, CLI_CHOICE, "off|incoming|both", "which messages must fit the protocol (both)",
      AT(check)},
     {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated", AT(env)},
-    {"inherit-env", 0, CLI_FLAG, NULL,
-     "hand on the whole environment, not only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*",
-     AT(inherit_env)},
+    CLI_CLEAN_ENV(AT(clean_env)),
+    CLI_INHERIT_ENV(AT(inherit_env)),
     {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {"stderr", 0, CLI_TEXT, "tail|quiet|inherit|FILE",
@@ -305,12 +304,13 @@ int session_check(const cli_peer_options *options, char *const *command) {
     if (!options->connect && (!command || !command[0]))
         return cli_fail(CLI_USAGE, "the command is missing: put it behind --, or pass --connect");
     if (options->connect &&
-        (options->env.count || options->inherit_env || options->cwd || options->keep_daemons))
-        return cli_fail(
-            CLI_USAGE, "--env, --inherit-env, --cwd and --keep-daemons are for a command after --");
+        (options->env.count || options->clean_env || options->inherit_env || options->cwd ||
+         options->keep_daemons))
+        return cli_fail(CLI_USAGE,
+                        "--env, --clean-env, --cwd and --keep-daemons are for a command after --");
     if (options->no_handshake && options->init)
         return cli_fail(CLI_USAGE, "--no-handshake and --init exclude each other");
-    return cli_check_env(&options->env);
+    return cli_check_env(&options->env, options->clean_env, options->inherit_env);
 }
 
 static int read_init(cli_session *session) {

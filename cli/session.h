@@ -25,6 +25,7 @@ typedef struct cli_peer_options {
     const char *record;
     const char *errors;
     cli_list env;
+    bool clean_env;
     bool inherit_env;
     const char *cwd;
     bool keep_daemons;

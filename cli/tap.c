@@ -33,6 +33,7 @@ struct tap_options {
     cli_list env;
     bool inherit_env;
     bool keep_daemons;
+    bool clean_env;
     bool small_env;
     const char *cwd;
 };
@@ -210,7 +211,7 @@ static int start_tap(struct work *work, char **command) {
     dx_error error = {.fault = DX_FAULT_NONE};
     config.cwd = options->cwd;
     config.env = work->env;
-    config.small_env = options->small_env;
+    config.small_env = options->clean_env || options->small_env;
     config.framing = options->framing ? dx_framing_named(options->framing) : 0;
     config.message_max = options->limit;
     config.name = options->name ? options->name : slash ? slash + 1 : command[0];
@@ -342,11 +343,9 @@ static const cli_option view_options[] = {
 
 static const cli_option command_options[] = {
     {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated", AT(env)},
-    {"inherit-env", 0, CLI_FLAG, NULL,
-     "hand on the whole environment: so it is anyway, since a tap stands in for the command",
-     AT(inherit_env)},
-    {"small-env", 0, CLI_FLAG, NULL,
-     "hand on only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*", AT(small_env)},
+    CLI_CLEAN_ENV(AT(clean_env)),
+    CLI_INHERIT_ENV(AT(inherit_env)),
+    {"small-env", 0, CLI_FLAG, NULL, "the old name of --clean-env", AT(small_env)},
     {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
@@ -372,13 +371,14 @@ static int run(const cli_words *words, void *user) {
         return look_on(options);
     if (!words->command || !words->command[0])
         return cli_fail(CLI_USAGE, "the command is missing: duplex tap [OPTION...] -- COMMAND");
-    int code = cli_check_env(&options->env);
+    int code = cli_check_env(&options->env, options->clean_env || options->small_env,
+                             options->inherit_env);
+    if (code == CLI_OK && options->small_env)
+        cli_warn("warning: --small-env is now called --clean-env");
     if (code == CLI_OK)
         code = cli_check_redactions(&options->redact);
     if (code != CLI_OK)
         return code;
-    if (options->inherit_env && options->small_env)
-        return cli_fail(CLI_USAGE, "--inherit-env and --small-env exclude each other");
     if (options->limit < LIMIT_MIN || options->limit > LIMIT_MAX)
         return cli_fail(CLI_USAGE, "--limit: from 64k to 256M");
     return tap(options, words->command);

@@ -108,7 +108,7 @@ static int start_program(cli_wire *wire, dx_error *reterr) {
     dx_program_config program = dx_program_defaults((const char *const *)config->command);
     program.cwd = config->start.cwd;
     program.env = env;
-    program.inherit_env = config->start.inherit_env;
+    program.inherit_env = !config->start.clean_env;
     program.piped = 1;
     program.on_output = on_output;
     program.on_closed = on_closed;

@@ -307,7 +307,7 @@ static int play(struct stage *stage, dx_loop *loop, char **words) {
     dx_program_config config = dx_program_defaults((const char *const *)words);
     config.cwd = options->start.cwd;
     config.env = env;
-    config.inherit_env = options->start.inherit_env;
+    config.inherit_env = !options->start.clean_env;
     config.on_output = on_output;
     config.on_end = on_end;
     config.user = stage;

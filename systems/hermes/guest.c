@@ -238,7 +238,7 @@ static dx_child_config child_config(dx_hermes_guest *guest) {
     dx_child_config child = dx_child_for(guest->editor->protocol, (const char *const *)guest->argv);
     child.cwd = config->cwd;
     child.env = (const char *const *)guest->env;
-    child.inherit_env = config->inherit_env;
+    child.inherit_env = config->inherit_env || guest->inherit_env;
     child.on_gone = on_gone;
     child.on_errors = on_errors;
     child.on_closed = on_closed;

@@ -80,7 +80,8 @@ dx_status dx_hermes_add(dx_hermes *editor, const dx_hermes_entry *entry,
     dx_hermes_guest *guest = dx__malloc(&editor->alloc, sizeof *guest);
     if (!guest)
         return DX_ERR_NOMEM;
-    *guest = (dx_hermes_guest){.editor = editor, .state = DX_HERMES_STARTING};
+    *guest = (dx_hermes_guest){
+        .editor = editor, .inherit_env = entry->inherit_env != 0, .state = DX_HERMES_STARTING};
     status = copy_argv(guest, entry, reterr);
     if (status == DX_OK)
         status = copy_env(guest, entry);

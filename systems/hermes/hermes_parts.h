@@ -82,6 +82,7 @@ struct dx_hermes_guest {
     dx_hermes *editor;
     char **argv; /* one block with its words */
     char **env;
+    bool inherit_env;
     dx_child *child; /* NULL without a process */
     dx_event *facts; /* the answer to initialize */
     dx_hermes_state state;

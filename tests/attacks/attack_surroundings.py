@@ -109,14 +109,14 @@ def attack_surroundings_clock_jumps():
         for jump in "+86400", "-86400":
             with open(clock, "w", encoding="ascii") as file:
                 file.write("+0")
-            argv = duplex("call", "-f", "line", "-t", "20s", "-o", trace, "x", "--", *python(JUMP, clock, jump))
+            argv = duplex("call", "--clean-env", "-f", "line", "-t", "20s", "-o", trace, "x", "--", *python(JUMP, clock, jump))
             same(run(argv, PATIENCE, env=env)[:2], (0, '"late"\n'), "jump %s" % jump)
             with open(trace, encoding="utf-8") as file:
                 times = [json.loads(line).get("t", 0) for line in file]
             true(times == sorted(times), "the times of the recording: %s" % times)
             with open(clock, "w", encoding="ascii") as file:
                 file.write("+0")
-            argv = duplex("call", "-f", "line", "-t", "500ms", "x", "--", *python(JUMP, clock, jump))
+            argv = duplex("call", "--clean-env", "-f", "line", "-t", "500ms", "x", "--", *python(JUMP, clock, jump))
             code, _, said = run(argv, PATIENCE, env=env)
             true(code == 5 and "500 ms" in said, said)
     finally:

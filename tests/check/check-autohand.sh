@@ -65,8 +65,8 @@ cat >env.py <<'END'
 import os, sys
 print(os.environ.get("A"), os.environ.get("OTHER"), os.environ.get("AUTOHAND_STREAM_TOOL_OUTPUT"), file=sys.stderr)
 END
-OTHER=x expect 4 '' 'b None 1' prompt -e A=b hi -- "$python" -I env.py
-OTHER=x expect 4 '' 'None x 0' prompt --inherit-env -e AUTOHAND_STREAM_TOOL_OUTPUT=0 hi -- "$python" -I env.py
+OTHER=x expect 4 '' 'b None 1' prompt --clean-env -e A=b hi -- "$python" -I env.py
+OTHER=x expect 4 '' 'None x 0' prompt -e AUTOHAND_STREAM_TOOL_OUTPUT=0 hi -- "$python" -I env.py
 
 # The exit codes. 1: the turn failed.
 with 1 '' 'Agent is busy (-32003)' prompt hi -- '< prompt' 'e prompt -32003 Agent is busy'

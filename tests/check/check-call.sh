@@ -48,8 +48,8 @@ expect 2 '' 'duplex call: METHOD is missing' call -- "$echo" line
 expect 2 '' 'duplex call: the command is missing: put it behind --, or pass --connect' call echo
 expect 2 '' 'duplex call: the command is missing: put it behind --, or pass --connect' call echo --
 expect 2 '' 'duplex call: --connect and a command exclude each other' call echo -c tcp:1 -- "$echo" line
-for word in --env=A=1 --inherit-env --cwd=. --keep-daemons; do
-    expect 2 '' 'duplex call: --env, --inherit-env, --cwd and --keep-daemons are for a command after --' call echo -c tcp:1 "$word"
+for word in --env=A=1 --clean-env --inherit-env --cwd=. --keep-daemons; do
+    expect 2 '' 'duplex call: --env, --clean-env, --cwd and --keep-daemons are for a command after --' call echo -c tcp:1 "$word"
 done
 expect 2 '' 'duplex call: --no-handshake and --init exclude each other' call -p mcp --no-handshake --init '{}' x -- "$echo" line
 expect 2 '' 'duplex call: missing argument after --then' call echo --then -- "$echo" line
@@ -81,7 +81,7 @@ expect 2 '' "duplex call: unknown option '-z'
 hint: 'duplex call --help' lists the options" call -z echo -- "$echo" line
 expect 2 '' 'duplex call: --show does not take a value' call --show=yes echo -- "$echo" line
 expect 2 '' 'duplex call: --env needs a value: NAME=VALUE' call echo --env -- "$echo" line
-expect 2 '' "duplex call: --env: expected NAME=VALUE, found '=x'" call echo --env =x -- "$echo" line
+expect 2 '' "duplex call: --env: expected NAME=VALUE, got '=x'" call echo --env =x -- "$echo" line
 expect 2 '' "duplex call: --framing: expected header|line|auto, found 'lines'" call -f lines echo -- "$echo" line
 expect 2 '' "duplex call: --check: expected off|incoming|both, found ''" call --check= echo -- "$echo" line
 for time in 5x -1 1.5s '' 99999999999999999999 ' 1'; do
@@ -305,10 +305,14 @@ json 'j[0]["result"] is None'
 grep -q 'is not whole' err || complain "$last: $(cat err)"
 
 export DUPLEX_TEST_SECRET=hidden
-run call env -- "${py[@]}"
+run call env --clean-env -- "${py[@]}"
 json '"DUPLEX_TEST_SECRET" not in j[0] and "PATH" in j[0]'
+run call env -- "${py[@]}"
+json 'j[0]["DUPLEX_TEST_SECRET"] == "hidden"'
 run call env --inherit-env -- "${py[@]}"
 json 'j[0]["DUPLEX_TEST_SECRET"] == "hidden"'
+[[ $(cat err) == 'duplex call: warning: --inherit-env is now the default and will be removed' ]] || complain "$last: $(cat err)"
+expect 2 '' 'duplex call: --clean-env and --inherit-env exclude each other' call env --clean-env --inherit-env -- "${py[@]}"
 run call env -e A=1 --env=B=x=y -e PATH="$PATH" -- "${py[@]}"
 json 'j[0]["A"] == "1" and j[0]["B"] == "x=y"'
 mkdir folder

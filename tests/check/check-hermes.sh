@@ -17,7 +17,7 @@ usage "unknown 'guest'; --help" guest
 usage "unknown 'hots'; did you mean host?" hots
 usage "one MESSAGE is opened, found 'b'" host a b
 usage "unknown option '--nothing'" host --nothing
-usage "--env: expected NAME=VALUE, found 'x'" host --env x
+usage "--env: expected NAME=VALUE, got 'x'" host --env x
 usage "--settle: nothing would ever be done" host --settle never
 usage "--settle: expected" host --settle soon
 usage "--format: expected" host --format xml
@@ -43,7 +43,7 @@ timeout 5 "$hermes" host --json --nothing >out && complain "an unknown option"
 events 'all[0]["error"]["exit"] == 2'
 timeout 5 "$hermes" --help >out
 for word in --extension --settings --run --write --format --revision --data --opener --answer --settle --start-timeout \
-    --stop-timeout --debounce --show --record --env --inherit-env --cwd --json MESSAGE openFiles=PATH:PATH \
+    --stop-timeout --debounce --show --record --env --clean-env --inherit-env --cwd --json MESSAGE openFiles=PATH:PATH \
     shutting_down; do
     has out "$word"
 done
@@ -139,12 +139,13 @@ lacks err $'\033'
 
 # --- Where they run, and what they know. -------------------------------------------------------
 mkdir folder
-CMD_SECRET=1 expect 0 '' "\"cwd\": \"$work/folder\"" -e "$extension" --cwd folder --env CMD_A=1 --env 'CMD_B=x y' --run cmd/env a.hl7
+CMD_SECRET=1 expect 0 '' "\"cwd\": \"$work/folder\"" -e "$extension" --clean-env --cwd folder --env CMD_A=1 --env 'CMD_B=x y' --run cmd/env a.hl7
 has err '"CMD_A": "1"'
 has err '"CMD_B": "x y"'
 has err "\"HERMES_DATA_DIR\": \"$work/share/duplex/hermes\""
 lacks err CMD_SECRET
-CMD_SECRET=1 expect 0 '' '"CMD_SECRET": "1"' -e "$extension" --inherit-env --run cmd/env a.hl7
+CMD_SECRET=1 expect 0 '' '"CMD_SECRET": "1"' -e "$extension" --run cmd/env a.hl7
+CMD_SECRET=1 expect 0 '' '--inherit-env is now the default' -e "$extension" --inherit-env --run cmd/env a.hl7
 [[ $(stat -c %a share/duplex/hermes share/duplex share | tr '\n' ' ') == '700 700 700 ' ]] || complain "the mode of share"
 expect 0 '' "\"HERMES_DATA_DIR\": \"$work/data/of/it\"" -e "$extension" --data data/of/it --run cmd/env a.hl7
 [[ $(stat -c %a data/of/it) == 700 ]] || complain "the mode of --data"
@@ -168,7 +169,10 @@ expect 0 '1 One two 1.2 running' 'Two: running' --settings settings.json
 has out '2 Two 1.2 running'
 has out '    cmd/upper (the button Upper \x1b[1m)'
 : >in
-expect 0 '' '"CMD_A": "ours"' --settings settings.json --env CMD_A=ours --run cmd/env
+CMD_SECRET=1 expect 0 '' '"CMD_A": "ours"' --settings settings.json --env CMD_A=ours --run cmd/env
+lacks err CMD_SECRET
+CMD_SECRET=1 expect 0 '' '"CMD_SECRET": "1"' --settings settings.json --inherit-env --run cmd/env
+lacks err 'now the default'
 has err '"CMD_C": "c"'
 for number in {0..2}; do usage "bad$number.json: " host --settings "bad$number.json"; done
 # An entry that is wrong is told, and is no reason to do without the others.

@@ -76,8 +76,8 @@ usage 'SPEC is missing' serve command
 usage "nothing can follow a, found 'b'" serve files a b
 usage '--for is for log and watch' info --for 1 -- true
 usage '--task is for tools call' info --task -- true
-usage '--env, --inherit-env, --cwd and --keep-daemons are for a command' info --connect tcp:1 --env A=1
-usage '--env, --inherit-env, --cwd and --keep-daemons are for a command' info --connect tcp:1 --cwd .
+usage '--env, --clean-env, --cwd and --keep-daemons are for a command' info --connect tcp:1 --env A=1
+usage '--env, --clean-env, --cwd and --keep-daemons are for a command' info --connect tcp:1 --cwd .
 usage '--listen is for serve' info --listen tcp:1 -- true
 usage '--hidden is for serve files' info --hidden -- true
 usage '--max-size is for serve files' serve command x --max-size 1
@@ -111,7 +111,7 @@ usage "expected key=text" tools call echo x -- true
 expect 2 '"kind":"usage"' '' tools --json
 json 'e["exit"] == 2'
 run --help
-for word in --config --server --connect --mode --revision --ids --env --inherit-env --cwd --stderr --root --sample \
+for word in --config --server --connect --mode --revision --ids --env --clean-env --inherit-env --cwd --stderr --root --sample \
     --answer --opener --progress --reset-on-progress --task --level --show --record --timeout --total-timeout --start-timeout \
     --probe-timeout --for --json; do has out "$word"; done
 
@@ -361,8 +361,9 @@ with 0 "cwd=$work/a b" '' tools call env --cwd 'a b' --env ONE=1 --env 'TWO=2 3'
 has out 'ONE=1'
 has out 'TWO=2 3'
 lacks out 'SECRET'
-SECRET=x with 0 'SECRET=x' '' tools call env --inherit-env
-SECRET=x with 0 '*' '' tools call env
+SECRET=x with 0 'SECRET=x' '' tools call env
+SECRET=x with 0 'SECRET=x' 'warning: --inherit-env is now the default and will be removed' tools call env --inherit-env
+SECRET=x with 0 '*' '' tools call env --clean-env
 lacks out 'SECRET'
 
 # --- Revisions, ids, traffic. ------------------------------------------------------------------
@@ -403,6 +404,10 @@ cat >config.json <<END
 END
 expect 0 'FROM=config' 'autoApprove means nothing here' tools call env --config config.json --server one --env BOTH=o
 has out 'BOTH=o'
+SECRET=x expect 0 'FROM=config' 'autoApprove' tools call env --config config.json --server one
+lacks out 'SECRET'
+SECRET=x expect 0 'SECRET=x' 'autoApprove' tools call env --config config.json --server one --inherit-env
+lacks err 'inherit-env'
 expect 0 '*' '' tools --config config.json --server one --json
 json 'len(j["tools"]) == 27'
 expect 2 '' 'which one? Pass --server: one, two' tools --config config.json

@@ -54,12 +54,13 @@ code 0 "$duplex" tap --limit 64k -- true
 code 0 "$duplex" tap --limit 256M -- true
 code 2 "$duplex" tap --limit 257M -- true
 code 2 "$duplex" tap --attach x -- true
-for word in '-o other' '--keep 2' --redact=a -s '--listen x' '-e A=b' --small-env '--cwd .'; do
+for word in '-o other' '--keep 2' --redact=a -s '--listen x' '-e A=b' --clean-env --small-env '--cwd .'; do
     # shellcheck disable=SC2086 # words
     code 2 "$duplex" tap --attach trace.jsonl $word
     says '^duplex tap: --attach and --[a-z-]* exclude each other$'
 done
 [[ ! -e other ]] || { echo "--attach records"; failed=1; }
+code 2 "$duplex" tap --inherit-env --clean-env -- true
 code 2 "$duplex" tap --inherit-env --small-env -- true
 code 3 "$duplex" tap --attach nowhere
 code 2 "$duplex" tap --attach .
@@ -80,7 +81,11 @@ expect() {
 }
 # The whole environment is handed on, unless it is to be small.
 expect environment "$(FAR=away timeout 30 "$duplex" tap --env NEAR=by -- sh -c 'echo "$FAR $NEAR"')" "away by"
-expect 'small environment' "$(FAR=away timeout 30 "$duplex" tap --small-env -e NEAR=by -- sh -c 'echo "$FAR $NEAR"')" " by"
+expect 'clean environment' "$(FAR=away timeout 30 "$duplex" tap --clean-env -e NEAR=by -- sh -c 'echo "$FAR $NEAR"')" " by"
+expect 'whole environment' "$(FAR=away timeout 30 "$duplex" tap -e NEAR=by -- sh -c 'echo "$FAR $NEAR"')" "away by"
+expect 'old name' "$(FAR=away timeout 30 "$duplex" tap --small-env -- sh -c 'echo "$FAR."' 2>&1)" \
+    "duplex tap: warning: --small-env is now called --clean-env
+."
 expect folder "$(timeout 30 "$duplex" tap --cwd / -- pwd)" /
 expect arguments "$(timeout 30 "$duplex" tap -- printf '%s|' -a -- '' 'b c')" "-a|--||b c|"
 

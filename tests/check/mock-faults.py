@@ -494,7 +494,7 @@ def wrong_words():
     fails("a SCRIPT, --trace, --fault or --protocol is missing; 'duplex mock --help' says more")
     fails("the command is missing behind --", "-p", "mcp", "--")
     fails("--peer goes with --trace", "-p", "mcp", "--peer", "x")
-    fails("--env, --inherit-env, --cwd, --keep-daemons and --stay are for a command after --", "-p", "mcp", "--stay")
+    fails("--env, --clean-env, --cwd, --keep-daemons and --stay are for a command after --", "-p", "mcp", "--stay")
     fails("one SCRIPT is enough, found 'b'", "a", "b")
     fails("SCRIPT and --trace exclude each other", "a", "--trace", "b")
     fails("the standard input is the wire: it can't be the script, too", "-")

@@ -113,8 +113,10 @@ def environment():
     code, _, said = host(script, "sh", "-c", 'echo "$A$B" >&2; pwd >&2; exit 3', options=["--env", "A=1", "--cwd", "/usr"])
     same((code, said.splitlines()[1:]), (4, ["  1", "  /usr"]))
     os.environ["B"] = "2"
-    code, _, said = host(script, "sh", "-c", 'echo "$A$B" >&2; exit 3', options=["--inherit-env"])
+    code, _, said = host(script, "sh", "-c", 'echo "$A$B" >&2; exit 3', options=[])
     same(said.splitlines()[1:], ["  2"])
+    code, _, said = host(script, "sh", "-c", 'echo "$A${B-none}" >&2; exit 3', options=["--clean-env"])
+    same(said.splitlines()[1:], ["  none"])
 
 
 # Traces.

@@ -385,8 +385,8 @@ for body, code in (("{x}", 0), ("{y}", 7)):
 os.makedirs("folder", exist_ok=True)
 surroundings = ["--", "sh", "-c", """printf '{"jsonrpc":"2.0","method":"%s-%s-%s"}\\n' "${PWD##*/}" "$MINE" "$SECRET"; cat >/dev/null"""]
 os.environ["SECRET"] = "s"
-case("--cwd and --env", [them(notice("folder-m-"))], None, 0, "", "equal", ("t", "--cwd", "folder", "-e", "MINE=m"), command=surroundings)
-case("--inherit-env", [them(notice("folder--s"))], None, 0, "", "equal", ("t", "--cwd", "folder", "--inherit-env"), command=surroundings)
+case("--cwd, --env and --clean-env", [them(notice("folder-m-"))], None, 0, "", "equal", ("t", "--cwd", "folder", "-e", "MINE=m", "--clean-env"), command=surroundings)
+case("the whole environment", [them(notice("folder--s"))], None, 0, "", "equal", ("t", "--cwd", "folder"), command=surroundings)
 out, err = case("--show", TALK, told([answer(1, RX)], [N, OK]), 0, "", f"-> {A}\n", ("t", "--show"))
 if f"<- {OK}\n" not in err:
     complain("--show", err)

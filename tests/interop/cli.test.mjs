@@ -205,12 +205,12 @@ test("server-everything: the wrong framing is found at once, and auto needs no h
     assert.deepEqual(good(auto), {});
 });
 
-test("server-everything: secrets of the caller are not handed on", async () => {
+test("server-everything: the whole environment, or with --clean-env only a part of it", async () => {
     const env = { ...process.env, DUPLEX_TEST_SECRET: "hidden" };
     const words = ["tools/call", "name=get-env"];
     const [small, whole, given] = await Promise.all([
+        mcp(["--clean-env", ...words], { env }),
         mcp(words, { env }),
-        mcp(["--inherit-env", ...words], { env }),
         mcp(["-e", "DUPLEX_TEST_GIVEN=yes", ...words], { env }),
     ]);
     assert.ok(!small.out.includes("DUPLEX_TEST_SECRET") && small.out.includes("PATH"));

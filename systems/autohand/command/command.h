@@ -32,6 +32,7 @@ struct autohand_options {
     bool yes;
     bool no;
     bool ask;
+    bool clean_env;
     bool inherit_env;
     bool thoughts;
     bool quiet;

@@ -252,7 +252,7 @@ static int set_env(struct talk *talk) {
     const cli_list *env = &talk->options->env;
     size_t used = 0;
     bool given = false;
-    int code = cli_check_env(env);
+    int code = cli_check_env(env, talk->options->clean_env, talk->options->inherit_env);
     if (code != CLI_OK)
         return code;
     talk->env = calloc(env->count + 2, sizeof *talk->env);
@@ -273,7 +273,7 @@ static dx_autohand_client_config configure(struct talk *talk, char **command) {
         dx_autohand_client_defaults((const char *const *)(void *)command);
     config.child.cwd = options->cwd;
     config.child.env = talk->env;
-    config.child.inherit_env = options->inherit_env;
+    config.child.inherit_env = !options->clean_env;
     if (options->show) {
         config.child.link.peer.observe = on_traffic;
         config.child.link.peer.observe_user = talk;

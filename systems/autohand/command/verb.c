@@ -45,8 +45,8 @@ static const cli_option client_options[] = {
     {"image", 'i', CLI_FILES, "FILE", "a picture to go along; may be repeated", AT(images)},
     {"cwd", 'C', CLI_FOLDER, "FOLDER", "where the agent is started (here)", AT(cwd)},
     {"env", 'e', CLI_TEXTS, "NAME=VALUE", "a variable for the agent; may be repeated", AT(env)},
-    {"inherit-env", 0, CLI_FLAG, NULL,
-     "hand on the whole environment (only HOME, PATH and a few others)", AT(inherit_env)},
+    CLI_CLEAN_ENV(AT(clean_env)),
+    CLI_INHERIT_ENV(AT(inherit_env)),
     {"timeout", 't', CLI_TIME, "TIME", "a turn that takes longer is aborted (never)",
      AT(timeout_ms)},
     {"start-timeout", 0, CLI_TIME, "TIME", "for the agent to be ready (30s)", AT(start_ms)},
@@ -87,7 +87,7 @@ static const char *const environment[] = {
     "AUTOHAND_HOME",
     "as --home",
     "OPENAI_API_KEY",
-    "the key for --url; prompt and chat hand none of these on without --inherit-env",
+    "the key for --url; prompt and chat pass these to the agent unless --clean-env is given",
     NULL,
 };
 

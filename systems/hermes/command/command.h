@@ -9,6 +9,7 @@ struct hermes_options {
     cli_list extensions;
     const char *settings;
     cli_list env;
+    bool clean_env;
     bool inherit_env;
     const char *cwd;
     const char *data;

@@ -129,10 +129,15 @@ static const char **make_env(const cli_list *own, char **theirs) {
     return env;
 }
 
-static int add(struct work *work, const char *path, char **args, char **env, size_t *count) {
+/* An extension that was typed gets the whole environment, one of the settings the strict list. */
+static int add(struct work *work, const char *path, char **args, char **env, bool typed,
+               size_t *count) {
     dx_error error = {.fault = DX_FAULT_NONE};
     const char **all = make_env(&work->options->env, env);
-    dx_hermes_entry entry = {.path = path, .args = (const char *const *)(void *)args, .env = all};
+    dx_hermes_entry entry = {.path = path,
+                             .args = (const char *const *)(void *)args,
+                             .env = all,
+                             .inherit_env = typed && !work->options->clean_env};
     dx_status status = all ? dx_hermes_add(work->editor, &entry, NULL, &error) : DX_ERR_NOMEM;
     free(all);
     *count += status == DX_OK;
@@ -151,9 +156,10 @@ int crew_start(struct work *work, size_t *ret_count) {
     size_t asked = options->extensions.count + settings.count + settings.wrong;
     *ret_count = 0;
     for (size_t i = 0; i < options->extensions.count && code == CLI_OK; i++)
-        code = add(work, options->extensions.at[i], NULL, NULL, ret_count);
+        code = add(work, options->extensions.at[i], NULL, NULL, true, ret_count);
     for (size_t i = 0; i < settings.count && code == CLI_OK; i++)
-        code = add(work, settings.at[i].path, settings.at[i].args, settings.at[i].env, ret_count);
+        code = add(work, settings.at[i].path, settings.at[i].args, settings.at[i].env, false,
+                   ret_count);
     settings_done(&settings);
     if (code == CLI_OK && asked && !*ret_count)
         code = cli_fail(CLI_NO_START, "no extension can be started");

@@ -12,7 +12,8 @@ const cli_verb *const cli_verbs[] = {&cli_hermes, NULL};
 const cli_verb cli_command = {.name = "", .words = ""};
 
 static int check_options(const struct hermes_options *options) {
-    int code = cli_check_env(&options->env);
+    int code = cli_check_env(&options->env, options->clean_env,
+                             options->inherit_env && !options->settings);
     if (code != CLI_OK)
         return code;
     if (options->settle_ms == CLI_NEVER)

@@ -14,9 +14,9 @@ static const cli_option extension_options[] = {
      " out",
      AT(settings)},
     {"env", 0, CLI_TEXTS, "NAME=VALUE", "for all extensions; may be repeated", AT(env)},
+    CLI_CLEAN_ENV(AT(clean_env)),
     {"inherit-env", 0, CLI_FLAG, NULL,
-     "hand on the whole environment, not only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG, LC_*",
-     AT(inherit_env)},
+     "pass the whole environment to the extensions of --settings, too", AT(inherit_env)},
     {"cwd", 0, CLI_FOLDER, "FOLDER", "where extensions run (here)", AT(cwd)},
     {"data", 0, CLI_FOLDER, "FOLDER",
      "where they may keep their data; is made if it is not there ($XDG_DATA_HOME/duplex/hermes, "

@@ -63,7 +63,7 @@ static dx_hermes_config configure(struct work *work, const char *data) {
         config.shape = strcmp(options->shape, "keys") == 0 ? DX_HL7_KEYS : DX_HL7_SEGMENTS;
     if (data)
         config.data_directory = data;
-    config.inherit_env = options->inherit_env;
+    config.inherit_env = options->inherit_env && !options->clean_env;
     config.cwd = options->cwd;
     config.start_ms = options->start_ms ? options->start_ms : config.start_ms;
     config.stop_ms = options->stop_ms ? options->stop_ms : config.stop_ms;

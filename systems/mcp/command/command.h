@@ -33,6 +33,7 @@ struct mcp_options {
     const char *listen;
     uint64_t size_max;
 
+    bool clean_env;
     bool inherit_env;
     bool progress;
     bool reset;

@@ -15,11 +15,11 @@ static int check_words(const struct mcp_options *options, char **command) {
         return cli_fail(CLI_USAGE,
                         "the server is missing: put its command behind --, or pass --config or"
                         " --connect");
-    if (options->connect &&
-        (options->env.count || options->inherit_env || options->cwd || options->keep_daemons))
-        return cli_fail(
-            CLI_USAGE, "--env, --inherit-env, --cwd and --keep-daemons are for a command after --");
-    return cli_check_env(&options->env);
+    if (options->connect && (options->env.count || options->clean_env || options->inherit_env ||
+                             options->cwd || options->keep_daemons))
+        return cli_fail(CLI_USAGE,
+                        "--env, --clean-env, --cwd and --keep-daemons are for a command after --");
+    return cli_check_env(&options->env, options->clean_env, command && options->inherit_env);
 }
 
 /* Which one is meant, if there are several? */
@@ -58,7 +58,7 @@ static int take_entry(const struct mcp_options *options, struct server *server) 
     const cli_config_peer *peer = &server->config.peers[0];
     server->argv = peer->argv;
     server->cwd = options->cwd ? options->cwd : peer->cwd;
-    server->inherit_env = options->inherit_env || peer->inherit_env;
+    server->inherit_env = !options->clean_env && (options->inherit_env || peer->inherit_env);
     server->timeout_ms = peer->timeout_ms;
     return take_protocol(peer, server);
 }
@@ -90,7 +90,7 @@ int server_find(const struct mcp_options *options, char **command, struct server
     *ret_server = (struct server){.argv = (const char *const *)(void *)command,
                                   .connect = options->connect,
                                   .cwd = options->cwd,
-                                  .inherit_env = options->inherit_env};
+                                  .inherit_env = !options->clean_env};
     int code = check_words(options, command);
     if (code == CLI_OK && options->config)
         code = take_entry(options, ret_server);

@@ -56,6 +56,7 @@ typedef struct dx_hermes_entry {
                                 (quotes, backslashes), but nothing is expanded */
     const char *const *args; /* what follows it, NULL at the end; may be NULL */
     const char *const *env;  /* "NAME=value" …, NULL at the end; may be NULL */
+    int inherit_env;         /* pass the whole environment, whatever the configuration says */
 } dx_hermes_entry;
 
 /* Splits a line as the path of an entry: words, NULL at the end, in one block for free(). There may

@@ -17,7 +17,7 @@ endif()
 install(TARGETS duplex_shared duplex_static EXPORT DuplexTargets)
 install(TARGETS duplex_cli duplex_repl_cli)
 # What `duplex demo` and the tutorials talk to; `pkg-config --variable=examples duplex` says where.
-foreach(example example_echo example_poll hermes_example_normalise mcp_example_adder
+foreach(example example_echo example_lsp-outline example_poll hermes_example_normalise mcp_example_adder
         mcp_example_conformance reginald_example_symlink)
     set_target_properties(${example} PROPERTIES INSTALL_RPATH "$ORIGIN/${libexec_to_lib}")
     install(TARGETS ${example} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)

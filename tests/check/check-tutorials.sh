@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every command of the README and of docs/tutorial runs as pasted after `./dev run`, and prints what the
-# page says. Nothing is prepared: each page gets a folder with ./dev and build/, and an environment
-# without a variable of ours.
+# page says. Nothing is prepared: each page gets a folder with ./dev, README.md and build/, and an
+# environment without a variable of ours.
 set -euo pipefail
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 command -v pkg-config >/dev/null || { echo "pkg-config is not installed"; exit 77; }
@@ -13,7 +13,7 @@ for page in "$SOURCE"/README.md "$SOURCE"/docs/tutorial/*.md; do
     here=$work/$(basename "$page" .md)
     mkdir -p "$here"/{clone,home,tmp}
     mkdir -m 700 "$here/run"
-    cp "$SOURCE/dev" "$here/clone/"
+    cp "$SOURCE"/{dev,README.md} "$here/clone/"
     ln -s "$BUILD" "$here/clone/build"
     env -i PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C.UTF-8 TERM=xterm HOME="$here/home" TMPDIR="$here/tmp" \
         XDG_RUNTIME_DIR="$here/run" \

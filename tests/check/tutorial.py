@@ -11,7 +11,8 @@ A fenced block "```LANGUAGE FILE" is a file that the reader writes. Readers don'
 so the text above it has `FILE`. It is written to the folder that the preparation went to. A block
 "```console" has commands after "$ " (a line that ends with a backslash continues), each followed by
 what it prints, on either stream. There, "…" stands for any text within a line, and a line that is
-only "…" for any lines; "0.…" at the start of a line of traffic is its time.
+only "…" for any lines; "0.…" at the start of a line of traffic is its time. A line that begins with
+"# " is a caption.
 """
 import pathlib, re, subprocess, sys, textwrap
 
@@ -79,6 +80,8 @@ def steps(lines):
     """(command, what it prints) of a console block."""
     step = None
     for line in lines:
+        if line.startswith("# "):  # a caption
+            continue
         if step and step[0].endswith("\\"):
             step[0] = step[0][:-1] + line.strip()
         elif line.startswith("$ "):

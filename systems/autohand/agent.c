@@ -31,10 +31,10 @@ static dx_status check_workspace(const char *path, dx_error *reterr) {
     char home[PATH_MAX];
     const char *named = getenv("HOME");
     if (!path || !*path || !dx__is_utf8(dx_str(path)))
-        return dx__autohand_core_fail(reterr, "there is no workspace, or its name is not UTF-8",
-                                      "");
+        return dx__autohand_core_fail(
+            reterr, "the workspace is missing, or its name is not valid UTF-8", "");
     if (!realpath(path, real))
-        return dx__autohand_core_fail(reterr, "there is no folder ", path);
+        return dx__autohand_core_fail(reterr, "no such folder: ", path);
     for (size_t i = 0; never[i]; i++)
         if (strcmp(real, never[i]) == 0)
             return dx__autohand_core_fail(reterr, "Unsafe workspace: ", real);
@@ -63,7 +63,7 @@ static dx_status fill(dx_autohand_agent *agent, dx_error *reterr) {
     if (status != DX_OK)
         agent->workspace.folder = -1;
     else if (!dx__is_utf8(dx_str(agent->workspace.path)))
-        status = dx__autohand_core_fail(reterr, "the workspace's name is not UTF-8", "");
+        status = dx__autohand_core_fail(reterr, "the workspace's name is not valid UTF-8", "");
     if (status == DX_OK && config->settings)
         status = dx__autohand_settings_read(&agent->settings, &agent->alloc,
                                             dx_str(config->settings), reterr);
@@ -83,7 +83,7 @@ dx_status dx_autohand_agent_new(dx_loop *loop, const dx_autohand_agent_config *c
     dx_allocator alloc = dx__autohand_core_allocator(config->allocator);
     if (!loop || !config->model) {
         dx_autohand_model_free(config->model);
-        return dx__autohand_core_fail(reterr, "there is no model, or no loop", "");
+        return dx__autohand_core_fail(reterr, "the model or the loop is missing", "");
     }
     dx_autohand_agent *agent = dx__malloc(&alloc, sizeof *agent);
     if (!agent) {
@@ -196,5 +196,5 @@ struct dx__autohand_occasion dx__autohand_occasion_of(dx__autohand_hook_event ev
 void dx__autohand_agent_occasion(dx_autohand_agent *agent,
                                  const struct dx__autohand_occasion *occasion) {
     if (dx__autohand_hooks_run(agent, occasion, NULL, NULL, NULL) != DX_OK)
-        dx__autohand_log(agent, "warn", "hooks can't be run: out of memory");
+        dx__autohand_log(agent, "warn", "cannot run hooks: out of memory");
 }

@@ -38,7 +38,7 @@ static void on_closed(dx_link *link, const dx_error *why, void *user) {
     bool plain = agent->leaving || is_plain_end(why);
     dx__autohand_agent_enter(agent);
     if (!plain)
-        dx__autohand_log(agent, "error", "the conversation ended: %s", why->phrase);
+        dx__autohand_log(agent, "error", "the connection ended: %s", why->phrase);
     agent->link = dx_link_free(agent->link);
     gone(agent, plain ? 0 : 1);
     dx__autohand_agent_exit(agent);
@@ -159,7 +159,7 @@ dx_status dx_autohand_agent_open(dx_autohand_agent *agent, int in, int out, dx_f
     dx_link_config config = link_config(agent, framing, first);
     struct dx__autohand_occasion start = dx__autohand_occasion_of(DX__HOOK_SESSION_START);
     if (agent->link || agent->has_left)
-        return dx__autohand_core_fail(reterr, "the agent is open already", "");
+        return dx__autohand_core_fail(reterr, "the agent is already open", "");
     agent->in_headers = framing == DX_FRAMING_HEADER;
     if (!agent->leave_timer &&
         dx_timer_new(agent->loop, on_leave_time, agent, &agent->leave_timer) != DX_OK) {

@@ -8,7 +8,7 @@ void dx__autohand_serve_reply(dx_autohand_agent *agent, dx_request request, yyjs
         status = dx_link_reply(agent->link, request, dx_json_built(result));
     const char *why = status == DX_ERR_NOMEM   ? "out of memory"
                       : status == DX_ERR_LIMIT ? "The result is too large"
-                      : status == DX_BUSY      ? "Too much waits to be read already"
+                      : status == DX_BUSY      ? "Too much output is waiting to be read"
                                                : NULL;
     if (why)
         dx__autohand_serve_error(agent, request, DX_CODE_INTERNAL, dx_str(why));

@@ -5,7 +5,7 @@
 bool dx__autohand_work_check(struct dx__autohand_work *work) {
     dx_autohand_agent *agent = work->call.agent;
     char text[640] = "Invalid arguments: ";
-    dx_misfit why = {.phrase = "they can't be checked"};
+    dx_misfit why = {.phrase = "cannot check them"};
     if (!work->tool) {
         char unknown[200] = "Unknown tool: ";
         dx__say_str(unknown, sizeof unknown, work->call.tool_name);
@@ -13,12 +13,12 @@ bool dx__autohand_work_check(struct dx__autohand_work *work) {
         return false;
     }
     if (!work->call.args) {
-        dx__autohand_work_fail(work, dx_str("Invalid arguments: they are no JSON object"));
+        dx__autohand_work_fail(work, dx_str("Invalid arguments: not a JSON object"));
         return false;
     }
     if (dx__autohand_has_twins(work->call.args)) {
-        dx__autohand_work_fail(work,
-                               dx_str("Invalid arguments: there are two of one name, or too many"));
+        dx__autohand_work_fail(
+            work, dx_str("Invalid arguments: a duplicate name, or too many arguments"));
         return false;
     }
     if (dx__autohand_toolbox_check(agent->tools, work->tool, work->call.args, &why) != DX_OK) {
@@ -81,7 +81,7 @@ bool dx__autohand_work_merge(struct dx__autohand_work *work, yyjson_val *updated
     if (!may_change(work, updated)) {
         dx__autohand_work_refuse(
             work, DX_AUTOHAND_DENIED,
-            dx_str("Permission denied: a hook changed arguments that it may not change"));
+            dx_str("Permission denied: a hook changed an argument that hooks may not change"));
         return false;
     }
     yyjson_mut_val *args = begin(work, &doc);
@@ -134,7 +134,7 @@ bool dx__autohand_work_replace(struct dx__autohand_work *work, dx_text alternati
     }
     if (!good) {
         yyjson_mut_doc_free(doc);
-        dx__autohand_work_fail(work, dx_str("what the user wants instead can't be done"));
+        dx__autohand_work_fail(work, dx_str("the user's alternative cannot be used"));
         return false;
     }
     return take(work, doc, args);

@@ -11,7 +11,7 @@ static void take_other(struct dx__autohand_work *work, dx_text alternative) {
         return;
     if (dx__autohand_work_verdict(work, false) == DX__VERDICT_DENY) {
         dx__autohand_work_refuse(work, DX_AUTOHAND_DENIED,
-                                 dx_str("Permission denied: a rule forbids it"));
+                                 dx_str("Permission denied: forbidden by a rule"));
         return;
     }
     work->allowed = true;
@@ -78,6 +78,6 @@ void dx__autohand_work_ask(struct dx__autohand_work *work, bool inside) {
     if (!sentence.data || !can_be_told(work, &sentence) ||
         dx__autohand_question_open(agent, &asking, on_answer, work, &work->question) != DX_OK)
         dx__autohand_work_refuse(work, DX_AUTOHAND_DENIED,
-                                 dx_str("Permission denied: the user can't be asked"));
+                                 dx_str("Permission denied: the user cannot be asked"));
     dx_buf_done(&sentence);
 }

@@ -106,7 +106,7 @@ static void judge_by_rules(struct dx__autohand_work *work) {
         verdict = dx__autohand_work_verdict(work, asks_at_the_gate(work));
     work->stage = DX__WORK_READY;
     if (verdict == DX__VERDICT_DENY)
-        deny(work, dx_str("a rule forbids it"));
+        deny(work, dx_str("forbidden by a rule"));
     else if (!work->allowed && (work->forced || verdict == DX__VERDICT_ASK))
         work->stage = DX__WORK_TO_ASK;
 }
@@ -159,7 +159,7 @@ static void begin(struct dx__autohand_work *work) {
     work->stage = DX__WORK_PRE_HOOKS;
     dx__autohand_tell_hook(agent, &occasion);
     if (dx__autohand_hooks_run(agent, &occasion, on_pre_hooks, work, &work->hooking) != DX_OK)
-        deny(work, dx_str("its hooks can't be run"));
+        deny(work, dx_str("cannot run its hooks"));
 }
 
 static void on_ask_hooks(void *user, const struct dx__autohand_reply *reply) {
@@ -182,7 +182,7 @@ static void ask_hooks(struct dx__autohand_work *work) {
     work->stage = DX__WORK_ASK_HOOKS;
     dx__autohand_tell_hook(agent, &occasion);
     if (dx__autohand_hooks_run(agent, &occasion, on_ask_hooks, work, &work->hooking) != DX_OK)
-        deny(work, dx_str("its hooks can't be run"));
+        deny(work, dx_str("cannot run its hooks"));
 }
 
 void dx__autohand_work_judge(struct dx__autohand_work *work) {

@@ -31,14 +31,15 @@ static void run_job(struct dx__autohand_work *work) {
     const dx_autohand_tool *tool = &work->tool->given;
     work->stage = DX__WORK_RUNNING;
     if (!dx__autohand_work_still_may(work)) {
-        dx__autohand_work_ended(
-            work, dx_str("Permission denied: the path leads elsewhere than when it was allowed"),
-            false, false);
+        dx__autohand_work_ended(work,
+                                dx_str("Permission denied: the path now points to a different file "
+                                       "than when it was allowed"),
+                                false, false);
         return;
     }
     tool->run(&work->job, tool->user);
     if (!work->job.ended && !work->job.kept)
-        dx_autohand_job_fail(&work->job, dx_str("the tool gave no result"));
+        dx_autohand_job_fail(&work->job, dx_str("the tool returned no result"));
 }
 
 /* First as it is begun, and again when a question from inside was answered. */
@@ -78,7 +79,7 @@ static void tell_failure(const struct dx__autohand_work *work, bool late, dx_tex
         len++;
     dx__say_str(line, sizeof line, work->call.tool_name);
     dx__say_str(line, sizeof line, ": ");
-    dx__say(line, sizeof line, len ? (dx_text){told.at, len} : dx_str("it failed"));
+    dx__say(line, sizeof line, len ? (dx_text){told.at, len} : dx_str("the tool failed"));
     dx__autohand_tell_error(work->call.agent, late ? DX_AUTOHAND_TIMEOUT : DX_AUTOHAND_EXECUTION,
                             NULL, true, dx_str(line));
 }

@@ -101,7 +101,8 @@ static dx_status show_command(struct dx__autohand_work *work, dx_text command) {
     dx_text directory = dx__autohand_core_member(work->call.args, "directory");
     dx_buf text;
     if (has_nul(work, command, directory)) {
-        dx__autohand_work_fail(work, dx_str("Invalid arguments: a command with a NUL in it"));
+        dx__autohand_work_fail(work,
+                               dx_str("Invalid arguments: the command contains a NUL character"));
         return DX_OK;
     }
     dx_buf_init(&text, SIZE_MAX / 2, alloc);
@@ -226,7 +227,7 @@ void dx__autohand_work_sentence(const struct dx__autohand_work *work, bool insid
                append(text, dx_str("?"));
     }
     if (good && work->target)
-        good = append(text, dx_str("\n  It leads to ")) && append(text, dx_str(work->target));
+        good = append(text, dx_str("\n  It points to ")) && append(text, dx_str(work->target));
     if (!good || dx_buf_append(text, "", 1) != DX_OK)
         dx_buf_done(text);
 }

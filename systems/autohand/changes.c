@@ -307,7 +307,7 @@ static dx_status add(dx_autohand_agent *agent, const struct dx__autohand_call *c
     size_t cost = OVERHEAD + strlen(file->path) + text.len;
     if (batch->bytes > agent->config.batch_max || cost > agent->config.batch_max - batch->bytes)
         return dx__autohand_path_fail(reterr, DX_ERR_LIMIT, file->path,
-                                      "the changes of this turn are too large, all together");
+                                      "all changes of this turn together are too large");
     dx_status status = grow(&agent->alloc, (void **)&batch->changes, &batch->room, batch->count,
                             sizeof *batch->changes);
     if (status != DX_OK)
@@ -332,7 +332,7 @@ static dx_status keep(dx_autohand_agent *agent, const struct dx__autohand_call *
                       const char *path, dx_text text, const char *description, dx_error *reterr) {
     struct dx__autohand_changed *file;
     if (!agent->open)
-        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "no turn runs");
+        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "no turn is running");
     if (text.at && is_folder(agent, path))
         return dx__autohand_path_errno(reterr, path, EISDIR);
     dx_status status = take_file(agent, path, &file, reterr);
@@ -344,8 +344,8 @@ static dx_status keep(dx_autohand_agent *agent, const struct dx__autohand_call *
     if (!text.at && !was_there)
         status = DX_GONE;
     else if (!can_be_told(agent, file, text, description))
-        status = dx__autohand_path_fail(reterr, DX_ERR_LIMIT, path,
-                                        "the change is too large to be shown");
+        status =
+            dx__autohand_path_fail(reterr, DX_ERR_LIMIT, path, "the change is too large to show");
     else
         status = add(agent, call, file, text, reterr);
     if (status == DX_OK)
@@ -369,7 +369,7 @@ void dx__autohand_tell_modified(dx_autohand_agent *agent, const char *path, cons
     };
     dx__autohand_tell_hook(agent, &occasion);
     if (dx__autohand_hooks_run(agent, &occasion, NULL, NULL, NULL) != DX_OK)
-        dx__autohand_log(agent, "warn", "the hooks for a modified file could not be run");
+        dx__autohand_log(agent, "warn", "cannot run the hooks for a modified file");
 }
 
 static dx_status write_now(dx_autohand_agent *agent, const struct dx__autohand_call *call,
@@ -399,7 +399,8 @@ dx_status dx__autohand_batch_write(dx_autohand_agent *agent, const struct dx__au
     else if (text.at && text.len > agent->workspace.file_max)
         status = dx__autohand_path_fail(reterr, DX_ERR_LIMIT, clean, "the text is too large");
     else if (text.at && !dx__is_utf8(text)) /* it could not be shown as it would be written */
-        status = dx__autohand_path_fail(reterr, DX_ERR_INVALID, clean, "the text is no UTF-8");
+        status =
+            dx__autohand_path_fail(reterr, DX_ERR_INVALID, clean, "the text is not valid UTF-8");
     else if (agent->config.no_preview)
         status = write_now(agent, call, clean, text, reterr);
     else

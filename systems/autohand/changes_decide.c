@@ -92,7 +92,7 @@ static void stage(struct dx__autohand_deciding *deciding, struct step *step) {
     /* A command may have changed a link since, and so led it around the rules. */
     if (!why && change->file->real && dx__autohand_path_real(space, change->file->path, real) &&
         strcmp(real, change->file->real) != 0)
-        why = "it leads elsewhere than when the change was made";
+        why = "points to a different file than when the change was made";
     if (why)
         step->status =
             dx__autohand_path_fail(&step->error, DX_ERR_INVALID, change->file->path, why);
@@ -227,7 +227,7 @@ static void choose(struct dx__autohand_deciding *deciding, yyjson_val *ids, char
         if (number != SIZE_MAX)
             chosen[number] = 1;
         else if (deciding->agent->config.compat == DX_AUTOHAND_DOC && strange++ < STRANGE_MAX)
-            add_error(deciding, text, "There is no such change in this batch");
+            add_error(deciding, text, "No such change in this batch");
     }
 }
 
@@ -310,7 +310,8 @@ yyjson_mut_val *dx__autohand_decide_end(struct dx__autohand_deciding *deciding) 
     if (deciding->batch && deciding->next < deciding->batch->count) {
         (void)snprintf(id, sizeof id, "change_%s_%zu", deciding->batch->id, deciding->next + 1);
         deciding->skipped += deciding->batch->count - deciding->next;
-        add_error(deciding, id, "The agent ended before this and all behind it were written");
+        add_error(deciding, id,
+                  "The agent ended before this change and the ones after it were written");
     }
     yyjson_mut_val *object = result(deciding);
     dx__autohand_batch_drop(deciding->agent, deciding->batch);

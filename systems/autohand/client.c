@@ -84,7 +84,7 @@ static void on_starting(dx_timer *timer, void *user) {
     dx_autohand_client *client = user;
     (void)timer;
     dx__autohand_client_fail(client, DX_FAULT_TIMEOUT,
-                             "the agent did not say in time that it is ready (agentStart)");
+                             "timed out waiting for agentStart from the agent");
 }
 
 static dx_status start(dx_autohand_client *client, dx_error *reterr) {
@@ -120,13 +120,14 @@ dx_status dx_autohand_client_start(dx_loop *loop, const dx_autohand_client_confi
     dx_buf_init(&buf, 0, config->child.link.peer.allocator);
     if (!config->child.argv || !config->child.argv[0]) {
         if (reterr)
-            dx__autohand_client_set_error(reterr, DX_FAULT_START, "a client needs an agent");
+            dx__autohand_client_set_error(reterr, DX_FAULT_START,
+                                          "the command that starts the agent is missing");
         return DX_ERR_INVALID;
     }
     dx_autohand_client *client = dx__malloc(&buf.alloc, sizeof *client);
     if (!client) {
         if (reterr)
-            dx__autohand_client_set_error(reterr, DX_FAULT_START, "no memory");
+            dx__autohand_client_set_error(reterr, DX_FAULT_START, "out of memory");
         return DX_ERR_NOMEM;
     }
     *client = (dx_autohand_client){.config = *config, .alloc = buf.alloc, .loop = loop};
@@ -137,7 +138,7 @@ dx_status dx_autohand_client_start(dx_loop *loop, const dx_autohand_client_confi
         return DX_OK;
     }
     if (error.fault == DX_FAULT_NONE)
-        dx__autohand_client_set_error(&error, DX_FAULT_START, "no memory");
+        dx__autohand_client_set_error(&error, DX_FAULT_START, "out of memory");
     if (reterr)
         *reterr = error;
     destroy(client);
@@ -160,7 +161,7 @@ void dx__autohand_client_fail(dx_autohand_client *client, dx_fault fault, const 
 }
 
 void dx__autohand_client_no_memory(dx_autohand_client *client) {
-    dx__autohand_client_fail(client, DX_FAULT_SYSTEM, "no memory");
+    dx__autohand_client_fail(client, DX_FAULT_SYSTEM, "out of memory");
 }
 
 /* What is known of it. */

@@ -12,8 +12,8 @@ void dx__autohand_client_batch_free(dx_autohand_client *client) {
 
 void dx__autohand_client_batch_begin(dx_autohand_client *client, dx_text id) {
     if (client->batch.count)
-        dx__autohand_client_violation(client, "a second batch of changes in a turn: the first one"
-                                              " is dropped");
+        dx__autohand_client_violation(
+            client, "second batch of changes in one turn: dropping the first one");
     dx__autohand_client_batch_free(client);
     if (id.at && !dx__autohand_client_copy(client, &client->batch.id, id))
         dx__autohand_client_no_memory(client);
@@ -86,12 +86,12 @@ void dx__autohand_client_batch_add(dx_autohand_client *client, const dx_autohand
     if (batch->ended || batch->broken || !batch->id)
         return;
     if (!change.id.len)
-        dx__autohand_client_violation(client, "a change without an id");
+        dx__autohand_client_violation(client, "change without an id");
     if (client->freed)
         return;
     if (!fits(client, &change)) {
         batch->broken = true;
-        dx__autohand_client_violation(client, "more changes than can be kept: all are rejected");
+        dx__autohand_client_violation(client, "too many changes to keep: all of them are rejected");
         return;
     }
     if (!make_room(client) || !copy_texts(client, &change)) {
@@ -108,8 +108,8 @@ void dx__autohand_client_batch_end(dx_autohand_client *client, int64_t count) {
     batch->ended = true;
     batch->partial = count >= 0 && (uint64_t)count != batch->count;
     if (!batch->broken && batch->partial)
-        dx__autohand_client_violation(client,
-                                      "changesBatchEnd tells another number of changes than came");
+        dx__autohand_client_violation(
+            client, "changesBatchEnd: the number of changes differs from those received");
     if (!client->freed && !batch->count && count <= 0)
         dx__autohand_client_batch_free(client);
 }
@@ -118,8 +118,7 @@ void dx__autohand_client_batch_ask(dx_autohand_client *client) {
     const struct dx__autohand_client_batch *batch = &client->batch;
     if (!batch->id || !batch->ended || client->gone || client->stopping) {
         if (batch->count && !client->gone && !client->stopping)
-            dx__autohand_client_violation(client,
-                                          "changes without changesBatchEnd: they are dropped");
+            dx__autohand_client_violation(client, "changes without changesBatchEnd: dropping them");
         dx__autohand_client_batch_free(client);
         return;
     }

@@ -91,9 +91,9 @@ static void start_agent(dx_autohand_client *client) {
         return;
     dx_status status = dx__autohand_client_send(client);
     if (status != DX_OK)
-        dx__autohand_client_turn_over(client, status == DX_ERR_LIMIT
-                                                  ? "the prompt is longer than a message may be"
-                                                  : "the prompt can't be sent");
+        dx__autohand_client_turn_over(
+            client, status == DX_ERR_LIMIT ? "the prompt is longer than the limit for a message"
+                                           : "cannot send the prompt");
 }
 
 static void start_turn(dx_autohand_client *client, const dx_autohand_event *event) {

@@ -32,7 +32,8 @@ static void on_null_error(dx_autohand_client *client, const dx_event *event) {
     dx_text message =
         dx__autohand_client_text(yyjson_obj_get(yyjson_doc_get_root(doc), "error"), "message");
     dx__say_str(phrase, sizeof phrase,
-                client->ready ? "the agent could not read something: " : "the agent can't start: ");
+                client->ready ? "the agent could not read a message: "
+                              : "the agent cannot start: ");
     dx__say(phrase, sizeof phrase, message.at ? message : dx_str(event->error.phrase));
     yyjson_doc_free(doc);
     if (!client->ready && client->error.fault == DX_FAULT_NONE && !client->stopping)

@@ -19,21 +19,22 @@ static bool is_image(const char *type) {
 
 static dx_status check(const dx_autohand_prompt *prompt, dx_error *reterr) {
     if (!prompt->message.len || !dx__is_utf8(prompt->message))
-        return invalid(reterr, "a prompt needs a message, in UTF-8");
+        return invalid(reterr, "the prompt's message is missing or not valid UTF-8");
     for (size_t i = 0; prompt->files && prompt->files[i]; i++)
         if (!dx__is_utf8(dx_str(prompt->files[i])))
-            return invalid(reterr, "the name of a file is not in UTF-8");
+            return invalid(reterr, "a file name is not valid UTF-8");
     if (prompt->selection_file &&
         (!dx__is_utf8(dx_str(prompt->selection_file)) || !dx__is_utf8(prompt->selection_text)))
-        return invalid(reterr, "what is selected is not in UTF-8");
+        return invalid(reterr, "the selected text is not valid UTF-8");
     for (size_t i = 0; i < prompt->image_count; i++) {
         const dx_autohand_image *image = &prompt->images[i];
         if (!is_image(image->mime_type))
-            return invalid(reterr, "an image is image/png, image/jpeg, image/gif or image/webp");
+            return invalid(
+                reterr, "an image's type must be image/png, image/jpeg, image/gif or image/webp");
         if (image->bytes.len > IMAGE_MAX)
-            return invalid(reterr, "an image has at most 10 MiB");
+            return invalid(reterr, "an image is larger than 10 MiB");
         if (image->filename && !dx__is_utf8(dx_str(image->filename)))
-            return invalid(reterr, "the name of an image is not in UTF-8");
+            return invalid(reterr, "an image's file name is not valid UTF-8");
     }
     return DX_OK;
 }
@@ -129,6 +130,6 @@ dx_status dx__autohand_client_prompt_build(const dx_autohand_client *client,
     }
     yyjson_mut_doc_free(doc);
     if (reterr)
-        dx__autohand_client_set_error(reterr, DX_FAULT_NONE, "no memory");
+        dx__autohand_client_set_error(reterr, DX_FAULT_NONE, "out of memory");
     return DX_ERR_NOMEM;
 }

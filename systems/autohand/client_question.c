@@ -73,7 +73,7 @@ static void ask(dx_autohand_client *client, yyjson_val *params, dx_text id, bool
         permission.path = dx__autohand_client_text(params, "path");
         permission.description = dx__autohand_client_text(params, "reason");
         if (!permission.description.len)
-            permission.description = dx_str("Allow access to a folder outside of the workspace?");
+            permission.description = dx_str("Allow access to a folder outside the workspace?");
     }
     if (client->config.on_permission)
         client->config.on_permission(client, &permission, client->config.user);
@@ -84,10 +84,9 @@ static void ask(dx_autohand_client *client, yyjson_val *params, dx_text id, bool
 void dx__autohand_client_question(dx_autohand_client *client, yyjson_val *params, bool is_folder) {
     dx_text id = dx__autohand_client_text(params, "requestId");
     if (!id.at || id.len > DX__AUTOHAND_QUESTION_ID_MAX) {
-        dx__autohand_client_violation(client, id.at ? "a permission request whose requestId is too"
-                                                      " long"
-                                                    : "a permission request without requestId,"
-                                                      " which can't be answered");
+        dx__autohand_client_violation(
+            client, id.at ? "permission request with a requestId that is too long"
+                          : "permission request without a requestId: it cannot be answered");
         return;
     }
     bool is_new = !*find(client, id);
@@ -101,8 +100,8 @@ void dx__autohand_client_question(dx_autohand_client *client, yyjson_val *params
         drop(client, find(client, id));
     dx__autohand_client_stir(client);
     if (status == DX_BUSY)
-        dx__autohand_client_violation(client, "a permission is asked for, but no answer is taken:"
-                                              " this one is not asked");
+        dx__autohand_client_violation(client, "the agent requests permissions but does not read "
+                                              "the responses: skipping this request");
     if (status != DX_OK || !is_new)
         return;
     if (client->question_count <= DX__AUTOHAND_QUESTIONS_MAX) {
@@ -110,8 +109,7 @@ void dx__autohand_client_question(dx_autohand_client *client, yyjson_val *params
         return;
     }
     (void)dx_autohand_client_permit(client, id, DX_AUTOHAND_DENY_ONCE, dx_str(NULL));
-    dx__autohand_client_violation(client, "more permissions are asked for than can wait: this one"
-                                          " is denied");
+    dx__autohand_client_violation(client, "too many pending permission requests: denying this one");
 }
 
 /* Answers. */

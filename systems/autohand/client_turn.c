@@ -50,7 +50,7 @@ void dx__autohand_client_on_settle(dx_timer *timer, void *user) {
         dx__autohand_client_violation(client, "the turn ended without turnEnd");
     dx__autohand_client_turn_over(client, ended            ? NULL
                                           : turn->aborting ? "the agent did not end the turn"
-                                                           : "the agent began no turn");
+                                                           : "the agent did not start a turn");
     dx__autohand_client_leave(client);
 }
 
@@ -59,7 +59,7 @@ void dx__autohand_client_on_silence(dx_timer *timer, void *user) {
     (void)timer;
     client->turn.silent = true;
     dx__autohand_client_turn_error(client, DX_AUTOHAND_TIMEOUT,
-                                   dx_str("nothing came from the agent for too long"));
+                                   dx_str("timed out waiting for the agent"));
     (void)dx_autohand_client_abort(client);
 }
 
@@ -81,7 +81,7 @@ static void take_answer(dx_autohand_client *client, const dx_event *event) {
     if (event->outcome == DX_OUTCOME_INVALID)
         dx__autohand_client_turn_error(client, 0, dx_str(event->error.phrase));
     if (!yyjson_is_bool(success))
-        dx__autohand_client_violation(client, "autohand.prompt: its answer does not say success");
+        dx__autohand_client_violation(client, "autohand.prompt: the response lacks 'success'");
     if (client->freed)
         return;
     /* Those that answer at the end say turnEnd before, and one that got lost would be waited for
@@ -155,7 +155,7 @@ dx_status dx_autohand_client_prompt(dx_autohand_client *client, const dx_autohan
     if (client->gone || client->stopping || client->freed)
         return refuse(reterr, DX_CLOSED, "the agent has ended");
     if (client->turn.stage != DX__STAGE_NONE)
-        return refuse(reterr, DX_BUSY, "a turn is running");
+        return refuse(reterr, DX_BUSY, "a turn is already running");
     dx_status status = dx__autohand_client_prompt_build(client, prompt, &doc, reterr);
     if (status != DX_OK)
         return status;
@@ -173,7 +173,7 @@ dx_status dx_autohand_client_prompt(dx_autohand_client *client, const dx_autohan
     dx__autohand_client_turn_free(client);
     reset(client);
     return refuse(reterr, status,
-                  status == DX_ERR_LIMIT ? "the prompt is longer than a message may be"
+                  status == DX_ERR_LIMIT ? "the prompt is longer than the limit for a message"
                                          : dx_status_name(status));
 }
 

@@ -89,7 +89,7 @@ bool dx__autohand_history_begins(const struct dx__autohand_history *history, siz
 
 /* A call needs its result, but not all of it. False: there is nothing that can be left out. */
 static bool leave_out(struct dx__autohand_history *history) {
-    static const char note[] = "[left out: all results of this step together are too long]";
+    static const char note[] = "[omitted: the results of this step are too long in total]";
     for (; history->group + 1 + history->emptied < history->count; history->emptied++) {
         struct dx__autohand_message **place = &history->all[history->group + 1 + history->emptied];
         struct dx__autohand_message given = **place;
@@ -168,11 +168,11 @@ dx_status dx__autohand_history_add(dx_autohand_agent *agent,
 /* A place for the prompt that is never the first message's. */
 static dx_status add_system(dx_autohand_agent *agent, struct dx__autohand_history *history) {
     static const char text[] =
-        "You are a coding agent. You work on the files of one folder, the workspace, by the tools "
-        "that you are given; paths are relative to it, and nothing outside of it is within reach. "
-        "Changes to files are shown to the user, who decides about them; what you read already "
-        "shows them. The user may refuse a call: then go on without it. Say shortly what you have "
-        "done when you are done.";
+        "You are a coding agent. You work on the files of one folder, the workspace, using the "
+        "tools you are given. Paths are relative to the workspace, and nothing outside it can be "
+        "reached. The user reviews your changes to files and decides which of them to apply; the "
+        "files you read already include them. The user may deny a tool call: continue without it. "
+        "When you are done, say briefly what you have done.";
     char head[64] = "Workspace: ";
     size_t len = sizeof text - 1 + strlen(agent->workspace.path) + sizeof head;
     char *whole = dx__malloc(&agent->alloc, len + 2);

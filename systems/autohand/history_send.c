@@ -46,7 +46,7 @@ static bool put_cut(const dx_allocator *alloc, yyjson_mut_doc *doc, yyjson_mut_v
     char gap[80];
     while (share && ((unsigned char)text.at[share] & 0xc0) == 0x80)
         share--;
-    (void)snprintf(gap, sizeof gap, "\n[… %zu bytes left out …]", text.len - share);
+    (void)snprintf(gap, sizeof gap, "\n[… %zu bytes omitted …]", text.len - share);
     dx_buf cut;
     dx_buf_init(&cut, SIZE_MAX / 2, alloc);
     bool good = dx_buf_append(&cut, text.at, share) == DX_OK &&

@@ -184,8 +184,8 @@ static dx_status open_hooking(dx_autohand_agent *agent, struct dx__autohand_fact
                               const struct series *series, struct dx__autohand_hooking **ret);
 
 static void log_left_out(dx_autohand_agent *agent, dx_status status) {
-    dx__autohand_log(agent, "warn", "a hook is not run: %s",
-                     status == DX_BUSY ? "too many wait already" : dx_status_name(status));
+    dx__autohand_log(agent, "warn", "not running a hook: %s",
+                     status == DX_BUSY ? "too many hooks are waiting" : dx_status_name(status));
 }
 
 /* Each for itself: none of them waits for another. */

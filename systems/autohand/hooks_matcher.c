@@ -40,7 +40,7 @@ static dx_status read_around(const dx_allocator *alloc, const char *before, dx_t
 }
 
 static dx_status compile(struct dx__autohand_matcher *matcher, const char *source, char why[200]) {
-    dx_misfit misfit = {.phrase = "it is no UTF-8"};
+    dx_misfit misfit = {.phrase = "not valid UTF-8"};
     dx_schemas_config config = dx_schemas_defaults();
     config.allocator = &matcher->alloc;
     dx_status status =

@@ -59,20 +59,20 @@ static const char *wrong_member(yyjson_val *reply) {
     static const char *const decisions[] = {"allow", "deny", "ask", "block"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (member(reply, texts[i]) && !yyjson_is_str(member(reply, texts[i])))
-            return "Hook reply has a member of a wrong type";
+            return "Hook reply has a member of the wrong type";
     if (member(reply, "continue") && !yyjson_is_bool(member(reply, "continue")))
-        return "Hook reply has a member of a wrong type";
+        return "Hook reply has a member of the wrong type";
     if (member(reply, "updatedInput") && !yyjson_is_obj(member(reply, "updatedInput")))
-        return "Hook reply has a member of a wrong type";
+        return "Hook reply has a member of the wrong type";
     yyjson_val *decision = member(reply, "decision");
     for (size_t i = 0; decision && i < sizeof decisions / sizeof *decisions; i++)
         if (yyjson_equals_str(decision, decisions[i]))
             return NULL;
-    return decision ? "Hook reply has a decision that is not known" : NULL;
+    return decision ? "Hook reply has an unknown decision" : NULL;
 }
 
 static const char *update(struct dx__autohand_said *said, yyjson_val *input) {
-    static const char no_memory[] = "Hook reply does not fit into the memory";
+    static const char no_memory[] = "Out of memory for the hook reply";
     yyjson_alc alc = dx__autohand_guard_alc(&said->alloc);
     if (yyjson_obj_get(input, "type") || yyjson_obj_get(input, "tool"))
         return "Hook may not change the reserved arguments type and tool";
@@ -125,7 +125,7 @@ static const char *take(struct dx__autohand_said *said, const struct dx__autohan
     if (context.len && dx__autohand_list_count(said->context) < CONTEXT_MAX &&
         dx__autohand_list_add(&said->context, &said->alloc, dx__text_copy(&said->alloc, context)) !=
             DX_OK)
-        return "Hook reply does not fit into the memory";
+        return "Out of memory for the hook reply";
     return NULL;
 }
 
@@ -138,13 +138,13 @@ static const char *read_reply(struct dx__autohand_said *said,
     if (ending->output_cut)
         return "Hook reply is too long";
     if (dx_json_check(text, DEPTH_MAX, NULL) != DX_FAULT_NONE)
-        return "Hook reply is no valid JSON";
+        return "Hook reply is not valid JSON";
     yyjson_alc alc = dx__autohand_guard_alc(&said->alloc);
     yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.at, text.len, 0, &alc, NULL);
     if (!doc)
-        return "Hook reply is no valid JSON";
+        return "Hook reply is not valid JSON";
     const char *wrong = dx__autohand_has_twins(yyjson_doc_get_root(doc))
-                            ? "Hook reply has a member twice"
+                            ? "Hook reply has a duplicate member"
                             : take(said, ending->hook, yyjson_doc_get_root(doc));
     yyjson_doc_free(doc);
     return wrong;
@@ -202,6 +202,6 @@ void dx__autohand_said_sum(const struct dx__autohand_said *said, struct dx__auto
     } else if (said->updated && !*ret_updated) {
         reply->verdict = DX__VERDICT_DENY;
         reply->said = true;
-        reply->reason = dx_str("Hook reply does not fit into the memory");
+        reply->reason = dx_str("Out of memory for the hook reply");
     }
 }

@@ -35,11 +35,11 @@ static const char *wrong_with(yyjson_val *image) {
     dx_text type = dx__autohand_core_member(image, "mimeType");
     dx_text data = dx__autohand_core_member(image, "data");
     if (!is_known(type))
-        return "an image must be png, jpeg, gif or webp";
+        return "expected png, jpeg, gif or webp";
     if (decoded(data) == SIZE_MAX)
-        return "an image must be in base64";
+        return "not valid base64";
     if (decoded(data) > IMAGE_MAX)
-        return "an image may have at most 10 MiB";
+        return "larger than 10 MiB";
     return NULL;
 }
 
@@ -61,7 +61,7 @@ static void tell_wrong(dx_autohand_agent *agent, yyjson_val *image, size_t index
     char text[300];
     char name[100] = "";
     dx__say(name, sizeof name, dx__autohand_core_member(image, "filename"));
-    (void)snprintf(text, sizeof text, "Image %zu%s%s was left out: %s", index + 1, *name ? " " : "",
+    (void)snprintf(text, sizeof text, "Image %zu%s%s was skipped: %s", index + 1, *name ? " " : "",
                    name, wrong);
     dx__autohand_tell_error(agent, DX_CODE_PARAMS, NULL, true, dx_str(text));
 }
@@ -74,7 +74,7 @@ void dx__autohand_images_free(const dx_allocator *alloc, dx_text *images, size_t
 
 static void tell_more(dx_autohand_agent *agent, size_t count) {
     char text[80];
-    (void)snprintf(text, sizeof text, "%zu more images were left out", count);
+    (void)snprintf(text, sizeof text, "%zu more images were skipped", count);
     dx__autohand_tell_error(agent, DX_CODE_PARAMS, NULL, true, dx_str(text));
 }
 
@@ -96,7 +96,7 @@ static size_t sift(dx_autohand_agent *agent, yyjson_val *images) {
         tell_more(agent, index - good - TOLD_MAX);
     if (good && !agent->config.model->sees_images) {
         dx__autohand_tell_error(agent, DX_AUTOHAND_EXECUTION, NULL, true,
-                                dx_str("The model can't see images; they were left out"));
+                                dx_str("The model does not support images; they were skipped"));
         return 0;
     }
     return good;

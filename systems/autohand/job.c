@@ -135,7 +135,7 @@ dx_text dx__autohand_job_output(dx_autohand_job *job) {
     const dx_allocator *alloc = &job->work->call.agent->alloc;
     char gap[80] = "";
     if (job->skipped)
-        (void)snprintf(gap, sizeof gap, "\n[… %llu bytes left out …]\n",
+        (void)snprintf(gap, sizeof gap, "\n[… %llu bytes omitted …]\n",
                        (unsigned long long)job->skipped);
     size_t len = job->head.len + strlen(gap) + job->tail_len;
     char *all = dx__malloc(alloc, len + 1);

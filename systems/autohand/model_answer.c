@@ -13,7 +13,7 @@ void dx__autohand_model_answer_done(struct dx__autohand_model_answer *answer) {
 
 static dx_status is_none(struct dx__autohand_model_answer *answer, const char *why) {
     dx__autohand_model_trouble_set(&answer->trouble, DX_AUTOHAND_FAIL_NETWORK, true,
-                                   "the model's answer can't be understood: %s", why);
+                                   "invalid response from the model: %s", why);
     return DX_MISFIT;
 }
 
@@ -52,11 +52,11 @@ static dx_status take_calls(struct dx__autohand_model_answer *answer, yyjson_val
     size_t i, count;
     yyjson_val *fragment;
     if (list && !yyjson_is_null(list) && !yyjson_is_arr(list))
-        return is_none(answer, "tool_calls is no list");
+        return is_none(answer, "tool_calls is not an array");
     yyjson_arr_foreach(list, i, count, fragment) {
         dx_status status = dx__autohand_model_calls_add(&answer->calls, fragment, whole);
         if (status == DX_MISFIT)
-            return is_none(answer, "a tool call is none");
+            return is_none(answer, "invalid tool call");
         if (status == DX_ERR_LIMIT) {
             dx__autohand_model_trouble_set(&answer->trouble, DX_AUTOHAND_FAIL_UNKNOWN, false,
                                            "the model calls more than %d tools at once",
@@ -130,7 +130,8 @@ static dx_status take_error(struct dx__autohand_model_answer *answer, yyjson_val
         (struct dx__autohand_model_trouble){.kind = DX_AUTOHAND_FAIL_SERVER, .retryable = true};
     if (yyjson_is_int(code) && yyjson_get_sint(code) >= 400 && yyjson_get_sint(code) < 600)
         dx__autohand_model_trouble_of_status(trouble, (int)yyjson_get_sint(code));
-    dx__autohand_model_trouble_say(trouble, said.len ? said : dx_str("the model reports an error"));
+    dx__autohand_model_trouble_say(trouble,
+                                   said.len ? said : dx_str("the model reported an error"));
     return DX_MISFIT;
 }
 
@@ -138,12 +139,12 @@ static dx_status take(struct dx__autohand_model_answer *answer, yyjson_val *root
     yyjson_val *choices = yyjson_obj_get(root, "choices");
     yyjson_val *error = yyjson_obj_get(root, "error");
     if (!yyjson_is_obj(root))
-        return is_none(answer, "it is no object");
+        return is_none(answer, "not an object");
     if ((error && !yyjson_is_null(error)) ||
         (!choices && yyjson_is_str(yyjson_obj_get(root, "message"))))
         return take_error(answer, root);
     if (choices && !yyjson_is_null(choices) && !yyjson_is_arr(choices))
-        return is_none(answer, "choices is no list");
+        return is_none(answer, "choices is not an array");
     take_usage(answer, yyjson_obj_get(root, "usage"));
     yyjson_val *choice = yyjson_arr_get_first(choices);
     /* One is asked for: who sends more sends each in pieces of its own. */
@@ -158,7 +159,7 @@ dx_status dx__autohand_model_answer_take(struct dx__autohand_model_answer *answe
     if (!doc && error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
         return DX_ERR_NOMEM;
     if (!doc)
-        return is_none(answer, error.msg ? error.msg : "it is no JSON");
+        return is_none(answer, error.msg ? error.msg : "not JSON");
     dx_status status = take(answer, yyjson_doc_get_root(doc));
     yyjson_doc_free(doc);
     return status;

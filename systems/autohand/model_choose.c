@@ -42,10 +42,9 @@ static dx_status choose_command(dx_loop *loop, const dx_autohand_choice *choice,
 static dx_status refuse_provider(const char *provider, dx_error *reterr) {
     if (strcmp(provider, "script") == 0)
         return dx__autohand_model_refuse(reterr, DX_ERR_INVALID, "settings: /script/file: missing");
-    return dx__autohand_model_refuse(reterr, DX_ERR_INVALID,
-                                     "settings: /provider: %.100s is not known here, and has no "
-                                     "baseUrl",
-                                     provider);
+    return dx__autohand_model_refuse(
+        reterr, DX_ERR_INVALID, "settings: /provider: unknown provider '%.100s' without a baseUrl",
+        provider);
 }
 
 static dx_status choose(dx_loop *loop, const dx_autohand_choice *choice,

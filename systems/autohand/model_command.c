@@ -77,7 +77,7 @@ static void on_silence(dx_timer *timer, void *user) {
     struct dx__autohand_model_trouble trouble;
     (void)timer;
     dx__autohand_model_trouble_set(&trouble, DX_AUTOHAND_FAIL_TIMEOUT, true,
-                                   "nothing came from the model's program within %llu ms",
+                                   "the model's program timed out: no output within %llu ms",
                                    (unsigned long long)asked->config.silence_ms);
     dx__autohand_asked_fail(asked, &trouble);
     leave(asked);
@@ -109,7 +109,7 @@ static void put_question(struct dx__autohand_asked *asked) {
     if (status == DX_OK || (status == DX_CLOSED && !asked->fresh))
         return;
     dx__autohand_model_trouble_set(&asked->trouble, DX_AUTOHAND_FAIL_UNKNOWN, false,
-                                   "the model's program can't be asked: %s",
+                                   "cannot send a request to the model's program: %s",
                                    error.phrase[0] ? error.phrase : dx_status_name(status));
     dx_timer_set(asked->soon, 0);
 }
@@ -229,7 +229,7 @@ dx_status dx_autohand_model_command(dx_loop *loop, const dx_autohand_command_con
     dx_allocator alloc = dx__autohand_model_allocator(config->allocator);
     struct dx__autohand_asked *asked = dx__malloc(&alloc, sizeof *asked);
     if (!asked)
-        return dx__autohand_model_refuse(reterr, DX_ERR_NOMEM, "no memory");
+        return dx__autohand_model_refuse(reterr, DX_ERR_NOMEM, "out of memory");
     *asked = (struct dx__autohand_asked){.config = *config, .alloc = alloc, .loop = loop};
     if (!asked->config.model)
         asked->config.model = "command";
@@ -242,7 +242,7 @@ dx_status dx_autohand_model_command(dx_loop *loop, const dx_autohand_command_con
         status = dx_timer_new(loop, on_soon, asked, &asked->soon);
     if (status != DX_OK) {
         destroy(asked);
-        return dx__autohand_model_refuse(reterr, status, "no memory");
+        return dx__autohand_model_refuse(reterr, status, "out of memory");
     }
     asked->base = (dx_autohand_model){.ask = ask,
                                       .cancel = cancel,

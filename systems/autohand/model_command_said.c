@@ -40,13 +40,13 @@ static bool take_call(struct dx__autohand_asked *asked, yyjson_val *call) {
     dx_text name = dx_json_string(yyjson_obj_get(call, "name"));
     bool there = false;
     if (!name.at) {
-        fail_for(asked, "a toolCall has no name");
+        fail_for(asked, "a toolCall without a name");
         return false;
     }
     dx_buf_init(&args, SIZE_MAX / 4, &asked->alloc);
     dx_status status = dx__autohand_model_args(&args, yyjson_obj_get(call, "args"));
     if (status != DX_OK)
-        fail_for(asked, "no memory");
+        fail_for(asked, "out of memory");
     else
         there = dx__autohand_ear_call(&asked->ear, dx_json_string(yyjson_obj_get(call, "id")), name,
                                       (dx_text){args.len ? args.data : "", args.len});
@@ -58,7 +58,7 @@ static bool take_call(struct dx__autohand_asked *asked, yyjson_val *call) {
 static bool take_calls(struct dx__autohand_asked *asked, yyjson_val *calls) {
     yyjson_arr_iter iter = yyjson_arr_iter_with(calls);
     if (calls && !yyjson_is_null(calls) && !yyjson_is_arr(calls)) {
-        fail_for(asked, "toolCalls is no list");
+        fail_for(asked, "toolCalls is not an array");
         return false;
     }
     for (yyjson_val *call; (call = yyjson_arr_iter_next(&iter));)
@@ -88,8 +88,7 @@ static void take(struct dx__autohand_asked *asked, yyjson_val *said) {
         take_done(asked, yyjson_obj_get(said, "tokens"));
     else if (!yyjson_is_str(thought) && !yyjson_is_str(text) && !yyjson_is_obj(call) &&
              !yyjson_is_arr(calls))
-        fail_for(asked, "it said something that is no text, thought, toolCall, toolCalls, done or "
-                        "error");
+        fail_for(asked, "expected text, thought, toolCall, toolCalls, done or error in its line");
 }
 
 static void take_line(struct dx__autohand_asked *asked, dx_text line) {
@@ -103,8 +102,8 @@ static void take_line(struct dx__autohand_asked *asked, dx_text line) {
         take(asked, yyjson_doc_get_root(doc));
     else
         fail_for(asked, error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION
-                            ? "no memory"
-                            : "a line of its answer is no JSON");
+                            ? "out of memory"
+                            : "a line of its response is not JSON");
     yyjson_doc_free(doc);
 }
 
@@ -112,7 +111,7 @@ static void take_line(struct dx__autohand_asked *asked, dx_text line) {
 static bool take_rest(struct dx__autohand_asked *asked, dx_text end) {
     uint64_t number = asked->ear.number;
     if (dx_buf_append(&asked->in, end.at, end.len) != DX_OK) {
-        fail_for(asked, "no memory");
+        fail_for(asked, "out of memory");
         return false;
     }
     dx_buf line = asked->in;
@@ -126,7 +125,7 @@ void dx__autohand_asked_take(struct dx__autohand_asked *asked, dx_text bytes) {
     uint64_t number = asked->ear.number;
     asked->received += bytes.len;
     if (asked->received > asked->config.answer_max) {
-        fail_for(asked, "its answer is too long");
+        fail_for(asked, "its response is too long");
         return;
     }
     dx_timer_set(asked->silence, asked->config.silence_ms);
@@ -144,5 +143,5 @@ void dx__autohand_asked_take(struct dx__autohand_asked *asked, dx_text bytes) {
             return;
     }
     if (bytes.len && dx_buf_append(&asked->in, bytes.at, bytes.len) != DX_OK)
-        fail_for(asked, "no memory");
+        fail_for(asked, "out of memory");
 }

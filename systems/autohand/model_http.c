@@ -79,22 +79,23 @@ static void late(struct dx__autohand_http *http, const char *what, uint64_t ms) 
         dx__autohand_http_finish(http);
         return;
     }
-    dx__autohand_model_trouble_set(&trouble, DX_AUTOHAND_FAIL_TIMEOUT, true, "%s within %llu ms",
-                                   what, (unsigned long long)ms);
+    dx__autohand_model_trouble_set(&trouble, DX_AUTOHAND_FAIL_TIMEOUT, true,
+                                   "the model timed out: %s within %llu ms", what,
+                                   (unsigned long long)ms);
     dx__autohand_http_give_up(http, &trouble);
 }
 
 static void on_silence(dx_timer *timer, void *user) {
     struct dx__autohand_http *http = user;
     (void)timer;
-    late(http, "nothing came from the model", http->config.silence_ms);
+    late(http, "no output", http->config.silence_ms);
     dx__autohand_http_leave(http);
 }
 
 static void on_total(dx_timer *timer, void *user) {
     struct dx__autohand_http *http = user;
     (void)timer;
-    late(http, "the model's answer was not whole", http->config.total_ms);
+    late(http, "no complete response", http->config.total_ms);
     dx__autohand_http_leave(http);
 }
 
@@ -104,7 +105,7 @@ static void on_pause(dx_timer *timer, void *user) {
     (void)timer;
     if (dx__autohand_http_send(http) != DX_OK) {
         dx__autohand_model_trouble_set(&trouble, DX_AUTOHAND_FAIL_UNKNOWN, false,
-                                       "the model can't be asked: no memory");
+                                       "cannot send a request to the model: out of memory");
         dx__autohand_http_give_up(http, &trouble);
     }
     dx__autohand_http_leave(http);
@@ -147,7 +148,7 @@ static dx_status check(const dx_autohand_http_config *config, dx_error *reterr) 
     for (const char *at = config->key; at && *at; at++)
         if (*at <= ' ' || *at >= 0x7f)
             return dx__autohand_model_refuse(reterr, DX_ERR_INVALID,
-                                             "the model's key has a character that no key has");
+                                             "the model's API key contains an invalid character");
     return DX_OK;
 }
 
@@ -176,7 +177,7 @@ dx_status dx_autohand_model_http(dx_loop *loop, const dx_autohand_http_config *c
     dx_allocator alloc = dx__autohand_model_allocator(config->allocator);
     struct dx__autohand_http *http = dx__malloc(&alloc, sizeof *http);
     if (!http)
-        return dx__autohand_model_refuse(reterr, DX_ERR_NOMEM, "no memory");
+        return dx__autohand_model_refuse(reterr, DX_ERR_NOMEM, "out of memory");
     *http = (struct dx__autohand_http){.config = *config, .alloc = alloc, .loop = loop};
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
     dx_buf_init(&http->body, SIZE_MAX / 4, &alloc);
@@ -186,7 +187,7 @@ dx_status dx_autohand_model_http(dx_loop *loop, const dx_autohand_http_config *c
     status = build(http, reterr);
     if (status != DX_OK) {
         destroy(http);
-        return status == DX_ERR_NOMEM ? dx__autohand_model_refuse(reterr, status, "no memory")
+        return status == DX_ERR_NOMEM ? dx__autohand_model_refuse(reterr, status, "out of memory")
                                       : status;
     }
     http->base = (dx_autohand_model){.ask = ask,

@@ -94,7 +94,7 @@ dx_status dx__autohand_http_endpoint(const char *url, char **ret_url, bool *ret_
     curl_url_cleanup(parts);
     if (code == CURLUE_OK || code == CURLUE_OUT_OF_MEMORY)
         return code == CURLUE_OK ? DX_OK : DX_ERR_NOMEM;
-    return dx__autohand_model_refuse(
-        reterr, DX_ERR_INVALID, "the model's URL must be one of http or https: %.100s: %s", url,
-        code == CURLUE_UNSUPPORTED_SCHEME ? "it is of another kind" : curl_url_strerror(code));
+    return dx__autohand_model_refuse(reterr, DX_ERR_INVALID, "invalid model URL: %.100s: %s", url,
+                                     code == CURLUE_UNSUPPORTED_SCHEME ? "expected http or https"
+                                                                       : curl_url_strerror(code));
 }

@@ -86,12 +86,12 @@ static void fail_with(struct dx__autohand_http *http, dx_status status) {
     struct dx__autohand_model_trouble trouble = http->answer.trouble;
     if (status == DX_ERR_LIMIT)
         dx__autohand_model_trouble_set(&trouble, DX_AUTOHAND_FAIL_NETWORK, false,
-                                       "the model's answer has more than %zu bytes",
+                                       "the model's response is longer than %zu bytes",
                                        http->config.answer_max);
     else if (status != DX_MISFIT)
         dx__autohand_model_trouble_set(
-            &trouble, DX_AUTOHAND_FAIL_UNKNOWN, false, "the model's answer can't be taken: %s",
-            status == DX_ERR_NOMEM ? "no memory" : dx_status_name(status));
+            &trouble, DX_AUTOHAND_FAIL_UNKNOWN, false, "cannot process the model's response: %s",
+            status == DX_ERR_NOMEM ? "out of memory" : dx_status_name(status));
     dx__autohand_http_fail(http, &trouble);
 }
 
@@ -126,7 +126,7 @@ void dx__autohand_http_take(struct dx__autohand_http *http) {
 static void cut(struct dx__autohand_http *http) {
     struct dx__autohand_model_trouble trouble;
     dx__autohand_model_trouble_set(&trouble, DX_AUTOHAND_FAIL_NETWORK, true,
-                                   "the model's answer %s",
+                                   "the model's response %s",
                                    http->received && !http->complete ? "was cut off" : "is empty");
     dx__autohand_http_fail(http, &trouble);
 }
@@ -159,7 +159,7 @@ static void complain(struct dx__autohand_http *http, int status) {
                                         &http->alloc);
     if (strlen(trouble.message) == before)
         dx__autohand_model_trouble_say(
-            &trouble, dx_str(status < 400 ? "it is somewhere else" : "no more was said"));
+            &trouble, dx_str(status < 400 ? "redirects are not followed" : "no details given"));
     if (minds_usage(http, status))
         ask_again(http, &trouble, 0);
     else
@@ -173,7 +173,7 @@ static void broken(struct dx__autohand_http *http, CURLcode result) {
                     result == CURLE_UNSUPPORTED_PROTOCOL;
     dx__autohand_model_trouble_set(
         &trouble, late ? DX_AUTOHAND_FAIL_TIMEOUT : DX_AUTOHAND_FAIL_NETWORK, !for_ever,
-        "the model can't be asked: %s",
+        "cannot reach the model: %s",
         http->words_of_curl[0] ? http->words_of_curl : curl_easy_strerror(result));
     dx__autohand_http_fail(http, &trouble);
 }

@@ -95,7 +95,8 @@ static void end(struct dx__autohand_model_play *play) {
         struct dx__autohand_model_trouble trouble;
         play->step = NULL;
         if (status != DX_OK) {
-            dx__autohand_model_trouble_set(&trouble, DX_AUTOHAND_FAIL_UNKNOWN, false, "no memory");
+            dx__autohand_model_trouble_set(&trouble, DX_AUTOHAND_FAIL_UNKNOWN, false,
+                                           "out of memory");
             dx__autohand_ear_fail(ear, &trouble);
         } else if (error) {
             fail(ear, error);

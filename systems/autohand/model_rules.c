@@ -299,15 +299,16 @@ static void do_prompt(struct making *making, dx_text prompt) {
 
 /* Answers */
 
-static const char usage[] = "There is no model here, only a few sentences that I understand:\n"
-                            "  create file NAME with TEXT\n"
-                            "  replace TEXT by TEXT in NAME\n"
-                            "  delete NAME\n"
-                            "  show NAME\n"
-                            "  list FOLDER\n"
-                            "  search TEXT in FOLDER\n"
-                            "  run COMMAND\n"
-                            "Texts may stand in quotes; \"then\" joins sentences.";
+static const char usage[] =
+    "No model is configured. Without one, I understand only a few sentences:\n"
+    "  create file NAME with TEXT\n"
+    "  replace TEXT with TEXT in NAME\n"
+    "  delete NAME\n"
+    "  show NAME\n"
+    "  list FOLDER\n"
+    "  search TEXT in FOLDER\n"
+    "  run COMMAND\n"
+    "TEXT may be quoted; \"then\" joins sentences.";
 
 /* What the tools said since the model last spoke. */
 static dx_status add_results(dx_buf *text, yyjson_mut_val *messages) {

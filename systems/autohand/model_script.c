@@ -169,7 +169,7 @@ static dx_status read_file(struct script *script, const char *path, dx_error *re
     dx_buf text;
     FILE *file = fopen(path, "re");
     if (!file)
-        return dx__autohand_model_refuse(reterr, DX_ERR_INVALID, "%s can't be read: %s", path,
+        return dx__autohand_model_refuse(reterr, DX_ERR_INVALID, "cannot read %s: %s", path,
                                          strerror(errno));
     dx_buf_init(&text, SCRIPT_MAX, &script->alloc);
     char room[16384];
@@ -179,7 +179,7 @@ static dx_status read_file(struct script *script, const char *path, dx_error *re
     if (status == DX_ERR_LIMIT)
         status = dx__autohand_model_refuse(reterr, DX_ERR_INVALID, "%s is too long", path);
     else if (status == DX_OK && ferror(file))
-        status = dx__autohand_model_refuse(reterr, DX_ERR_INVALID, "%s can't be read", path);
+        status = dx__autohand_model_refuse(reterr, DX_ERR_INVALID, "cannot read %s", path);
     (void)fclose(file);
     if (status == DX_OK)
         status = read_lines(script, (dx_text){text.data, text.len}, path, reterr);
@@ -192,7 +192,7 @@ dx_status dx_autohand_model_script(dx_loop *loop, const char *path, const dx_all
     dx_allocator alloc = dx__autohand_model_allocator(allocator);
     struct script *script = dx__malloc(&alloc, sizeof *script);
     if (!script)
-        return dx__autohand_model_refuse(reterr, DX_ERR_NOMEM, "no memory");
+        return dx__autohand_model_refuse(reterr, DX_ERR_NOMEM, "out of memory");
     *script = (struct script){.alloc = alloc, .has_script = path != NULL};
     script->play = (struct dx__autohand_model_play){.alloc = alloc, .ear = &script->ear};
     dx_status status = dx_timer_new(loop, on_time, script, &script->play.timer);
@@ -200,7 +200,7 @@ dx_status dx_autohand_model_script(dx_loop *loop, const char *path, const dx_all
         status = read_file(script, path, reterr);
     if (status != DX_OK) {
         destroy(script);
-        return status == DX_ERR_NOMEM ? dx__autohand_model_refuse(reterr, status, "no memory")
+        return status == DX_ERR_NOMEM ? dx__autohand_model_refuse(reterr, status, "out of memory")
                                       : status;
     }
     script->base = (dx_autohand_model){.ask = ask,

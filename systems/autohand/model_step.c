@@ -16,9 +16,9 @@ static const char *check_call(yyjson_val *call) {
     yyjson_obj_foreach(call, i, count, name, value) {
         dx_text member = dx_json_string(name);
         if (dx_text_is(member, "id") && !yyjson_is_str(value))
-            return "toolCalls: id: expected a text";
+            return "toolCalls: id: expected a string";
         if (!dx_text_is(member, "id") && !dx_text_is(member, "name") && !dx_text_is(member, "args"))
-            return "toolCalls: expected id, name and args";
+            return "toolCalls: expected only id, name and args";
     }
     return NULL;
 }
@@ -26,7 +26,7 @@ static const char *check_call(yyjson_val *call) {
 static const char *check_calls(yyjson_val *calls) {
     size_t i, count;
     yyjson_val *call;
-    const char *wrong = yyjson_is_arr(calls) ? NULL : "toolCalls: expected a list";
+    const char *wrong = yyjson_is_arr(calls) ? NULL : "toolCalls: expected an array";
     yyjson_arr_foreach(calls, i, count, call) {
         if (!wrong)
             wrong = check_call(call);
@@ -50,11 +50,11 @@ static const char *check_error(yyjson_val *error) {
         if (dx_text_is(member, "retryable") && !yyjson_is_bool(value))
             return "error: retryable: expected true or false";
         if (dx_text_is(member, "retryAfterMs") && !is_number(value, DELAY_MAX))
-            return "error: retryAfterMs: expected a number of ms";
+            return "error: retryAfterMs: expected milliseconds";
         if (!dx_text_is(member, "status") && !dx_text_is(member, "kind") &&
             !dx_text_is(member, "retryable") && !dx_text_is(member, "retryAfterMs") &&
             !dx_text_is(member, "message"))
-            return "error: expected message, status, kind, retryable and retryAfterMs";
+            return "error: expected only message, status, kind, retryable and retryAfterMs";
     }
     return NULL;
 }
@@ -65,10 +65,10 @@ static const char *check_pieces(yyjson_val *pieces) {
     if (is_number(pieces, PIECES_MAX) && yyjson_get_uint(pieces))
         return NULL;
     if (!yyjson_is_arr(pieces))
-        return "pieces: expected a number from 1 on, or a list of texts";
+        return "pieces: expected a number of at least 1, or an array of strings";
     yyjson_arr_foreach(pieces, i, count, piece) {
         if (!yyjson_is_str(piece))
-            return "pieces: expected texts";
+            return "pieces: expected strings";
     }
     return NULL;
 }
@@ -82,7 +82,7 @@ static const char *check_role(yyjson_val *role) {
 static const char *check_repeat(yyjson_val *repeat) {
     return yyjson_is_true(repeat) || (is_number(repeat, UINT32_MAX) && yyjson_get_uint(repeat))
                ? NULL
-               : "repeat: expected true, or a number from 1 on";
+               : "repeat: expected true, or a number of at least 1";
 }
 
 static const char *check_member(dx_text name, yyjson_val *value) {
@@ -95,18 +95,18 @@ static const char *check_member(dx_text name, yyjson_val *value) {
                   {"role", check_role},       {"repeat", check_repeat}, {NULL, NULL}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (dx_text_is(name, texts[i]))
-            return yyjson_is_str(value) ? NULL : "match, text, thought: expected texts";
+            return yyjson_is_str(value) ? NULL : "match, text, thought: expected strings";
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         if (dx_text_is(name, times[i]))
-            return is_number(value, DELAY_MAX) ? NULL
-                                               : "delayMs, pieceMs: expected ms, an hour "
-                                                 "at most";
+            return is_number(value, DELAY_MAX)
+                       ? NULL
+                       : "delayMs, pieceMs: expected milliseconds, at most an hour";
     for (size_t i = 0; others[i].name; i++)
         if (dx_text_is(name, others[i].name))
             return others[i].check(value);
     if (dx_text_is(name, "tokens"))
         return is_number(value, INT64_MAX) ? NULL : "tokens: expected a number";
-    return "expected match, role, repeat, delayMs, pieceMs, pieces, thought, text, toolCalls, "
+    return "expected only match, role, repeat, delayMs, pieceMs, pieces, thought, text, toolCalls, "
            "tokens and error";
 }
 
@@ -121,6 +121,6 @@ const char *dx__autohand_model_step_check(yyjson_val *step) {
             return wrong;
     }
     if (yyjson_is_arr(yyjson_obj_get(step, "pieces")) && yyjson_obj_get(step, "text"))
-        return "pieces that are texts take the place of text";
+        return "pieces and text exclude each other if pieces are strings";
     return NULL;
 }

@@ -215,7 +215,7 @@ static dx_status read_body(struct patching *patching, struct hunk *hunk) {
         if (ends_body(patching, hunk, old, at, line))
             break;
         if (!kind || !strchr(" +-\\", kind))
-            return fail(patching, "a line begins with neither a space, + nor -");
+            return fail(patching, "a line does not begin with a space, + or -");
         if (kind == ' ' || kind == '-') {
             if (!old++)
                 hunk->first = at;
@@ -230,7 +230,7 @@ static dx_status read_body(struct patching *patching, struct hunk *hunk) {
         at = next;
     }
     patching->at = at;
-    return has_any ? DX_OK : fail(patching, "it changes nothing");
+    return has_any ? DX_OK : fail(patching, "no changes");
 }
 
 /* "@@ int main(void)" without numbers: the hunk comes behind that line. Not every text there is one
@@ -278,7 +278,7 @@ static dx_status read_hunk(struct patching *patching, struct hunk *hunk) {
 
 static dx_status begin_file(struct patching *patching) {
     if (patching->hunks || patching->files++)
-        return fail(patching, "another file begins behind it; patch one at a time");
+        return fail(patching, "another file follows; patch one file at a time");
     return DX_OK;
 }
 
@@ -298,7 +298,8 @@ static bool is_ours(const struct patching *patching, struct piece name) {
 static dx_status read_stars(struct patching *patching, struct piece line, bool *ret_hunk) {
     static const char *const heads[] = {"*** Update File: ", "*** Add File: ", "*** Delete File: "};
     if (begins(line, "*** Move to: "))
-        return fail(patching, "it moves the file; write another one and delete this instead");
+        return fail(patching,
+                    "the patch moves the file; write a new file and delete this one instead");
     for (int i = 0; i < 3; i++) {
         size_t len = strlen(heads[i]);
         if (!begins(line, heads[i]))
@@ -309,7 +310,7 @@ static dx_status read_stars(struct patching *patching, struct piece line, bool *
         *ret_hunk = i != 2;
         dx_status status = begin_file(patching);
         if (status == DX_OK && !is_ours(patching, (struct piece){line.at + len, line.len - len}))
-            status = fail(patching, "it is for another file than that of the path");
+            status = fail(patching, "the patch names a different file than the path");
         return status;
     }
     return DX_OK;
@@ -332,9 +333,10 @@ static dx_status read_other(struct patching *patching, struct piece line, bool *
     patching->deletes |= begins(line, "deleted file mode ");
     for (int i = 0; i < 4; i++)
         if (begins(line, moves[i]))
-            return fail(patching, "it moves the file; write another one and delete this instead");
+            return fail(patching,
+                        "the patch moves the file; write a new file and delete this one instead");
     if (begins(line, "GIT binary patch") || begins(line, "Binary files "))
-        return fail(patching, "it is for a binary file");
+        return fail(patching, "the patch is for a binary file");
     return DX_OK;
 }
 
@@ -395,20 +397,20 @@ static dx_status find_anywhere(struct patching *patching, const struct hunk *hun
                                size_t *ret_place) {
     size_t found = SIZE_MAX;
     if (!hunk->old && patching->lines > patching->done)
-        return fail(patching, "nothing says where its lines go");
+        return fail(patching, "cannot tell where its lines belong");
     for (size_t i = patching->done; i + hunk->old <= patching->lines; i++) {
         if (patching->effort > EFFORT)
-            return fail(patching, "its place can't be found in reasonable time");
+            return fail(patching, "finding its place takes too long");
         if (!fits_at(patching, hunk, i))
             continue;
         if (found != SIZE_MAX)
-            return fail(patching, "it fits in more than one place; give it more context");
+            return fail(patching, "it matches more than one place; add context lines");
         found = i;
         if (!hunk->old)
             break;
     }
     if (found == SIZE_MAX)
-        return fail(patching, "its context and removed lines are not in the file like this");
+        return fail(patching, "its context and removed lines do not match the file");
     *ret_place = found;
     return DX_OK;
 }
@@ -427,14 +429,14 @@ static dx_status find_place(struct patching *patching, const struct hunk *hunk, 
                             far && far <= hint - low ? hint - far : SIZE_MAX};
         for (int i = 0; i < 2; i++) {
             if (patching->effort > EFFORT)
-                return fail(patching, "its place can't be found in reasonable time");
+                return fail(patching, "finding its place takes too long");
             if (places[i] != SIZE_MAX && fits_at(patching, hunk, places[i])) {
                 *ret_place = places[i];
                 return DX_OK;
             }
         }
     }
-    return fail(patching, "its context and removed lines are not in the file like this");
+    return fail(patching, "its context and removed lines do not match the file");
 }
 
 /* The new text. */
@@ -494,7 +496,7 @@ static dx_status apply(struct patching *patching, const struct hunk *hunk) {
 
 static dx_status check_new(struct patching *patching) {
     if (patching->creates && patching->lines)
-        return fail(patching, "it is for a new file, but there is one");
+        return fail(patching, "the patch creates a file that already exists");
     return DX_OK;
 }
 
@@ -520,7 +522,7 @@ static dx_status apply_all(struct patching *patching) {
     if (status == DX_OK)
         status = copy_lines(patching, patching->lines);
     if (status == DX_OK && patching->deletes && !patching->by_name && patching->out.len)
-        status = fail(patching, "it deletes the file, but not all of its lines");
+        status = fail(patching, "the patch deletes the file, but does not remove all of its lines");
     return status == DX_OK ? dx_buf_reserve(&patching->out, 1) : status;
 }
 
@@ -537,7 +539,7 @@ dx_status dx__autohand_patch(const dx_allocator *alloc, const char *path, dx_tex
     if (status != DX_OK || patching.deletes) {
         dx_buf_done(&patching.out);
         if (status == DX_ERR_LIMIT)
-            (void)fail(&patching, "the text becomes too large");
+            (void)fail(&patching, "the resulting text is too large");
         *ret_text = NULL;
         *ret_len = 0;
         return status;

@@ -32,15 +32,15 @@ static dx_status parse(const dx_allocator *alloc, const char *name, dx_text text
     yyjson_alc alc = dx__autohand_guard_alc(alloc);
     yyjson_read_err error = {0};
     if (text.len > FILE_MAX)
-        return fail(reterr, DX_ERR_INVALID, name, " has more than 1 MiB");
+        return fail(reterr, DX_ERR_INVALID, name, " is larger than 1 MiB");
     if (dx_json_check(text, DEPTH_MAX, NULL) != DX_FAULT_NONE)
-        return fail(reterr, DX_ERR_INVALID, name, " is no JSON that can be read");
+        return fail(reterr, DX_ERR_INVALID, name, " is not valid JSON");
     yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.at, text.len, 0, &alc, &error);
     if (!doc && error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
         return DX_ERR_NOMEM;
     if (!yyjson_is_obj(yyjson_doc_get_root(doc))) {
         yyjson_doc_free(doc);
-        return fail(reterr, DX_ERR_INVALID, name, " is no JSON object");
+        return fail(reterr, DX_ERR_INVALID, name, " is not a JSON object");
     }
     *ret_doc = doc;
     return DX_OK;
@@ -59,7 +59,7 @@ static dx_status open_home(const struct dx__autohand_rules *rules, struct dx__au
     if (strncmp(path, space, len) != 0 || (path[len] != '/' && path[len] != '\0'))
         return DX_OK;
     dx__autohand_home_close(home);
-    return fail(reterr, DX_ERR_INVALID, name, " lies in the workspace");
+    return fail(reterr, DX_ERR_INVALID, name, " is inside the workspace");
 }
 
 /* DX_GONE: there is none. */
@@ -153,7 +153,7 @@ static dx_status load_local(struct dx__autohand_rules *rules, yyjson_doc *home) 
     if (status == DX_GONE || status == DX_ERR_NOMEM)
         return status == DX_GONE ? DX_OK : status;
     if (status != DX_OK) {
-        dx__autohand_log(rules->agent, "warn", "permissions of the workspace: %s", error.phrase);
+        dx__autohand_log(rules->agent, "warn", "permissions for the workspace: %s", error.phrase);
         return DX_OK;
     }
     yyjson_val *permissions = yyjson_obj_get(yyjson_doc_get_root(doc), "permissions");
@@ -163,8 +163,8 @@ static dx_status load_local(struct dx__autohand_rules *rules, yyjson_doc *home) 
                             pins_of(rules, home), &left);
     if (left)
         dx__autohand_log(rules->agent, "warn",
-                         "%s allows what nobody has allowed here (%zu); that does not count",
-                         local_name, left);
+                         "%s: ignoring permissions that this user did not grant (%zu)", local_name,
+                         left);
     yyjson_doc_free(doc);
     return status;
 }
@@ -220,7 +220,7 @@ static dx_status descend(const struct saving *saving, yyjson_mut_val **at, const
                          bool list) {
     yyjson_mut_val *value = yyjson_mut_obj_get(*at, member);
     if (value && !(list ? yyjson_mut_is_arr(value) : yyjson_mut_is_obj(value)))
-        return fail(saving->reterr, DX_ERR_INVALID, saving->name, " has another form");
+        return fail(saving->reterr, DX_ERR_INVALID, saving->name, " has an unexpected structure");
     if (!value) {
         value = list ? yyjson_mut_arr(saving->doc) : yyjson_mut_obj(saving->doc);
         if (!yyjson_mut_obj_add(*at, yyjson_mut_strcpy(saving->doc, member), value))
@@ -264,10 +264,10 @@ static dx_status write_out(const struct saving *saving, const struct dx__autohan
     if (!text)
         return error.code == YYJSON_WRITE_ERROR_MEMORY_ALLOCATION
                    ? DX_ERR_NOMEM
-                   : fail(saving->reterr, DX_ERR_INVALID, saving->name, " can't hold that text");
+                   : fail(saving->reterr, DX_ERR_INVALID, saving->name, " cannot store that text");
     dx_text bytes = {text, len};
     dx_status status = len > FILE_MAX ? fail(saving->reterr, DX_ERR_LIMIT, saving->name,
-                                             " would have more than 1 MiB")
+                                             " would be larger than 1 MiB")
                        : home         ? dx__autohand_home_write(home, bytes, saving->reterr)
                                       : dx__autohand_file_write(&saving->rules->agent->workspace,
                                                                 local_name, bytes, saving->reterr);

@@ -45,7 +45,7 @@ dx_status dx__autohand_home_open(struct dx__autohand_home *home, const char *pat
     *home = (struct dx__autohand_home){.folder = -1, .lock = -1};
     if (!path || (to_write && mkdir(path, 0700) < 0 && errno != EEXIST)) {
         int error = path ? errno : 0;
-        (void)fail(reterr, path ? path : "there is no home folder", error);
+        (void)fail(reterr, path ? path : "no home folder", error);
         return path ? DX_ERR_SYSTEM : DX_GONE;
     }
     home->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -73,9 +73,9 @@ static dx_status check_file(int fd, size_t *ret_len, dx_error *reterr) {
     if (fstat(fd, &facts) < 0)
         return fail(reterr, file_name, errno);
     if (!S_ISREG(facts.st_mode) || facts.st_uid != geteuid() || facts.st_mode & (S_IWGRP | S_IWOTH))
-        return fail(reterr, "permissions.json is not a file that only you can write", 0);
+        return fail(reterr, "permissions.json: must be a regular file that only you can write", 0);
     if (facts.st_size > FILE_MAX)
-        return fail(reterr, "permissions.json has more than 1 MiB", 0);
+        return fail(reterr, "permissions.json is larger than 1 MiB", 0);
     *ret_len = (size_t)facts.st_size;
     return DX_OK;
 }
@@ -138,7 +138,7 @@ dx_status dx__autohand_home_write(const struct dx__autohand_home *home, dx_text 
                                   dx_error *reterr) {
     static const char new_name[] = "permissions.json.new";
     if (bytes.len > FILE_MAX)
-        return fail(reterr, "permissions.json would have more than 1 MiB", 0);
+        return fail(reterr, "permissions.json would be larger than 1 MiB", 0);
     (void)unlinkat(home->folder, new_name, 0);
     int fd =
         openat(home->folder, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -64,7 +64,7 @@ void dx__autohand_serve_other(dx_link *link, const dx_event *event, void *user) 
         return;
     case DX_EVENT_VIOLATION:
         if (!has_followed(agent, event))
-            dx__autohand_log(agent, "warn", "the client: %s", event->error.phrase);
+            dx__autohand_log(agent, "warn", "from the client: %s", event->error.phrase);
         return;
     default:
         return;
@@ -84,7 +84,7 @@ void dx__autohand_serve_refuse(void *user, dx_refusal *refusal) {
     else if (refusal->fault == DX_FAULT_MESSAGE_LIMIT)
         refusal->message = dx_str("Invalid request: the message is too long");
     else if (refusal->code == DX_CODE_REQUEST && refusal->fault == DX_FAULT_ID_IN_USE)
-        refusal->message = dx_str("Invalid request: its id is in use");
+        refusal->message = dx_str("Invalid request: the id is already in use");
     else if (refusal->code == DX_CODE_REQUEST)
         refusal->message = dx_str("Invalid request: Missing jsonrpc version or method");
 }

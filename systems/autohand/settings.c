@@ -54,12 +54,11 @@ static dx_status fail_json(dx_error *reterr, dx_text text, dx_fault fault, size_
     digits[used] = '\0';
     for (; line; line /= 10)
         digits[--used] = (char)('0' + line % 10);
-    (void)dx__autohand_settings_fail(reterr, "no JSON that can be read, from line ");
+    (void)dx__autohand_settings_fail(reterr, "invalid JSON at line ");
     if (reterr) {
         reterr->fault = fault;
         reterr->offset = at;
         dx__say_str(reterr->phrase, sizeof reterr->phrase, digits + used);
-        dx__say_str(reterr->phrase, sizeof reterr->phrase, " on");
     }
     return DX_ERR_INVALID;
 }
@@ -130,7 +129,7 @@ static dx_status check_twins(yyjson_val *root, dx_error *reterr) {
     char where[200] = "";
     if (!find_twins(root, where))
         return DX_OK;
-    dx__say_str(where, sizeof where, ": it stands there twice");
+    dx__say_str(where, sizeof where, ": duplicate key");
     return dx__autohand_settings_fail(reterr, where);
 }
 
@@ -165,7 +164,7 @@ dx_status dx__autohand_settings_unknown(const struct dx__autohand_setting *setti
             i++;
         if (names[i])
             continue;
-        dx__say_str(line, sizeof line, *line ? ", " : "not known here: ");
+        dx__say_str(line, sizeof line, *line ? ", " : "ignoring unknown keys: ");
         dx__say(line, sizeof line, name);
     }
     return *line ? dx__autohand_settings_note(setting, where, line) : DX_OK;
@@ -196,12 +195,12 @@ dx_status dx__autohand_settings_read(struct dx__autohand_settings *settings,
     *settings = (struct dx__autohand_settings){0};
     size_t at = 0;
     if (text.len > TEXT_MAX)
-        return dx__autohand_settings_fail(reterr, "more than 4 MiB");
+        return dx__autohand_settings_fail(reterr, "larger than 4 MiB");
     dx_fault fault = dx_json_check(text, DEPTH_MAX, &at);
     if (fault != DX_FAULT_NONE)
         return fail_json(reterr, text, fault, at);
     if (has_nul(text))
-        return dx__autohand_settings_fail(reterr, "a text with a NUL in it");
+        return dx__autohand_settings_fail(reterr, "a string contains a NUL character");
     yyjson_alc alc = dx__autohand_guard_alc(alloc);
     yyjson_read_err error = {0};
     yyjson_doc *doc =

@@ -59,7 +59,7 @@ static dx_status take_globs(const struct dx__autohand_setting *setting, size_t n
         status = dx__autohand_glob_expand(list, setting->alloc, yyjson_get_str(it));
         if (status == DX_MISFIT)
             status = note(setting, number, "filter/path",
-                          "it has too many {…}: not all of them are taken apart");
+                          "too many {…} groups: not all of them are expanded");
     }
     return status;
 }
@@ -117,7 +117,7 @@ static dx_status take_known(const struct dx__autohand_setting *setting, size_t n
     if (!find_event(dx_json_string(yyjson_obj_get(value, "event")), &hook->event))
         return yyjson_is_false(yyjson_obj_get(value, "enabled"))
                    ? DX_OK
-                   : note(setting, number, "event", "there is no such event here");
+                   : note(setting, number, "event", "unknown event");
     settings->hook_count++;
     dx_status status = note_unknown(setting, number, value);
     return status == DX_OK ? take_hook(setting, number, value, hook) : status;

@@ -38,7 +38,7 @@ static dx_status take_text(const struct dx__autohand_setting *setting, yyjson_va
     if (!value)
         return DX_OK;
     if (!yyjson_is_str(value) || !yyjson_get_len(value))
-        return wrong(setting, name, "expected a text that is not empty");
+        return wrong(setting, name, "expected a non-empty string");
     dx__free(setting->alloc, *ret);
     *ret = dx__text_copy(setting->alloc, dx_json_string(value));
     return *ret ? DX_OK : DX_ERR_NOMEM;
@@ -48,14 +48,14 @@ static dx_status take_argv(const struct dx__autohand_setting *setting, yyjson_va
     struct dx__autohand_settings *settings = setting->settings;
     yyjson_val *argv = yyjson_obj_get(about, "argv");
     if (!yyjson_is_arr(argv) || !yyjson_arr_size(argv) || yyjson_arr_size(argv) > 1000)
-        return wrong(setting, "argv", "expected a list of texts: a program and its arguments");
+        return wrong(setting, "argv", "expected an array of strings: a program and its arguments");
     dx_status status = DX_OK;
     yyjson_arr_iter iter = yyjson_arr_iter_with(argv);
     for (yyjson_val *it; status == DX_OK && (it = yyjson_arr_iter_next(&iter));)
         status = yyjson_is_str(it)
                      ? dx__autohand_list_add(&settings->argv, setting->alloc,
                                              dx__text_copy(setting->alloc, dx_json_string(it)))
-                     : wrong(setting, "argv", "expected texts");
+                     : wrong(setting, "argv", "expected strings");
     return status;
 }
 
@@ -71,7 +71,8 @@ static dx_status finish_url(const struct dx__autohand_setting *setting) {
         i++;
     bool is_known = i < sizeof known / sizeof *known;
     if (!settings->url && !is_known)
-        return dx__autohand_settings_note(setting, "/provider", "not known here, and no baseUrl");
+        return dx__autohand_settings_note(setting, "/provider",
+                                          "unknown provider without a baseUrl");
     const char *adds = is_known ? known[i].adds : "";
     dx_text url = dx_str(settings->url ? settings->url : known[i].url);
     while (url.len && url.at[url.len - 1] == '/')

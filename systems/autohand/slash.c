@@ -27,8 +27,8 @@ static void say(dx_buf *text, const char *more) {
 
 static void help(dx_autohand_agent *agent, dx_buf *text) {
     (void)agent;
-    say(text, "/help: what there is\n/model: which model is asked\n/status: how far the session "
-              "is\n/tools: what the model may use");
+    say(text, "/help: list the commands\n/model: show the model's name\n/status: show the state of "
+              "the session\n/tools: list the tools the model can use");
 }
 
 static void model(dx_autohand_agent *agent, dx_buf *text) {

@@ -83,7 +83,7 @@ static bool write_all(int file, const char *bytes, size_t len) {
 
 static void give_up(dx_autohand_agent *agent, const char *what) {
     struct dx__autohand_store *store = agent->history->store;
-    dx__autohand_log(agent, "error", "the session is not kept: %s: %s", what, strerror(errno));
+    dx__autohand_log(agent, "error", "the session is not saved: %s: %s", what, strerror(errno));
     agent->history->store = NULL;
     dx__autohand_store_close(store);
 }
@@ -243,7 +243,7 @@ struct dx__autohand_store *dx__autohand_store_open(dx_autohand_agent *agent) {
         (void)dx_timer_new(agent->loop, on_later, store, &store->later);
         return store;
     }
-    dx__autohand_log(agent, "error", "the session is not kept: %s: %s", agent->config.home,
+    dx__autohand_log(agent, "error", "the session is not saved: %s: %s", agent->config.home,
                      strerror(errno));
     dx__autohand_store_close(store);
     return NULL;

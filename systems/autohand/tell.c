@@ -73,7 +73,7 @@ static dx_status try_to_send(const struct dx__autohand_note *note, const char *m
 static dx_status end_note(struct dx__autohand_note *note, const char *method, dx_status status) {
     yyjson_mut_doc_free(note->doc);
     if (status != DX_OK && status != DX_CLOSED)
-        dx__autohand_log(note->agent, "error", "%s could not be sent: %s", method,
+        dx__autohand_log(note->agent, "error", "cannot send %s: %s", method,
                          dx_status_name(status));
     return status;
 }

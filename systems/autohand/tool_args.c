@@ -38,7 +38,7 @@ void dx__autohand_job_refuse(dx_autohand_job *job, dx_status status, const char 
     char room[256] = "";
     if (status == DX_GONE) {
         dx__say_str(room, sizeof room, path ? path : "");
-        dx__say_str(room, sizeof room, path ? ": there is no such file" : "There is no such file");
+        dx__say_str(room, sizeof room, path ? ": no such file" : "No such file");
     } else if (status == DX_ERR_NOMEM) {
         dx__say_str(room, sizeof room, "Out of memory");
     } else {

@@ -16,7 +16,7 @@ static dx_status change(dx_autohand_job *job, const char *path, dx_text text, ed
     char *made = NULL;
     size_t len = 0;
     if (!dx__is_utf8(text) || dx__autohand_is_binary(text))
-        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "it is no text in UTF-8");
+        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "not UTF-8 text");
     dx_status status = make(job, path, text, &made, &len, reterr);
     if (status != DX_OK)
         return status;
@@ -107,18 +107,20 @@ static dx_status replace(dx_autohand_job *job, const char *path, dx_text text, c
     size_t max = agent->workspace.file_max;
     char room[96];
     if (!old.at || !old.len || !new.at)
-        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "there is nothing to find");
+        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "the search text is empty");
     size_t found = count(text, old);
     if (!found)
-        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "the text is not in it");
+        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path,
+                                      "the search text was not found");
     if (found > 1 && !all) {
-        (void)snprintf(room, sizeof room, "the text is in it %zu times; give more of it, or all",
-                       found);
+        (void)snprintf(room, sizeof room,
+                       "the search text occurs %zu times; give more of it, or pass all", found);
         return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, room);
     }
     size_t rest = text.len - found * old.len;
     if (new.len && found > (max > rest ? max - rest : 0) / new.len)
-        return dx__autohand_path_fail(reterr, DX_ERR_LIMIT, path, "the text becomes too large");
+        return dx__autohand_path_fail(reterr, DX_ERR_LIMIT, path,
+                                      "the resulting text is too large");
     *ret_len = rest + found * new.len;
     return swap(&agent->alloc, text, old, new, *ret_len, ret_text);
 }

@@ -37,7 +37,7 @@ dx_status dx__autohand_keep_tell(const struct dx__autohand_keep *keep, dx_buf *t
     if (keep->total <= keep->max)
         return dx__autohand_add(to, (dx_text){keep->bytes, (size_t)keep->total});
     size_t from = (size_t)((keep->total - half) % ring);
-    (void)snprintf(note, sizeof note, "\n[%llu bytes are left out here]\n",
+    (void)snprintf(note, sizeof note, "\n[%llu bytes omitted]\n",
                    (unsigned long long)(keep->total - keep->max));
     dx_status status = dx__autohand_add(to, (dx_text){keep->bytes, half});
     if (status == DX_OK)

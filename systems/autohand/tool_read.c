@@ -44,15 +44,15 @@ static dx_status tell(dx_buf *out, dx_text part, uint64_t from, uint64_t lines, 
     uint64_t count = count_lines(part);
     bool whole = part.len && part.at[part.len - 1] == '\n';
     if (whole)
-        (void)snprintf(note, sizeof note,
-                       "\n[lines %llu to %llu of %llu; the rest did not fit: read on with offset "
-                       "%llu]\n",
-                       (unsigned long long)from + 1, (unsigned long long)from + count,
-                       (unsigned long long)lines, (unsigned long long)from + count);
+        (void)snprintf(
+            note, sizeof note,
+            "\n[lines %llu to %llu of %llu; the rest did not fit: continue with offset %llu]\n",
+            (unsigned long long)from + 1, (unsigned long long)from + count,
+            (unsigned long long)lines, (unsigned long long)from + count);
     else
         (void)snprintf(note, sizeof note,
-                       "\n[line %llu of %llu is cut here: it is too long to be read; search finds "
-                       "what is in it, offset %llu is behind it]\n",
+                       "\n[line %llu of %llu is cut here because it is too long; use search to "
+                       "look inside it, or continue after it with offset %llu]\n",
                        (unsigned long long)from + 1, (unsigned long long)lines,
                        (unsigned long long)from + 1);
     dx_status status = dx__autohand_add(out, part);
@@ -66,7 +66,7 @@ static void done(dx_autohand_job *job, const char *path, dx_text text) {
     dx_error error = {.phrase = ""};
     dx_buf out;
     if (dx__autohand_is_binary(text)) {
-        (void)dx__autohand_path_fail(&error, DX_ERR_INVALID, path, "it is a binary file");
+        (void)dx__autohand_path_fail(&error, DX_ERR_INVALID, path, "is a binary file");
         dx_autohand_job_fail(job, dx_str(error.phrase));
         return;
     }

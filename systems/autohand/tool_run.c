@@ -41,12 +41,11 @@ static void on_drained(dx_autohand_job *job, void *user) {
 static void say_end(char room[96], dx_program_end end, const dx_gone *gone, uint64_t timeout_ms) {
     room[0] = '\0';
     if (end == DX_PROGRAM_LATE)
-        (void)snprintf(room, 96, "It was stopped because it took longer than %llu ms\n",
-                       (unsigned long long)timeout_ms);
+        (void)snprintf(room, 96, "Timed out after %llu ms\n", (unsigned long long)timeout_ms);
     else if (!gone->known)
-        (void)snprintf(room, 96, "How it ended is not known\n");
+        (void)snprintf(room, 96, "The exit status is unknown\n");
     else if (gone->signal)
-        (void)snprintf(room, 96, "It was ended by signal %d\n", gone->signal);
+        (void)snprintf(room, 96, "Killed by signal %d\n", gone->signal);
     else if (gone->code)
         (void)snprintf(room, 96, "Exit code %d\n", gone->code);
 }
@@ -63,7 +62,7 @@ static void on_end(dx_program *program, dx_program_end end, const dx_gone *gone,
     if (status == DX_OK)
         status = dx__autohand_keep_tell(&run->keep, &out);
     if (status == DX_OK && gone->escaped)
-        status = dx__autohand_add_str(&out, "\n[something that it started outlived it]\n");
+        status = dx__autohand_add_str(&out, "\n[a process that it started is still running]\n");
     run_free(run);
     dx_text text = {out.data ? out.data : "", out.len};
     if (status != DX_OK)
@@ -99,7 +98,7 @@ static dx_status make_argv(const dx_autohand_job *job, const dx_allocator *alloc
     yyjson_val *args = yyjson_obj_get(dx_autohand_job_args(job), "args");
     size_t count = yyjson_arr_size(args);
     if (!yyjson_is_str(command))
-        return bad(reterr, "there is no command");
+        return bad(reterr, "the command is empty");
     if (!count)
         return dx__autohand_words(alloc, dx__autohand_arg_text(job, "command"), ret_argv, reterr);
     char **argv = dx__malloc(alloc, (count + 2) * sizeof *argv);
@@ -115,7 +114,7 @@ static dx_status make_argv(const dx_autohand_job *job, const dx_allocator *alloc
     argv[used] = NULL;
     if (!plain) {
         dx__free(alloc, argv);
-        return bad(reterr, "an argument is no text, or has a NUL in it");
+        return bad(reterr, "an argument is not a string, or contains a NUL character");
     }
     *ret_argv = argv;
     return DX_OK;
@@ -133,8 +132,7 @@ static dx_status open_folder(const dx_autohand_job *job, int *ret_fd, dx_error *
     if (fd < 0) {
         status = dx__autohand_path_errno(reterr, path, errno);
         if (status == DX_GONE)
-            status =
-                dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "there is no such folder");
+            status = dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "no such folder");
     }
     dx__free(&space->alloc, path);
     *ret_fd = fd;

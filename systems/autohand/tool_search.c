@@ -102,13 +102,13 @@ static dx_status search_file(struct dx__autohand_look *look, const char *path) {
 }
 
 static dx_status finish(struct dx__autohand_look *look) {
-    const char *note = look->enough  ? "[there is more]\n"
+    const char *note = look->enough  ? "[more matches follow]\n"
                        : look->found ? ""
-                                     : "[nothing was found]\n";
+                                     : "[no matches]\n";
     dx_status status = dx__autohand_add_str(&look->out, note);
     if (status == DX_OK && !look->enough && look->walk.cut)
-        status = dx__autohand_add_str(&look->out, "[not everything was looked at: something is too "
-                                                  "large, lies too deep or can't be read]\n");
+        status = dx__autohand_add_str(&look->out, "[not everything was searched: some files are "
+                                                  "too large, nested too deeply or unreadable]\n");
     return status == DX_OK ? DX_CLOSED : status;
 }
 

@@ -20,9 +20,9 @@ static dx_status tell(struct dx__autohand_look *look) {
 static dx_status finish(struct dx__autohand_look *look) {
     const char *note = "";
     if (look->enough || look->walk.cut)
-        note = "[there is more: ask for one of the folders]\n";
+        note = "[the list is too long: list one of the folders instead]\n";
     else if (!look->found)
-        note = "[it is empty]\n";
+        note = "[empty]\n";
     dx_status status = dx__autohand_add_str(&look->out, note);
     return status == DX_OK ? DX_CLOSED : status;
 }

@@ -6,7 +6,7 @@
 static dx_status fail(dx_error *reterr) {
     if (reterr) {
         *reterr = (dx_error){.fault = DX_FAULT_NONE};
-        (void)strcpy(reterr->phrase, "this line needs a shell, and none is used: give the program "
+        (void)strcpy(reterr->phrase, "this line needs a shell, which is not used: pass the program "
                                      "and its args, or command sh with args -c and the line");
     }
     return DX_ERR_INVALID;

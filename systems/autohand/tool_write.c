@@ -23,7 +23,7 @@ void dx__autohand_write_file(dx_autohand_job *job, void *user) {
         text = dx__autohand_arg_text(job, "content");
     dx_status status = dx__autohand_arg_path(job, "path", NULL, &path, &error);
     if (status == DX_OK && !text.at)
-        status = dx__autohand_path_fail(&error, DX_ERR_INVALID, path, "contents are missing");
+        status = dx__autohand_path_fail(&error, DX_ERR_INVALID, path, "contents is missing");
     if (status == DX_OK) {
         creates = dx__autohand_batch_creates(agent, path);
         status = dx_autohand_job_write(job, path, text, NULL, &error);

@@ -63,8 +63,7 @@ static dx_status compile(dx_autohand_agent *agent, struct dx__autohand_tool *too
     if (status == DX_OK)
         status = dx_schemas_compile(tool->schemas, dx_str(""), &tool->schema, &why);
     if (status != DX_OK)
-        (void)dx__autohand_core_fail(reterr,
-                                     "the parameters of the tool can't be used: ", why.phrase);
+        (void)dx__autohand_core_fail(reterr, "invalid tool parameters: ", why.phrase);
     return status;
 }
 
@@ -79,8 +78,8 @@ static dx_status fill(dx_autohand_agent *agent, struct dx__autohand_tool *tool, 
     }
     tool->parameters = dx__autohand_core_object(&agent->alloc, dx_str(given->parameters));
     if (!tool->parameters)
-        return dx__autohand_core_fail(
-            reterr, "the parameters of the tool are no JSON object: ", given->name);
+        return dx__autohand_core_fail(reterr,
+                                      "the tool's parameters are not a JSON object: ", given->name);
     return compile(agent, tool, reterr);
 }
 
@@ -102,13 +101,13 @@ dx_status dx_autohand_agent_add_tool(dx_autohand_agent *agent, const dx_autohand
     if (!is_name(tool->name) || !tool->parameters || !tool->run ||
         strlen(tool->parameters) > SCHEMA_MAX ||
         (tool->description && !dx__is_utf8(dx_str(tool->description))))
-        return dx__autohand_core_fail(
-            reterr,
-            "a tool needs a plain name, parameters and a function: ", tool->name ? tool->name : "");
+        return dx__autohand_core_fail(reterr,
+                                      "a tool needs a simple name, parameters and a function: ",
+                                      tool->name ? tool->name : "");
     if (dx__autohand_toolbox_find(agent->tools, dx_str(tool->name)))
-        return dx__autohand_core_fail(reterr, "there is such a tool already: ", tool->name);
+        return dx__autohand_core_fail(reterr, "duplicate tool: ", tool->name);
     if (agent->tools->count >= TOOLS_MAX)
-        return dx__autohand_core_fail(reterr, "there are too many tools for ", tool->name);
+        return dx__autohand_core_fail(reterr, "too many tools to add ", tool->name);
     struct dx__autohand_tool *copy = dx__malloc(&agent->alloc, sizeof *copy);
     if (!copy) {
         (void)dx__autohand_core_fail(reterr, "out of memory", "");

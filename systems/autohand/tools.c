@@ -3,33 +3,34 @@
 
 static const char read_file_args[] =
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"minLength\":1,"
-    "\"description\":\"The file, relative to the workspace.\"},\"offset\":{\"type\":\"integer\","
-    "\"minimum\":0,\"description\":\"How many lines to leave out at the beginning.\"},"
-    "\"limit\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"How many lines to read; 0: "
-    "all.\"}},\"required\":[\"path\"]}";
+    "\"description\":\"The file, relative to the "
+    "workspace.\"},\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"How many lines "
+    "to skip at the "
+    "beginning.\"},\"limit\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"How many lines "
+    "to read; 0 reads all.\"}},\"required\":[\"path\"]}";
 
 static const char write_file_args[] =
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"minLength\":1,"
-    "\"description\":\"The file, relative to the workspace.\"},"
-    "\"contents\":{\"type\":\"string\",\"description\":\"All of its new text.\"},"
-    "\"content\":{\"type\":\"string\",\"description\":\"The same by another name.\"}},"
-    "\"required\":[\"path\"],\"anyOf\":[{\"required\":[\"contents\"]},"
-    "{\"required\":[\"content\"]}]}";
+    "\"description\":\"The file, relative to the "
+    "workspace.\"},\"contents\":{\"type\":\"string\",\"description\":\"The complete new "
+    "text.\"},\"content\":{\"type\":\"string\",\"description\":\"An alias of "
+    "contents.\"}},\"required\":[\"path\"],\"anyOf\":[{\"required\":[\"contents\"]},{\"required\":["
+    "\"content\"]}]}";
 
 static const char apply_patch_args[] =
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"minLength\":1,"
-    "\"description\":\"The file, relative to the workspace.\"},\"patch\":{\"type\":\"string\","
-    "\"description\":\"Hunks: a line that begins with @@, then lines that begin with a space, + "
-    "or -. Or all of that for one file between *** Begin Patch and *** End "
-    "Patch.\"}},\"required\":[\"path\",\"patch\"]}";
+    "\"description\":\"The file, relative to the "
+    "workspace.\"},\"patch\":{\"type\":\"string\",\"description\":\"Hunks: a line that begins with "
+    "@@, then lines that begin with a space, + or -. Alternatively a patch of one file between *** "
+    "Begin Patch and *** End Patch.\"}},\"required\":[\"path\",\"patch\"]}";
 
 static const char search_replace_args[] =
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"minLength\":1,"
-    "\"description\":\"The file, relative to the workspace.\"},\"search\":{\"type\":\"string\","
-    "\"minLength\":1,\"description\":\"The exact text, which must occur once.\"},"
-    "\"replace\":{\"type\":\"string\",\"description\":\"What stands there instead.\"},"
-    "\"all\":{\"type\":\"boolean\",\"description\":\"All of them are replaced.\"}},"
-    "\"required\":[\"path\",\"search\",\"replace\"]}";
+    "\"description\":\"The file, relative to the "
+    "workspace.\"},\"search\":{\"type\":\"string\",\"minLength\":1,\"description\":\"The exact "
+    "text, which must occur once.\"},\"replace\":{\"type\":\"string\",\"description\":\"The "
+    "replacement.\"},\"all\":{\"type\":\"boolean\",\"description\":\"Replace every occurrence "
+    "instead.\"}},\"required\":[\"path\",\"search\",\"replace\"]}";
 
 static const char delete_path_args[] =
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"minLength\":1,"
@@ -37,25 +38,26 @@ static const char delete_path_args[] =
 
 static const char list_tree_args[] =
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"minLength\":1,"
-    "\"description\":\"The folder to begin at; absent: the workspace.\"},"
-    "\"depth\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"How many levels of folders "
-    "to look into; absent: all.\"}}}";
+    "\"description\":\"The folder to list; the workspace if "
+    "absent.\"},\"depth\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"How many levels of "
+    "folders to descend into; all if absent.\"}}}";
 
 static const char search_args[] =
     "{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\",\"minLength\":1,"
-    "\"description\":\"The plain text to find.\"},\"path\":{\"type\":\"string\",\"minLength\":1,"
-    "\"description\":\"A file or folder; absent: the workspace.\"},"
-    "\"ignoreCase\":{\"type\":\"boolean\",\"description\":\"ASCII letters of either case are "
-    "the same.\"},\"limit\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"How many "
-    "lines to tell at most.\"}},\"required\":[\"query\"]}";
+    "\"description\":\"The plain text to "
+    "find.\"},\"path\":{\"type\":\"string\",\"minLength\":1,\"description\":\"The file or folder "
+    "to search; the workspace if "
+    "absent.\"},\"ignoreCase\":{\"type\":\"boolean\",\"description\":\"Ignore the case of ASCII "
+    "letters.\"},\"limit\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"How many lines to "
+    "return at most.\"}},\"required\":[\"query\"]}";
 
 static const char run_command_args[] =
     "{\"type\":\"object\",\"properties\":{\"command\":{\"type\":\"string\",\"minLength\":1,"
-    "\"description\":\"The program. Without args, the words behind it are its arguments.\"},"
-    "\"args\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
-    "\"directory\":{\"type\":\"string\",\"minLength\":1,\"description\":\"Where to run it, "
-    "relative to the workspace.\"},\"timeout\":{\"type\":\"integer\",\"minimum\":0,"
-    "\"description\":\"How many ms it may take.\"}},\"required\":[\"command\"]}";
+    "\"description\":\"The program. Without args, the words after it are its "
+    "arguments.\"},\"args\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"directory\":{"
+    "\"type\":\"string\",\"minLength\":1,\"description\":\"Where to run it, relative to the "
+    "workspace.\"},\"timeout\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"The time "
+    "limit in milliseconds.\"}},\"required\":[\"command\"]}";
 
 const dx_autohand_tool dx__autohand_tools[] = {
     {
@@ -76,8 +78,8 @@ const dx_autohand_tool dx__autohand_tools[] = {
     },
     {
         .name = "apply_patch",
-        .description = "Applies a unified diff to one file of the workspace, which may create or "
-                       "delete it. Context and removed lines must be exactly those of the file.",
+        .description = "Applies a unified diff to one file of the workspace; the diff may create "
+                       "or delete the file. Context and removed lines must match the file exactly.",
         .parameters = apply_patch_args,
         .kind = DX_AUTOHAND_TOOL_WRITES,
         .path_member = "path",
@@ -85,7 +87,7 @@ const dx_autohand_tool dx__autohand_tools[] = {
     },
     {
         .name = "search_replace",
-        .description = "Replaces a text in a file of the workspace by another.",
+        .description = "Replaces text in a file of the workspace.",
         .parameters = search_replace_args,
         .kind = DX_AUTOHAND_TOOL_WRITES,
         .path_member = "path",
@@ -101,8 +103,8 @@ const dx_autohand_tool dx__autohand_tools[] = {
     },
     {
         .name = "list_tree",
-        .description = "Lists the files and folders of the workspace. .git and node_modules are "
-                       "named, but not looked into.",
+        .description = "Lists the files and folders of the workspace. Does not descend into .git "
+                       "and node_modules.",
         .parameters = list_tree_args,
         .kind = DX_AUTOHAND_TOOL_READS,
         .path_member = "path",
@@ -110,8 +112,8 @@ const dx_autohand_tool dx__autohand_tools[] = {
     },
     {
         .name = "search",
-        .description = "Finds a text in the files of the workspace, and tells each line that "
-                       "has it as FILE:NUMBER: LINE. Not in .git, node_modules and binary files.",
+        .description = "Searches the files of the workspace for a text and returns each matching "
+                       "line as FILE:NUMBER: LINE. Skips .git, node_modules and binary files.",
         .parameters = search_args,
         .kind = DX_AUTOHAND_TOOL_READS,
         .path_member = "path",
@@ -119,8 +121,8 @@ const dx_autohand_tool dx__autohand_tools[] = {
     },
     {
         .name = "run_command",
-        .description = "Runs a program in the workspace and tells what it printed. There is no "
-                       "shell; if one is needed: command sh, args -c and the line.",
+        .description = "Runs a program in the workspace and returns what it printed. No shell is "
+                       "used; if you need one, pass command sh with args -c and the line.",
         .parameters = run_command_args,
         .kind = DX_AUTOHAND_TOOL_RUNS,
         .command_member = "command",

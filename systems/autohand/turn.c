@@ -128,7 +128,7 @@ static void run_prompt_hooks(struct dx__autohand_turn *turn, dx_text instruction
         dx__autohand_turn_wake(turn);
     } else if (dx__autohand_hooks_run(agent, &before, on_prompt_hooks, turn, &turn->hooking) !=
                DX_OK) {
-        dx__autohand_turn_fail(turn, DX_AUTOHAND_EXECUTION, NULL, dx_str("hooks can't be run"));
+        dx__autohand_turn_fail(turn, DX_AUTOHAND_EXECUTION, NULL, dx_str("cannot run hooks"));
     }
 }
 

@@ -35,7 +35,8 @@ static void take_text(struct dx__autohand_turn *turn, dx_text delta) {
     if (status == DX_OK && is_doc)
         status = dx_buf_append(&turn->content, delta.at, delta.len);
     if (status != DX_OK) {
-        too_much(turn, status == DX_ERR_LIMIT ? "the model says too much" : "out of memory");
+        too_much(turn,
+                 status == DX_ERR_LIMIT ? "the model's response is too long" : "out of memory");
         return;
     }
     if (is_doc && is_heard(turn))
@@ -109,7 +110,7 @@ static void on_retry(void *user, const dx_autohand_failure *failure, uint64_t wa
     struct dx__autohand_turn *turn = user;
     char why[600] = "";
     dx__say(why, sizeof why, failure->message);
-    dx__autohand_log(turn->agent, "warn", "the model failed and is asked again in %llu ms: %s",
+    dx__autohand_log(turn->agent, "warn", "the model failed, retrying in %llu ms: %s",
                      (unsigned long long)wait_ms, why);
     run_rate_hooks(turn, failure);
 }

@@ -41,16 +41,15 @@ dx_status dx__autohand_path_errno(dx_error *reterr, const char *path, int number
     case ENOMEM:
         return DX_ERR_NOMEM;
     case EXDEV:
-        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path,
-                                      "it leads out of the workspace");
+        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "leads outside the workspace");
     case ELOOP:
         return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path,
-                                      "a link on the way can't be followed");
+                                      "cannot follow a symbolic link in the path");
     case ENOTDIR:
         return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path,
-                                      "a part of the path is no folder");
+                                      "a part of the path is not a folder");
     case EISDIR:
-        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "it is a folder");
+        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "is a folder");
     case ENAMETOOLONG:
         return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "the path is too long");
     default:
@@ -83,17 +82,17 @@ dx_status dx__autohand_workspace_open(struct dx__autohand_workspace *space, cons
     *space = (struct dx__autohand_workspace){.folder = -1, .file_max = file_max, .alloc = *alloc};
     if (!realpath(path, room) || (space->folder = open(room, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
         return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path,
-                                      errno == ENOTDIR  ? "it is no folder"
-                                      : errno == ENOENT ? "there is no such folder"
-                                                        : "it can't be opened");
+                                      errno == ENOTDIR  ? "not a folder"
+                                      : errno == ENOENT ? "no such folder"
+                                                        : "cannot open it");
     int self = dx__autohand_open_beneath(space->folder, ".", O_PATH | O_DIRECTORY, 0);
     dx_status status = DX_OK;
     if (self < 0)
         status = dx__autohand_path_fail(
             reterr, DX_ERR_SYSTEM, path,
             errno == ENOSYS || errno == EPERM
-                ? "this system has no openat2(), without which nothing is safe (Linux 5.6)"
-                : "it can't be opened");
+                ? "openat2() is missing, which file access needs to be safe (Linux 5.6)"
+                : "cannot open it");
     else
         close(self);
     if (status == DX_OK && !(space->path = dx__text_copy(alloc, dx_str(room))))
@@ -174,7 +173,7 @@ static const char *add_parts(char *to, dx_text path) {
         if (len == 0 || (len == 1 && part[0] == '.'))
             continue;
         if (len == 2 && part[0] == '.' && part[1] == '.')
-            return "a path may not have .. in it";
+            return "a path must not contain '..'";
         if (used)
             to[used++] = '/';
         memcpy(to + used, part, len);
@@ -192,14 +191,14 @@ dx_status dx__autohand_path_clean(const struct dx__autohand_workspace *space, dx
     char room[120] = "";
     dx_text rest = path;
     if (!path.at || !path.len)
-        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, "path", "it is empty");
+        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, "path", "is empty");
     dx__say(room, sizeof room, path);
     if (path.len >= PATH_MAX)
         why = "the path is too long";
     else if (memchr(path.at, '\0', path.len))
-        why = "a path may not have a NUL in it";
+        why = "a path must not contain a NUL character";
     else if (path.at[0] == '/' && !(rest = behind(space, path)).at)
-        why = "it lies outside of the workspace";
+        why = "is outside the workspace";
     if (why)
         return dx__autohand_path_fail(reterr, DX_ERR_INVALID, room, why);
     char *clean = dx__malloc(&space->alloc, rest.len + 2);
@@ -265,6 +264,6 @@ dx_status dx__autohand_file_read(const struct dx__autohand_workspace *space, con
     if (number == EFBIG)
         return dx__autohand_path_fail(reterr, DX_ERR_LIMIT, path, "the file is too large");
     if (number == EINVAL)
-        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "it is no file");
+        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "not a regular file");
     return dx__autohand_path_errno(reterr, path, number);
 }

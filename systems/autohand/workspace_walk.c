@@ -164,7 +164,7 @@ dx_status dx__autohand_walk_open(struct dx__autohand_walk *walk, dx_autohand_age
     walk->name = walk->path;
     DIR *list = open_list(walk, path);
     if (!list && errno == ENOTDIR)
-        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "it is no folder");
+        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "not a folder");
     if (!list && errno != ENOENT)
         return dx__autohand_path_errno(reterr, path, errno);
     memcpy(walk->path, path, len);

@@ -239,7 +239,7 @@ static int stage(const struct dx__autohand_workspace *space, const char *path, d
 
 static dx_status fail(dx_error *reterr, const char *path, int number) {
     if (number == EINVAL)
-        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "it is no file");
+        return dx__autohand_path_fail(reterr, DX_ERR_INVALID, path, "not a regular file");
     /* Somebody took a folder away that was just there. */
     return dx__autohand_path_errno(reterr, path, number == ENOENT ? ESTALE : number);
 }
@@ -382,16 +382,17 @@ static bool begins_with(const char *path, const char *folder) {
 /* Lower and upper case are the same on some file systems. */
 static const char *why_kept(const struct dx__autohand_workspace *space, const char *path) {
     if (begins_with(path, ".autohand"))
-        return "it belongs to the agent, and no tool may change it";
+        return "belongs to the agent and must not be changed by a tool";
     for (size_t i = 0; i < sizeof space->own / sizeof *space->own; i++)
         if (begins_with(path, space->own[i]))
-            return "it belongs to the agent, and no tool may change it";
+            return "belongs to the agent and must not be changed by a tool";
     for (const char *part = path; part; part = strchr(part, '/'), part = part ? part + 1 : NULL)
         if (begins_with(part, ".git") || begins_with(part, ".gitconfig") ||
             begins_with(part, ".config/git"))
-            return "git runs what it finds there, so no tool may change it";
-    return begins_with(path, space->git) ? "git runs what it finds there, so no tool may change it"
-                                         : NULL;
+            return "git runs what it finds there, so it must not be changed by a tool";
+    return begins_with(path, space->git)
+               ? "git runs what it finds there, so it must not be changed by a tool"
+               : NULL;
 }
 
 const char *dx__autohand_path_kept(const struct dx__autohand_workspace *space, const char *path) {

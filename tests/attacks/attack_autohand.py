@@ -154,7 +154,7 @@ def attack_rule_links():
         same(asked, [], "asked")
         no_secret(agent)
         true(any("fine" in text for text in outputs), "what is not denied can't be read")
-        same(len([text for text in errors if "a rule forbids it" in text]), len(tools) - 1, "denied: %s" % errors)
+        same(len([text for text in errors if "forbidden by a rule" in text]), len(tools) - 1, "denied: %s" % errors)
 
 
 def attack_rule_link_allowed():
@@ -166,9 +166,9 @@ def attack_rule_link_allowed():
     with Agent(calls(*tools), settings, {**files, "lib/a": "a"}, links) as agent:
         asked, _, errors = agent.turn(permit=lambda params: False)
         same(asked, ["notes/m", "notes/d/new"], "asked")
-        true(any("a rule forbids it" in text for text in errors), errors)
+        true(any("forbidden by a rule" in text for text in errors), errors)
         said = [it["params"]["description"] for it in agent.seen if it.get("method") == "autohand.permissionRequest"]
-        true("It leads to Makefile" in said[0] and "It leads to lib/new" in said[1], said)
+        true("It points to Makefile" in said[0] and "It points to lib/new" in said[1], said)
         with open(agent.path("Makefile"), encoding="utf-8") as file:
             same(file.read(), "all:\n", "Makefile")
 
@@ -195,7 +195,7 @@ def attack_rule_link_swapped_later():
     with Agent(calls(*tools), settings, {"secret/a": "a", "d/x": "x"}) as agent:
         agent.turn()
         same(agent.decided["appliedCount"], 1, "applied: %s" % agent.decided)
-        true("it leads elsewhere" in str(agent.decided["errors"]), agent.decided)
+        true("points to a different file than when the change was made" in str(agent.decided["errors"]), agent.decided)
         same(os.listdir(agent.path("secret")), ["a"], "the folder")
 
 

@@ -279,7 +279,7 @@ def attack_question_other_command():
     permission("t", "", {"args": "rm"}, ['| tool     "t"', '| arg      "args":"rm"'])
 
 
-APPLY = "+- Apply? [y]es, [n]o, numbers as in 1 3-5, ?:"
+APPLY = "+- Apply? [y]es, [n]o, numbers (1 3-5), ?:"
 
 
 def changes(given, answer, sent, width=WIDTH):

@@ -300,8 +300,8 @@ def a_file_that_may_not_grow():
         sessions = os.path.join(agent.home, "sessions")
         with open(os.path.join(sessions, *os.listdir(sessions), "conversation.jsonl"), encoding="utf-8") as file:
             same([json.loads(line)["content"] for line in file], ["x", "One."], "what is kept")
-        eventually(lambda: [line for line in agent.told if "is not kept" in line], lambda: "it does not say so: %s" % agent.told)
-        same(len([line for line in agent.told if "is not kept" in line]), 1, "it says so once: %s" % agent.told)
+        eventually(lambda: [line for line in agent.told if "is not saved" in line], lambda: "it does not say so: %s" % agent.told)
+        same(len([line for line in agent.told if "is not saved" in line]), 1, "it says so once: %s" % agent.told)
 
 
 def row_H10():

@@ -224,8 +224,8 @@ static void test_select_unknown(void **state) {
         files->agent.ids = 0;
         three(files);
         (void)snprintf(params, sizeof params, SELECT("\"%s\""), ids[i]);
-        (void)snprintf(result, sizeof result,
-                       WRONG(0, 3, "%s", "There is no such change in this batch"), ids[i]);
+        (void)snprintf(result, sizeof result, WRONG(0, 3, "%s", "No such change in this batch"),
+                       ids[i]);
         must_decide(files, params, result);
         must_have(files, "a", NULL);
     }
@@ -389,7 +389,7 @@ static void test_errors(void **state) {
     dx__autohand_batch_end(&files->agent);
     put(files, "d", "a file where a folder should be");
     must_decide(files, ACCEPT("changes_1"),
-                WRONG(1, 0, "change_changes_1_1", "d/y: a part of the path is no folder"));
+                WRONG(1, 0, "change_changes_1_1", "d/y: a part of the path is not a folder"));
     must_have(files, "z", "1");
 }
 
@@ -421,10 +421,10 @@ static void test_escapes(void **state) {
     assert_int_equal(rename(in_top(files, "d"), in_top(files, "d2")), 0);
     assert_int_equal(symlink("../outside", in_top(files, "d")), 0);
     must_decide(files, ACCEPT("changes_1"),
-                "{\"success\":false,\"appliedCount\":0,\"skippedCount\":0,\"errors\":["
-                "{\"changeId\":\"change_changes_1_1\",\"error\":\"d/secret: it leads out of the "
-                "workspace\"},{\"changeId\":\"change_changes_1_2\",\"error\":\"d/new: it leads out "
-                "of the workspace\"}]}");
+                "{\"success\":false,\"appliedCount\":0,\"skippedCount\":0,\"errors\":[{"
+                "\"changeId\":\"change_changes_1_1\",\"error\":\"d/secret: leads outside the "
+                "workspace\"},{\"changeId\":\"change_changes_1_2\",\"error\":\"d/new: leads "
+                "outside the workspace\"}]}");
     must_have(files, "../outside/secret", "secret");
     must_have(files, "../outside/new", NULL);
 }
@@ -441,9 +441,10 @@ static void test_own(void **state) {
     dx__autohand_batch_end(&files->agent);
     assert_int_equal(symlink(".autohand", in_top(files, "d")), 0);
     files->agent.settings.stale_off = true;
-    must_decide(files, ACCEPT("changes_1"),
-                WRONG(0, 0, "change_changes_1_1",
-                      "d/settings.local.json: it belongs to the agent, and no tool may change it"));
+    must_decide(
+        files, ACCEPT("changes_1"),
+        WRONG(0, 0, "change_changes_1_1",
+              "d/settings.local.json: belongs to the agent and must not be changed by a tool"));
     must_have(files, ".autohand/settings.local.json", "{}");
 }
 

@@ -45,12 +45,12 @@ static void test_not_ready(void **state) {
     } rows[] = {
         {"raw {\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32011,\"message\":\"Login "
          "required\"},\"id\":null}\nexit 1",
-         "can't start: Login required", DX_FAULT_START},
+         "cannot start: Login required", DX_FAULT_START},
         {"err no config\nexit 1", "no config", DX_FAULT_EXITED},
         {"exit 0", "before it was ready", DX_FAULT_ENDED},
         {"die", "signal", DX_FAULT_KILLED},
         {"close\nsleep 5", "ended", DX_FAULT_ENDED},
-        {"eof", "did not say in time", DX_FAULT_TIMEOUT},
+        {"eof", "timed out waiting for agentStart from the agent", DX_FAULT_TIMEOUT},
         {"big error message 9000\nsleep 5", "", DX_FAULT_MESSAGE_LIMIT},
     };
     (void)state;

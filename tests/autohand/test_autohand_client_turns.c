@@ -145,7 +145,8 @@ static void test_failures(void **state) {
          "{\"success\": false}",
          0, 0, ""},
         /* It is refused without a turn, and an answer that is none. */
-        {"later", "< prompt\na prompt {\"success\": false}", 0, 0, "the agent began no turn"},
+        {"later", "< prompt\na prompt {\"success\": false}", 0, 0,
+         "the agent did not start a turn"},
         {"doc",
          "< prompt\nn turnStart {\"turnId\": \"t\"}\nn turnEnd {\"turnId\": \"t\"}\nraw "
          "{\"jsonrpc\":\"2.0\",\"id\":1}",

@@ -220,7 +220,7 @@ static void test_not_stored(void **state) {
     talk_open(&talk, DX_FRAMING_LINE);
     prompt(&talk, 1);
     talk_until(&talk, "=1");
-    assert_non_null(strstr(talk.log, "the session is not kept"));
+    assert_non_null(strstr(talk.log, "the session is not saved"));
     talk_done(&talk);
 }
 
@@ -273,8 +273,8 @@ static void test_bad_starts(void **state) {
     } rows[] = {
         {"/", NULL, "Unsafe workspace: /"},
         {"/etc", NULL, "Unsafe workspace: /etc"},
-        {"/no/such/folder", NULL, "there is no folder /no/such/folder"},
-        {"", NULL, "there is no workspace"},
+        {"/no/such/folder", NULL, "no such folder: /no/such/folder"},
+        {"", NULL, "the workspace is missing"},
         {NULL, "{\"hooks\":7}", ""},
         {NULL, "not json", ""},
     };

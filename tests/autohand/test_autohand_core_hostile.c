@@ -34,7 +34,7 @@ static void test_long_retry(void **state) {
         talk_turn(&talk, 10);
     dx_autohand_failure failure = {.kind = DX_AUTOHAND_FAIL_SERVER, .message = dx_str(why)};
     talk.listener.on_retry(talk.listener.user, &failure, 7);
-    assert_non_null(strstr(talk.log, "asked again in 7 ms: begin xxx"));
+    assert_non_null(strstr(talk.log, "retrying in 7 ms: begin xxx"));
     assert_non_null(strstr(talk.log, why));
     free(why);
     talk_done(&talk);
@@ -112,13 +112,13 @@ static void test_long_change(void **state) {
     allow(&talk, 2, "\"allowed\":true");
     talk_until(&talk, "error"); /* of the large one */
     talk_has(&talk, "/params/code", "-32001");
-    talk_has(&talk, "/params/message", "Permission denied: the user can't be asked");
+    talk_has(&talk, "/params/message", "Permission denied: the user cannot be asked");
     talk_until(&talk, "permissionRequest");
     allow(&talk, 3, "\"allowed\":true");
     talk_until(&talk, "changesBatchUpdate");
     talk_has(&talk, "/params/change/filePath", "a");
     talk_until(&talk, "error");
-    talk_has(&talk, "/params/message", "search_replace: c: the change is too large to be shown");
+    talk_has(&talk, "/params/message", "search_replace: c: the change is too large to show");
     talk_until(&talk, "changesBatchEnd");
     talk_has(&talk, "/params/changeCount", "1");
     char *batch = talk_member(&talk, "/params/batchId");
@@ -175,7 +175,7 @@ static void test_wrong_images(void **state) {
         if (!strstr(talk.line, "autohand.error"))
             continue;
         if (++errors == 17)
-            talk_has(&talk, "/params/message", "99984 more images were left out");
+            talk_has(&talk, "/params/message", "99984 more images were skipped");
     }
     assert_int_equal(errors, 17);
     free(line);
@@ -255,7 +255,7 @@ static void test_odd_alternatives(void **state) {
         talk_until(&talk, "toolEnd");
         talk_has(&talk, "/params/success", i == 3 ? "true" : "false");
         if (!rows[i].args)
-            talk_has(&talk, "/params/error", "what the user wants instead can't be done");
+            talk_has(&talk, "/params/error", "the user's alternative cannot be used");
         talk_until(&talk, "=1");
         talk_done(&talk);
     }
@@ -337,7 +337,7 @@ static void test_twins(void **state) {
     talk_open(&talk, DX_FRAMING_LINE);
     talk_call(&talk, 1, "prompt", "{\"message\":\"x\"}");
     talk_until(&talk, "toolEnd");
-    talk_has(&talk, "/params/error", "Invalid arguments: there are two of one name, or too many");
+    talk_has(&talk, "/params/error", "Invalid arguments: a duplicate name, or too many arguments");
     talk_until(&talk, "changesBatchEnd");
     talk_has(&talk, "/params/changeCount", "0");
     talk_done(&talk);

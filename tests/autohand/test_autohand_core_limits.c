@@ -279,7 +279,7 @@ static void test_output_limit(void **state) {
         prompt(&talk, 1);
         talk_until(&talk, "toolEnd");
         char *output = talk_member(&talk, "/params/output");
-        char *gap = strstr(output, " bytes left out");
+        char *gap = strstr(output, " bytes omitted");
         assert_int_equal(output[0], 'A');
         assert_int_equal(output[strlen(output) - 1], 'Z');
         if (!over) {
@@ -374,7 +374,7 @@ static void test_long_results(void **state) {
         talk_has(&talk, "/result/success", "true");
         const char *parts[] = {"the prompt itself", "\"tool_calls\"",
                                "\"tool_call_id\":\"call_1_0\"", "\"tool_call_id\":\"call_1_1\"",
-                               "bytes left out"};
+                               "bytes omitted"};
         for (size_t i = 0; i < LENGTH(parts); i++)
             assert_non_null(strstr(talk.question, parts[i]));
         assert_int_equal(hooked, strstr(talk.question, "NOTE") != NULL);

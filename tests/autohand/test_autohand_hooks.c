@@ -99,7 +99,7 @@ static void test_exit_codes(void **state) {
          "Hook was killed by signal 9"},
         {HOOKS(HOOK("pre-tool", "nowhere-to-be-found", "")), DX__VERDICT_DENY,
          "Hook failed with exit code 127"},
-        {HOOKS(HOOK("pre-tool", "echo {", "")), DX__VERDICT_DENY, "Hook reply is no valid JSON"},
+        {HOOKS(HOOK("pre-tool", "echo {", "")), DX__VERDICT_DENY, "Hook reply is not valid JSON"},
     };
     (void)state;
     for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -151,7 +151,7 @@ static struct heard said(const char *const *replies, size_t count) {
 }
 
 static void test_replies(void **state) {
-    static const char wrong[] = "Hook reply has a member of a wrong type";
+    static const char wrong[] = "Hook reply has a member of the wrong type";
     static const struct {
         const char *reply;
         dx__autohand_verdict verdict;
@@ -170,12 +170,12 @@ static void test_replies(void **state) {
         {"{\"decision\":null,\"reason\":null,\"continue\":null,\"updatedInput\":null}",
          DX__VERDICT_ASK, false, ""},
         {"{\"decision\":\"perhaps\"}", DX__VERDICT_DENY, true,
-         "Hook reply has a decision that is not known"},
+         "Hook reply has an unknown decision"},
         {"{\"decision\":1}", DX__VERDICT_DENY, true, wrong},
         {"{\"continue\":\"no\"}", DX__VERDICT_DENY, true, wrong},
         {"{\"updatedInput\":[]}", DX__VERDICT_DENY, true, wrong},
         {"{\"additionalContext\":{}}", DX__VERDICT_DENY, true, wrong},
-        {"{\"decision\":\"allow\"} x", DX__VERDICT_DENY, true, "Hook reply is no valid JSON"},
+        {"{\"decision\":\"allow\"} x", DX__VERDICT_DENY, true, "Hook reply is not valid JSON"},
         {"{\"updatedInput\":{\"type\":\"x\"}}", DX__VERDICT_DENY, true,
          "Hook may not change the reserved arguments type and tool"},
         {"{\"updatedInput\":{\"tool\":\"x\"},\"decision\":\"allow\"}", DX__VERDICT_DENY, true,
@@ -424,7 +424,7 @@ static void test_many_for_nobody(void **state) {
     assert_int_equal(guard.logs, 0);
     assert_int_equal(dx__autohand_hooks_run(&guard.agent, &stop, NULL, NULL, NULL), DX_OK);
     assert_int_equal(guard.logs, 1);
-    assert_string_equal(guard.log, "a hook is not run: too many wait already");
+    assert_string_equal(guard.log, "not running a hook: too many hooks are waiting");
     dx__autohand_hooks_end(&guard.agent);
     /* All of as many as had to wait for each other are run. */
     for (int i = 0; i < 30; i++)

@@ -107,14 +107,14 @@ static void misfits(void **state) {
         dx_autohand_failing kind;
         int status, retryable;
     } wrong[] = {
-        {"", "the model's answer can't be understood", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
-        {"[]", "it is no object", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
-        {"7", "it is no object", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
-        {"{\"choices\":1}", "choices is no list", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
-        {DELTA("{\"tool_calls\":1}"), "tool_calls is no list", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
-        {CALLS("1"), "a tool call is none", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
-        {CALLS("{\"function\":[]}"), "a tool call is none", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
-        {"{\"error\":{}}", "the model reports an error", DX_AUTOHAND_FAIL_SERVER, 0, 1},
+        {"", "invalid response from the model", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
+        {"[]", "not an object", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
+        {"7", "not an object", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
+        {"{\"choices\":1}", "choices is not an array", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
+        {DELTA("{\"tool_calls\":1}"), "tool_calls is not an array", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
+        {CALLS("1"), "invalid tool call", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
+        {CALLS("{\"function\":[]}"), "invalid tool call", DX_AUTOHAND_FAIL_NETWORK, 0, 1},
+        {"{\"error\":{}}", "the model reported an error", DX_AUTOHAND_FAIL_SERVER, 0, 1},
         {"{\"error\":\"x\"}", "x", DX_AUTOHAND_FAIL_SERVER, 0, 1},
         {"{\"error\":{\"message\":\"y\",\"code\":401}}", "y", DX_AUTOHAND_FAIL_AUTH, 401, 0},
         {"{\"error\":{\"message\":\"y\",\"code\":\"401\"}}", "y", DX_AUTOHAND_FAIL_SERVER, 0, 1},

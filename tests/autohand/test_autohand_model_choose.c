@@ -44,8 +44,8 @@ static void choices(void **state) {
     (void)state;
     const char *argv[] = {"printf", "{\"text\":\"program\"}\\n{\"done\":true}\\n", NULL};
     const char *nobody = "http://127.0.0.1:1";
-    chooses(&(dx_autohand_choice){0}, "offline", "text(There is no model");
-    chooses(&(dx_autohand_choice){.settings = "{}"}, "offline", "text(There is no model");
+    chooses(&(dx_autohand_choice){0}, "offline", "text(No model is configured");
+    chooses(&(dx_autohand_choice){.settings = "{}"}, "offline", "text(No model is configured");
     chooses(&(dx_autohand_choice){.script = path}, "script", "text(script)");
     chooses(&(dx_autohand_choice){.argv = argv}, "command", "text(program)");
     chooses(&(dx_autohand_choice){.argv = argv, .model = "m"}, "m", "text(program)");
@@ -93,7 +93,7 @@ static void refused(void **state) {
     }
     talk_free(talk);
     chooses(&(dx_autohand_choice){.argv = sleep, .silence_ms = 100}, "command",
-            "fail(timeout,0,1,nothing came");
+            "fail(timeout,0,1,the model's program timed out: no output within 100 ms");
 }
 
 int main(void) {

@@ -78,17 +78,20 @@ static void says_nonsense(void **state) {
     static const struct {
         const char *line, *why;
     } wrong[] = {
-        {"nonsense\n", "a line of its answer is no JSON"},
-        {"{\"text\":\"a\"\n", "a line of its answer is no JSON"},
-        {"[]\n", "it said something"},
-        {"{}\n", "it said something"},
-        {"{\"text\":1}\n", "it said something"},
-        {"{\"done\":false}\n", "it said something"},
-        {"{\"toolCall\":{\"args\":{}}}\n", "has no name"},
-        {"{\"toolCalls\":{\"name\":\"x\"},\"done\":true}\n", "toolCalls is no list"},
-        {"{\"toolCalls\":[{}],\"done\":true}\n", "has no name"},
-        {"{\"toolCalls\":[1],\"done\":true}\n", "has no name"},
-        {"{\"error\":1}\n", "it said something"},
+        {"nonsense\n", "a line of its response is not JSON"},
+        {"{\"text\":\"a\"\n", "a line of its response is not JSON"},
+        {"[]\n", "expected text, thought, toolCall, toolCalls, done or error in its line"},
+        {"{}\n", "expected text, thought, toolCall, toolCalls, done or error in its line"},
+        {"{\"text\":1}\n",
+         "expected text, thought, toolCall, toolCalls, done or error in its line"},
+        {"{\"done\":false}\n",
+         "expected text, thought, toolCall, toolCalls, done or error in its line"},
+        {"{\"toolCall\":{\"args\":{}}}\n", "a toolCall without a name"},
+        {"{\"toolCalls\":{\"name\":\"x\"},\"done\":true}\n", "toolCalls is not an array"},
+        {"{\"toolCalls\":[{}],\"done\":true}\n", "a toolCall without a name"},
+        {"{\"toolCalls\":[1],\"done\":true}\n", "a toolCall without a name"},
+        {"{\"error\":1}\n",
+         "expected text, thought, toolCall, toolCalls, done or error in its line"},
     };
     struct talk *talk = talk_with(ECHO);
     for (size_t i = 0; i < LENGTH(wrong); i++) {
@@ -145,7 +148,8 @@ static void limits(void **state) {
     dx_autohand_command_config config = config_for(argv, "import time\ntime.sleep(60)\n");
     config.silence_ms = 200;
     struct talk *talk = talk_to(&config);
-    talk_hears(talk, "x", "fail(timeout,0,1,nothing came from the model's program within 200 ms)");
+    talk_hears(talk, "x",
+               "fail(timeout,0,1,the model's program timed out: no output within 200 ms)");
     talk_free(talk);
 
     for (int more = 0; more < 2; more++) {
@@ -159,7 +163,7 @@ static void limits(void **state) {
     }
     config = config_for(argv, "while True: print('x' * 10000, end='')\n");
     talk = talk_to(&config);
-    talk_hears(talk, "x", "fail(network,0,0,the model's program: its answer is too long)");
+    talk_hears(talk, "x", "fail(network,0,0,the model's program: its response is too long)");
     talk_free(talk);
 }
 

@@ -104,7 +104,7 @@ static void refused(void **state) {
     hears("418", "fail(unknown,418,0,HTTP 418: no 418)");
     hears("listed", "fail(context,400,0,HTTP 400: one of a list)");
     hears("detailed", "fail(context,422,0,HTTP 422: {\"detail\": [{\"msg\": \"too hot\"}]})");
-    hears("elsewhere", "fail(unknown,307,0,HTTP 307: it is somewhere else)");
+    hears("elsewhere", "fail(unknown,307,0,HTTP 307: redirects are not followed)");
     dx_autohand_http_config config = config_for("401");
     config.key = "sk-0123456789";
     struct talk *talk = talk_to(&config);
@@ -177,7 +177,7 @@ static void waits(void **state) {
 static void broken(void **state) {
     (void)state;
     /* Of what was told in part nothing is asked for again. */
-    hears("short", "text(half an )fail(network,0,1,the model's answer was cut off)");
+    hears("short", "text(half an )fail(network,0,1,the model's response was cut off)");
     hears("in-field", "fail(context,400,0,too much context)");
     hears("in-stream-late", "text(a)fail(server,0,1,it broke)");
     dx_autohand_http_config config = config_for("cut");
@@ -264,11 +264,11 @@ static void too_long(void **state) {
     struct talk *talk = talk_to(&config);
     talk_ask(talk, "hello");
     talk_run(talk);
-    assert_string_equal(talk->why, "the model's answer has more than 100000 bytes");
+    assert_string_equal(talk->why, "the model's response is longer than 100000 bytes");
     assert_int_equal(talk->failure.retryable, 0);
     assert_true(talk->texts < 10);
     talk_free(talk);
-    hears("huge-line", "fail(network,0,0,the model's answer has more than 16777216 bytes)");
+    hears("huge-line", "fail(network,0,0,the model's response is longer than 16777216 bytes)");
 
     /* The limit is what the answer has, to the byte. */
     for (int more = 0; more < 2; more++) {
@@ -278,7 +278,7 @@ static void too_long(void **state) {
         talk = talk_to(&config);
         talk_ask(talk, "hello");
         talk_run(talk);
-        assert_int_equal(strstr(talk->why, "more than") == NULL, more);
+        assert_int_equal(strstr(talk->why, "longer than") == NULL, more);
         talk_free(talk);
     }
 }
@@ -289,7 +289,7 @@ static void times(void **state) {
     config.silence_ms = 200;
     struct talk *talk = talk_to(&config);
     uint64_t before = talk_now();
-    talk_hears(talk, "hello", "fail(timeout,0,1,nothing came from the model within 200 ms)");
+    talk_hears(talk, "hello", "fail(timeout,0,1,the model timed out: no output within 200 ms)");
     assert_in_range(talk_now() - before, 200, 1500);
     talk_free(talk);
     assert_true(fake_model_says(&fake, "gone mute"));
@@ -297,7 +297,8 @@ static void times(void **state) {
     config = config_for("silent");
     config.silence_ms = 200;
     talk = talk_to(&config);
-    talk_hears(talk, "hello", "text(a)fail(timeout,0,1,nothing came from the model within 200 ms)");
+    talk_hears(talk, "hello",
+               "text(a)fail(timeout,0,1,the model timed out: no output within 200 ms)");
     talk_free(talk);
 
     config = config_for("500");
@@ -306,8 +307,9 @@ static void times(void **state) {
     talk = talk_to(&config);
     before = talk_now();
     talk_hears(talk, "hello",
-               "retry(server,500,200)retry(server,500,400)"
-               "fail(timeout,0,1,the model's answer was not whole within 300 ms)");
+               "retry(server,500,200)retry(server,500,400)fail(timeout,0,1,the model timed out: no "
+               "complete response "
+               "within 300 ms)");
     assert_in_range(talk_now() - before, 300, 1500);
     talk_free(talk);
 
@@ -401,13 +403,13 @@ static void wrong_configs(void **state) {
         {"http://h", NULL, NULL, "the model's name is missing"},
         {"http://h", "", NULL, "the model's name is missing"},
         {"http://h", "\xff", NULL, "the model's name is missing"},
-        {"http://h", "m", "a\r\nX: y", "no key has"},
-        {"http://h", "m", "a b", "no key has"},
-        {"ftp://h", "m", NULL, "http or https"},
-        {"file:///etc/passwd", "m", NULL, "http or https"},
-        {"nonsense", "m", NULL, "http or https"},
-        {"http://h\nx/", "m", NULL, "http or https"},
-        {"http://", "m", NULL, "http or https"},
+        {"http://h", "m", "a\r\nX: y", "the model's API key contains an invalid character"},
+        {"http://h", "m", "a b", "the model's API key contains an invalid character"},
+        {"ftp://h", "m", NULL, "invalid model URL: ftp://h: expected http or https"},
+        {"file:///etc/passwd", "m", NULL, "expected http or https"},
+        {"nonsense", "m", NULL, "invalid model URL: nonsense: "},
+        {"http://h\nx/", "m", NULL, "invalid model URL: http://h?x/: "},
+        {"http://", "m", NULL, "invalid model URL: http://: "},
     };
     struct talk *talk = talk_new();
     for (size_t i = 0; i < LENGTH(wrong); i++) {

@@ -118,26 +118,27 @@ static void wrong_scripts(void **state) {
     } wrong[] = {
         {"{}\n[]", ":2: expected an object"},
         {"{}\n\n{", ":3: "},
-        {"{\"txt\":\"a\"}", ":1: expected match, role"},
-        {"{\"text\":1}", "expected texts"},
-        {"{\"match\":null}", "expected texts"},
-        {"{\"delayMs\":-1}", "expected ms"},
-        {"{\"delayMs\":3600001}", "expected ms"},
+        {"{\"txt\":\"a\"}", ":1: expected only match, role"},
+        {"{\"text\":1}", "expected strings"},
+        {"{\"match\":null}", "expected strings"},
+        {"{\"delayMs\":-1}", "delayMs, pieceMs: expected milliseconds, at most an hour"},
+        {"{\"delayMs\":3600001}", "delayMs, pieceMs: expected milliseconds, at most an hour"},
         {"{\"pieces\":0}", "pieces: expected"},
-        {"{\"pieces\":[1]}", "pieces: expected texts"},
-        {"{\"pieces\":[\"a\"],\"text\":\"a\"}", "take the place"},
+        {"{\"pieces\":[1]}", "pieces: expected strings"},
+        {"{\"pieces\":[\"a\"],\"text\":\"a\"}",
+         "pieces and text exclude each other if pieces are strings"},
         {"{\"repeat\":0}", "repeat: expected"},
         {"{\"repeat\":false}", "repeat: expected"},
         {"{\"role\":\"assistant\"}", "role: expected"},
         {"{\"tokens\":\"1\"}", "tokens: expected"},
-        {"{\"toolCalls\":{}}", "toolCalls: expected a list"},
+        {"{\"toolCalls\":{}}", "toolCalls: expected an array"},
         {"{\"toolCalls\":[{\"args\":{}}]}", "with a name"},
         {"{\"toolCalls\":[{\"name\":\"a\",\"id\":1}]}", "id: expected"},
-        {"{\"toolCalls\":[{\"name\":\"a\",\"arguments\":1}]}", "expected id, name and args"},
+        {"{\"toolCalls\":[{\"name\":\"a\",\"arguments\":1}]}", "expected only id, name and args"},
         {"{\"error\":\"x\"}", "error: expected"},
         {"{\"error\":{\"message\":\"a\",\"status\":1000}}", "status: expected"},
         {"{\"error\":{\"message\":\"a\",\"kind\":\"odd\"}}", "kind: expected"},
-        {"{\"error\":{\"message\":\"a\",\"more\":1}}", "error: expected message"},
+        {"{\"error\":{\"message\":\"a\",\"more\":1}}", "error: expected only message"},
         {"{\"text\":\"\xff\"}", ":1: "},
     };
     struct talk *talk = talk_new();
@@ -153,7 +154,7 @@ static void wrong_scripts(void **state) {
     assert_int_equal(
         dx_autohand_model_script(talk->loop, "/nonexistent", NULL, &talk->model, &error),
         DX_ERR_INVALID);
-    assert_string_equal(error.phrase, "/nonexistent can't be read: No such file or directory");
+    assert_string_equal(error.phrase, "cannot read /nonexistent: No such file or directory");
     assert_int_equal(dx_autohand_model_script(talk->loop, "/", NULL, &talk->model, &error),
                      DX_ERR_INVALID);
     talk_free(talk);
@@ -239,7 +240,8 @@ static void no_sentences(void **state) {
         assert_string_equal(talk->model->name, "offline");
         talk_ask(talk, odd[i]);
         talk_run(talk);
-        if (strcmp(odd[i], "run `") != 0 && strncmp(talk->heard, "text(There is no model", 22) != 0)
+        if (strcmp(odd[i], "run `") != 0 &&
+            strncmp(talk->heard, "text(No model is configured", 27) != 0)
             fail_msg("%s: %s", odd[i], talk->heard);
         talk_free(talk);
     }

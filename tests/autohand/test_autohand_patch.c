@@ -109,19 +109,18 @@ static void test_returns(void **state) {
 }
 
 static void test_refused(void **state) {
-    static const char not_there[] =
-        "hunk 1: its context and removed lines are not in the file like this";
+    static const char not_there[] = "hunk 1: its context and removed lines do not match the file";
     (void)state;
     must_refuse(ABC, "", "the patch has no hunk: no line begins with @@");
     must_refuse(ABC, "-b\n+B\n", "the patch has no hunk: no line begins with @@");
-    must_refuse(ABC, "@@ -1 +1 @@\n", "hunk 1: it changes nothing");
-    must_refuse(ABC, "@@ -1 +1 @@\n a\n", "hunk 1: it changes nothing");
+    must_refuse(ABC, "@@ -1 +1 @@\n", "hunk 1: no changes");
+    must_refuse(ABC, "@@ -1 +1 @@\n a\n", "hunk 1: no changes");
     must_refuse(ABC, "@@ -1 +1 @@\n-x\n+y\n", not_there);
     must_refuse(ABC, "@@\n-x\n+y\n", not_there);
     must_refuse(ABC, "@@ -1,4 +1 @@\n-a\n-b\n-c\n-d\n", not_there);
     must_refuse("", "@@ -1 +1 @@\n-a\n+b\n", not_there);
     must_refuse(ABC, "@@ -1 +1 @@\n-a\n+A\n*b\n",
-                "hunk 1: a line begins with neither a space, + nor -");
+                "hunk 1: a line does not begin with a space, + or -");
     struct unit_memory memory = {.fail_at = 0};
     char *made = NULL;
     size_t len;
@@ -130,12 +129,12 @@ static void test_refused(void **state) {
         try_patch(&memory, dx_str(ABC), TEXT("@@ -1 +1 @@\n-a\n\0\n"), 100, &made, &len, &error),
         DX_ERR_INVALID);
     must_refuse("x\ny\nx\n", "@@\n-x\n+z\n",
-                "hunk 1: it fits in more than one place; give it more context");
-    must_refuse(ABC, "@@\n+z\n", "hunk 1: nothing says where its lines go");
+                "hunk 1: it matches more than one place; add context lines");
+    must_refuse(ABC, "@@\n+z\n", "hunk 1: cannot tell where its lines belong");
     must_refuse(ABC, "@@ -3 +3 @@\n-c\n+C\n@@ -1 +1 @@\n-a\n+A\n",
-                "hunk 2: its context and removed lines are not in the file like this");
+                "hunk 2: its context and removed lines do not match the file");
     must_refuse(ABC, "--- a\n+++ b\n@@ -1 +1 @@\n-a\n+A\n--- c\n+++ d\n@@ -2 +2 @@\n-b\n+B\n",
-                "hunk 1: another file begins behind it; patch one at a time");
+                "hunk 1: another file follows; patch one file at a time");
 }
 
 /* What git and diff write of files as a whole. */
@@ -144,30 +143,32 @@ static void test_whole_files(void **state) {
                                    "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n";
     static const char gone[] = "diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n"
                                "+++ /dev/null\n@@ -1,3 +0,0 @@\n-a\n-b\n-c\n";
-    static const char moved[] = "it moves the file; write another one and delete this instead";
+    static const char moved[] =
+        "the patch moves the file; write a new file and delete this one instead";
     (void)state;
     must_give("", new_file, "a\n");
     must_give("", "diff --git a/e b/e\nnew file mode 100644\nindex 0000000..e69de29\n", "");
-    must_refuse(ABC, new_file, "hunk 1: it is for a new file, but there is one");
+    must_refuse(ABC, new_file, "hunk 1: the patch creates a file that already exists");
     must_refuse(ABC, "--- /dev/null\t1970\n+++ x\n@@ -0,0 +1 @@\n+a\n",
-                "hunk 1: it is for a new file, but there is one");
+                "hunk 1: the patch creates a file that already exists");
     must_delete(ABC, gone);
     must_delete("", "diff --git a/e b/e\ndeleted file mode 100644\nindex e69de29..0000000\n");
-    must_refuse(ABC "d\n", gone, "hunk 1: it deletes the file, but not all of its lines");
+    must_refuse(ABC "d\n", gone,
+                "hunk 1: the patch deletes the file, but does not remove all of its lines");
     must_refuse(ABC,
                 "diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\n"
                 "--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+A\n",
                 moved);
     must_refuse(ABC, "diff --git a/x b/y\ncopy from x\ncopy to y\n", moved);
     must_refuse(ABC, "diff --git a/x b/x\nBinary files a/x and b/x differ\n",
-                "it is for a binary file");
+                "the patch is for a binary file");
     must_refuse(ABC, "diff --git a/x b/x\nindex 1..2\nGIT binary patch\nliteral 3\n",
-                "it is for a binary file");
+                "the patch is for a binary file");
     /* Of the first there is nothing but its mode. */
     must_refuse(ABC,
                 "diff --git a/y b/y\nold mode 100644\nnew mode 100755\n"
                 "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+A\n",
-                "another file begins behind it; patch one at a time");
+                "another file follows; patch one file at a time");
     /* git format-patch says who it is. */
     must_give(ABC,
               "From 1 Mon Sep 17\nSubject: [PATCH] x\n\n---\n x | 2 +-\n\ndiff --git a/x b/x\n"
@@ -195,15 +196,16 @@ static void test_stars(void **state) {
     must_give(twice, "@@ f @@\n@@ h\n-x\n+y\n", "f\nx\ng\nx\nh\ny\n");
     must_give(twice, "*** Update File: x\n@@\n-x\n+y\n*** End of File\n", "f\nx\ng\nx\nh\ny\n");
     must_refuse(twice, "@@ q\n-x\n+y\n",
-                "hunk 1: it fits in more than one place; give it more context");
-    must_refuse(ABC, "*** Add File: d/x\n+1\n", "hunk 1: it is for a new file, but there is one");
-    must_refuse(ABC, "*** Delete File: d/y\n", "it is for another file than that of the path");
+                "hunk 1: it matches more than one place; add context lines");
+    must_refuse(ABC, "*** Add File: d/x\n+1\n",
+                "hunk 1: the patch creates a file that already exists");
+    must_refuse(ABC, "*** Delete File: d/y\n", "the patch names a different file than the path");
     must_refuse(ABC, "*** Update File: d/xx\n@@\n-a\n+A\n",
-                "it is for another file than that of the path");
+                "the patch names a different file than the path");
     must_refuse(ABC, "*** Update File: x\n*** Move to: y\n@@\n-a\n+A\n",
-                "it moves the file; write another one and delete this instead");
+                "the patch moves the file; write a new file and delete this one instead");
     must_refuse(ABC, "*** Update File: x\n@@\n-a\n+A\n*** Delete File: x\n",
-                "hunk 1: another file begins behind it; patch one at a time");
+                "hunk 1: another file follows; patch one file at a time");
 }
 
 /* Lines that look like the beginning of another file, and are counted by the heading. */
@@ -256,7 +258,7 @@ static void test_effort(void **state) {
     assert_int_equal(try_patch(&memory, (dx_text){text, (size_t)LINES * 2}, (dx_text){patch, used},
                                64 << 20, &made, &len, &error),
                      DX_ERR_INVALID);
-    assert_string_equal(error.phrase, "hunk 1: its place can't be found in reasonable time");
+    assert_string_equal(error.phrase, "hunk 1: finding its place takes too long");
     assert_true(seconds() - before < 5);
     free(text);
     free(patch);
@@ -285,10 +287,9 @@ static void test_effort_of_added(void **state) {
                                    (dx_text){patch, used}, 64 << 20, &made, &len, &error),
                          DX_ERR_INVALID);
         assert_true(seconds() - before < 5);
-        assert_string_equal(
-            error.phrase,
-            first ? "hunk 1: its place can't be found in reasonable time"
-                  : "hunk 1: its context and removed lines are not in the file like this");
+        assert_string_equal(error.phrase,
+                            first ? "hunk 1: finding its place takes too long"
+                                  : "hunk 1: its context and removed lines do not match the file");
     }
     free(text);
     free(patch);

@@ -185,7 +185,7 @@ static void test_notes_are_logged(void **state) {
     (void)state;
     guard_begin(&guard, "{\"x\":1}");
     assert_int_equal(guard.logs, 1);
-    assert_string_equal(guard.log, "settings: /: not known here: x");
+    assert_string_equal(guard.log, "settings: /: ignoring unknown keys: x");
     guard_done(&guard);
 }
 
@@ -269,8 +269,9 @@ static void test_hostile_workspace(void **state) {
     assert_int_equal(judge(&guard, "delete_path", "x"), DX__VERDICT_DENY);
     assert_int_equal(judge(&guard, "t", "u"), DX__VERDICT_ASK);
     assert_int_equal(judge(&guard, "a", "x"), DX__VERDICT_ASK);
-    assert_string_equal(guard.log, ".autohand/settings.local.json allows what nobody has allowed "
-                                   "here (1); that does not count");
+    assert_string_equal(guard.log,
+                        ".autohand/settings.local.json: ignoring permissions that this user "
+                        "did not grant (1)");
     guard_done(&guard);
 }
 
@@ -337,7 +338,7 @@ static void test_broken_files(void **state) {
         guard.logs = 0;
         assert_int_equal(remember(&guard, "t", "s", "allow_always_project"), DX_ERR_SYSTEM);
         assert_int_equal(guard.logs, 1);
-        assert_memory_equal(guard.log, "a permission holds for this session only: ", 42);
+        assert_memory_equal(guard.log, "a permission is valid for this session only: ", 45);
         assert_int_equal(judge(&guard, "t", "s"), DX__VERDICT_ALLOW);
         char *text = guard_read(guard.space, LOCAL);
         assert_string_equal(text, texts[i]);
@@ -425,7 +426,7 @@ static void test_home_in_workspace(void **state) {
     (void)snprintf(inside, sizeof inside, "%s/home", guard.space);
     guard.agent.config.home = inside;
     assert_int_equal(remember(&guard, "t", "s", "allow_always_user"), DX_ERR_SYSTEM);
-    assert_non_null(strstr(guard.log, " lies in the workspace"));
+    assert_non_null(strstr(guard.log, " is inside the workspace"));
     guard_write(inside, "permissions.json",
                 "{\"remembered\":[{\"tool\":\"t\",\"subject\":\"s\",\"decision\":\"allow\"}]}");
     char path[220];

@@ -26,13 +26,13 @@ static void test_plain(void **state) {
 static void test_ends(void **state) {
     struct files *files = *state;
     must_end(files, "run_command", SH("echo a; exit 3"), 'f', "Exit code 3\na\n");
-    must_end(files, "run_command", SH("echo a; kill -9 $$"), 'f', "It was ended by signal 9\na\n");
+    must_end(files, "run_command", SH("echo a; kill -9 $$"), 'f', "Killed by signal 9\na\n");
     must_end(files, "run_command", "{\"command\":\"no-such-program-at-all x\"}", 'f', NULL);
     must_end(files, "run_command", "{\"command\":\"a | b\"}", 'f', NULL);
     must_end(files, "run_command", "{\"command\":\"echo\",\"args\":[\"a\\u0000b\"]}", 'f',
-             "an argument is no text, or has a NUL in it");
+             "an argument is not a string, or contains a NUL character");
     must_end(files, "run_command", "{\"command\":\"echo\",\"args\":[1]}", 'f',
-             "an argument is no text, or has a NUL in it");
+             "an argument is not a string, or contains a NUL character");
 }
 
 static void test_streams(void **state) {
@@ -65,13 +65,13 @@ static void test_folder(void **state) {
     must_end(files, "run_command", "{\"command\":\"pwd -P\",\"directory\":\"d\"}", 'd', expected);
     assert_int_equal(symlink("../outside", in_top(files, "out")), 0);
     must_end(files, "run_command", "{\"command\":\"pwd\",\"directory\":\"out\"}", 'f',
-             "out: it leads out of the workspace");
+             "out: leads outside the workspace");
     must_end(files, "run_command", "{\"command\":\"pwd\",\"directory\":\"..\"}", 'f',
-             "..: a path may not have .. in it");
+             "..: a path must not contain '..'");
     must_end(files, "run_command", "{\"command\":\"pwd\",\"directory\":\"d/x\"}", 'f',
-             "d/x: a part of the path is no folder");
+             "d/x: a part of the path is not a folder");
     must_end(files, "run_command", "{\"command\":\"pwd\",\"directory\":\"none\"}", 'f',
-             "none: there is no such folder");
+             "none: no such folder");
     /* A program of the folder that it runs in. */
     put(files, "d/run", "#!/bin/sh\necho mine\n");
     assert_int_equal(chmod(in_top(files, "d/run"), 0700), 0);
@@ -93,15 +93,15 @@ static void test_late(void **state) {
     uint64_t before = now_ms();
     must_end(files, "run_command",
              "{\"command\":\"sh\",\"args\":[\"-c\",\"echo a; sleep 60\"],\"timeout\":300}", 'l',
-             "It was stopped because it took longer than 300 ms\na\n");
+             "Timed out after 300 ms\na\n");
     assert_true(now_ms() - before >= 300);
     assert_true(now_ms() - before < 5000);
     /* It can ask for less than the agent allows, but not for more. */
     files->agent.config.command_ms = 200;
     must_end(files, "run_command", "{\"command\":\"sleep 60\",\"timeout\":50000}", 'l',
-             "It was stopped because it took longer than 200 ms\n");
+             "Timed out after 200 ms\n");
     must_end(files, "run_command", "{\"command\":\"sleep 60\",\"timeout\":0}", 'l',
-             "It was stopped because it took longer than 200 ms\n");
+             "Timed out after 200 ms\n");
 }
 
 static bool is_alive(pid_t pid) {
@@ -133,7 +133,7 @@ static void test_cancel(void **state) {
 static void test_escaped(void **state) {
     struct files *files = *state;
     must_end(files, "run_command", SH("setsid sleep 2 & echo a; sleep 0.3"), 'd',
-             "a\n\n[something that it started outlived it]\n");
+             "a\n\n[a process that it started is still running]\n");
     /* In the same session, it goes. */
     uint64_t before = now_ms();
     must_end(files, "run_command", SH("sleep 60 & echo a"), 'd', "a\n");
@@ -147,7 +147,7 @@ static void test_kept(void **state) {
         run_to_end(files, "run_command", "{\"command\":\"seq\",\"args\":[\"1\",\"100000\"]}");
     assert_int_equal(job->ended, 'd');
     assert_ptr_equal(strstr(job->output, "1\n2\n3\n"), job->output);
-    assert_non_null(strstr(job->output, "\n[587151 bytes are left out here]\n"));
+    assert_non_null(strstr(job->output, "\n[587151 bytes omitted]\n"));
     assert_string_equal(job->output + strlen(job->output) - 14, "\n99999\n100000\n");
     assert_true(strlen(job->output) <= 2000);
     job_free(job);
@@ -192,7 +192,7 @@ static void test_gigabyte(void **state) {
     assert_int_equal(job->ended, 'd');
     assert_int_equal(job->waiting, 1000000000);
     assert_true(strlen(job->output) <= 65536);
-    assert_non_null(strstr(job->output, "\n[999934720 bytes are left out here]\n"));
+    assert_non_null(strstr(job->output, "\n[999934720 bytes omitted]\n"));
     job_free(job);
     assert_true(files->memory.peak - held < 400000);
     assert_true(peak_kib() - before < 16384);

@@ -104,8 +104,8 @@ static void test_what_is_wrong(void **state) {
         const char *text;
         const char *phrase;
     } rows[] = {
-        {"", "settings: no JSON that can be read, from line 1 on"},
-        {"{\n\n\"a\":}", "settings: no JSON that can be read, from line 3 on"},
+        {"", "settings: invalid JSON at line 1"},
+        {"{\n\n\"a\":}", "settings: invalid JSON at line 3"},
         {"[]", "settings: expected object, found array"},
         {"{\"hooks\":[]}", "settings: /hooks: expected object, found array"},
         {"{\"hooks\":{\"hooks\":[{\"event\":\"stop\"}]}}",
@@ -116,19 +116,19 @@ static void test_what_is_wrong(void **state) {
         {"{\"permissions\":{\"deny\":\"x\"}}",
          "settings: /permissions/deny: expected array, found string"},
         {"{\"permissions\":{\"rules\":[{\"tool\":\"x\",\"action\":\"maybe\"}]}}", NULL},
-        {"{\"a\":\"\\u0000\"}", "settings: a text with a NUL in it"},
+        {"{\"a\":\"\\u0000\"}", "settings: a string contains a NUL character"},
         {"{\"permissions\":{\"deny\":[\"x\"]},\"permissions\":{}}",
-         "settings: /permissions: it stands there twice"},
+         "settings: /permissions: duplicate key"},
         {"{\"hooks\":{\"hooks\":[{\"event\":\"stop\",\"command\":\"x\"},{\"event\":\"stop\","
          "\"command\":\"x\",\"async\":true,\"async\":true}]}}",
-         "settings: /hooks/hooks/1/async: it stands there twice"},
+         "settings: /hooks/hooks/1/async: duplicate key"},
         {"{\"provider\":\"openai\",\"openai\":7}", "settings: /openai: expected an object"},
         {"{\"provider\":\"openai\",\"openai\":{\"baseUrl\":7}}",
-         "settings: /openai/baseUrl: expected a text that is not empty"},
+         "settings: /openai/baseUrl: expected a non-empty string"},
         {"{\"provider\":\"command\"}",
-         "settings: /command/argv: expected a list of texts: a program and its arguments"},
+         "settings: /command/argv: expected an array of strings: a program and its arguments"},
         {"{\"provider\":\"command\",\"command\":{\"argv\":[7]}}",
-         "settings: /command/argv: expected texts"},
+         "settings: /command/argv: expected strings"},
     };
     struct stage stage;
     (void)state;
@@ -239,13 +239,13 @@ static void test_what_is_odd(void **state) {
     assert_null(stage.settings.hooks[0].pattern);
     char **notes = stage.settings.notes;
     assert_int_equal(dx__autohand_list_count(notes), 7);
-    assert_string_equal(notes[0], "settings: /: not known here: telemetry, ui");
-    assert_string_equal(notes[1], "settings: /hooks/hooks/0/event: there is no such event here");
-    assert_string_equal(notes[2], "settings: /hooks/hooks/2: not known here: x");
+    assert_string_equal(notes[0], "settings: /: ignoring unknown keys: telemetry, ui");
+    assert_string_equal(notes[1], "settings: /hooks/hooks/0/event: unknown event");
+    assert_string_equal(notes[2], "settings: /hooks/hooks/2: ignoring unknown keys: x");
     assert_non_null(strstr(notes[3], "/hooks/hooks/2/matcher: "));
-    assert_string_equal(notes[4], "settings: /permissions: not known here: denny");
-    assert_string_equal(notes[5], "settings: /mine: not known here: baseURL");
-    assert_string_equal(notes[6], "settings: /provider: not known here, and no baseUrl");
+    assert_string_equal(notes[4], "settings: /permissions: ignoring unknown keys: denny");
+    assert_string_equal(notes[5], "settings: /mine: ignoring unknown keys: baseURL");
+    assert_string_equal(notes[6], "settings: /provider: unknown provider without a baseUrl");
     done(&stage);
 }
 

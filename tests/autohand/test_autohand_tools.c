@@ -77,15 +77,15 @@ static void test_read(void **state) {
     must_end(files, "read_file", "{\"path\":\"a\",\"offset\":1e300}", 'd', "");
     must_end(files, "read_file", "{\"path\":\"empty\"}", 'd', "");
     must_end(files, "read_file", "{\"path\":\"latin\"}", 'd', "caf\xef\xbf\xbd\n");
-    must_end(files, "read_file", "{\"path\":\"binary\"}", 'f', "binary: it is a binary file");
-    must_end(files, "read_file", "{\"path\":\"none\"}", 'f', "none: there is no such file");
-    must_end(files, "read_file", "{\"path\":\".\"}", 'f', ".: it is a folder");
+    must_end(files, "read_file", "{\"path\":\"binary\"}", 'f', "binary: is a binary file");
+    must_end(files, "read_file", "{\"path\":\"none\"}", 'f', "none: no such file");
+    must_end(files, "read_file", "{\"path\":\".\"}", 'f', ".: is a folder");
     must_end(files, "read_file", "{\"path\":\"../outside/x\"}", 'f',
-             "../outside/x: a path may not have .. in it");
+             "../outside/x: a path must not contain '..'");
     must_end(files, "read_file", "{\"path\":\"a\\u0000b\"}", 'f',
-             "a?b: a path may not have a NUL in it");
+             "a?b: a path must not contain a NUL character");
     must_end(files, "read_file", "{\"path\":\"/etc/passwd\"}", 'f',
-             "/etc/passwd: it lies outside of the workspace");
+             "/etc/passwd: is outside the workspace");
 }
 
 /* More than a model is given is cut between lines. */
@@ -100,7 +100,7 @@ static void test_read_long(void **state) {
     assert_int_equal(job->ended, 'd');
     assert_non_null(strstr(job->output, "line 010\n"));
     assert_non_null(strstr(job->output, "line 037\n\n[lines 11 to 38 of 100; the rest did not fit: "
-                                        "read on with offset 38]\n"));
+                                        "continue with offset 38]\n"));
     job_free(job);
     memset(text, 'x', 3000);
     text[255] = '\xc3'; /* a character is not cut */
@@ -111,8 +111,8 @@ static void test_read_long(void **state) {
     job = run_to_end(files, "read_file", "{\"path\":\"a\"}");
     /* Its rest can't be read, and nobody is told that it could. */
     assert_string_equal(job->output + 255,
-                        "ü\n[line 1 of 1 is cut here: it is too long to be read; "
-                        "search finds what is in it, offset 1 is behind it]\n");
+                        "ü\n[line 1 of 1 is cut here because it is too long; use search to look "
+                        "inside it, or continue after it with offset 1]\n");
     job_free(job);
 }
 
@@ -125,13 +125,13 @@ static void test_write(void **state) {
     must_end(files, "write_file", "{\"path\":\"d/b\",\"contents\":\"2\"}", 'd', "Updated d/b");
     must_end(files, "read_file", "{\"path\":\"d/b\"}", 'd', "2");
     must_end(files, "write_file", "{\"path\":\"../b\",\"contents\":\"\"}", 'f',
-             "../b: a path may not have .. in it");
+             "../b: a path must not contain '..'");
     must_end(files, "delete_path", "{\"path\":\"a\"}", 'd', "Deleted a");
-    must_end(files, "delete_path", "{\"path\":\"a\"}", 'f', "a: there is no such file");
-    must_end(files, "read_file", "{\"path\":\"a\"}", 'f', "a: there is no such file");
-    must_end(files, "delete_path", "{\"path\":\"none\"}", 'f', "none: there is no such file");
+    must_end(files, "delete_path", "{\"path\":\"a\"}", 'f', "a: no such file");
+    must_end(files, "read_file", "{\"path\":\"a\"}", 'f', "a: no such file");
+    must_end(files, "delete_path", "{\"path\":\"none\"}", 'f', "none: no such file");
     put(files, "e/f", "x");
-    must_end(files, "delete_path", "{\"path\":\"e\"}", 'f', "e: it is a folder");
+    must_end(files, "delete_path", "{\"path\":\"e\"}", 'f', "e: is a folder");
     must_have(files, "a", "old");
     assert_int_equal(files->agent.open->count, 4);
 }
@@ -154,7 +154,7 @@ static void test_patch(void **state) {
              NULL);
     must_end(files, "read_file", "{\"path\":\"n\"}", 'd', "x\n");
     must_end(files, "apply_patch", "{\"path\":\"a\",\"patch\":\"@@ -2 +2 @@\\n-2\\n+2\\n\"}", 'f',
-             "a: hunk 1: its context and removed lines are not in the file like this");
+             "a: hunk 1: its context and removed lines do not match the file");
     told[0] = '\0';
     must_end(files, "apply_patch",
              "{\"path\":\"a\",\"patch\":\"--- a\\n+++ "
@@ -164,13 +164,13 @@ static void test_patch(void **state) {
                               "Delete a by t1\n");
     must_end(files, "apply_patch",
              "{\"path\":\"a\",\"patch\":\"*** Begin Patch\\n*** Delete File: a\\n\"}", 'f',
-             "a: there is no such file");
+             "a: no such file");
     must_end(files, "apply_patch",
              "{\"path\":\"a\",\"patch\":\"*** Begin Patch\\n*** Add File: a\\n+x\\n\"}", 'd',
              "Updated a");
     must_end(files, "read_file", "{\"path\":\"a\"}", 'd', "x\n");
     must_end(files, "apply_patch", "{\"path\":\"latin\",\"patch\":\"@@ -1,0 +1 @@\\n+x\\n\"}", 'f',
-             "latin: it is no text in UTF-8");
+             "latin: not UTF-8 text");
 }
 
 static void test_replace(void **state) {
@@ -182,18 +182,19 @@ static void test_replace(void **state) {
     must_end(files, "search_replace", REPLACE("two", "2", ""), 'd', "Updated a");
     must_end(files, "read_file", "{\"path\":\"a\"}", 'd', "one 2 one");
     must_end(files, "search_replace", REPLACE("one", "1", ""), 'f',
-             "a: the text is in it 2 times; give more of it, or all");
-    must_end(files, "search_replace", REPLACE("two", "", ""), 'f', "a: the text is not in it");
+             "a: the search text occurs 2 times; give more of it, or pass all");
+    must_end(files, "search_replace", REPLACE("two", "", ""), 'f',
+             "a: the search text was not found");
     must_end(files, "search_replace", REPLACE("one", "", ",\"all\":true"), 'd', "Updated a");
     must_end(files, "read_file", "{\"path\":\"a\"}", 'd', " 2 ");
     must_end(files, "search_replace", "{\"path\":\"b\",\"search\":\"x\",\"replace\":\"\"}", 'f',
-             "b: there is no such file");
+             "b: no such file");
     /* The result is measured before it is made. */
     put(files, "c", "xxxxx");
     files->agent.workspace.file_max = 10;
     must_end(files, "search_replace",
              "{\"path\":\"c\",\"search\":\"x\",\"replace\":\"yyy\",\"all\":true}", 'f',
-             "c: the text becomes too large");
+             "c: the resulting text is too large");
     must_end(files, "search_replace",
              "{\"path\":\"c\",\"search\":\"x\",\"replace\":\"yy\",\"all\":true}", 'd', NULL);
     must_end(files, "read_file", "{\"path\":\"c\"}", 'd', "yyyyyyyyyy");
@@ -214,7 +215,7 @@ static void plant(struct files *files) {
 
 static void test_tree(void **state) {
     struct files *files = *state;
-    must_end(files, "list_tree", "{}", 'd', "[it is empty]\n");
+    must_end(files, "list_tree", "{}", 'd', "[empty]\n");
     plant(files);
     must_end(files, "list_tree", "{}", 'd',
              ".git/\na/\n  deep/\n    x\n  y\nb.txt\nlink@\nnode_modules/\nout@\n");
@@ -222,10 +223,10 @@ static void test_tree(void **state) {
              ".git/\na/\nb.txt\nlink@\nnode_modules/\nout@\n");
     must_end(files, "list_tree", "{\"path\":\"a\"}", 'd', "deep/\n  x\ny\n");
     must_end(files, "list_tree", "{\"path\":\".git\"}", 'd', "config\n");
-    must_end(files, "list_tree", "{\"path\":\"none\"}", 'f', "none: there is no such file");
-    must_end(files, "list_tree", "{\"path\":\"b.txt\"}", 'f', "b.txt: it is no folder");
-    must_end(files, "list_tree", "{\"path\":\"out\"}", 'f', "out: it leads out of the workspace");
-    must_end(files, "list_tree", "{\"path\":\"..\"}", 'f', "..: a path may not have .. in it");
+    must_end(files, "list_tree", "{\"path\":\"none\"}", 'f', "none: no such file");
+    must_end(files, "list_tree", "{\"path\":\"b.txt\"}", 'f', "b.txt: not a folder");
+    must_end(files, "list_tree", "{\"path\":\"out\"}", 'f', "out: leads outside the workspace");
+    must_end(files, "list_tree", "{\"path\":\"..\"}", 'f', "..: a path must not contain '..'");
     /* With what the turn has changed. */
     begin(files);
     must_end(files, "write_file", "{\"path\":\"a/n/m\",\"contents\":\"\"}", 'd', NULL);
@@ -248,7 +249,8 @@ static void test_tree_limits(void **state) {
     put(files, name, "");
     dx_autohand_job *job = run_to_end(files, "list_tree", "{}");
     assert_int_equal(job->ended, 'd');
-    assert_non_null(strstr(job->output, "[there is more: ask for one of the folders]\n"));
+    assert_non_null(
+        strstr(job->output, "[the list is too long: list one of the folders instead]\n"));
     assert_null(strstr(job->output, "x\n"));
     job_free(job);
     for (int i = 0; i < 300; i++) {
@@ -259,7 +261,7 @@ static void test_tree_limits(void **state) {
     job = run_to_end(files, "list_tree", "{\"path\":\"e\"}");
     assert_int_equal(job->ended, 'd');
     assert_true(strlen(job->output) < 600);
-    assert_non_null(strstr(job->output, "[there is more"));
+    assert_non_null(strstr(job->output, "[the list is too long"));
     job_free(job);
 }
 
@@ -280,8 +282,8 @@ static void must_cut(struct files *files, const char *tool, size_t count, int le
     (void)close(folder);
     dx_autohand_job *job = run_to_end(files, tool, "{\"query\":\"x\",\"path\":\"m\"}");
     assert_int_equal(job->ended, 'd');
-    assert_int_equal(strstr(job->output, "[there is more") || strstr(job->output, "[not every"),
-                     cut);
+    assert_int_equal(
+        strstr(job->output, "[the list is too long") || strstr(job->output, "[not every"), cut);
     job_free(job);
 }
 
@@ -325,8 +327,9 @@ static void test_tree_locked(void **state) {
     assert_int_equal(before ? 0 : seteuid(before), 0);
     (void)prctl(PR_SET_DUMPABLE, 1); /* who looks for leaks has to look into us */
     assert_int_equal(chmod(in_top(files, "d"), 0755), 0);
-    assert_string_equal(tree->output, "d/\n[there is more: ask for one of the folders]\n");
-    assert_non_null(strstr(found->output, "[not everything was looked at"));
+    assert_string_equal(tree->output,
+                        "d/\n[the list is too long: list one of the folders instead]\n");
+    assert_non_null(strstr(found->output, "[not everything was searched"));
     job_free(tree);
     job_free(found);
 }
@@ -368,14 +371,13 @@ static void test_search(void **state) {
     must_end(files, "search", "{\"query\":\"needle\",\"path\":\"a\"}", 'd',
              "a/deep/x:1: a needle\n");
     must_end(files, "search", "{\"query\":\"needle\",\"limit\":1}", 'd',
-             "a/deep/x:1: a needle\n[there is more]\n");
-    must_end(files, "search", "{\"query\":\"hay\"}", 'd', "[nothing was found]\n");
+             "a/deep/x:1: a needle\n[more matches follow]\n");
+    must_end(files, "search", "{\"query\":\"hay\"}", 'd', "[no matches]\n");
     must_end(files, "search", "{\"query\":\"needle\",\"path\":\"out\"}", 'f',
-             "out: it leads out of the workspace");
+             "out: leads outside the workspace");
     must_end(files, "search", "{\"query\":\"needle\",\"path\":\"out/secret\"}", 'f',
-             "out/secret: it leads out of the workspace");
-    must_end(files, "search", "{\"query\":\"x\",\"path\":\"none\"}", 'f',
-             "none: there is no such file");
+             "out/secret: leads outside the workspace");
+    must_end(files, "search", "{\"query\":\"x\",\"path\":\"none\"}", 'f', "none: no such file");
     begin(files);
     must_end(files, "write_file", "{\"path\":\"c\",\"contents\":\"1\\n\\nneedle\\nneedle\"}", 'd',
              NULL);
@@ -383,13 +385,13 @@ static void test_search(void **state) {
     must_end(files, "search", "{\"query\":\"needle\"}", 'd',
              "a/deep/x:1: a needle\nc:3: needle\nc:4: needle\n");
     must_end(files, "search", "{\"query\":\"needle\",\"path\":\"b.txt\"}", 'f',
-             "b.txt: there is no such file");
+             "b.txt: no such file");
 }
 
 /* What could not be looked at is said, also if nothing was found. */
 static void test_search_left_out(void **state) {
-    static const char note[] = "[not everything was looked at: something is too large, lies too "
-                               "deep or can't be read]\n";
+    static const char note[] = "[not everything was searched: some files are too large, nested too "
+                               "deeply or unreadable]\n";
     struct files *files = *state;
     char name[400] = "d";
     char expected[256];
@@ -397,14 +399,14 @@ static void test_search_left_out(void **state) {
     files->agent.workspace.file_max = 7;
     must_end(files, "search", "{\"query\":\"needle\"}", 'd', "x:1: needle\n");
     files->agent.workspace.file_max = 6;
-    (void)snprintf(expected, sizeof expected, "[nothing was found]\n%s", note);
+    (void)snprintf(expected, sizeof expected, "[no matches]\n%s", note);
     must_end(files, "search", "{\"query\":\"needle\"}", 'd', expected);
     must_end(files, "search", "{\"query\":\"needle\",\"path\":\"x\"}", 'f',
              "x: the file is too large");
     put(files, "a", "needle");
     (void)snprintf(expected, sizeof expected, "a:1: needle\n%s", note);
     must_end(files, "search", "{\"query\":\"needle\"}", 'd', expected);
-    must_end(files, "list_tree", "{\"path\":\"x\"}", 'f', "x: it is no folder");
+    must_end(files, "list_tree", "{\"path\":\"x\"}", 'f', "x: not a folder");
     assert_int_equal(unlink(in_top(files, "x")), 0);
     for (int i = 0; i < 70; i++)
         (void)strcat(name, "/d");
@@ -466,7 +468,7 @@ static void test_search_lines(void **state) {
             for (const char *at = job->output; (at = strchr(at, '\n')); at++)
                 found++;
             assert_int_equal(found, rows[i].lines + more);
-            assert_int_equal(strstr(job->output, "[there is more]\n") != NULL, more);
+            assert_int_equal(strstr(job->output, "[more matches follow]\n") != NULL, more);
             job_free(job);
         }
 }

@@ -630,7 +630,7 @@ static void test_open(void **state) {
     const dx_allocator *alloc = &files->agent.alloc;
     assert_int_equal(dx__autohand_workspace_open(&space, in_top(files, "a"), 10, alloc, &error),
                      DX_ERR_INVALID);
-    assert_non_null(strstr(error.phrase, "it is no folder"));
+    assert_non_null(strstr(error.phrase, "not a folder"));
     assert_int_equal(dx__autohand_workspace_open(&space, in_top(files, "b"), 10, alloc, &error),
                      DX_ERR_INVALID);
     assert_int_equal(

@@ -30,14 +30,14 @@ wrong() {
     shift
     timeout 10 "$agent" agent --path place "$@" </dev/null >out 2>err || got=$?
     ((got == 2)) || complain "agent $*: code $got: $(cat err)"
-    [[ $(cat err) == *"$text"* && $(wc -l <err) == 1 && ! -s out ]] || complain "agent $*: $(cat out err)"
+    [[ $(cat err) == *"$text"* && $(grep -cv "^hint: " err) == 1 && ! -s out ]] || complain "agent $*: $(cat out err)"
 }
 touch steps
-wrong "found 'now'" now
+wrong "agent: unexpected argument 'now'" now
 wrong 'exclude each other' --url http://127.0.0.1 --script steps
 wrong 'exclude each other' --script steps -- cat
-wrong "command is missing" --
-wrong 'expected 1 to 100' --model-tries 101
+wrong 'missing model command after --' --
+wrong "--model-tries: expected a number up to 100, got '101'" --model-tries 101
 wrong 'expected rpc' --mode acp
 wrong 'expected doc|0.6|0.8' --compat 0.7
 wrong 'expected auto|line|header' --framing lines
@@ -60,28 +60,62 @@ assert message["error"]["code"] == -32603 and sys.argv[1] in message["error"]["m
 }
 refused 'Unsafe workspace: /' --path /
 refused 'Unsafe workspace: ' --path "$HOME"
-refused 'Initialization error: there is no folder absent' --path absent
+refused 'Initialization error: no such folder: absent' --path absent
 refused 'Initialization error: ' --path steps
-refused "absent can't be read: No such file" --path place --config absent
-refused "place can't be read: it is no file" --path place --config place
-refused "/dev/zero can't be read: it is no file" --path place --config /dev/zero
+refused "cannot read absent: No such file" --path place --config absent
+refused "cannot read place: not a regular file" --path place --config place
+refused "cannot read /dev/zero: not a regular file" --path place --config /dev/zero
 printf 'x\0y' >nul
-refused "nul can't be read" --path place --config nul
+refused "cannot read nul: " --path place --config nul
 head -c 4194305 /dev/zero | tr '\0' ' ' >long
-refused "long can't be read: it is too long" --path place --config long
+refused "cannot read long: the file is too long" --path place --config long
 echo '{"provider": 1}' >bad.json
 refused 'Initialization error: bad.json: /provider: expected string' --path place --config bad.json
 echo '{' >bad.json
-refused 'Initialization error: bad.json: no JSON' --path place --config bad.json
+refused 'Initialization error: bad.json: invalid JSON at line 2' --path place --config bad.json
 echo '{"hoks": 1}' >bad.json
 timeout 10 "$agent" agent --path place --config bad.json </dev/null >out 2>err || complain "a slip of the pen: $(cat err)"
-grep -q 'warn: bad.json: /: not known here: hoks$' err || complain "a slip of the pen is not told: $(cat err)"
-refused "absent.jsonl can't be read" --path place --script absent.jsonl
+grep -q 'warn: bad.json: /: ignoring unknown keys: hoks$' err || complain "a slip of the pen is not told: $(cat err)"
+refused "cannot read absent.jsonl: " --path place --script absent.jsonl
 echo '{"txt": 1}' >bad.jsonl
-refused 'bad.jsonl:1: expected match' --path place --script bad.jsonl
-refused 'http or https' --path place --url ftp://127.0.0.1
+refused 'bad.jsonl:1: expected only match' --path place --script bad.jsonl
+refused 'invalid model URL: ftp://127.0.0.1: expected http or https' --path place --url ftp://127.0.0.1
 timeout 10 "$agent" agent --path / --framing header </dev/null >out 2>/dev/null && complain "header: code 0"
 [[ $(head -c 16 out) == "Content-Length: " && $(tail -c 1 out) == "}" ]] || complain "header: $(cat out)"
+
+# --- How often a model that fails is asked. ---------------------------------------------------------
+cat >fails.py <<'END'
+import http.server
+class Fails(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        with open("asked", "a", encoding="utf-8") as file:
+            file.write("x")
+        self.send_response(500)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *args):
+        pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Fails)
+print(server.server_port, flush=True)
+server.serve_forever()
+END
+exec {said}< <(exec python3 fails.py)
+server=$!
+read -r port <&"$said"
+# asked TIMES OPTION...: so often.
+asked() {
+    local times=$1 got=0
+    shift
+    : >asked
+    timeout 20 "$BUILD/duplex" autohand prompt hi -- "$agent" agent --path place --url "http://127.0.0.1:$port/v1" --model m "$@" >out 2>err || got=$?
+    [[ $got == 1 && $(wc -c <asked) == "$times" ]] || complain "$*: code $got, asked $(wc -c <asked) times: $(cat err)"
+}
+asked 1 --model-tries 0
+asked 1 --model-tries 1
+asked 2 --model-tries 2
+kill "$server"
+[[ $("$agent" --help | tr -s ' \n' ' ') == *"up to 100; 0: no retry (4)"* ]] || complain "help: $("$agent" --help | grep -A1 model-tries)"
 
 # --- Through duplex itself, and with a recording. ------------------------------------------------
 echo '{"jsonrpc":"2.0","method":"autohand.getState","id":1}' |

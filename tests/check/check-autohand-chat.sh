@@ -73,7 +73,7 @@ gone
 # The turn ends while it is asked.
 talk prompt hi -e FORM=doc -- "${agent[@]}" start "turn 2 $(steps "$permission" 'sleep 0.5')" <<'END'
 < Allow?
-< the question is withdrawn
+< the agent withdrew the question
 = 0
 END
 # What was typed before the question was seen is no answer to it.
@@ -155,7 +155,7 @@ for wrong in 0 4 2-1 x '1 y' '1-'; do
     talk prompt hi -- "${agent[@]}" start "turn 2 $three" '< changesDecision {"action": "reject_all"}' "$decided" <<END
 < Apply?
 > $wrong
-< apply these of the 3
+< apply only these of the 3
 < Apply?
 ^ D
 < changes: 
@@ -196,9 +196,9 @@ talk chat -e FORM=doc -- "${agent[@]}" start 'turn 2' '< getState' 'a getState {
 < s2
 > 
 > :help
-< A line is a prompt
+< Each line is a prompt
 > :what
-< A line is a prompt
+< Each line is a prompt
 < > 
 > ::with a colon
 < All done.
@@ -285,8 +285,8 @@ with 0 '' '*' chat --
 # One that closes its output is on its way out: what is said to it then is no wrong usage.
 { echo one; sleep 0.5; echo two; echo three; } >pipe &
 input=pipe with 4 'All done.' 'the conversation ended' chat -- 'turn 2' 'close' 'sleep 60'
-expect 2 '' "found 'x'" chat x -- true
-expect 2 '' 'the agent is missing' chat
+expect 2 '' "chat: unexpected argument 'x'" chat x -- true
+expect 2 '' 'missing agent command after --' chat
 # A blank behind a word does not make another one of it.
 printf ':reset \n:state \n' >lines
 input=lines with 0 '{"sessionId":"s2"}' '*' chat -- '< reset' 'a reset {"sessionId": "s2"}' '< getState' 'a getState {"status": "idle"}'

@@ -32,12 +32,12 @@ has err $'> run_command echo hello\n'
 ours 0 '*' '(-32001 Permission Denied)' prompt --no 'run echo hello' --
 has err ', 1 denied'
 lacks err '> run_command'
-expect 3 '' "the agent can't start" prompt hi -- "$duplex" autohand agent --home "$work/home" --path /
-expect 3 '' "the agent can't start" prompt hi -- "$duplex" autohand agent --home "$work/home" --path "$work/nowhere"
+expect 3 '' "the agent cannot start" prompt hi -- "$duplex" autohand agent --home "$work/home" --path /
+expect 3 '' "the agent cannot start" prompt hi -- "$duplex" autohand agent --home "$work/home" --path "$work/nowhere"
 
 # What is running ends with the turn.
 began=$(date +%s%N)
-ours 5 '*' 'took too long' prompt --yes --timeout 500ms "run sleep 61.$$" --
+ours 5 '*' 'the turn timed out (--timeout) and was aborted' prompt --yes --timeout 500ms "run sleep 61.$$" --
 rm -f out err
 "$duplex" autohand prompt --yes "run sleep 62.$$" -- "${own[@]}" >out 2>err </dev/null &
 background=$!

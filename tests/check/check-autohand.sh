@@ -22,19 +22,19 @@ printf 'from a\nfile\n\n' >text
 with 1 '' 'the turn failed: x (-32603)' prompt @text -- '< prompt {"message": "from a\nfile"}' 'e prompt -32603 x'
 input=text with 1 '' '(-32603)' prompt - -- '< prompt {"message": "from a\nfile"}' 'e prompt -32603 x'
 with 1 '' '(-32603)' prompt ' a "b" ' -- '< prompt {"message": " a \"b\" "}' 'e prompt -32603 x'
-expect 2 '' 'TEXT is missing' prompt -- true
-expect 2 '' "found 'there', too" prompt hi there -- true
+expect 2 '' 'missing TEXT: what should the agent do?' prompt -- true
+expect 2 '' "expected one TEXT, also got 'there'; put the text in quotes" prompt hi there -- true
 expect 2 '' 'the prompt is empty' prompt '' -- true
 expect 2 '' 'nowhere' prompt @nowhere -- true
-expect 2 '' 'not in UTF-8' prompt $'\xff' -- true
-expect 2 '' 'the agent is missing' prompt hi
-expect 2 '' 'the agent is missing' prompt hi --
+expect 2 '' 'the prompt is not valid UTF-8' prompt $'\xff' -- true
+expect 2 '' 'missing agent command after --' prompt hi
+expect 2 '' 'missing agent command after --' prompt hi --
 expect 2 '' 'exclude each other' prompt --yes --no hi -- true
 expect 2 '' 'exclude each other' prompt --ask --no hi -- true
 expect 2 '' 'NAME=VALUE' prompt -e x hi -- true
 expect 2 '' 'changes' prompt --changes maybe hi -- true
 expect 2 '' "unknown 'talk'" talk -- true
-expect 2 '' 'say what to do' -- true
+expect 2 '' 'missing command: agent, prompt or chat' -- true
 
 # What goes along.
 printf 'one\ntwo\nthree' >lines
@@ -52,10 +52,10 @@ done
 expect 2 '' 'has no lines 3 to 4' prompt --select lines:3-4 hi -- true
 expect 2 '' 'has no lines 4 to 4' prompt --select lines:4 hi -- true
 expect 2 '' 'nowhere' prompt --select nowhere:1 hi -- true
-expect 2 '' 'is no PNG' prompt -i lines hi -- true
+expect 2 '' '--image: lines is not a PNG, JPEG, GIF or WebP image' prompt -i lines hi -- true
 expect 2 '' 'nowhere.png' prompt -i nowhere.png hi -- true
 head -c $((10 * 1024 * 1024)) /dev/zero >>a.png
-expect 2 '' 'more than 10 MiB' prompt -i a.png hi -- true
+expect 2 '' '--image: a.png is larger than 10 MiB' prompt -i a.png hi -- true
 
 # How the agent is started.
 mkdir there
@@ -71,21 +71,21 @@ OTHER=x expect 4 '' 'None x 0' prompt -e AUTOHAND_STREAM_TOOL_OUTPUT=0 hi -- "$p
 # The exit codes. 1: the turn failed.
 with 1 '' 'Agent is busy (-32003)' prompt hi -- '< prompt' 'e prompt -32003 Agent is busy'
 with 1 '' 'the turn was aborted: Aborted (-32004)' prompt hi -- '< prompt' 'n turnStart {"turnId": "t"}' 'n turnEnd {"turnId": "t", "tokensUsed": 1, "durationMs": 1, "contextPercent": 1}' 'e prompt -32004 Aborted'
-with 1 '' 'the turn failed: the agent does not say why' prompt hi -- '< prompt' 'n turnStart {"turnId": "t"}' 'n turnEnd {"turnId": "t"}' 'a prompt {"success": false}'
+with 1 '' 'the turn failed: the agent gave no reason' prompt hi -- '< prompt' 'n turnStart {"turnId": "t"}' 'n turnEnd {"turnId": "t"}' 'a prompt {"success": false}'
 with 1 '' '! too many (429)' prompt hi -- '< prompt' 'a prompt {"success": true}' 'n turnStart {"turnId": "t"}' 'n error {"code": 429, "message": "too many", "recoverable": false}' 'n turnEnd {"turnId": "t"}'
 has err 'the turn failed: too many (429)'
 # 3: it can't be started, or says so itself.
 expect 3 '' 'nowhere/agent' prompt hi -- "$work/nowhere/agent"
-expect 3 '' "the agent can't start: Login required" prompt hi -- "${agent[@]}" 'raw {"jsonrpc":"2.0","error":{"code":-32011,"message":"Login required"},"id":null}' 'exit 1'
+expect 3 '' "the agent cannot start: Login required" prompt hi -- "${agent[@]}" 'raw {"jsonrpc":"2.0","error":{"code":-32011,"message":"Login required"},"id":null}' 'exit 1'
 (($(grep -c 'Login required' err) == 1)) || complain "$last: it is told more than once: $(cat err)"
 # 4: it ended.
 expect 4 '' 'no settings' prompt hi -- "${agent[@]}" 'err no settings' 'exit 1'
 expect 4 '' 'before it was ready' prompt hi -- "$python" -c pass
 with 4 'part' 'signal 9' prompt hi -- '< prompt' 'n turnStart {"turnId": "t"}' 'n messageStart {"messageId": "m"}' 'n messageUpdate {"messageId": "m", "delta": "part"}' 'die'
-with 4 '' 'the agent left with code 0' prompt hi -- '< prompt' 'exit 0'
+with 4 '' 'the agent exited with code 0' prompt hi -- '< prompt' 'exit 0'
 # 5: a time was up.
-expect 5 '' 'did not say in time that it is ready (agentStart) (--start-timeout)' prompt --start-timeout 300ms hi -- "${agent[@]}" eof
-with 5 '' 'took too long' prompt --timeout 300ms hi -- '< prompt' 'n turnStart {"turnId": "t"}' '< abort' 'n turnEnd {"turnId": "t", "reason": "aborted"}' 'a abort {"success": true}'
+expect 5 '' 'timed out waiting for agentStart from the agent (--start-timeout)' prompt --start-timeout 300ms hi -- "${agent[@]}" eof
+with 5 '' 'the turn timed out (--timeout) and was aborted' prompt --timeout 300ms hi -- '< prompt' 'n turnStart {"turnId": "t"}' '< abort' 'n turnEnd {"turnId": "t", "reason": "aborted"}' 'a abort {"success": true}'
 # 6: it broke the protocol.
 with 6 '' 'too much text' prompt hi -- '< prompt' 'repeat 1200 raw junk'
 with 0 'All done.' 'autohand.toolUpdate: /toolId: ' prompt hi -- 'turn 2 n toolUpdate {"toolId": 5}'
@@ -156,7 +156,7 @@ with 0 'All done.' 'modify "x.c"' prompt --no hi -- "turn 2 $one" '< changesDeci
 with 0 'All done.' 'modify "x.c"' prompt --changes reject hi -- "turn 2 $one" '< changesDecision {"action": "reject_all"}' "$decided"
 with 0 'All done.' 'modify "x.c"' prompt --no --changes accept hi -- "turn 2 $one" '< changesDecision {"action": "accept_all"}' "$decided"
 with 0 'All done.' 'left undecided: changes_2' prompt --yes --changes leave hi -- "turn 2 $one"
-with 7 'All done.' '1 change is rejected, since nobody can be asked' prompt hi -- "turn 2 $one" '< changesDecision {"action": "reject_all"}' "$decided"
+with 7 'All done.' '1 change was rejected, because nobody can be asked; pass --yes or --changes' prompt hi -- "turn 2 $one" '< changesDecision {"action": "reject_all"}' "$decided"
 with 7 'All done.' 'x.c changed after preview (1)' prompt --yes hi -- "turn 2 $one" '< changesDecision' 'a changesDecision {"success": false, "appliedCount": 0, "skippedCount": 0, "errors": [{"changeId": "1", "error": "x.c changed after preview"}]}'
 has err 'changes were not applied'
 with 7 'All done.' 'no way (-32602)' prompt --yes hi -- "turn 2 $one" '< changesDecision' 'e changesDecision -32602 no way'
@@ -164,7 +164,7 @@ with 4 'All done.' '*' prompt --yes hi -- "turn 2 $one" '< changesDecision' 'die
 with 0 'All done.' $'1. create "new"\n@@ -0,0 +1,1 @@\n+x\n\\ No newline at end of file\n2. delete "old"\n@@ -1,1 +0,0 @@\n-y\n' prompt --yes hi -- "turn 2 $(steps "$(change 1 new create '' x)" "$(change 2 old delete 'y\n' '')")" '< changesDecision' "$decided"
 
 # --yes is not for a turn that was aborted.
-with 5 '' 'are rejected, since it was aborted' prompt --yes --timeout 300ms hi -- '< prompt' 'n turnStart {"turnId": "t"}' 'n changesBatchStart {"batchId": "BATCH", "turnId": "t"}' "$one" '< abort' 'a abort {"success": true}' 'n changesBatchEnd {"batchId": "BATCH", "changeCount": 1}' 'n turnEnd {"turnId": "t", "reason": "aborted"}' '< changesDecision {"action": "reject_all"}' "$decided"
+with 5 '' 'rejecting the changes of the turn, because it was aborted' prompt --yes --timeout 300ms hi -- '< prompt' 'n turnStart {"turnId": "t"}' 'n changesBatchStart {"batchId": "BATCH", "turnId": "t"}' "$one" '< abort' 'a abort {"success": true}' 'n changesBatchEnd {"batchId": "BATCH", "changeCount": 1}' 'n turnEnd {"turnId": "t", "reason": "aborted"}' '< changesDecision {"action": "reject_all"}' "$decided"
 
 # The time of a turn is no time for its changes, which are waited for without haste.
 used() { awk -v now="$(cut -d ' ' -f 16,17 /proc/$$/stat | tr ' ' +)" 'BEGIN { split(now, part, "+"); print part[1] + part[2] }'; }
@@ -274,17 +274,17 @@ gone
 
 expect 0 'Exit codes of prompt and chat' '' --help
 # What is given to the wrong one of the two is not passed over.
-expect 2 '' '--yolo is for agent' prompt --yolo hi -- true
-expect 2 '' '--path is for agent' chat --path . -- true
-expect 2 '' '--ping is for agent' prompt --ping 1s hi -- true
-expect 2 '' '--no is for prompt and chat' agent --no
-expect 2 '' '--changes is for prompt and chat' agent --changes reject
-expect 2 '' '--file is for prompt and chat' agent --file x
-expect 2 '' '--timeout is for prompt and chat' agent --timeout 1s
+expect 2 '' '--yolo applies only to agent' prompt --yolo hi -- true
+expect 2 '' '--path applies only to agent' chat --path . -- true
+expect 2 '' '--ping applies only to agent' prompt --ping 1s hi -- true
+expect 2 '' '--no applies only to prompt and chat' agent --no
+expect 2 '' '--changes applies only to prompt and chat' agent --changes reject
+expect 2 '' '--file applies only to prompt and chat' agent --file x
+expect 2 '' '--timeout applies only to prompt and chat' agent --timeout 1s
 last='an agent that is deaf'
 got=0
 wait "$deaf" || got=$?
 ((got == 5)) || complain "$last: code $got"
-has deaf.err 'took too long'
+has deaf.err 'the turn timed out (--timeout) and was aborted'
 if pgrep -f "deaf-$$-" >/dev/null; then complain "$last: it is left behind"; fi
 exit "$failed"

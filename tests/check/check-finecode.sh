@@ -16,23 +16,29 @@ mkdir two/plain
 printf '[project]\nname = "plain"\n' >two/plain/pyproject.toml
 
 # Usage.
-expect 2 '' 'say what to do'
+expect 2 '' 'missing command: run, list, runners, serve or er'
 expect 2 '' "unknown 'walk'" walk
 expect 2 '' 'ACTION is missing' run
 expect 2 '' "unknown option '--nothing'" --nothing list
-expect 2 '' 'nothing stands behind list' list more
-expect 2 '' 'nothing can follow --' run lint -- a=1
-expect 2 '' '--stream is for run' list --stream
-expect 2 '' '--resolve is for list' run lint --resolve
-expect 2 '' '--port is for serve' run lint --port 1
-expect 2 '' '--project is for run' serve --project a
+expect 2 '' "list: unexpected argument 'more'" list more
+expect 2 '' 'unexpected -- (no command line follows it here)' run lint -- a=1
+expect 2 '' '--stream applies only to run' list --stream
+expect 2 '' '--resolve applies only to list' run lint --resolve
+expect 2 '' '--port applies only to serve' run lint --port 1
+expect 2 '' '--project applies only to run, list and runners' serve --project a
 expect 2 '' '--port: expected 0 to 65535' serve --port 65536
 expect 2 '' "--port: expected 0 to 65535, found '-'" serve --port -
 expect 2 '' 'expected string|json' run lint --format xml
 expect 2 '' 'expected duplex|venv' run lint --runner x
 expect 2 '' 'expected seed|real' run lint --revision x
 expect 2 '' 'expected ide|cli|ai|git_hook|ci' run lint --dev-env precommit
-expect 2 '' 'er stands first' -w two er start
+# 0 is a number like any other: it is refused, and not taken for the default.
+expect 2 '' "duplex finecode: --jobs: expected a number of at least 1, got '0'" -w two run lint --jobs 0
+expect 2 '' "duplex finecode: --fanout: expected a number of at least 1, got '0'" -w two run lint --fanout 0
+for word in fanout jobs; do
+    [[ $("$finecode" --help | grep -A 1 -e "--$word N" | tr -s ' \n' ' ') == *'at least 1 ('* ]] || complain "the help of --$word"
+done
+expect 2 '' 'er must come before all options: duplex finecode er start' -w two er start
 expect 2 '' 'absent' -w absent list
 for word in lint.x lint=1 .x=1 lint.=1 lint.x=yes; do
     expect 2 '' '--set: expected ACTION.[HANDLER.]PARAM=JSON' -w two list --set $word

@@ -114,7 +114,7 @@ static int refuse(struct run *run, const char *why) {
 
 static int refuse_file(struct run *run, const char *path, const char *why) {
     char line[900];
-    (void)snprintf(line, sizeof line, "%.400s can't be read: %s", path, why);
+    (void)snprintf(line, sizeof line, "cannot read %.400s: %s", path, why);
     return refuse(run, line);
 }
 
@@ -160,9 +160,9 @@ static int read_settings(struct run *run, const char *path, bool must) {
     const char *why = NULL;
     bool known = fstat(fd, &facts) == 0;
     if (known && !S_ISREG(facts.st_mode))
-        why = "it is no file";
+        why = "not a regular file";
     else if (known && facts.st_size > SETTINGS_MAX)
-        why = "it is too long";
+        why = "the file is too long";
     else if (!known || !(run->settings = read_all(fd, (size_t)facts.st_size)))
         why = strerror(errno);
     (void)close(fd);
@@ -198,8 +198,9 @@ static bool take_key(struct run *run) {
     return run->key != NULL;
 }
 
-static unsigned number_of(uint64_t given) {
-    return given < UINT_MAX ? (unsigned)given : UINT_MAX;
+/* 0: as usual. No retry is one try. */
+static unsigned tries_of(uint64_t given) {
+    return given == AUTOHAND_UNSAID ? 0 : given ? (unsigned)given : 1;
 }
 
 static dx_status choose_model(struct run *run, dx_autohand_compat compat,
@@ -214,7 +215,7 @@ static dx_status choose_model(struct run *run, dx_autohand_compat compat,
         .model = options->model,
         .key = run->key ? strchr(run->key, '=') + 1 : NULL,
         .env = env,
-        .tries = number_of(options->model_tries),
+        .tries = tries_of(options->model_tries),
         .silence_ms = options->model_ms,
         .sees_images = 1,
     };
@@ -301,11 +302,12 @@ static int serve(struct run *run) {
 static int check(const struct autohand_options *options, char **command) {
     int models = (options->url != NULL) + (options->script != NULL) + (command && command[0]);
     if (models > 1)
-        return cli_fail(CLI_USAGE, "--url, --script and a command behind -- exclude each other");
+        return cli_fail(CLI_USAGE, "--url, --script and a command after -- exclude each other");
     if (command && !command[0])
-        return cli_fail(CLI_USAGE, "the model's command is missing behind --");
-    if (options->model_tries > 100)
-        return cli_fail(CLI_USAGE, "--model-tries: expected 1 to 100");
+        return cli_fail(CLI_USAGE, "missing model command after --");
+    if (options->model_tries > 100 && options->model_tries != AUTOHAND_UNSAID)
+        return cli_fail(CLI_USAGE, "--model-tries: expected a number up to 100, got '%llu'",
+                        (unsigned long long)options->model_tries);
     return CLI_OK;
 }
 
@@ -323,7 +325,7 @@ int verb_agent(const struct autohand_options *options, char **command) {
     run.out = fcntl(1, F_DUPFD_CLOEXEC, 3);
     if (cli_was_closed(1) || run.out < 0 || dup2(2, 1) < 0) {
         cli_record_close(run.recorder);
-        return cli_fail(CLI_NO_START, "there is no standard output, or no standard error");
+        return cli_fail(CLI_NO_START, "standard output or standard error is closed");
     }
     agent_input_look(&run.input, options->framing);
     find_home(&run);

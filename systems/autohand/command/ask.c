@@ -43,8 +43,7 @@ static void put_question(struct talk *talk) {
     show_break(talk);
     fputs(ask->text, stderr);
     fprintf(stderr, "+- %s%s%s ", cli_paint(stderr, CLI_BOLD),
-            ask->is_changes ? "Apply? [y]es, [n]o, numbers as in 1 3-5, ?:"
-                            : "Allow? [y]es, [n]o, ?:",
+            ask->is_changes ? "Apply? [y]es, [n]o, numbers (1 3-5), ?:" : "Allow? [y]es, [n]o, ?:",
             cli_paint(stderr, CLI_PLAIN));
     talk->asked = cli_voice.shown;
 }
@@ -93,7 +92,7 @@ void ask_withdraw(struct talk *talk) {
         return;
     if (talk->at_terminal)
         putc('\n', stderr);
-    cli_note("the question is withdrawn");
+    cli_note("the agent withdrew the question");
 }
 
 void ask_next(struct talk *talk) {
@@ -119,8 +118,7 @@ static void put_json(FILE *out, yyjson_val *key, yyjson_val *value) {
         fprintf(both, "%s:%s", name, json);
         both = fclose(both) == 0 ? both : NULL;
     }
-    cli_put_row(out, "arg", both ? (dx_text){text, len} : dx_str("(no memory to show it)"), false,
-                1);
+    cli_put_row(out, "arg", both ? (dx_text){text, len} : dx_str("(out of memory)"), false, 1);
     free(text);
     free(name);
     free(json);
@@ -232,13 +230,13 @@ bool ask_permission(struct talk *talk, const dx_autohand_permission *permission)
     return add(talk, ask);
 }
 
-static const char permission_help[] = "  y   yes, this once            n   no, not this once\n"
+static const char permission_help[] = "  y   yes, this once            n   no, this once\n"
                                       "  s   yes, for this session     ns  no, for this session\n"
-                                      "  p   yes, always here          np  no, never here\n"
-                                      "  u   yes, always everywhere    nu  no, never anywhere\n"
-                                      "  = TEXT   take this command or path instead\n"
+                                      "  p   yes, for this project     np  no, for this project\n"
+                                      "  u   yes, for all projects     nu  no, for all projects\n"
+                                      "  = TEXT   allow this command or path instead\n"
                                       "  q   abort the turn\n"
-                                      "(older agents know only yes and no)\n";
+                                      "(older agents support only yes and no)\n";
 
 static bool take_permission(struct talk *talk, const struct ask *ask, const char *line) {
     static const struct {
@@ -271,11 +269,12 @@ static bool take_permission(struct talk *talk, const struct ask *ask, const char
     dx_status status = dx_autohand_client_permit(talk->client, dx_str(ask->id),
                                                  (dx_autohand_decision)decision, other);
     if (status == DX_ERR_INVALID) {
-        cli_note("that is no text in UTF-8");
+        cli_note("the answer is not valid UTF-8");
         return false;
     }
     if (status != DX_OK) {
-        show_remark(talk, "unasked", "nobody waits for that answer: ", dx_str(ask->id));
+        show_remark(talk, "unasked",
+                    "the agent no longer waits for this answer: ", dx_str(ask->id));
         return true;
     }
     show_permit(talk, &(dx_autohand_permission){.id = dx_str(ask->id)},
@@ -369,7 +368,7 @@ static bool take_changes(struct talk *talk, const struct ask *ask, const char *l
     bool yes = line && (strcmp(line, "y") == 0 || strcmp(line, "yes") == 0);
     bool no = !line || strcmp(line, "n") == 0 || strcmp(line, "no") == 0;
     if (line && strcmp(line, "l") == 0) {
-        show_remark(talk, "left", "changes are left undecided: ", dx_str(ask->id));
+        show_remark(talk, "left", "changes left undecided: ", dx_str(ask->id));
         return true;
     }
     if (yes || no) {
@@ -382,8 +381,8 @@ static bool take_changes(struct talk *talk, const struct ask *ask, const char *l
         talk_decide(talk, dx_str(ask->id), true, ids, count);
     else
         fprintf(stderr,
-                "  y   apply all\n  n   apply none\n  1 3-5   apply these of the %zu\n"
-                "  l   leave them: the next prompt drops them\n",
+                "  y   apply all\n  n   apply none\n  1 3-5   apply only these of the %zu\n  l   "
+                "leave them undecided: the next prompt discards them\n",
                 ask->count);
     free(ids);
     return count;

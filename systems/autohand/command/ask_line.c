@@ -28,7 +28,7 @@ static bool take_named(struct talk *talk, const char *line) {
         ask = ask->next;
     const char *words = id + (ask ? strlen(ask->id) : strcspn(id, " "));
     if (!ask)
-        show_remark(talk, "unasked", "this is not asked: ", (dx_text){id, (size_t)(words - id)});
+        show_remark(talk, "unasked", "no such question: ", (dx_text){id, (size_t)(words - id)});
     else if (ask_take(talk, ask, words + strspn(words, " ")))
         ask_remove(talk, ask);
     return true;
@@ -108,7 +108,7 @@ static void read_input(struct talk *talk) {
     talk->typed_len += (size_t)len;
     if (talk->typed_len > LINE_MAX_LEN && !memchr(typed, '\n', talk->typed_len)) {
         if (!talk->skips)
-            cli_note("a line of more than 16 MiB is left out");
+            cli_note("ignoring a line longer than 16 MiB");
         talk->skips = true;
         talk->typed_len = 0;
     }

@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] = "A line is a prompt; one that ends with \\ goes on in the next.\n"
-                           "  :state         what the agent is doing\n"
-                           "  :messages [N]  what was said, the last N of it\n"
-                           "  :reset         forget all that was said\n"
-                           "  :abort         end the turn, if a program says it (--json --ask)\n"
-                           "  :quit          leave; so does Ctrl-D\n"
-                           "  ::TEXT         a prompt that begins with a colon\n"
-                           "Ctrl-C aborts a turn. Words with a slash are the agent's own.\n";
+static const char help[] =
+    "Each line is a prompt; a line that ends with \\ continues on the next one.\n"
+    "  :state         show what the agent is doing\n"
+    "  :messages [N]  show the conversation, or its last N messages\n"
+    "  :reset         forget the conversation\n"
+    "  :abort         abort the turn (for programs: --json --ask)\n"
+    "  :quit          exit, as Ctrl-D does\n"
+    "  ::TEXT         a prompt that begins with a colon\n"
+    "Ctrl-C aborts a turn. Commands that begin with a slash are the agent's own.\n";
 
 /* Lines. */
 
@@ -86,7 +87,7 @@ static void on_answer(dx_autohand_client *client, yyjson_val *value, const dx_er
     if (!text) {
         bool late = error && error->fault == DX_FAULT_TIMEOUT;
         answer->code = cli_fail(late ? CLI_LATE : CLI_REFUSED, "%s: %s", answer->name,
-                                error ? error->phrase : "no memory");
+                                error ? error->phrase : "out of memory");
     } else if (cli_voice.json) {
         yyjson_mut_doc *line = cli_event_new("answer");
         cli_event_add(line, "to", answer->name);

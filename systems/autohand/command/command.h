@@ -4,7 +4,9 @@
 
 #include "cli/options.h"
 
-/* Times and numbers that are 0 are not given. */
+/* A count that was not given; 0 is a count like any other. Times that are 0 were not given. */
+#define AUTOHAND_UNSAID UINT64_MAX
+
 struct autohand_options {
     /* agent */
     const char *mode;

@@ -252,13 +252,13 @@ void diff_put(FILE *out, const dx_autohand_change *change, size_t number, size_t
     struct diff diff = {.head = 0};
     put_head(out, change, number);
     if (!change->before.at && !change->after.at)
-        fprintf(out, "  (its text is too long to be kept)\n");
+        fprintf(out, "  (the text is too long to keep)\n");
     else if (!*left)
-        fprintf(out, "  (from %zu to %zu bytes, not shown behind so many lines)\n",
+        fprintf(out, "  (from %zu to %zu bytes, not shown after so many lines)\n",
                 change->before.len, change->after.len);
     else if (!split(change->before, &diff.before) || !split(change->after, &diff.after))
-        fprintf(out, "  (from %zu to %zu bytes, too many lines to be compared)\n",
-                change->before.len, change->after.len);
+        fprintf(out, "  (from %zu to %zu bytes, too many lines to compare)\n", change->before.len,
+                change->after.len);
     else {
         trim(&diff);
         compare(&diff);

@@ -3,7 +3,6 @@
 #include "cli/say.h"
 #include "systems/autohand/command/command.h"
 
-#include <stdint.h>
 #include <string.h>
 
 const cli_verb *const cli_verbs[] = {&cli_autohand, NULL};
@@ -14,32 +13,14 @@ static bool is(const char *word, const char *name) {
     return word && strcmp(word, name) == 0;
 }
 
-static bool is_given(const struct autohand_options *options, const cli_option *option) {
-    const void *place = (const char *)options + option->offset;
-    switch (option->kind) {
-    case CLI_FLAG:
-        return *(const bool *)place;
-    case CLI_COUNT:
-    case CLI_SIZE:
-    case CLI_TIME:
-    case CLI_LIMIT:
-        return *(const uint64_t *)place;
-    case CLI_TEXTS:
-    case CLI_FILES:
-        return ((const cli_list *)place)->count;
-    default:
-        return *(const char *const *)place;
-    }
-}
-
 /* Whoever gives an option of the agent to the client, or the other way round, means something by
  * it: that a call is denied, say. */
 static int check_options(const struct autohand_options *options, bool is_agent) {
     const char *other = is_agent ? "Client" : "Agent";
     for (const cli_group *group = cli_autohand.groups; group->title; group++)
         for (const cli_option *one = group->options; is(group->title, other) && one->name; one++)
-            if (is_given(options, one))
-                return cli_fail(CLI_USAGE, "--%s is for %s", one->name,
+            if (cli_is_set(one, options, cli_autohand.usual))
+                return cli_fail(CLI_USAGE, "--%s applies only to %s", one->name,
                                 is_agent ? "prompt and chat" : "agent");
     return CLI_OK;
 }
@@ -53,18 +34,18 @@ static int run(const cli_words *words, void *user) {
     if (code != CLI_OK)
         return code;
     if (is(at[0], "agent") && at[1])
-        return cli_fail(CLI_USAGE, "nothing stands behind agent but options, found '%s'", at[1]);
+        return cli_fail(CLI_USAGE, "agent: unexpected argument '%s'", at[1]);
     if (is(at[0], "agent"))
         return verb_agent(options, words->command);
     if (is(at[0], "prompt"))
         return verb_prompt(options, at + 1, words->command);
     if (is(at[0], "chat") && at[1])
-        return cli_fail(CLI_USAGE, "nothing stands behind chat but options, found '%s'", at[1]);
+        return cli_fail(CLI_USAGE, "chat: unexpected argument '%s'", at[1]);
     if (is(at[0], "chat"))
         return verb_chat(options, words->command);
     static const char *const there[] = {"agent", "prompt", "chat", NULL};
     return at[0] ? cli_unknown(there, at[0])
-                 : cli_fail(CLI_USAGE, "say what to do: agent, prompt or chat; --help tells more");
+                 : cli_fail(CLI_USAGE, "missing command: agent, prompt or chat");
 }
 
 int main(int argc, char **argv) {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static int no_memory(void) {
-    return cli_fail(CLI_NO_START, "no memory");
+    return cli_fail(CLI_NO_START, "out of memory");
 }
 
 /* The message. */
@@ -28,7 +28,7 @@ static int read_text(const char *word, struct material *material) {
     if (!len)
         return cli_fail(CLI_USAGE, "the prompt is empty");
     if (!dx__is_utf8(material->prompt.message))
-        return cli_fail(CLI_USAGE, "the prompt is not in UTF-8");
+        return cli_fail(CLI_USAGE, "the prompt is not valid UTF-8");
     return CLI_OK;
 }
 
@@ -97,7 +97,7 @@ static int take_selection(const char *word, struct material *material) {
     size_t len = 0;
     if (!colon || colon == word ||
         !read_range(colon + 1, &prompt->selection_start, &prompt->selection_end))
-        return cli_fail(CLI_USAGE, "--select: expected FILE:FIRST-LAST, found '%s'", word);
+        return cli_fail(CLI_USAGE, "--select: expected FILE:FIRST-LAST, got '%s'", word);
     material->selected_name = strndup(word, (size_t)(colon - word));
     if (!material->selected_name)
         return no_memory();
@@ -110,7 +110,7 @@ static int take_selection(const char *word, struct material *material) {
         return cli_fail(CLI_USAGE, "--select: %s has no lines %u to %u", material->selected_name,
                         prompt->selection_start, prompt->selection_end);
     if (!dx__is_utf8(prompt->selection_text))
-        return cli_fail(CLI_USAGE, "--select: %s is not in UTF-8", material->selected_name);
+        return cli_fail(CLI_USAGE, "--select: %s is not valid UTF-8", material->selected_name);
     return CLI_OK;
 }
 
@@ -151,9 +151,9 @@ static int take_image(const char *path, struct material *material) {
     };
     material->prompt.image_count++;
     if (!material->images[number].mime_type)
-        return cli_fail(CLI_USAGE, "--image: %s is no PNG, JPEG, GIF or WebP", path);
+        return cli_fail(CLI_USAGE, "--image: %s is not a PNG, JPEG, GIF or WebP image", path);
     if (len > IMAGE_MAX)
-        return cli_fail(CLI_USAGE, "--image: %s has more than 10 MiB", path);
+        return cli_fail(CLI_USAGE, "--image: %s is larger than 10 MiB", path);
     return CLI_OK;
 }
 

@@ -8,9 +8,9 @@ int verb_prompt(const struct autohand_options *options, char **words, char **com
     struct material material;
     struct talk talk;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "what shall the agent do? TEXT is missing");
+        return cli_fail(CLI_USAGE, "missing TEXT: what should the agent do?");
     if (words[1])
-        return cli_fail(CLI_USAGE, "one TEXT is expected, found '%s', too; put it into quotes",
+        return cli_fail(CLI_USAGE, "expected one TEXT, also got '%s'; put the text in quotes",
                         words[1]);
     int code = material_read(options, words[0], &material);
     if (code != CLI_OK)

@@ -56,7 +56,7 @@ static void on_decided(dx_autohand_client *client, yyjson_val *value, const dx_e
     bool good = value && yyjson_get_bool(yyjson_obj_get(value, "success"));
     if (!good && (talk->accepted || !value))
         talk->code =
-            talk_worse(talk->code, cli_fail(CLI_MISFIT, "changes were not applied%s%s",
+            talk_worse(talk->code, cli_fail(CLI_MISFIT, "the changes were not applied%s%s",
                                             value ? "" : ": ", value ? "" : error->phrase));
 }
 
@@ -66,7 +66,7 @@ void talk_decide(struct talk *talk, dx_text batch, bool accept, const dx_text *i
     talk->accepted = accept;
     talk->deciding = status == DX_OK;
     if (status != DX_OK)
-        talk->code = talk_worse(talk->code, cli_fail(CLI_MISFIT, "changes were not applied: %s",
+        talk->code = talk_worse(talk->code, cli_fail(CLI_MISFIT, "the changes were not applied: %s",
                                                      dx_status_name(status)));
 }
 
@@ -82,21 +82,21 @@ static void on_changes(dx_autohand_client *client, dx_text batch, const dx_autoh
         for (size_t i = 0; i < count; i++)
             diff_put(stderr, &changes[i], i + 1, &left);
     if (talk->changes == WAY_LEAVE) {
-        show_remark(talk, "left", "changes are left undecided: ", batch);
+        show_remark(talk, "left", "changes left undecided: ", batch);
         return;
     }
     if (talk->changes == WAY_ASK && ask_changes(talk, batch, changes, count))
         return;
     /* --yes is for a turn that was let to its end. */
     if (talk->changes == WAY_YES && talk->stopped)
-        cli_note("the changes of the turn are rejected, since it was aborted");
+        cli_note("rejecting the changes of the turn, because it was aborted");
     talk_decide(talk, batch, talk->changes == WAY_YES && !talk->stopped, NULL, 0);
     if (talk->by_default)
         talk->code = talk_worse(
             talk->code, cli_fail(CLI_MISFIT,
-                                 "%zu change%s rejected, since nobody can be asked; pass --yes, or"
+                                 "%zu change%s rejected, because nobody can be asked; pass --yes or"
                                  " --changes",
-                                 count, count == 1 ? " is" : "s are"));
+                                 count, count == 1 ? " was" : "s were"));
 }
 
 static void on_turn(dx_autohand_client *client, const dx_autohand_turn *turn, void *user) {
@@ -212,7 +212,7 @@ static void on_gone(dx_autohand_client *client, const dx_gone *gone, void *user)
     bool late = !talk->ready && talk->gone_code == CLI_LATE;
     free(talk->failure);
     if (asprintf(&talk->failure, "%s%s",
-                 gone->error.fault ? gone->error.phrase : "the agent left with code 0",
+                 gone->error.fault ? gone->error.phrase : "the agent exited with code 0",
                  late ? " (--start-timeout)" : "") < 0)
         talk->failure = NULL;
 }
@@ -257,7 +257,7 @@ static int set_env(struct talk *talk) {
         return code;
     talk->env = calloc(env->count + 2, sizeof *talk->env);
     if (!talk->env)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     for (size_t i = 0; i < env->count; i++) {
         given = given || strncmp(env->at[i], streams, strcspn(streams, "=") + 1) == 0;
         talk->env[used++] = env->at[i];
@@ -300,7 +300,7 @@ static int start(struct talk *talk, char **command) {
     dx_autohand_client_config config = configure(talk, command);
     talk->limiter = dx__log_limiter_new(talk->loop, on_summary, talk);
     if (!talk->limiter)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     if (dx_autohand_client_start(talk->loop, &config, &talk->client, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     return CLI_OK;
@@ -309,7 +309,7 @@ static int start(struct talk *talk, char **command) {
 int talk_open(const struct autohand_options *options, char **command, struct talk *ret_talk) {
     *ret_talk = (struct talk){.options = options, .began_us = dx_recorder_now_us()};
     if (!command || !command[0])
-        return cli_fail(CLI_USAGE, "the agent is missing: put its command behind --");
+        return cli_fail(CLI_USAGE, "missing agent command after --");
     int code = set_ways(ret_talk);
     if (code == CLI_OK)
         code = set_env(ret_talk);
@@ -352,20 +352,20 @@ static void interrupt(struct talk *talk, bool *cut) {
     if (*cut || !talk->turning) {
         talk->leaves = true;
     } else {
-        cli_note("aborting the turn; once more to leave at once");
+        cli_note("aborting the turn; press Ctrl-C again to exit at once");
         (void)talk_abort(talk);
     }
     *cut = true;
 }
 
 static int tell_turn(struct talk *talk, bool cut) {
-    const char *why = talk->error ? talk->error : "the agent does not say why";
+    const char *why = talk->error ? talk->error : "the agent gave no reason";
     if (cut)
         return cli_fail(CLI_INTERRUPTED, "interrupted");
     if (talk->gone)
         return talk_tell_gone(talk);
     if (talk->late)
-        return cli_fail(CLI_LATE, "the turn took too long (--timeout), and was aborted");
+        return cli_fail(CLI_LATE, "the turn timed out (--timeout) and was aborted");
     if (talk->success)
         return talk->code;
     if (talk->error_code)

@@ -4,6 +4,8 @@
 
 #define AT(member) offsetof(struct autohand_options, member)
 
+static const struct autohand_options usual = {.model_tries = AUTOHAND_UNSAID};
+
 static const cli_option agent_options[] = {
     {"rpc", 0, CLI_FLAG, NULL, "talk by JSON-RPC (it always does)", AT(rpc)},
     {"mode", 0, CLI_CHOICE, "rpc", "the same", AT(mode)},
@@ -25,8 +27,8 @@ static const cli_option agent_options[] = {
     {"command-timeout", 0, CLI_TIME, "TIME", "for commands that tools run (120s)", AT(command_ms)},
     {"ping", 0, CLI_TIME, "TIME", "between two signs of life in a turn (15s)", AT(ping_ms)},
     {"model-timeout", 0, CLI_TIME, "TIME", "for a sign of life of the model (120s)", AT(model_ms)},
-    {"model-tries", 0, CLI_COUNT, "NUMBER", "how often a model that fails is asked (4)",
-     AT(model_tries)},
+    {"model-tries", 0, CLI_COUNT, "N",
+     "how often to ask a model that fails, up to 100; 0: no retry (4)", AT(model_tries)},
     {"client-context", 0, CLI_TEXT, "NAME", "who the client is (with --compat 0.8: browser)",
      AT(client_context)},
     {"fixed-clock", 0, CLI_FLAG, NULL, "all times are the same, for recordings", AT(fixed_clock)},
@@ -164,4 +166,5 @@ const cli_verb cli_autohand = {
     .has_command = true,
     .is_program = true,
     .size = sizeof(struct autohand_options),
+    .usual = &usual,
 };

@@ -4,7 +4,9 @@
 
 #include "cli/options.h"
 
-/* Times and numbers that are 0 are not given. */
+/* A count that was not given; 0 is a count like any other. Times that are 0 were not given. */
+#define FINECODE_UNSAID UINT64_MAX
+
 struct finecode_options {
     const char *folder;
     cli_list projects;

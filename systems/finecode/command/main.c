@@ -30,7 +30,7 @@ static int check_options(const struct finecode_options *options, const char *wor
         {"one-by-one", options->one_by_one, runs, "run"},
         {"trigger", options->trigger, runs, "run"},
         {"dev-env", options->dev_env, runs, "run"},
-        {"fanout", options->fanout, runs || serves, "run and serve"},
+        {"fanout", options->fanout != FINECODE_UNSAID, runs || serves, "run and serve"},
         {"resolve", options->resolve, is(word, "list"), "list"},
         {"project", options->projects.count, !serves, "run, list and runners"},
         {"port", options->port, serves, "serve"},
@@ -39,7 +39,15 @@ static int check_options(const struct finecode_options *options, const char *wor
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].given && !rows[i].fits)
-            return cli_fail(CLI_USAGE, "--%s is for %s", rows[i].name, rows[i].where);
+            return cli_fail(CLI_USAGE, "--%s applies only to %s", rows[i].name, rows[i].where);
+    const struct {
+        const char *name;
+        uint64_t count;
+    } counts[] = {{"fanout", options->fanout}, {"jobs", options->jobs}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        if (!counts[i].count)
+            return cli_fail(CLI_USAGE, "--%s: expected a number of at least 1, got '0'",
+                            counts[i].name);
     return CLI_OK;
 }
 
@@ -52,10 +60,9 @@ static int run(const cli_words *words, void *user) {
     const struct finecode_options *options = user;
     char **at = words->at;
     if (!at[0])
-        return cli_fail(CLI_USAGE, "say what to do: run, list, runners, serve or er; --help tells"
-                                   " more");
+        return cli_fail(CLI_USAGE, "missing command: run, list, runners, serve or er");
     if (words->command)
-        return cli_fail(CLI_USAGE, "nothing can follow --");
+        return cli_fail(CLI_USAGE, "unexpected -- (no command line follows it here)");
     int code = check_options(options, at[0]);
     if (code != CLI_OK)
         return code;
@@ -65,12 +72,11 @@ static int run(const cli_words *words, void *user) {
         if (!is(at[0], verbs[i].name))
             continue;
         if (at[1])
-            return cli_fail(CLI_USAGE, "nothing stands behind %s but options, found '%s'", at[0],
-                            at[1]);
+            return cli_fail(CLI_USAGE, "%s: unexpected argument '%s'", at[0], at[1]);
         return verbs[i].run(options);
     }
     if (is(at[0], "er"))
-        return cli_fail(CLI_USAGE, "er stands first: duplex finecode er start …");
+        return cli_fail(CLI_USAGE, "er must come before all options: duplex finecode er start …");
     static const char *const there[] = {"run", "list", "runners", "serve", "er", NULL};
     return cli_unknown(there, at[0]);
 }

@@ -4,6 +4,8 @@
 
 #define AT(member) offsetof(struct finecode_options, member)
 
+static const struct finecode_options usual = {.fanout = FINECODE_UNSAID, .jobs = FINECODE_UNSAID};
+
 static const cli_option place_options[] = {
     {"workspace", 'w', CLI_FOLDER, "FOLDER",
      "the folder at and below which projects are (here; serve: none, clients name theirs)",
@@ -24,7 +26,7 @@ static const cli_option run_options[] = {
     {"stream", 0, CLI_FLAG, NULL, "results in parts, as they come", AT(stream)},
     {"one-by-one", 0, CLI_FLAG, NULL, "projects one after the other (side by side)",
      AT(one_by_one)},
-    {"fanout", 0, CLI_COUNT, "N", "so many projects at most (64)", AT(fanout)},
+    {"fanout", 0, CLI_COUNT, "N", "run in at most N projects, at least 1 (64)", AT(fanout)},
     {"trigger", 0, CLI_CHOICE, "user|system|unknown", "who wants it (user)", AT(trigger)},
     {"dev-env", 0, CLI_CHOICE, "ide|cli|ai|git_hook|ci", "from where (cli)", AT(dev_env)},
     {"resolve", 0, CLI_FLAG, NULL,
@@ -38,7 +40,8 @@ static const cli_option runner_options[] = {
      AT(runner)},
     {"revision", 0, CLI_CHOICE, "seed|real",
      "what is spoken with runners (seed by pipes, real by TCP)", AT(revision)},
-    {"jobs", 'j', CLI_COUNT, "N", "so many runners start at the same time (4)", AT(jobs)},
+    {"jobs", 'j', CLI_COUNT, "N", "start at most N runners at the same time, at least 1 (4)",
+     AT(jobs)},
     {"debug", 0, CLI_TEXT, "ENV", "its runners wait for a debugger; where is told", AT(debug)},
     {"wal", 0, CLI_FOLDER, "FOLDER", "write what happens to runs there; runners do so, too",
      AT(wal)},
@@ -163,4 +166,5 @@ const cli_verb cli_finecode = {
     .codes = "134567",
     .is_program = true,
     .size = sizeof(struct finecode_options),
+    .usual = &usual,
 };

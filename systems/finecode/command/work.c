@@ -37,7 +37,7 @@ static void on_stopped(dx_finecode_wm *wm, void *user) {
 }
 
 static unsigned number_of(uint64_t given, unsigned otherwise) {
-    return !given ? otherwise : given < UINT_MAX ? (unsigned)given : UINT_MAX;
+    return given == FINECODE_UNSAID ? otherwise : given < UINT_MAX ? (unsigned)given : UINT_MAX;
 }
 
 static void set_times(dx_finecode_wm_config *config, const struct finecode_options *options) {

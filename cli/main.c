@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 const cli_verb *const cli_verbs[] = {
-    &cli_call,     &cli_notify,   &cli_repl,     &cli_bench_verb, &cli_list_verb,
-    &cli_describe, &cli_tap,      &cli_lint,     &cli_timeline,   &cli_replay,
-    &cli_mock,     &cli_check,    &cli_schema,   &cli_run,        &cli_ps,
-    &cli_logs,     &cli_restart,  &cli_down,     &cli_hermes,     &cli_mcp,
-    &cli_reginald, &cli_finecode, &cli_autohand, &cli_demo,       NULL,
+    &cli_call,   &cli_notify, &cli_repl,     &cli_bench_verb, &cli_list_verb, &cli_describe,
+    &cli_tap,    &cli_lint,   &cli_timeline, &cli_replay,     &cli_mock,      &cli_check,
+    &cli_schema, &cli_run,    &cli_ps,       &cli_logs,       &cli_restart,   &cli_down,
+    &cli_hermes, &cli_mcp,    &cli_reginald, &cli_finecode,   &cli_autohand,  &cli_demo,
+    &cli_docs,   NULL,
 };
 
 /* duplex NAME is duplex-NAME, if there is such a program. Returns only if not. */

@@ -85,7 +85,14 @@ typedef struct cli_subcommand {
 } cli_subcommand;
 
 /* What is completed where a word is expected. */
-typedef enum cli_word { CLI_ANY, CLI_A_FILE, CLI_A_PROTOCOL, CLI_A_METHOD, CLI_A_VERB } cli_word;
+typedef enum cli_word {
+    CLI_ANY,
+    CLI_A_FILE,
+    CLI_A_PROTOCOL,
+    CLI_A_METHOD,
+    CLI_A_VERB,
+    CLI_A_GUIDE
+} cli_word;
 
 typedef struct cli_verb {
     const char *name;

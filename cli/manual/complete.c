@@ -69,6 +69,8 @@ const char *cli_word_name(const cli_verb *verb) {
         return "methods";
     case CLI_A_VERB:
         return "verbs";
+    case CLI_A_GUIDE:
+        return "guides";
     default:
         return "any";
     }

@@ -95,7 +95,7 @@ static int write_document(const char *folder, const char *docs, const char *name
     return code;
 }
 
-/* Headers. A function's own page says where it is told of. */
+/* Headers, and a page for each of their functions. */
 
 struct functions {
     const char *folder;
@@ -103,16 +103,16 @@ struct functions {
     int code;
 };
 
-static void write_function(dx_text name, void *user) {
+static void write_function(const cli_function *function, void *user) {
     struct functions *functions = user;
     char file[200];
-    snprintf(file, sizeof file, "%.*s.3", (int)name.len, name.at);
+    snprintf(file, sizeof file, "%.*s.3", (int)function->name.len, function->name.at);
     FILE *out = create(functions->folder, "man/man3", file);
     if (!out) {
         functions->code = CLI_USAGE;
         return;
     }
-    fprintf(out, ".so man3/duplex-%s.3\n", functions->header);
+    cli_manual_function(function, functions->header, out);
     functions->code = finish(out, functions->code);
 }
 

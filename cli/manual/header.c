@@ -189,22 +189,36 @@ static void put_declaration(cli_roff *roff, dx_text declaration) {
     }
 }
 
+/* Calls on_function for each function that is declared there. */
+static void visit_functions(dx_text declarations, dx_text comment,
+                            void (*on_function)(const cli_function *function, void *user),
+                            void *user) {
+    dx_text rest = declarations;
+    struct piece piece;
+    while (on_function && next_piece(&rest, &piece)) {
+        cli_function function = {function_of(piece.text), declarations, comment};
+        if (function.name.at)
+            on_function(&function, user);
+    }
+}
+
 /* Declarations that stand together, and the comment above them. */
 static void put_group(cli_roff *roff, dx_text *rest, struct piece piece, dx_text comment,
-                      void (*on_function)(dx_text name, void *user), void *user) {
+                      void (*on_function)(const cli_function *function, void *user), void *user) {
     dx_text before;
+    dx_text first = piece.text;
+    dx_text last;
     cli_roff_macro(roff, ".PP");
     cli_roff_macro(roff, ".EX");
     do {
-        dx_text name = function_of(piece.text);
         put_declaration(roff, piece.text);
-        if (name.at && on_function)
-            on_function(name, user);
+        last = piece.text;
         before = *rest;
     } while (next_piece(rest, &piece) && piece.kind == DECLARATION);
     if (piece.kind != DECLARATION)
         *rest = before;
     cli_roff_macro(roff, ".EE");
+    visit_functions(from_to(first, last), comment, on_function, user);
     if (!comment.at)
         return;
     cli_roff_macro(roff, ".RS 4");
@@ -212,8 +226,8 @@ static void put_group(cli_roff *roff, dx_text *rest, struct piece piece, dx_text
     cli_roff_macro(roff, ".RE");
 }
 
-static void put_pieces(cli_roff *roff, dx_text rest, void (*on_function)(dx_text name, void *user),
-                       void *user) {
+static void put_pieces(cli_roff *roff, dx_text rest,
+                       void (*on_function)(const cli_function *function, void *user), void *user) {
     struct piece piece;
     struct piece next;
     while (next_piece(&rest, &piece)) {
@@ -273,8 +287,38 @@ static void put_see_also(cli_roff *roff, dx_text header) {
     cli_roff_end(roff);
 }
 
+void cli_manual_function(const cli_function *function, const char *header, FILE *out) {
+    cli_roff roff = {.out = out};
+    char text[200];
+    dx_text rest = function->declarations;
+    struct piece piece;
+    snprintf(text, sizeof text, "%.*s", (int)function->name.len, function->name.at);
+    cli_roff_begin(&roff, text, "3", "Duplex library");
+    snprintf(text, sizeof text, "a function of duplex/%s.h", header);
+    cli_roff_str(&roff, text);
+    cli_roff_macro(&roff, ".SH SYNOPSIS");
+    cli_roff_macro(&roff, ".EX");
+    snprintf(text, sizeof text, "#include <duplex/%s.h>", header);
+    cli_roff_line(&roff, dx_str(text));
+    cli_roff_line(&roff, dx_str(""));
+    while (next_piece(&rest, &piece))
+        put_declaration(&roff, piece.text);
+    cli_roff_macro(&roff, ".EE");
+    cli_roff_macro(&roff, ".SH DESCRIPTION");
+    if (function->comment.at)
+        put_comment(&roff, function->comment);
+    snprintf(text, sizeof text, "duplex-%s", header);
+    cli_roff_macro(&roff, ".PP");
+    cli_roff_str(&roff, "What it belongs to is described in ");
+    cli_roff_page(&roff, text, "3");
+    cli_roff_str(&roff, ".");
+    cli_roff_macro(&roff, ".SH SEE ALSO");
+    cli_roff_page(&roff, text, "3");
+    cli_roff_end(&roff);
+}
+
 bool cli_manual_header(const char *name, dx_text header, FILE *out,
-                       void (*on_function)(dx_text name, void *user), void *user) {
+                       void (*on_function)(const cli_function *function, void *user), void *user) {
     cli_roff roff = {.out = out};
     dx_text whole = header;
     struct piece piece;

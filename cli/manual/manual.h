@@ -16,10 +16,20 @@ extern const char *const cli_documents[];
 void cli_manual_document(const char *name, const char *section, dx_text markdown,
                          const char *protocol, FILE *out);
 
-/* duplex-NAME(3) from the text of duplex/NAME.h. on_function is told of each function in it. False:
+/* A function of a header: the declarations that it is among, and the comment above them, which is
+ * absent if there is none. */
+typedef struct cli_function {
+    dx_text name;
+    dx_text declarations;
+    dx_text comment;
+} cli_function;
+
+/* duplex-NAME(3) from the text of duplex/NAME.h. Calls on_function for each function in it. False:
  * it does not begin with a comment. */
 bool cli_manual_header(const char *name, dx_text header, FILE *out,
-                       void (*on_function)(dx_text name, void *user), void *user);
+                       void (*on_function)(const cli_function *function, void *user), void *user);
+/* The page of one function of duplex/HEADER.h. */
+void cli_manual_function(const cli_function *function, const char *header, FILE *out);
 
 /* The words behind "duplex" that have something made: "--man call", "--completion bash" and so on.
  * An exit code; -1 if they are none of those. */

@@ -115,14 +115,14 @@ asked 1 --model-tries 0
 asked 1 --model-tries 1
 asked 2 --model-tries 2
 kill "$server"
-[[ $("$agent" --help | tr -s ' \n' ' ') == *"up to 100; 0: no retry (4)"* ]] || complain "help: $("$agent" --help | grep -A1 model-tries)"
+[[ $("$agent" agent --help | tr -s ' \n' ' ') == *"up to 100; 0: no retry (4)"* ]] || complain "help: $("$agent" agent --help | grep -A1 model-tries)"
 
 # --- Through duplex itself, and with a recording. ------------------------------------------------
 echo '{"jsonrpc":"2.0","method":"autohand.getState","id":1}' |
     timeout 10 "$BUILD/duplex" autohand agent --rpc --mode rpc --path place --record trace >out 2>err || complain "code $?"
 [[ $(wc -l <out) == 3 && ! -s err ]] || complain "duplex autohand agent: $(cat out err)"
 [[ $(grep -c autohand.getState trace) == 1 ]] || complain "trace: $(cat trace)"
-[[ $("$agent" --help) == *"--model-timeout TIME"* ]] || complain "help"
+[[ $("$agent" agent --help) == *"--model-timeout TIME"* ]] || complain "help"
 # Nothing is written to its output but messages; who has none or no error gets a code.
 timeout 10 "$agent" agent --path place </dev/null >&- 2>/dev/null && complain "no output: code 0"
 

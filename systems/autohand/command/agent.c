@@ -304,7 +304,9 @@ static int check(const struct autohand_options *options, char **command) {
     if (models > 1)
         return cli_fail(CLI_USAGE, "--url, --script and a command after -- exclude each other");
     if (command && !command[0])
-        return cli_fail(CLI_USAGE, "missing model command after --");
+        return cli_fail_hint(CLI_USAGE,
+                             "put the model's command line after --, or leave out the --",
+                             "missing model command after --");
     if (options->model_tries > 100 && options->model_tries != AUTOHAND_UNSAID)
         return cli_fail(CLI_USAGE, "--model-tries: expected a number up to 100, got '%llu'",
                         (unsigned long long)options->model_tries);

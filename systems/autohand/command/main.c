@@ -1,5 +1,4 @@
 /* duplex-autohand: what `duplex autohand` runs. */
-#include "cli/describe/nearest.h"
 #include "cli/say.h"
 #include "systems/autohand/command/command.h"
 
@@ -43,9 +42,9 @@ static int run(const cli_words *words, void *user) {
         return cli_fail(CLI_USAGE, "chat: unexpected argument '%s'", at[1]);
     if (is(at[0], "chat"))
         return verb_chat(options, words->command);
-    static const char *const there[] = {"agent", "prompt", "chat", NULL};
-    return at[0] ? cli_unknown(there, at[0])
-                 : cli_fail(CLI_USAGE, "missing command: agent, prompt or chat");
+    return at[0] ? cli_unknown_subcommand(&cli_autohand, at)
+                 : cli_fail_hint(CLI_USAGE, "'duplex autohand --help' lists the subcommands",
+                                 "missing subcommand: agent, prompt or chat");
 }
 
 int main(int argc, char **argv) {

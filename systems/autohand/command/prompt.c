@@ -8,10 +8,12 @@ int verb_prompt(const struct autohand_options *options, char **words, char **com
     struct material material;
     struct talk talk;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "missing TEXT: what should the agent do?");
+        return cli_fail_hint(CLI_USAGE,
+                             "say what to do: duplex autohand prompt 'show README.md' -- COMMAND",
+                             "missing TEXT");
     if (words[1])
-        return cli_fail(CLI_USAGE, "expected one TEXT, also got '%s'; put the text in quotes",
-                        words[1]);
+        return cli_fail_hint(CLI_USAGE, "put the text in quotes",
+                             "expected one TEXT, also got '%s'", words[1]);
     int code = material_read(options, words[0], &material);
     if (code != CLI_OK)
         return code;

@@ -92,11 +92,10 @@ static void on_changes(dx_autohand_client *client, dx_text batch, const dx_autoh
         cli_note("rejecting the changes of the turn, because it was aborted");
     talk_decide(talk, batch, talk->changes == WAY_YES && !talk->stopped, NULL, 0);
     if (talk->by_default)
-        talk->code = talk_worse(
-            talk->code, cli_fail(CLI_MISFIT,
-                                 "%zu change%s rejected, because nobody can be asked; pass --yes or"
-                                 " --changes",
-                                 count, count == 1 ? " was" : "s were"));
+        talk->code = talk_worse(talk->code,
+                                cli_fail_hint(CLI_MISFIT, "pass --yes, --no or --changes",
+                                              "%zu change%s rejected, because nobody can be asked",
+                                              count, count == 1 ? " was" : "s were"));
 }
 
 static void on_turn(dx_autohand_client *client, const dx_autohand_turn *turn, void *user) {
@@ -309,7 +308,9 @@ static int start(struct talk *talk, char **command) {
 int talk_open(const struct autohand_options *options, char **command, struct talk *ret_talk) {
     *ret_talk = (struct talk){.options = options, .began_us = dx_recorder_now_us()};
     if (!command || !command[0])
-        return cli_fail(CLI_USAGE, "missing agent command after --");
+        return cli_fail_hint(CLI_USAGE,
+                             "put the agent's command line after --: -- duplex autohand agent",
+                             "missing agent command after --");
     int code = set_ways(ret_talk);
     if (code == CLI_OK)
         code = set_env(ret_talk);

@@ -40,8 +40,8 @@ DX_API dx_recorder_config dx_recorder_defaults(const char *path);
 DX_API dx_status dx_recorder_open(const dx_recorder_config *config, dx_recorder **ret_recorder,
                                   dx_error *reterr);
 /* Writes what waits, for ten seconds at the most, or two if nothing of it is taken, and closes the
- * file. NULL is fine. DX_ERR_SYSTEM:
- * the file lacks what came last, since it could not be written. reterr may be NULL. */
+ * file. NULL is fine. DX_ERR_SYSTEM: the file lacks what came last, since it could not be written.
+ * reterr may be NULL. */
 DX_API dx_status dx_recorder_close(dx_recorder *recorder, dx_error *reterr);
 
 /* Adds a record; from any thread, never blocking for long. For what links do not tell by

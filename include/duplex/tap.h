@@ -10,7 +10,7 @@
  *
  * What holds for every tap:
  *   - Bytes are passed on unchanged and in order, before anything else is done with them. The copy
- * is framed for the record; where that is not possible it is recorded as stray text.
+ *     is framed for the record; if that is not possible, it is recorded as stray text.
  *   - A fixed piece is under way in each direction. While one side does not take it, the other is
  *     not read: neither memory nor either program can be run over.
  *   - When our input ends, so does the program's, after everything was passed on; and when the

@@ -3,37 +3,43 @@
  * one env.
  *
  *     static void count(dx_finecode_job *job, void *user) {
- *         yyjson_val *payload = dx_finecode_job_payload(job);
- *         …
+ *         yyjson_val *text = yyjson_obj_get(dx_finecode_job_payload(job), "text");
+ *         char result[64];
+ *         snprintf(result, sizeof result, "{\"bytes\":%zu}", yyjson_get_len(text));
  *         dx_finecode_job_done(job, dx_json_text(result, strlen(result)), 0);
  *     }
  *
  *     int main(int argc, char **argv) {
+ *         static const dx_finecode_action action = {.source = "words.Count"};
+ *         static const dx_finecode_handler handler = {.source = "words.count", .run = count};
  *         dx_finecode_er_config config = dx_finecode_er_defaults();
- *         config.project_path = …, config.env_name = …;
- *         dx_finecode_er_new(&config, &er, &error);
- *         dx_finecode_er_add_action(er, &(dx_finecode_action){.source = "words.Count"}, &error);
- *         dx_finecode_er_add_handler(er, &(dx_finecode_handler){.source = "words.count", .run =
- * count}, &error); return dx_finecode_er_serve(er);
+ *         dx_finecode_er *er;
+ *         dx_error error;
+ *         config.project_path = argv[1], config.env_name = argv[2];
+ *         if (argc < 3 || dx_finecode_er_new(&config, &er, &error) ||
+ *             dx_finecode_er_add_action(er, &action, &error) ||
+ *             dx_finecode_er_add_handler(er, &handler, &error))
+ *             return 2;
+ *         return dx_finecode_er_serve(er);
  *     }
  *
  * What holds:
- *   - Which actions there are, and which handlers each has, is what the manager's updateConfig
- * says; it names them by `source`. What is added here is what those sources mean. A source that
- * nobody has added is left out of resolveActionMeta, and a run that needs it fails.
+ *   - The manager's updateConfig says which actions there are and which handlers each has; it names
+ *     them by `source`. What is added here defines what those sources mean. A source that was not
+ *     added is left out of resolveActionMeta, and a run that needs it fails.
  *   - Every request is answered exactly once, before the conversation ends. A handler that returns
  *     without an end and without dx_finecode_job_keep() has failed.
  *   - Handlers of an action run one after the other, each seeing the result so far; those of an
  *     action that runs_concurrently run at once. Results are merged by the action's rules.
  *   - A payload is checked against the action's schema.
  *   - Partial results are merged and sent at most every partial_ms, in the formats of the run,
- * after each handler, and never after the answer.
- *   - $/cancelRequest, and the end of the conversation, are told to the job (on_cancel), which then
- *     has to end; its request is answered with -32800.
+ *     after each handler, and never after the answer.
+ *   - $/cancelRequest, and the end of the conversation, are reported to the job (on_cancel), which
+ *     then has to end; its request is answered with -32800.
  *   - Texts of open documents win over the disk (dx_finecode_job_read()), and stay when the
  *     configuration changes.
- *   - By pipes it speaks the document's revision ("seed"), by TCP the real program's ("real"),
- * unless one is named.
+ *   - Over pipes it speaks the document's revision ("seed"), over TCP the real program's ("real"),
+ *     unless one is named.
  */
 #ifndef DUPLEX_FINECODE_ER_H
 #define DUPLEX_FINECODE_ER_H

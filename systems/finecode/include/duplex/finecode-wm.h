@@ -16,7 +16,7 @@
  *     told of open documents before it is used. The end of its connection is its death: what waits
  *     for it ends at once, the process is reaped, and no process outlives the manager.
  *   - Handlers of one env are run by actions/run; of several envs by actions/runHandlers, segment
- * by segment, or side by side with mergeResults where the action runs concurrently. One walRunId
+ *     by segment, or side by side with mergeResults if the action runs concurrently. One walRunId
  *     goes through all calls of a run. No handler runs twice.
  *   - A run ends exactly once. Cancelling it cancels what runs in its name, in all runners, and
  *     runs that those have asked for.

@@ -1,8 +1,8 @@
 /*
  * duplex/finecode.h: FineCode, both sides of its WM-ER protocol.
  *
- *   duplex/finecode-wm.h  a workspace manager: starts runners, runs actions across projects and
- * envs duplex/finecode-er.h  an extension runner: has handlers of actions, for one project and env
+ *   duplex/finecode-wm.h  a workspace manager: starts runners, runs actions across projects
+ *   duplex/finecode-er.h  an extension runner: has handlers of actions, for one project and env
  *
  * Link libduplex-finecode.
  */

@@ -2,11 +2,11 @@
  * duplex/hermes-extension.h: an extension of the Hermes editor, or of any host that speaks its
  * Extension API.
  *
- *     static void normalise(dx_hermes_extension *extension, const char *command, void *user) {
- *         dx_hermes_ask ask = {.on_done = on_message};
- *         dx_hermes_get_message(extension, DX_HL7_TEXT, &ask);
+ *     static void anonymise(dx_hermes_extension *extension, const char *command, void *user) {
+ *         dx_hl7_patch patch = {.path = dx_str("PID.5"), .value = dx_str("DOE^JOHN")};
+ *         dx_hermes_patch_message(extension, &patch, 1, NULL);
  *     }
- *     static const dx_hermes_command commands[] = {{"names/normalise", normalise}, {NULL, NULL}};
+ *     static const dx_hermes_command commands[] = {{"names/anonymise", anonymise}, {NULL, NULL}};
  *
  *     int main(void) {
  *         dx_hermes_extension_config config = dx_hermes_extension_defaults("Names", "1.0.0");

@@ -13,9 +13,9 @@
  *     dx_hermes_stop(editor, "closing");                      // on_stopped comes in bounded time
  *
  * What holds:
- *   - Extensions start at once and side by side. One that has not answered `initialize` in
- * start_ms, or answered it with an error or with something else than its schema says, or has
- * exited, has failed; its process is ended.
+ *   - Extensions start at once and in parallel. An extension has failed if it has not answered
+ *     `initialize` within start_ms, if its answer is an error or does not fit the schema, or if it
+ *     has exited; its process is ended.
  *   - Requests of an extension are served while others are open: a dialog holds up nobody.
  *   - What an extension sends is checked against the protocol before it gets here.
  *   - Windows and dialogs are the embedder's: this only keeps the books.

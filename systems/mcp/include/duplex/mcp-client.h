@@ -17,7 +17,8 @@
  *     timeout, cancelled, or lost when the conversation ends. (Not after dx_mcp_client_free().)
  *   - A call that runs out of time is taken from the books, the server is told so by
  *     notifications/cancelled with a reason, and an answer that still comes is dropped. The same
- * for one that is cancelled: the notification goes out first. `initialize` is never cancelled.
+ *     holds for one that is cancelled: the notification goes out first. `initialize` is never
+ *     cancelled.
  *   - Everything that comes and goes is checked against the schema of the revision that was agreed
  *     upon.
  *   - What the server does not offer can't be asked for: DX_MISFIT before anything is sent.

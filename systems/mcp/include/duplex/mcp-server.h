@@ -2,18 +2,24 @@
  * duplex/mcp-server.h: an MCP server.
  *
  *     static void add(dx_mcp_work *work, yyjson_val *arguments, void *user) {
+ *         double a = yyjson_get_num(yyjson_obj_get(arguments, "a"));
+ *         double b = yyjson_get_num(yyjson_obj_get(arguments, "b"));
  *         char text[64];
- *         snprintf(text, sizeof text, "%g", yyjson_get_num(yyjson_obj_get(arguments, "a")) + …);
+ *         snprintf(text, sizeof text, "%g", a + b);
  *         dx_mcp_work_text(work, dx_str(text));
  *         dx_mcp_work_done(work);
  *     }
  *
  *     int main(void) {
+ *         static const dx_mcp_tool tool = {.name = "add", .description = "Adds two numbers.",
+ *             .input = "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\"},"
+ *                      "\"b\":{\"type\":\"number\"}},\"required\":[\"a\",\"b\"]}",
+ *             .call = add};
  *         dx_mcp_server_config config = dx_mcp_server_defaults("adder", "1.0");
  *         dx_mcp_server *server;
- *         dx_mcp_server_new(&config, &server, NULL);
- *         dx_mcp_server_add_tool(server, &(dx_mcp_tool){.name = "add", .description = "Adds.",
- *                                .input = "{\"type\":\"object\",…}", .call = add}, NULL);
+ *         if (dx_mcp_server_new(&config, &server, NULL) ||
+ *             dx_mcp_server_add_tool(server, &tool, NULL))
+ *             return 2;
  *         return dx_mcp_serve(server);                     // on the standard input and output
  *     }
  *
@@ -30,7 +36,7 @@
  *     another thread by dx_loop_post().
  *   - A server leaves when its input ends, also while work is under way (on_cancel comes first).
  *   - Work that was kept is its owner's until it is ended, also after its session and its server
- * are gone; then nothing is sent any more, but it is still to be ended.
+ *     are gone; then nothing is sent any more, but it must still be ended.
  *   - A server is freed before the loops of its sessions.
  *
  * JSON texts that are given (schemas and the like) are checked when they are declared, and copied.

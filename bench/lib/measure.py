@@ -94,7 +94,7 @@ def run_host(argv, limit=LIMIT_S):
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, start_new_session=True)
     except OSError as error:
-        return None, f"cannot be started: {error.strerror}"
+        return None, f"cannot start: {error.strerror}"
     try:
         out, err = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
@@ -107,13 +107,13 @@ def run_host(argv, limit=LIMIT_S):
         lines = err.decode(errors="replace").strip().splitlines()
         code = process.returncode
         how = f"code {code}" if code > 0 else f"signal {-code}"
-        return None, f"{how}: {lines[-1].strip() if lines else 'nothing on the standard error'}"
+        return None, f"{how}: {lines[-1].strip() if lines else 'nothing on standard error'}"
     try:
         fields = json.loads(out.decode().strip().splitlines()[-1])
     except (ValueError, IndexError):
         fields = None
     if not isinstance(fields, dict):
-        return None, "printed no line of JSON"
+        return None, "did not print a line of JSON"
     return fields, None
 
 
@@ -142,7 +142,7 @@ def run_case(case, arguments=None):
     except (KeyError, TypeError, ZeroDivisionError):
         good = False
     if not good:
-        return None, f"no usable figure in {json.dumps(fields)}"
+        return None, f"no usable result in {json.dumps(fields)}"
     return {"value": value, "wall": round(time.monotonic() - begin, 3), "fields": fields}, None
 
 
@@ -168,7 +168,7 @@ def try_out(case):
     if case.arguments[0] == "children":
         count -= count % case.arguments[1]
     case.arguments = case.workload.with_count(count)
-    case.scaled = {"from": full, "to": count, "why": f"the whole would take about {fixed + expected:.0f} s"}
+    case.scaled = {"from": full, "to": count, "why": f"the full number would take about {fixed + expected:.0f} s"}
     return True
 
 
@@ -192,7 +192,7 @@ def measure(title, cases, rounds, progress, trial=True):
         for case in cases:
             progress.step(f"{title}: trying {case.name}")
             if not try_out(case):
-                progress.line(f"bench: {title}: {case.name} is left out: {case.failures[-1]['why']}")
+                progress.line(f"bench: {title}: {case.name} is skipped: {case.failures[-1]['why']}")
         cases = [case for case in cases if not case.failures]
     for round_ in range(rounds):
         going = [case for case in cases

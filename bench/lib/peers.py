@@ -49,11 +49,11 @@ class Peer:
     def missing(self):
         """Why the peer cannot run, or None."""
         if self.how == "node" and not os.access(NODE, os.X_OK):
-            return "the pinned Node is not installed: ./dev test interop brings it"
+            return "the pinned Node is not installed; ./dev test interop installs it"
         for command in (*self.programs(), self.between[:1]):
             path = Path(command[-1] if command else PEERS)
             if not path.exists():
-                return f"there is no {path.relative_to(ROOT)}"
+                return f"{path.relative_to(ROOT)} does not exist"
         if self.module and subprocess.run([PYTHON, "-c", f"import {self.module}"], check=False,
                                           stderr=subprocess.DEVNULL).returncode != 0:
             return f"{PYTHON} has no module {self.module}"

@@ -170,7 +170,7 @@ def legend(y):
 def svg(results):
     machine = results["machine"]
     quick = " – a quick run" if results["quick"] else ""
-    parts = [text(MARGIN, 44, "Duplex beside its peers" + quick, 22, weight=600),
+    parts = [text(MARGIN, 44, "Duplex compared with other libraries" + quick, 22, weight=600),
              text(MARGIN, 66, f"{machine['cpu']}, {machine['cores']} cores, {machine['kernel']}, "
                   f"{machine['date']}. Medians; all scales are logarithmic.", 12, FAINT),
              *legend(92)]

@@ -122,20 +122,20 @@ def _bar_table(results, verdicts):
                      HOLDS[verdict.holds] + (f" ({verdict.why})" if verdict.why else "")])
     if not rows:
         return []
-    return ["The bars: one holds when the 95 % interval of the measured ratio reaches it "
-            "(fewer than six rounds: all that was seen).",
+    return ["Bars: a bar holds if the 95 % interval of the measured ratio reaches it "
+            "(with fewer than six rounds, the whole range counts).",
             table(["workload", "ours", "bar", "measured", "interval", "rounds", "holds"], rows)]
 
 
 def _check(results):
     low, high = bars.PLAIN_BY_RAW
-    return [f"Check on `plain` itself: its time by that of `raw` in {key} is {digits(ratio)} "
+    return [f"Check of `plain` itself: in {key} it takes {digits(ratio)} times as long as `raw` "
             f"({digits(begin)} – {digits(end)}); between {low} and {high}: {HOLDS[good]}."
             for key, (ratio, begin, end), good in bars.check_plain(results)]
 
 
 def _notes(results):
-    lines = [f"- left out: {out['peer']}: {out['why']}" for out in results["left_out"]]
+    lines = [f"- skipped: {out['peer']}: {out['why']}" for out in results["left_out"]]
     for key, work in results["workloads"].items():
         for name, case in work["cases"].items():
             if "scaled" in case:
@@ -149,8 +149,8 @@ def _notes(results):
 
 def markdown(results):
     machine = results["machine"]
-    quick = " **A quick run: too short to be quoted.**" if results["quick"] else ""
-    parts = ["# Duplex beside its peers",
+    quick = " **This was a quick run; do not quote its figures.**" if results["quick"] else ""
+    parts = ["# Duplex compared with other libraries",
              f"{machine['cpu']}, {machine['cores']} cores, {machine['kernel']}, {machine['date']}.{quick}",
              *_main_table(results), *_memory_table(results), *_curve_tables(results),
              *_bar_table(results, bars.judge_all(results)), *_check(results), *_notes(results)]

@@ -231,8 +231,8 @@ static void put_paragraphs(FILE *out, const char *text) {
 /* Where the rest is. */
 static void put_more(FILE *out, const cli_verb *verb) {
     if (verb->subcommands)
-        fprintf(out, "\nMore: duplex %s SUBCOMMAND --help, duplex %s --help-all, man duplex-%s\n",
-                verb->name, verb->name, verb->name);
+        fprintf(out, "\nMore: duplex %s SUBCOMMAND --help, --help-all, man duplex-%s\n", verb->name,
+                verb->name);
     else if (verb->name[0] && (verb->shown || verb->details))
         fprintf(out, "\nMore: duplex %s --help-all, man duplex-%s\n", verb->name, verb->name);
     else if (!verb->name[0])

@@ -117,9 +117,11 @@ static void put_form(cli_roff *roff, const cli_verb *verb, const char *subcomman
 static void put_synopsis(cli_roff *roff, const cli_verb *verb) {
     const cli_subcommand *row = verb->subcommands;
     cli_roff_macro(roff, ".SH SYNOPSIS");
-    if (!row)
+    /* Words that begin with options have more forms than there are subcommands. */
+    bool own = !row || verb->words[0] == '[';
+    if (own)
         put_form(roff, verb, "", verb->words);
-    for (; row && row->name; row++)
+    for (; !own && row->name; row++)
         put_form(roff, verb, row->name, row->words);
 }
 
@@ -273,7 +275,8 @@ static void put_examples(cli_roff *roff, const cli_verb *verb) {
     cli_roff_macro(roff, ".SH EXAMPLES");
     put_example_list(roff, verb, verb->examples);
     for (; row && row->name; row++)
-        put_example_list(roff, verb, row->examples);
+        if (row->examples != verb->examples)
+            put_example_list(roff, verb, row->examples);
 }
 
 static void put_variable(cli_roff *roff, const char *name, const char *what) {

@@ -15,9 +15,10 @@ dx_status hermes_answer(dx_hermes_guest *guest, dx_request request, yyjson_mut_v
     }
     dx_status status = dx_link_reply(hermes_guest_link(guest), request, dx_json_built(result));
     if (status == DX_ERR_LIMIT)
-        hermes_refuse(guest, request, DX_CODE_INTERNAL, "the answer would be too long");
+        hermes_refuse(guest, request, DX_CODE_INTERNAL, "the response would be too long");
     else if (status == DX_ERR_INVALID)
-        hermes_refuse(guest, request, DX_CODE_INTERNAL, "the answer has text that is not UTF-8");
+        hermes_refuse(guest, request, DX_CODE_INTERNAL,
+                      "the response contains text that is not valid UTF-8");
     return status;
 }
 

@@ -29,7 +29,7 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
         log_line(guest, DX_HERMES_ERROR, "the command failed: ", dx_json_string(message));
     } else {
         log_line(guest, DX_HERMES_ERROR,
-                 "the command was not answered: ", dx_str(event->error.phrase));
+                 "no response to the command: ", dx_str(event->error.phrase));
     }
     if (editor->config.on_answered)
         editor->config.on_answered(editor, guest, ok, editor->config.user);

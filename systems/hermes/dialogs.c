@@ -90,7 +90,7 @@ void dx_hermes_dialog_fail(dx_hermes_dialog *dialog, const char *why) {
     dx_hermes_guest *guest = dialog->guest;
     take(dialog);
     hermes_refuse(guest, dialog->event->request, HERMES_DIALOG_ERROR,
-                  why ? why : "the dialog can't be shown");
+                  why ? why : "cannot show the dialog");
     release(dialog);
     hermes_serve_next(guest);
 }
@@ -98,11 +98,11 @@ void dx_hermes_dialog_fail(dx_hermes_dialog *dialog, const char *why) {
 /* Why it may not be shown, or NULL. */
 static const char *objection(const dx_hermes_guest *guest, const dx_event *event) {
     if (guest->leaving)
-        return "the extension is to shut down";
+        return "the extension is shutting down";
     if (guest->dialog_count >= HERMES_DIALOGS_MAX)
         return "the extension has too many dialogs open";
     if (event->body.len > PARAMS_MAX)
-        return "the dialog has too much text";
+        return "the text of the dialog is too long";
     return NULL;
 }
 

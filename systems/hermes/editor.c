@@ -172,7 +172,7 @@ dx_status dx_hermes_get(const dx_hermes *editor, dx_text path, dx_buf *out, dx_e
         return status;
     status = dx_hl7_get_text(hl7, path, out);
     if (status == DX_MISFIT && reterr) {
-        hermes_fail(reterr, DX_FAULT_PARAMS_FIT, "this is no path: ", "");
+        hermes_fail(reterr, DX_FAULT_PARAMS_FIT, "invalid path: ", "");
         dx__say(reterr->phrase, sizeof reterr->phrase, path);
     }
     dx_hl7_free(hl7);

@@ -139,7 +139,7 @@ int dx_hermes_extension_run(const dx_hermes_extension_config *config) {
     dx_error error = {DX_FAULT_NONE};
     int code = 2;
     if (dx_loop_new(NULL, &loop, &error) != DX_OK) {
-        extension_tell(dx_str("the extension can't begin"), error.phrase);
+        extension_tell(dx_str("cannot start the extension"), error.phrase);
         return code;
     }
     /* An editor may close its end of the log, and that must not be the end of who writes to it. */
@@ -151,7 +151,7 @@ int dx_hermes_extension_run(const dx_hermes_extension_config *config) {
         error = extension->why;
     }
     if (code)
-        extension_tell(dx_str("the extension ends"), error.phrase);
+        extension_tell(dx_str("the extension exits"), error.phrase);
     dx_hermes_extension_free(extension);
     dx_loop_free(loop);
     return code;

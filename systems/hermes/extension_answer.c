@@ -19,7 +19,7 @@ static void say_error(extension_why *why, const dx_event *event) {
     snprintf(code, sizeof code, " (%lld)", (long long)event->code);
     say(why, ": ");
     dx__say(why->line, sizeof why->line - strlen(code),
-            message.at ? message : dx_str("the editor says no"));
+            message.at ? message : dx_str("the editor refused"));
     say(why, code);
 }
 
@@ -34,7 +34,7 @@ static void say_patch(extension_why *why, yyjson_val *errors) {
     }
     say(why, ": ");
     dx__say(why->line, sizeof why->line,
-            message.at ? message : dx_str("not every patch was applied"));
+            message.at ? message : dx_str("some patches were not applied"));
 }
 
 static void say_not_done(extension_why *why, yyjson_val *value, yyjson_val *errors) {
@@ -44,7 +44,8 @@ static void say_not_done(extension_why *why, yyjson_val *value, yyjson_val *erro
         return;
     }
     say(why, ": ");
-    dx__say(why->line, sizeof why->line, error.at ? error : dx_str("the editor did not do it"));
+    dx__say(why->line, sizeof why->line,
+            error.at ? error : dx_str("the editor reported a failure"));
 }
 
 static void read_result(dx_hermes_answer *answer, yyjson_val *value) {
@@ -64,13 +65,13 @@ static void read_result(dx_hermes_answer *answer, yyjson_val *value) {
 
 static void on_result(const extension_question *question, dx_hermes_answer *answer,
                       extension_why *why) {
-    dx_misfit misfit = {.phrase = "it can't be checked: out of memory"};
+    dx_misfit misfit = {.phrase = "out of memory"};
     dx_status status =
         dx_protocol_check(question->extension->protocol, question->rule, DX_SIDE_PLUGIN,
                           DX_PART_RESULT, answer->value, DX_CHECK_OPEN, &misfit);
     if (status != DX_OK) {
         answer->outcome = DX_OUTCOME_INVALID;
-        say(why, ": the answer does not fit: ");
+        say(why, ": invalid response: ");
         say(why, misfit.phrase);
         return;
     }

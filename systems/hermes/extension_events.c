@@ -38,14 +38,14 @@ static bool is_taken(dx_hermes_extension *extension, const dx_event *event, cons
     int64_t code = DX_CODE_REQUEST;
     const char *message = NULL;
     if (!rule || !rule->from_host)
-        return refuse_it(ret, DX_CODE_METHOD, NULL, "the editor has no such message");
+        return refuse_it(ret, DX_CODE_METHOD, NULL, "unknown method");
     if (!has_its_kind(rule, is_request))
         return refuse_it(ret, DX_CODE_REQUEST, NULL,
                          is_request ? "it is a notification, not a request"
                                     : "it is a request, not a notification");
     if (dx_protocol_may_send(extension->protocol, extension->state, rule, DX_SIDE_HOST, &code,
                              &message) == DX_LEAVE_NO)
-        return refuse_it(ret, code, message, "it may not come now");
+        return refuse_it(ret, code, message, "not allowed in this state");
     if (strcmp(rule->name, "shutdown") == 0)
         return true; /* for whatever reason: an editor kills who refuses to leave */
     *ret = (refusal){.code = DX_CODE_PARAMS, .is_misfit = true};
@@ -134,7 +134,7 @@ static const dx_hermes_command *find_command(const dx_hermes_command *commands, 
 static void no_command(dx_hermes_extension *extension, const dx_event *event, dx_text name) {
     enum { COMMAND_NOT_FOUND = -32009 };
     refusal no = {.code = COMMAND_NOT_FOUND};
-    extension_tell(name, "there is no such command");
+    extension_tell(name, "unknown command");
     dx_protocol_error_name(extension->protocol, COMMAND_NOT_FOUND, &no.message);
     dx__say(no.why.phrase, sizeof no.why.phrase, name);
     if (event->kind == DX_EVENT_REQUEST)
@@ -241,7 +241,7 @@ void extension_on_event(dx_link *link, const dx_event *event, void *user) {
         extension_tell(dx_str("the editor"), event->error.phrase);
         break;
     case DX_EVENT_STRAY:
-        extension_tell(dx_str("the editor sent what is no message"), "");
+        extension_tell(dx_str("the editor sent text that is not a message"), "");
         break;
     default:
         break;

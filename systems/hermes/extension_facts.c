@@ -116,7 +116,7 @@ static dx_status read_schema(const char *text, yyjson_doc **ret_doc, dx_error *r
         return DX_OK;
     if (error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
         return DX_ERR_NOMEM;
-    return flaw(reterr, "schema", error.pos, "schema is no JSON");
+    return flaw(reterr, "schema", error.pos, "schema is not valid JSON");
 }
 
 static dx_status check(dx_protocol *protocol, yyjson_doc *doc, dx_error *reterr) {
@@ -135,7 +135,9 @@ static dx_status check_text(yyjson_doc *doc, dx_error *reterr) {
     dx_buf_init(&text, SIZE_MAX / 4, NULL);
     dx_status status = dx_json_write(&text, dx_json_value(yyjson_doc_get_root(doc)));
     dx_buf_done(&text);
-    return status == DX_ERR_INVALID ? flaw(reterr, "", 0, "a text in it is not UTF-8") : status;
+    return status == DX_ERR_INVALID
+               ? flaw(reterr, "", 0, "it contains text that is not valid UTF-8")
+               : status;
 }
 
 dx_status extension_facts(dx_protocol *protocol, const dx_hermes_extension_config *config,

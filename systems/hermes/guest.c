@@ -68,11 +68,11 @@ static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     if (guest->state != DX_HERMES_FAILED && !guest->leaving) {
         bool has_reason = gone->error.fault != DX_FAULT_NONE;
         set_why(guest,
-                early        ? "ended before it answered initialize: "
-                : has_reason ? "ended by itself: "
-                             : "ended by itself",
+                early        ? "exited before it answered initialize: "
+                : has_reason ? "exited on its own: "
+                             : "exited on its own",
                 has_reason ? gone->error.phrase
-                : early    ? "it left with code 0"
+                : early    ? "the program exited with code 0"
                            : "");
     }
     guest->child = NULL;
@@ -89,8 +89,8 @@ static void on_closed(dx_child *child, const dx_error *why, void *user) {
         return;
     guest->leaving = true;
     guest->state = DX_HERMES_FAILED;
-    set_why(guest,
-            "broke off: ", why->fault != DX_FAULT_NONE ? why->phrase : "it closed its output");
+    set_why(guest, "was disconnected: ",
+            why->fault != DX_FAULT_NONE ? why->phrase : "it closed its standard output");
     clear(guest, "extension");
     set_state(guest, DX_HERMES_FAILED);
 }
@@ -128,8 +128,8 @@ static void welcome(dx_hermes_guest *guest, dx_link *link, const dx_event *event
     else if (status != DX_ERR_NOMEM)
         status = DX_MISFIT;
     if (status != DX_OK) {
-        fail(guest, "answered initialize with something else: ",
-             status == DX_MISFIT ? why.phrase : "no memory");
+        fail(guest, "sent an invalid response to initialize: ",
+             status == DX_MISFIT ? why.phrase : "out of memory");
         return;
     }
     dx_text name = dx_json_string(yyjson_obj_get(guest->facts->value, "name"));
@@ -158,13 +158,13 @@ static void on_initialized(dx_link *link, const dx_event *event, void *user) {
         fail(guest, "did not answer initialize in time", "");
         break;
     case DX_OUTCOME_INVALID:
-        fail(guest, "answered initialize with something else: ", event->error.phrase);
+        fail(guest, "sent an invalid response to initialize: ", event->error.phrase);
         break;
     case DX_OUTCOME_LOST:
         /* Why it ended is told in on_gone(); that it closed its output is all that is known here.
          */
         if (event->error.fault != DX_FAULT_EXITED && event->error.fault != DX_FAULT_KILLED)
-            fail(guest, "ended before it answered initialize: ", event->error.phrase);
+            fail(guest, "exited before it answered initialize: ", event->error.phrase);
         break;
     case DX_OUTCOME_CANCELLED:
         break;
@@ -220,7 +220,7 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
         hermes_serve(guest, event);
         break;
     case DX_EVENT_STRAY:
-        dx__say_str(phrase, sizeof phrase, "stray text: ");
+        dx__say_str(phrase, sizeof phrase, "text on stdout that is not JSON-RPC: ");
         dx__say(phrase, sizeof phrase, event->message);
         hermes_guest_violation(guest, phrase);
         break;
@@ -269,7 +269,7 @@ dx_status hermes_guest_start(dx_hermes_guest *guest, dx_error *reterr) {
         status = greet(guest);
         if (status != DX_OK) {
             guest->child = dx_child_free(guest->child);
-            hermes_fail(&error, DX_FAULT_START, "can't be greeted: ", dx_status_name(status));
+            hermes_fail(&error, DX_FAULT_START, "cannot send initialize: ", dx_status_name(status));
         }
     }
     if (status == DX_OK) {
@@ -335,7 +335,7 @@ void hermes_guest_stop(dx_hermes_guest *guest, const char *reason) {
     guest->leaving = true;
     guest->state = DX_HERMES_SHUTTING_DOWN;
     hermes_windows_end(guest, "shutdown");
-    hermes_dialogs_end(guest, "the extension is to shut down");
+    hermes_dialogs_end(guest, "the extension is shutting down");
     hermes_serve_next(guest);
     if (guest->child && (!was_running || say_farewell(guest, reason) != DX_OK))
         dx_child_stop(guest->child);

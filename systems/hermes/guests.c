@@ -24,12 +24,12 @@ static dx_status copy_argv(dx_hermes_guest *guest, const dx_hermes_entry *entry,
     const dx_allocator *alloc = &guest->editor->alloc;
     const char *const program[] = {entry->path, NULL};
     if (!entry->path || !entry->path[0])
-        return hermes_fail(reterr, DX_FAULT_START, "an extension needs a program", "");
+        return hermes_fail(reterr, DX_FAULT_START, "an extension needs a program to run", "");
     if (!entry->args || !entry->args[0]) {
         dx_status status = hermes_words_split(alloc, entry->path, &guest->argv, reterr);
         return status != DX_OK || guest->argv[0]
                    ? status
-                   : hermes_fail(reterr, DX_FAULT_START, "the command line has no program", "");
+                   : hermes_fail(reterr, DX_FAULT_START, "the command line is empty", "");
     }
     return hermes_words_join(alloc, program, entry->args, false, &guest->argv);
 }
@@ -73,7 +73,7 @@ static void set_names(dx_hermes_guest *guest) {
 dx_status dx_hermes_add(dx_hermes *editor, const dx_hermes_entry *entry,
                         dx_hermes_guest **ret_guest, dx_error *reterr) {
     if (editor->stopping)
-        return hermes_fail(reterr, DX_FAULT_START, "the editor is about to stop", "");
+        return hermes_fail(reterr, DX_FAULT_START, "the editor is shutting down", "");
     dx_status status = reserve(editor);
     if (status != DX_OK)
         return status;
@@ -107,7 +107,7 @@ void dx_hermes_disable(dx_hermes_guest *guest) {
 
 dx_status dx_hermes_reload(dx_hermes_guest *guest, dx_error *reterr) {
     if (guest->editor->stopping)
-        return hermes_fail(reterr, DX_FAULT_START, "the editor is about to stop", "");
+        return hermes_fail(reterr, DX_FAULT_START, "the editor is shutting down", "");
     if (!guest->child)
         return hermes_guest_start(guest, reterr);
     guest->restart = true;

@@ -42,7 +42,7 @@ static dx_status check_words(const dx_hermes_config *config, dx_error *reterr) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!words[i] || !dx__is_utf8(dx_str(words[i])))
             return hermes_fail(reterr, DX_FAULT_START,
-                               "version, api_version and data_directory must be UTF-8", "");
+                               "version, api_version and data_directory must be valid UTF-8", "");
     return DX_OK;
 }
 

@@ -16,7 +16,7 @@ const char *hl7_marks_read(dx_text text, bool exact, hl7_marks *ret_marks) {
         if (c == '\r' || c == '\n' || (count && c == marks[0]))
             break;
         if (!can_separate(c))
-            return "a separator in MSH is not a printable ASCII sign";
+            return "a separator in MSH is not a printable ASCII character";
         if (memchr(marks, c, count))
             return "two separators in MSH are the same";
         marks[count] = c;

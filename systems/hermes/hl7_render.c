@@ -68,7 +68,7 @@ static void leaf_number(struct render *render, yyjson_mut_val *value) {
         if (error.code == YYJSON_WRITE_ERROR_MEMORY_ALLOCATION)
             render->status = DX_ERR_NOMEM;
         else
-            misfit(render, "a number has no text", (dx_text){NULL, 0});
+            misfit(render, "a number cannot be written", (dx_text){NULL, 0});
         return;
     }
     leaf_text(render, (dx_text){digits, len});
@@ -117,7 +117,7 @@ static void collect(struct render *render, yyjson_mut_val *object, bool strict,
             render->status = hl7_numbers_add(numbers, number, (dx_text){NULL, 0},
                                              yyjson_mut_obj_iter_get_val(key));
         else if (strict)
-            misfit(render, "a key of a component is not a number from 1: ", text_of(key));
+            misfit(render, "the key of a component must be a number from 1: ", text_of(key));
     }
     hl7_numbers_sort(numbers);
     size_t kept = 0;
@@ -131,7 +131,7 @@ static void component(struct render *render, yyjson_mut_val *value) {
     if (leaf(render, value))
         return;
     if (!yyjson_mut_is_obj(value)) {
-        misfit(render, "an array stands where a component is", (dx_text){NULL, 0});
+        misfit(render, "expected a component, got an array", (dx_text){NULL, 0});
         return;
     }
     hl7_numbers *parts = &render->subcomponents;
@@ -149,7 +149,7 @@ static void repetition(struct render *render, yyjson_mut_val *value) {
     if (leaf(render, value))
         return;
     if (!yyjson_mut_is_obj(value)) {
-        misfit(render, "an array stands inside of an array", (dx_text){NULL, 0});
+        misfit(render, "an array inside another array", (dx_text){NULL, 0});
         return;
     }
     hl7_numbers *parts = &render->components;
@@ -207,13 +207,13 @@ static void segment(struct render *render, dx_text name, yyjson_mut_val *fields,
     if (!first)
         put(render, HL7_PIECE("\r"));
     if (!is_one_line(render, name))
-        misfit(render, "a segment has a separator in its name: ", name);
+        misfit(render, "the name of a segment contains a separator: ", name);
     size_t empty = render->out->len;
     put(render, name);
     render->fields.count = 0;
     if (fields && !yyjson_mut_is_null(fields)) {
         if (!yyjson_mut_is_obj(fields))
-            misfit(render, "the fields of a segment are not an object: ", name);
+            misfit(render, "the fields of a segment must be an object: ", name);
         else
             collect(render, fields, false, &render->fields);
     }

@@ -97,11 +97,11 @@ static bool has_anchor(const yaml_event_t *event) {
 
 static dx_status take(struct reader *reader, const yaml_event_t *event) {
     if (has_anchor(event))
-        return misfit(reader, "Failed to parse YAML: ", "anchors and aliases are not taken");
+        return misfit(reader, "Failed to parse YAML: ", "anchors and aliases are not supported");
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (yyjson_mut_doc_get_root(reader->doc))
-            return misfit(reader, "Failed to parse YAML: ", "there is more than one document");
+            return misfit(reader, "Failed to parse YAML: ", "more than one document");
         return DX_OK;
     case YAML_SCALAR_EVENT:
         return scalar(reader, event);
@@ -138,11 +138,12 @@ dx_status hl7_yaml_read(dx_text text, yyjson_mut_doc *doc, dx_error *reterr) {
             status = DX_ERR_NOMEM;
         } else {
             const char *problem = reader.parser.problem;
-            status = misfit(&reader, "Failed to parse YAML: ", problem ? problem : "no reason");
+            status =
+                misfit(&reader, "Failed to parse YAML: ", problem ? problem : "unknown reason");
         }
     }
     if (status == DX_OK && !yyjson_mut_doc_get_root(doc))
-        status = misfit(&reader, "Failed to parse YAML: ", "there is no document");
+        status = misfit(&reader, "Failed to parse YAML: ", "the document is empty");
     yaml_parser_delete(&reader.parser);
     return status;
 }

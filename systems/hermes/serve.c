@@ -54,7 +54,7 @@ static void refuse_method(dx_hermes_guest *guest, const dx_event *event) {
     dx__say_str(data, sizeof data, name);
     hermes_refuse_exactly(guest, event->request, DX_CODE_METHOD,
                           "method not found: ", guest->editor->exact ? name : data);
-    blame(guest, event, "the editor has no such method");
+    blame(guest, event, "unknown method");
 }
 
 /* The name of the member that is missing, as the phrase has it between quotes. */
@@ -93,7 +93,7 @@ static void refuse_params(dx_hermes_guest *guest, const dx_event *event, const d
     else
         hermes_refuse(guest, event->request, DX_CODE_PARAMS,
                       guest->editor->exact ? "missing params" : "Missing required field: params");
-    blame(guest, event, event->value ? field : "it has no params");
+    blame(guest, event, event->value ? field : "missing params");
 }
 
 /* One that has failed, or has said good-bye, is not served any more. */
@@ -133,7 +133,7 @@ static void wait_turn(dx_hermes_guest *guest, const dx_event *event) {
     const dx_allocator *alloc = &guest->editor->alloc;
     size_t size = event->message.len;
     if (guest->waiting_count >= WAITING_MAX || guest->waiting_bytes + size > WAITING_BYTES) {
-        hermes_refuse(guest, event->request, DX_CODE_BUSY, "too many requests wait");
+        hermes_refuse(guest, event->request, DX_CODE_BUSY, "too many pending requests");
         return;
     }
     hermes_waiting *waiting = dx__malloc(alloc, sizeof *waiting);
@@ -181,7 +181,7 @@ void hermes_serve_forget(dx_hermes_guest *guest) {
 
 void hermes_serve(dx_hermes_guest *guest, const dx_event *event) {
     if (event->kind == DX_EVENT_NOTIFICATION)
-        blame(guest, event, "the editor has no such notification");
+        blame(guest, event, "unknown notification");
     else if (guest->editor->exact && (guest->dialog_count || guest->waiting))
         wait_turn(guest, event);
     else

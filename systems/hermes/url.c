@@ -20,10 +20,10 @@ static const char *check_port(dx_text text) {
     unsigned port = 0;
     for (size_t i = 0; i < text.len; i++) {
         if (text.at[i] < '0' || text.at[i] > '9')
-            return "its port is no number";
+            return "the port is not a number";
         port = port * 10 + (unsigned)(text.at[i] - '0');
         if (port > 65535)
-            return "its port is beyond 65535";
+            return "the port is above 65535";
     }
     return NULL;
 }
@@ -41,11 +41,11 @@ static const char *check_authority(dx_text text) {
             len++;
     }
     if (!len)
-        return "it has no host";
+        return "the host is missing";
     if (len == text.len)
         return NULL;
     if (text.at[len] != ':')
-        return "its host is none";
+        return "the host is invalid";
     return check_port((dx_text){text.at + len + 1, text.len - len - 1});
 }
 
@@ -83,14 +83,14 @@ const char *hermes_url_check(dx_text url, bool *ret_is_scheme) {
     for (size_t i = 0; i < url.len; i++) {
         unsigned char c = (unsigned char)url.at[i];
         if (c <= 0x20 || c == 0x7f)
-            return "it has a space or a control character in it";
+            return "it contains a space or a control character";
         if (strchr("\"<>\\`", c))
-            return "it has a character in it that no URL has";
+            return "it contains a character that is not allowed in a URL";
     }
     size_t start = scheme_len(url);
     *ret_is_scheme = has_scheme(url);
     if (!start)
-        return *ret_is_scheme ? "its scheme must be http or https"
+        return *ret_is_scheme ? "the scheme must be http or https"
                               : "it must begin with http:// or https://";
     size_t end = start;
     while (end < url.len && !strchr("/?#", url.at[end]))

@@ -92,7 +92,7 @@ static void close_one(dx_hermes *editor, const hermes_window *window, const char
 /* Why it may not be opened, or NULL. */
 static const char *objection(const dx_hermes_guest *guest, yyjson_val *params) {
     if (guest->leaving)
-        return "the extension is to shut down";
+        return "the extension is shutting down";
     if (guest->window_count >= guest->editor->config.windows_max)
         return "the extension has too many windows open";
     if (yyjson_get_len(yyjson_obj_get(params, "title")) > HERMES_TITLE_MAX)
@@ -152,7 +152,7 @@ void hermes_open_window(dx_hermes_guest *guest, const dx_event *event, yyjson_va
     if (failed) {
         dx__free(&editor->alloc, window);
         hermes_refuse(guest, event->request, HERMES_WINDOW_ERROR,
-                      why ? why : "the window can't be opened");
+                      why ? why : "cannot open the window");
         return;
     }
     /* A window that nobody knows of could not be closed by anybody either. */

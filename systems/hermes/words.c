@@ -61,8 +61,8 @@ dx_status hermes_words_split(const dx_allocator *alloc, const char *line, char *
         to = read_word(&line, to);
         if (!to) {
             dx__free(alloc, words);
-            return hermes_fail(reterr, DX_FAULT_START,
-                               "a quote is not closed, or nothing follows a backslash", "");
+            return hermes_fail(reterr, DX_FAULT_START, "unclosed quote, or a backslash at the end",
+                               "");
         }
         *to++ = '\0';
     }

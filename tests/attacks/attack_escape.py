@@ -424,7 +424,7 @@ def attack_escape_commands():
                 ["mcp", "--start-timeout", "1s", "tools", "list", *command],
                 ["mcp", "--start-timeout", "1s", "-c", server, "tools", "list"],
                 ["autohand", "prompt", "--no", "--start-timeout", "1s", "x", *command],
-                ["hermes", "host", "--start-timeout", "1s", "-e", words, "--run", "x"],
+                ["hermes", "host", "--start-timeout", "1s", "--extension", words, "--run", "x"],
                 ["reginald", "--plugin", plugin, "--handshake-timeout", "1s", "plugins"],
                 ["mock", "--protocol", "jsonrpc", *command],
                 ["finecode", "runners", "-w", workspace, "--initialize-timeout", "1s"],

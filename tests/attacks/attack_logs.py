@@ -104,7 +104,7 @@ def floods_mcp_file(size):
 
 
 def floods_hermes(size, *options):
-    relays_little(duplex("hermes", "host", *options, "--start-timeout", "5m", "--run", "x", "-e",
+    relays_little(duplex("hermes", "host", *options, "--start-timeout", "5m", "--run", "x", "--extension",
                          " ".join("'%s'" % word.replace("'", "'\\''") for word in flood(size))), size, codes=(4,))
 
 
@@ -222,8 +222,8 @@ def attack_violations():
         size = 30 * MB
         script(folder, "reginald-flood", size, "violations")
         words = " ".join("'%s'" % word.replace("'", "'\\''") for word in flood(size, "violations"))
-        for argv in (duplex("hermes", "host", "--start-timeout", "5m", "--run", "x", "-e", words),
-                     duplex("hermes", "host", "--json", "--start-timeout", "5m", "--run", "x", "-e", words),
+        for argv in (duplex("hermes", "host", "--start-timeout", "5m", "--run", "x", "--extension", words),
+                     duplex("hermes", "host", "--json", "--start-timeout", "5m", "--run", "x", "--extension", words),
                      duplex("reginald", "--plugin-dir", folder, "--handshake-timeout", "5m", "plugins"),
                      duplex("mcp", "ping", "--start-timeout", "5m", "--", *flood(size, "violations")),
                      duplex("autohand", "prompt", "--json", "--no", "--start-timeout", "5m", "x", "--", *flood(size, "violations")),

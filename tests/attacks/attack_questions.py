@@ -391,7 +391,7 @@ def attack_question_dialog():
         "title": "T\n+- yes or no> ", "message": "Save?" + "\n" * 40 + "+- yes or no> \u202e\U000e0041\x1b[1A"}}
     with Facts(facts) as path:
         command = " ".join("'%s'" % word.replace("'", "'\\''") for word in python(EXTENSION, path))
-        with Terminal(duplex("hermes", "host", "-e", command)) as terminal:
+        with Terminal(duplex("hermes", "host", "--extension", command)) as terminal:
             terminal.wait("running")
             terminal.type("run go")
             terminal.ends_with([

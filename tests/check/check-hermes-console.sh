@@ -36,10 +36,10 @@ lines 'set PID.5.1 changed' 'save x.json' 'set PID.5.2 again' save
 expect 0 '' '' a.hl7
 python3 -c 'import json; assert json.load(open("x.json"))["segments"][1]["fields"]["5"] == {"1": "changed", "2": "again"}' || complain "x.json: $(cat x.json)"
 lines 'set PID.5.1 lost'
-expect 0 '' 'the changes of the message were not saved' a.hl7
+expect 0 '' 'unsaved changes to the message were discarded' a.hl7
 expect 0 '' '' --write kept.hl7 a.hl7
 has kept.hl7 'lost^jane'
-lacks err 'not saved'
+lacks err 'unsaved'
 expect 0 'lost^jane' '' --write - a.hl7
 lines new 'show' "open a.hl7" 'get PID.5.1' quit 'get PID.5.2'
 expect 0 'doe' '' b.hl7
@@ -55,41 +55,42 @@ expect 1 '' 'get: '
 
 # --- Extensions. -------------------------------------------------------------------------------
 lines list 'run cmd/upper' wait 'get PID.5.1' 'log' schema windows
-expect 0 'DOE' 'Cmd: changed the message' -e "$extension events schema" a.hl7
+expect 0 'DOE' 'Cmd: changed the message' -x "$extension events schema" a.hl7
 has err "got message/opened {\"filePath\": \"$work/a.hl7\", \"isNew\": false}"
 has out '1 Cmd 1.2 running'
 has out '    cmd/upper'
 has out 'Cmd info: got message/opened'
 has out '{"segments":{"PID":{"fields":[{"field":5,"note":"the name"}]}}}'
 lines 'run cmd/levels' wait 'log 1'
-expect 0 'Cmd error: broken' '' -e "$extension" a.hl7
+expect 0 'Cmd error: broken' '' -x "$extension" a.hl7
 lacks out careful
 lines 'run cmd/flood' wait 'log 5000'
-expect 0 'Cmd info: flooded' '' -e "$extension" --settle 2s a.hl7
+expect 0 'Cmd info: flooded' '' -x "$extension" --settle 2s a.hl7
 [[ $(wc -l <out) == 1000 ]] || complain "$(wc -l <out) lines are kept"
 lines 'run cmd/window' 'wait 5s' windows 'run cmd/window-close' wait windows
-expect 0 'ext-window-' 'Cmd: closed {"success": true}' -e "$extension" a.hl7
+expect 0 'ext-window-' 'Cmd: closed {"success": true}' -x "$extension" a.hl7
 [[ $(wc -l <out) == 1 ]] || complain "a window stays: $(cat out)"
 has out ' Cmd: A \x1b[31m page: https://example.org'
 lines 'set PID.5.1 x' 'wait' 'save c.hl7' wait
-expect 0 '' 'got message/changed {' -e "$extension events" --debounce 10ms a.hl7
+expect 0 '' 'got message/changed {' -x "$extension events" --debounce 10ms a.hl7
 has err "got message/saved {\"filePath\": \"$work/c.hl7\", \"saveAs\": true}"
-expect 0 '' '' -e "$extension events" --debounce never a.hl7
+expect 0 '' 'got message/changed {' -x "$extension events" --debounce 0 a.hl7
+expect 0 '' '' -x "$extension events" --debounce never a.hl7
 lacks err 'got message/changed'
 lines 'reload Cmd' wait list 'reload' 'run cmd/upper' wait 'get PID.5.1' 'disable 1' wait list
-expect 0 '1 Cmd 1.2 running' 'Cmd: reason reload' -e "$extension" a.hl7
+expect 0 '1 Cmd 1.2 running' 'Cmd: reason reload' -x "$extension" a.hl7
 has out DOE
 has out '1 Cmd 1.2 stopped'
 has err 'Cmd: reason disabled'
 lines 'run cmd/exit' wait list 'reload' wait list
-expect 1 '1 Cmd 1.2 failed: ended by itself' 'wait: Cmd ended: ' -e "$extension" a.hl7
+expect 1 '1 Cmd 1.2 failed: exited on its own' 'wait: Cmd exited on its own: the program exited with code 3' -x "$extension" a.hl7
 has out '1 Cmd 1.2 running'
 lines 'run cmd/slow' 'wait 200ms'
-expect 1 '' 'wait: the extensions are not quiet in that time' -e "$extension" --settle 300ms a.hl7
+expect 1 '' 'wait: timed out: the extensions are still busy' -x "$extension" --settle 300ms a.hl7
 lines show list
-expect 3 '' 'no extension can be started' -e /absent a.hl7
+expect 3 '' 'no extension could be started' -x /absent a.hl7
 [[ ! -s out ]] || complain "the console is there without extensions"
-expect 0 'python3 failed: did not answer' '' -e "$extension hang" --start-timeout 200ms a.hl7
+expect 0 'python3 failed: did not answer' '' -x "$extension hang" --start-timeout 200ms a.hl7
 
 # --- What goes wrong is told, and the rest is done. --------------------------------------------
 while read -r line; do
@@ -127,12 +128,22 @@ wait soon
 help x
 quit x
 END
+# meant WORD COMMAND: what people type, and what is suggested.
+meant() {
+    lines "$1" show
+    expect 1 'MSH' "unknown command '$1'; did you mean $2?" a.hl7
+}
+meant exit quit
+meant ls list
+meant delete remove
+meant write save
+meant shwo show
 lines "get 'x" show
-expect 1 'MSH' 'a quote is not closed' a.hl7
+expect 1 'MSH' 'unclosed quote' a.hl7
 lines save
-expect 1 '' 'the message has no file'
+expect 1 '' 'save: the message has no file yet; use save FILE'
 printf 'get PID.5.1\0\nget PID.5.2\n' >in
-expect 1 'jane' 'the line has a NUL byte' a.hl7
+expect 1 'jane' 'the line contains a NUL byte' a.hl7
 # A line may have 1 MiB.
 python3 -c 'print("set PID.5.1 " + "x" * (1048576 - 12) + "\nset PID.5.2 " + "x" * (1048576 - 11) + "\nget PID.5.2\nget PID.5.1")' >in
 expect 1 'jane' 'the line is too long' a.hl7
@@ -140,7 +151,7 @@ expect 1 'jane' 'the line is too long' a.hl7
 # A pipe in which nobody writes is not waited for.
 mkfifo fifo
 lines 'open fifo' 'get PID.5.1'
-expect 1 'doe' 'open: fifo can'\''t be opened: it is no file' a.hl7
+expect 1 'doe' 'open: cannot open fifo: not a regular file' a.hl7
 # Nothing is read where there is nothing.
 got=0
 timeout 10 "$hermes" host a.hl7 <&- >out 2>err || got=$?
@@ -148,23 +159,23 @@ timeout 10 "$hermes" host a.hl7 <&- >out 2>err || got=$?
 
 # --- JSON. -------------------------------------------------------------------------------------
 lines list 'get PID.5.1' 'set PID.5.1 x' show 'show json' frob 'run cmd/window' wait windows log schema 'save j.hl7' help "get '" 'run cmd/levels' wait 'log 2'
-expect 1 '' '' --json -e "$extension schema" a.hl7
+expect 1 '' '' --json -x "$extension schema" a.hl7
 [[ ! -s err ]] || complain "with --json: $(cat err)"
 events 'result("list")["extensions"][0]["name"] == "Cmd" and "cmd/upper" in result("list")["extensions"][0]["commands"]'
 events 'result("list")["extensions"][0]["state"] == "running" and result("list")["extensions"][0]["buttons"][0]["id"] == "b"'
 events 'result("get") == {"event": "result", "command": "get", "text": "doe", "ok": True}'
 events 'result("set")["ok"] is True and "x^jane" in [one for one in of("result") if one["command"] == "show"][0]["text"]'
 events 'json.loads(result("show")["text"])["segments"][1]["fields"]["5"]["1"] == "x"'
-events 'result("frob")["ok"] is False and "no command" in result("frob")["error"]'
+events 'result("frob")["ok"] is False and result("frob")["error"] == "unknown command '"'frob'"'; '"'help'"' lists the commands"'
 events 'result("run")["extension"] == "Cmd" and result("wait")["ok"] and result("windows")["windows"][0]["id"] == of("window")[0]["id"]'
 events 'result("schema")["schema"]["segments"]["PID"]["fields"][0]["note"] == "the name" and result("save")["file"] == "j.hl7"'
-events 'len(result("help")["commands"]) == 20 and result("")["error"] == "a quote is not closed"'
+events 'len(result("help")["commands"]) == 20 and result("")["error"] == "unclosed quote"'
 events 'result("log")["lines"] == [{"extension": "Cmd", "level": level, "text": text} for level, text in (("warn", "careful"), ("error", "broken"))]'
 
 # A program at the other end of two pipes gets each result when it is there.
 python3 - "$hermes" "$SOURCE/tests/hermes/children/cmd_extension.py" <<'END' || complain "a program can't talk to it"
 import json, subprocess, sys
-host = subprocess.Popen([sys.argv[1], "host", "--json", "-e", f"python3 '{sys.argv[2]}'", "a.hl7"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+host = subprocess.Popen([sys.argv[1], "host", "--json", "-x", f"python3 '{sys.argv[2]}'", "a.hl7"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 def ask(line):
     host.stdin.write(line + "\n")
     host.stdin.flush()
@@ -195,7 +206,7 @@ END
 terminal() {
     timeout 25 python3 "$talk" "$hermes" host --color never --settle 60ms "$@" >shown 2>err || complain "$(cat err)"
 }
-terminal -e "$extension" a.hl7 <<'END'
+terminal -x "$extension" a.hl7 <<'END'
 < Cmd: running
 < hermes> 
 > get PID.5.1
@@ -209,7 +220,7 @@ terminal -e "$extension" a.hl7 <<'END'
 < | asked by "Cmd"
 < | title    "Title"
 < | message  "Look \x1b[31mhere"
-< +- Enter to go on> 
+< +- press Enter to continue> 
 > 
 < Cmd: answer {"acknowledged": true}
 < hermes> 
@@ -218,47 +229,47 @@ terminal -e "$extension" a.hl7 <<'END'
 < | message  "Really?"
 < +- yes or no> 
 > perhaps
-< say yes or no
+< answer yes or no
 < yes or no> 
 > yes
 < Cmd: answer {"confirmed": true}
 > run cmd/confirm
 < yes or no> 
 > wait
-< say yes or no
+< answer yes or no
 > n
 < Cmd: answer {"confirmed": false}
 > run cmd/open-file
 < +- openFile -
 < | title    "Which one"
-< +- file (nothing: none)> 
+< +- file (empty: cancel)> 
 > absent
-< there is no such file
-< file (nothing: none)> 
+< no such file
+< file (empty: cancel)> 
 > a b
-< several words
+< expected one name; put quotes around a name that contains spaces
 > a.hl7
 < /a.hl7"}
 > run cmd/open-file
-< file (nothing: none)> 
+< file (empty: cancel)> 
 > 
 < Cmd: answer {"path": null}
 > run cmd/open-files
-< files (nothing: none)> 
+< files (empty: cancel)> 
 > a.hl7 'none.hl7'
 < /a.hl7", "
 < /none.hl7"]}
 > run cmd/save-file
 < +- saveFile -
 < | title    "Where to"
-< | example  "out.csv"
-< file (nothing: none)> 
+< | default  "out.csv"
+< file (empty: cancel)> 
 > new.csv
 < /new.csv"}
 > run cmd/folder
-< folder (nothing: none)> 
+< folder (empty: cancel)> 
 > a.hl7
-< there is no such folder
+< no such folder
 > /
 < Cmd: answer {"path": "/"}
 < hermes> 
@@ -272,7 +283,7 @@ terminal -e "$extension" a.hl7 <<'END'
 END
 lacks shown $'\033[31mhere'
 # A command that waits lets dialogs be answered; one whose extension is gone is no longer asked.
-terminal -e "$extension" a.hl7 <<'END'
+terminal -x "$extension" a.hl7 <<'END'
 < hermes> 
 > run cmd/confirm
 < yes or no> 
@@ -281,14 +292,14 @@ terminal -e "$extension" a.hl7 <<'END'
 > run cmd/dialog-and-exit
 < Never answered?
 < yes or no> 
-< Cmd: failed: ended by itself
+< Cmd: failed: exited on its own
 < hermes> 
 > list
 < 1 Cmd 1.2 failed
 > wait
-< wait: Cmd ended: 
+< wait: Cmd exited on its own
 > frob
-< 'frob' is no command
+< unknown command 'frob'; 'help' lists the commands
 ^ D
 = 0
 END
@@ -298,34 +309,34 @@ terminal a.hl7 <<'END'
 > set PID.5.1 x
 < hermes> 
 > quit
-< quit: the changes of the message are not saved; say it again to lose them
+< quit: the message has unsaved changes; repeat the command to discard them
 < hermes> 
 > get PID.5.1
 < x
 > quit
-< are not saved
+< unsaved changes
 > open a.hl7
-< open: the changes of the message are not saved
+< open: the message has unsaved changes
 > open a.hl7
 < hermes> 
 > get PID.5.1
 < doe
 > set PID.5.1 y
 > new
-< new: the changes
+< new: the message has unsaved changes
 > save d.hl7
 < hermes> 
 > set PID.5.1 z
 < hermes> 
 ^ D
-< are not saved
+< unsaved changes
 < hermes> 
 ^ D
-< the changes of the message were not saved
+< unsaved changes to the message were discarded
 = 0
 END
 has d.hl7 'y^jane'
-terminal -e "$extension" --write e.hl7 a.hl7 <<'END'
+terminal -x "$extension" --write e.hl7 a.hl7 <<'END'
 < hermes> 
 > set PID.5.1 x
 < hermes> 
@@ -333,7 +344,7 @@ terminal -e "$extension" --write e.hl7 a.hl7 <<'END'
 = 0
 END
 has e.hl7 'x^jane'
-terminal -e "$extension" --write f.hl7 a.hl7 <<'END'
+terminal -x "$extension" --write f.hl7 a.hl7 <<'END'
 < hermes> 
 > run cmd/confirm
 < yes or no> 
@@ -342,7 +353,7 @@ terminal -e "$extension" --write f.hl7 a.hl7 <<'END'
 = 130
 END
 [[ ! -e f.hl7 ]] || complain "a message is written in spite of an interrupt"
-terminal -e "$extension" -a showConfirm=yes a.hl7 <<'END'
+terminal -x "$extension" -a showConfirm=yes a.hl7 <<'END'
 < hermes> 
 > run cmd/confirm
 < Cmd: answer {"confirmed": true}
@@ -351,7 +362,7 @@ terminal -e "$extension" -a showConfirm=yes a.hl7 <<'END'
 = 0
 END
 # --run asks nobody, at a terminal too; and shows a segment a line.
-terminal -e "$extension" --run cmd/confirm a.hl7 <<'END'
+terminal -x "$extension" --run cmd/confirm a.hl7 <<'END'
 < ui/showConfirm Really?: no
 < Cmd: answer {"confirmed": false}
 < MSH|^~\&|ADT1

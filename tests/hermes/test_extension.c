@@ -197,7 +197,7 @@ static void test_bad_configurations(void **state) {
     expect_no_beginning(config, "hermes@tomorrow");
     config = plain();
     config.schema = "{\"segments\":";
-    expect_no_beginning(config, "schema is no JSON");
+    expect_no_beginning(config, "schema is not valid JSON");
     config.schema = "{\"segments\":7}";
     expect_no_beginning(config, "/schema");
     config = plain();
@@ -226,7 +226,7 @@ static void test_commands(void **state) {
     editor_expect(&editor, ANSWER("s-1", "{\"success\":true}"));
     /* A name with a NUL in it is not the one before the NUL, and no string. */
     editor_send(&editor, COMMAND_AS_REQUEST(8, "a/b\\u0000c"));
-    editor_log_has(&editor, "there is no such command");
+    editor_log_has(&editor, "unknown command");
     char *body = editor_receive(&editor);
     assert_non_null(strstr(body, "\"id\":8,\"error\":{\"code\":-32009,"));
     free(body);
@@ -238,9 +238,9 @@ static void test_commands_that_nobody_has(void **state) {
     dx_hermes_extension_config config = plain();
     struct editor editor = editor_running(&config);
     editor_command(&editor, "no/such");
-    editor_log(&editor, "[WARN] no/such: there is no such command");
+    editor_log(&editor, "[WARN] no/such: unknown command");
     editor_send(&editor, COMMAND_AS_REQUEST(9, "no\\n/such"));
-    editor_log(&editor, "[WARN] no?/such: there is no such command");
+    editor_log(&editor, "[WARN] no?/such: unknown command");
     editor_expect(&editor, "{\"jsonrpc\":\"2.0\",\"id\":9,\"error\":{\"code\":-32009,\"message\":"
                            "\"Command not found\",\"data\":\"no?/such\"}}");
     editor_stop(&editor);
@@ -308,21 +308,21 @@ static void test_before_initialize(void **state) {
     dx_hermes_extension_config config = full();
     struct editor editor = editor_start(run_config, &config);
     editor_command(&editor, "a/b");
-    editor_log_has(&editor, "[WARN] command/execute: it may not come now");
+    editor_log_has(&editor, "[WARN] command/execute: not allowed in this state");
     editor_send(&editor, COMMAND_AS_REQUEST(1, "a/b"));
     editor_expect(&editor, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32001,\"message\":"
-                           "\"Not initialised\",\"data\":\"it may not come now\"}}");
+                           "\"Not initialised\",\"data\":\"not allowed in this state\"}}");
     editor_send(&editor,
                 "{\"jsonrpc\":\"2.0\",\"method\":\"message/changed\",\"params\":{\"hasFile\":"
                 "false}}");
-    editor_log_has(&editor, "[WARN] message/changed: it may not come now");
+    editor_log_has(&editor, "[WARN] message/changed: not allowed in this state");
     /* The sample of the document (H3). */
     editor_send(&editor, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}");
     free(editor_receive(&editor));
     editor_log(&editor, "start ||");
     editor_send(&editor, EDITOR_INITIALIZE);
     editor_expect(&editor, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32002,\"message\":"
-                           "\"Already initialised\",\"data\":\"it may not come now\"}}");
+                           "\"Already initialised\",\"data\":\"not allowed in this state\"}}");
     editor_stop(&editor);
 }
 
@@ -332,12 +332,12 @@ static void test_requests_that_are_refused(void **state) {
     struct editor editor = editor_start(run_config, &config);
     editor_send(&editor, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no/such\"}");
     editor_expect(&editor, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":"
-                           "\"Method not found\",\"data\":\"the editor has no such message\"}}");
+                           "\"Method not found\",\"data\":\"unknown method\"}}");
     editor_send(&editor,
                 "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"editor/getMessage\",\"params\":{"
                 "\"format\":\"hl7\"}}");
     editor_expect(&editor, "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32601,\"message\":"
-                           "\"Method not found\",\"data\":\"the editor has no such message\"}}");
+                           "\"Method not found\",\"data\":\"unknown method\"}}");
     editor_send(&editor, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"window/closed\",\"params\":{"
                          "\"windowId\":\"w\"}}");
     editor_expect(&editor,

@@ -78,11 +78,12 @@ static void says_why_it_is_no_message(void **state) {
         {"MSH|\rPID|1", "Invalid HL7 message: MSH has too few separators"},
         {"MSH|^^\\&", "Invalid HL7 message: two separators in MSH are the same"},
         {"MSH|^~\\^|", "Invalid HL7 message: two separators in MSH are the same"},
-        {"MSHA^~\\&", "Invalid HL7 message: a separator in MSH is not a printable ASCII sign"},
+        {"MSHA^~\\&", "Invalid HL7 message: a separator in MSH is not a printable ASCII character"},
         {"MSH|^~\\\xc3\xa9",
-         "Invalid HL7 message: a separator in MSH is not a printable ASCII sign"},
-        {"MSH|^ \\&", "Invalid HL7 message: a separator in MSH is not a printable ASCII sign"},
-        {"MSH|^\t\\&", "Invalid HL7 message: a separator in MSH is not a printable ASCII sign"},
+         "Invalid HL7 message: a separator in MSH is not a printable ASCII character"},
+        {"MSH|^ \\&", "Invalid HL7 message: a separator in MSH is not a printable ASCII character"},
+        {"MSH|^\t\\&",
+         "Invalid HL7 message: a separator in MSH is not a printable ASCII character"},
     };
     dx_hl7_config config = dx_hl7_defaults();
     for (size_t i = 0; i < LENGTH(rows); i++) {

@@ -213,19 +213,20 @@ static void refuses_json(void **state) {
         {"{\"segments\":[{\"fields\":{}}]}", "missing field `segment`"},
         {"{\"segments\":[{\"segment\":1}]}", "missing field `segment`"},
         {"{\"segments\":[" MSH_JSON ",{\"segment\":\"PID\",\"fields\":[]}]}",
-         "the fields of a segment are not an object: PID"},
-        {"{\"MSH\":1}", "the fields of a segment are not an object: MSH"},
+         "the fields of a segment must be an object: PID"},
+        {"{\"MSH\":1}", "the fields of a segment must be an object: MSH"},
         {"{\"segments\":[" MSH_JSON ",{\"segment\":\"P|D\"}]}",
-         "a segment has a separator in its name: P|D"},
+         "the name of a segment contains a separator: P|D"},
         {"{\"segments\":[" MSH_JSON ",{\"segment\":\"P\\nD\"}]}",
-         "a segment has a separator in its name: P\nD"},
-        {PID_JSON("\"1\":[[\"a\"]]"), "an array stands inside of an array"},
-        {PID_JSON("\"1\":{\"1\":[\"a\"]}"), "an array stands where a component is"},
+         "the name of a segment contains a separator: P\nD"},
+        {PID_JSON("\"1\":[[\"a\"]]"), "an array inside another array"},
+        {PID_JSON("\"1\":{\"1\":[\"a\"]}"), "expected a component, got an array"},
         {PID_JSON("\"1\":{\"1\":{\"1\":[]}}"), "a subcomponent is not a string"},
         {PID_JSON("\"1\":{\"1\":{\"1\":{}}}"), "a subcomponent is not a string"},
-        {PID_JSON("\"1\":{\"x\":\"a\"}"), "a key of a component is not a number from 1: x"},
-        {PID_JSON("\"1\":{\"0\":\"a\"}"), "a key of a component is not a number from 1: 0"},
-        {PID_JSON("\"1\":{\"1\":{\"\":\"a\"}}"), "a key of a component is not a number from 1: "},
+        {PID_JSON("\"1\":{\"x\":\"a\"}"), "the key of a component must be a number from 1: x"},
+        {PID_JSON("\"1\":{\"0\":\"a\"}"), "the key of a component must be a number from 1: 0"},
+        {PID_JSON("\"1\":{\"1\":{\"\":\"a\"}}"),
+         "the key of a component must be a number from 1: "},
         {PID_JSON("\"1000000\":\"a\""), "a key is too large: 1000000"},
         {PID_JSON("\"1\":{\"99999999999999999999\":\"a\"}"),
          "a key is too large: 99999999999999999999"},
@@ -383,11 +384,12 @@ static void refuses_yaml(void **state) {
     }
     dx_error error;
     assert_null(import(DX_HL7_YAML, dx_str("MSH: {3: *a}"), 0, &error));
-    assert_string_equal(error.phrase, "Failed to parse YAML: anchors and aliases are not taken");
+    assert_string_equal(error.phrase,
+                        "Failed to parse YAML: anchors and aliases are not supported");
     assert_null(import(DX_HL7_YAML, dx_str("a: [[[[[[[[x]]]]]]]]"), 0, &error));
     assert_string_equal(error.phrase, "Failed to parse YAML: it is nested too deeply");
     assert_null(import(DX_HL7_YAML, dx_str("a: [[[[[[[x]]]]]]]"), 0, &error));
-    assert_string_equal(error.phrase, "the fields of a segment are not an object: a");
+    assert_string_equal(error.phrase, "the fields of a segment must be an object: a");
     assert_null(import(DX_HL7_YAML, (dx_text){NULL, 0}, 0, &error));
 }
 
@@ -458,7 +460,8 @@ static void refuses_an_alias_bomb(void **state) {
                                 c - 1, c - 1, c - 1, c - 1, c - 1, c - 1, c - 1, c - 1);
     dx_error error;
     assert_null(import(DX_HL7_YAML, (dx_text){text, len}, 0, &error));
-    assert_string_equal(error.phrase, "Failed to parse YAML: anchors and aliases are not taken");
+    assert_string_equal(error.phrase,
+                        "Failed to parse YAML: anchors and aliases are not supported");
 }
 
 static void needs_utf8(void **state) {
@@ -537,7 +540,7 @@ static void numbers_become_text(void **state) {
     yyjson_mut_obj_add_real(doc, msh, "6", 1e308 * 10);
     out.len = 0;
     assert_int_equal(hl7_tree_text(doc, false, "toml", &out, &error), DX_MISFIT);
-    assert_string_equal(error.phrase, "a number has no text");
+    assert_string_equal(error.phrase, "a number cannot be written");
     dx_buf_done(&out);
     yyjson_mut_doc_free(doc);
 }

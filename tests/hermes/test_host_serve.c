@@ -59,8 +59,8 @@ static void test_faults(void **state) {
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
         must_have(&world->log, answers[i]);
     WAIT(world, is_here(&world->broken, "missing required field: method"));
-    must_have(&world->broken, "x/y: the editor has no such notification");
-    must_have(&world->broken, "stray text: stray line");
+    must_have(&world->broken, "x/y: unknown notification");
+    must_have(&world->broken, "text on stdout that is not JSON-RPC: stray line");
     must_have(&world->broken, "editor/getMessage: Missing required field: format");
     world_free(world);
 }
@@ -123,7 +123,7 @@ static void test_get_nothing(void **state) {
                             "\"data\":\"Message must start with MSH segment\"}");
     assert_int_equal(dx_hermes_edit(world->editor, dx_str("MSH|^~\\&|\xff")), DX_OK);
     run(world, "go", 2);
-    must_have(&world->sent, "\"data\":\"the answer has text that is not UTF-8\"");
+    must_have(&world->sent, "\"data\":\"the response contains text that is not valid UTF-8\"");
     must_have(&world->sent, "invalid utf-8");
     assert_int_equal(count_of(&world->sent, "\"code\":-32603"), 3);
     world_free(world);

@@ -84,7 +84,7 @@ static void test_windows_refused(void **state) {
     run(world, "go", 4);
     must_have(&world->sent,
               "\"id\":1,\"error\":{\"code\":-32007,\"message\":\"Invalid URL\",\"data\":"
-              "\"its scheme must be http or https\"}");
+              "\"the scheme must be http or https\"}");
     must_have(&world->sent, "\"id\":2,\"error\":{\"code\":-32007,");
     must_have(&world->sent,
               "\"id\":3,\"error\":{\"code\":-32008,\"message\":\"Window error\",\"data\":"
@@ -312,7 +312,7 @@ static void test_dialog_limits(void **state) {
     WAIT(world, count_of(&world->log, "got ") == 101);
     world->dialog_count = 0;
     run(world, "long", 1);
-    must_have(&world->log, "too much text");
+    must_have(&world->log, "the text of the dialog is too long");
     assert_int_equal(dx_hermes_run(world->editor, dx_str("fits"), NULL), DX_OK);
     WAIT(world, world->dialog_count == 1);
     world_free(world);

@@ -16,12 +16,12 @@ static const struct {
     const char *name;
     const char *prompt;
 } kinds[] = {
-    [DX_HERMES_SHOW_MESSAGE] = {"showMessage", "+- Enter to go on> "},
+    [DX_HERMES_SHOW_MESSAGE] = {"showMessage", "+- press Enter to continue> "},
     [DX_HERMES_SHOW_CONFIRM] = {"showConfirm", "+- yes or no> "},
-    [DX_HERMES_OPEN_FILE] = {"openFile", "+- file (nothing: none)> "},
-    [DX_HERMES_OPEN_FILES] = {"openFiles", "+- files (nothing: none)> "},
-    [DX_HERMES_SAVE_FILE] = {"saveFile", "+- file (nothing: none)> "},
-    [DX_HERMES_SELECT_DIRECTORY] = {"selectDirectory", "+- folder (nothing: none)> "},
+    [DX_HERMES_OPEN_FILE] = {"openFile", "+- file (empty: cancel)> "},
+    [DX_HERMES_OPEN_FILES] = {"openFiles", "+- files (empty: cancel)> "},
+    [DX_HERMES_SAVE_FILE] = {"saveFile", "+- file (empty: cancel)> "},
+    [DX_HERMES_SELECT_DIRECTORY] = {"selectDirectory", "+- folder (empty: cancel)> "},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -91,12 +91,13 @@ int answers_check(const struct hermes_options *options) {
             kind++;
         bool is_any = len == 3 && memcmp(word, "any", 3) == 0;
         if (!word[len] || (kind == KINDS && !is_any))
-            return cli_fail(CLI_USAGE,
-                            "--answer: expected DIALOG=ANSWER, found '%s'; --help has the dialogs",
-                            word);
+            return cli_fail_hint(CLI_USAGE,
+                                 "DIALOG is showMessage, showConfirm, openFile, openFiles,"
+                                 " saveFile, selectDirectory or any",
+                                 "--answer: expected DIALOG=ANSWER, got '%s'", word);
         if (is_any ? strcmp(word + len + 1, "cancel") != 0 : !fits(kind, word + len + 1))
-            return cli_fail(CLI_USAGE, "--answer: '%s' is no answer to %.*s", word + len + 1,
-                            (int)len, word);
+            return cli_fail(CLI_USAGE, "--answer: '%s' is not a valid answer to %.*s",
+                            word + len + 1, (int)len, word);
     }
     return CLI_OK;
 }
@@ -172,7 +173,7 @@ static void tell(struct work *work, const dx_hermes_dialog *dialog, const struct
     if (kind <= DX_HERMES_SHOW_CONFIRM)
         fputs(kind == DX_HERMES_SHOW_MESSAGE ? "ok" : reply->confirmed ? "yes" : "no", stderr);
     else if (!reply->paths)
-        fputs("nothing", stderr);
+        fputs("cancelled", stderr);
     for (char **path = reply->paths; path && *path; path++) {
         cli_put_safe(stderr, dx_str(*path));
         fputs(path[1] ? " " : "", stderr);
@@ -208,7 +209,7 @@ void answers_on_dialog(dx_hermes *editor, dx_hermes_dialog *dialog, void *user) 
         return;
     if (given && !read_answer(kind, given, &reply)) {
         reply_done(&reply);
-        dx_hermes_dialog_fail(dialog, "no memory");
+        dx_hermes_dialog_fail(dialog, "out of memory");
         return;
     }
     answer(work, dialog, &reply);
@@ -253,8 +254,8 @@ void answers_put_question(struct work *work) {
                 true, 1);
     put_member(params, "title", "title");
     put_member(params, "message", "message");
-    put_member(params, "defaultPath", "example");
-    put_member(params, "defaultName", "example");
+    put_member(params, "defaultPath", "default");
+    put_member(params, "defaultName", "default");
     work->asked = cli_voice.shown;
 }
 
@@ -264,9 +265,9 @@ static const char *check_paths(size_t kind, const struct reply *reply) {
     for (char **path = reply->paths; path && *path; path++) {
         bool is_there = stat(*path, &stat_of) == 0;
         if (kind == DX_HERMES_SELECT_DIRECTORY && !(is_there && S_ISDIR(stat_of.st_mode)))
-            return "there is no such folder";
+            return "no such folder";
         if (kind <= DX_HERMES_OPEN_FILES && !is_there)
-            return "there is no such file";
+            return "no such file";
     }
     return NULL;
 }
@@ -282,14 +283,14 @@ static const char *read_line(size_t kind, const char *line, struct reply *reply)
     if (kind == DX_HERMES_SHOW_CONFIRM) {
         reply->confirmed = words.count == 1 && is_one_of(words.at[0], yes_words);
         if (words.count != 1 || (!reply->confirmed && !is_one_of(words.at[0], no_words)))
-            why = "say yes or no";
+            why = "answer yes or no";
     } else if (words.count > 1 && kind != DX_HERMES_OPEN_FILES) {
-        why = "that are several words: quote a name that has a blank";
+        why = "expected one name; put quotes around a name that contains spaces";
     } else if (words.count) {
         reply->paths = calloc(words.count + 1, sizeof *reply->paths);
         for (size_t i = 0; reply->paths && i < words.count; i++)
             reply->paths[i] = store_whole_path(words.at[i], strlen(words.at[i]));
-        why = reply->paths ? check_paths(kind, reply) : "no memory";
+        why = reply->paths ? check_paths(kind, reply) : "out of memory";
     }
     words_done(&words);
     return why;

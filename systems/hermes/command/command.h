@@ -4,7 +4,6 @@
 
 #include "cli/options.h"
 
-/* Times that are 0 are not given. */
 struct hermes_options {
     cli_list extensions;
     const char *settings;

@@ -1,5 +1,6 @@
 #include "systems/hermes/command/console.h"
 
+#include "cli/describe/nearest.h"
 #include "cli/say.h"
 #include "cli/wait.h"
 
@@ -24,7 +25,7 @@ const char *console_guard(struct console *console) {
         console->warned == console->command || !dx_hermes_is_changed(console->work->editor))
         return NULL;
     console->warned = console->command;
-    return "the changes of the message are not saved; say it again to lose them";
+    return "the message has unsaved changes; repeat the command to discard them";
 }
 
 /* Results. */
@@ -67,7 +68,7 @@ static const char *run_now(struct console *console, const char *command) {
     dx_status status = dx_hermes_run(work->editor, dx_str(command), &guest);
     if (status != DX_OK)
         return console_why(
-            console, status == DX_GONE ? "no extension has the command %s" : "%s can't be run",
+            console, status == DX_GONE ? "no extension has the command '%s'" : "cannot run '%s'",
             command);
     struct member *member = crew_member(work, guest);
     if (member) {
@@ -85,13 +86,13 @@ static const char *do_run(struct console *console, char **words) {
     console->pending = strdup(words[0]);
     console->pause = PAUSE_STARTED;
     console->until = DX_NEVER; /* their own time is limited */
-    return console->pending ? NULL : "no memory";
+    return console->pending ? NULL : "out of memory";
 }
 
 static const char *do_wait(struct console *console, char **words) {
     uint64_t ms = WAIT_MS;
     if (words[0] && !cli_parse_time(words[0], &ms))
-        return "expected a time, like 5s or 500ms";
+        return "expected a time such as 5s or 500ms";
     console->pause = PAUSE_QUIET;
     console->until = ms == CLI_NEVER ? DX_NEVER : cli_now() + ms;
     return NULL;
@@ -120,8 +121,8 @@ static const char *look_who_ended(struct console *console) {
     for (size_t i = 0; i < console->work->member_count; i++) {
         struct member *member = &console->work->members[i];
         if (member->told && dx_hermes_guest_state(member->guest) != DX_HERMES_RUNNING)
-            why = console_why(console, "%s ended: %s", dx_hermes_guest_name(member->guest),
-                              dx_hermes_guest_why(member->guest));
+            why = console_why(console, "%s %s", dx_hermes_guest_name(member->guest),
+                              crew_why(member->guest));
         member->told = false;
     }
     return why;
@@ -135,7 +136,7 @@ static uint64_t look_at_pause(struct console *console) {
     else if (console->pause == PAUSE_QUIET && all_quiet(console->work, &until))
         finish(console, look_who_ended(console));
     else if (console->pause && cli_now() >= console->until)
-        finish(console, "the extensions are not quiet in that time");
+        finish(console, "timed out: the extensions are still busy");
     return until < console->until ? until : console->until;
 }
 
@@ -162,26 +163,27 @@ static const char *do_quit(struct console *console, char **words) {
 }
 
 const struct console_command console_commands[] = {
-    {"help", "", "this list", 0, 0, do_help},
-    {"list", "", "the extensions, their state and their commands", 0, 0, console_list},
-    {"run", "COMMAND", "tell the extension that has it to run it", 1, 1, do_run},
-    {"show", "[FORMAT]", "the message: hl7, json, yaml or toml", 0, 1, console_show},
-    {"get", "PATH", "what stands there, like PID.5.1", 1, 1, console_get},
-    {"set", "PATH VALUE", "put a text there; separators in it are escaped", 2, 2, console_set},
-    {"create", "SEG", "add a segment, like NK1 or NK1[2]", 1, 1, console_create},
-    {"remove", "SEG", "take a segment away", 1, 1, console_remove},
-    {"undo", "", "take the last change back", 0, 0, console_undo},
-    {"save", "[FILE]", "write the message to its file, or to that one", 0, 1, console_save},
-    {"open", "FILE", "another message in place of this one", 1, 1, console_open},
-    {"new", "", "an empty one in place of this one", 0, 0, console_new},
-    {"windows", "", "the windows that are open", 0, 0, console_windows},
-    {"close", "WINDOW", "close one, as its user would", 1, 1, console_close},
-    {"log", "[N]", "the last lines of extensions (20)", 0, 1, console_log},
-    {"schema", "", "how extensions want fields to be shown, as JSON", 0, 0, console_schema},
-    {"reload", "[EXTENSION]", "start it anew; without a name, all", 0, 1, console_reload},
-    {"disable", "EXTENSION", "end it", 1, 1, console_disable},
-    {"wait", "[TIME]", "until all extensions are quiet; at most so long (30s)", 0, 1, do_wait},
-    {"quit", "", "end; so does the end of the input", 0, 0, do_quit},
+    {"help", "", "list the commands", 0, 0, do_help},
+    {"list", "", "list the extensions, their states and commands", 0, 0, console_list},
+    {"run", "COMMAND", "run a command of an extension", 1, 1, do_run},
+    {"show", "[FORMAT]", "print the message as hl7, json, yaml or toml", 0, 1, console_show},
+    {"get", "PATH", "print the value at a path such as PID.5.1", 1, 1, console_get},
+    {"set", "PATH VALUE", "set the value at a path; separators in it are escaped", 2, 2,
+     console_set},
+    {"create", "SEG", "add a segment such as NK1 or NK1[2]", 1, 1, console_create},
+    {"remove", "SEG", "remove a segment", 1, 1, console_remove},
+    {"undo", "", "undo the last change", 0, 0, console_undo},
+    {"save", "[FILE]", "save the message to its file, or to FILE", 0, 1, console_save},
+    {"open", "FILE", "open another message", 1, 1, console_open},
+    {"new", "", "start an empty message", 0, 0, console_new},
+    {"windows", "", "list the open windows", 0, 0, console_windows},
+    {"close", "WINDOW", "close a window, as a user would", 1, 1, console_close},
+    {"log", "[N]", "print the last N log lines of extensions (20)", 0, 1, console_log},
+    {"schema", "", "print what extensions say about fields, as JSON", 0, 0, console_schema},
+    {"reload", "[EXTENSION]", "restart one extension, or all of them", 0, 1, console_reload},
+    {"disable", "EXTENSION", "stop an extension", 1, 1, console_disable},
+    {"wait", "[TIME]", "wait until all extensions are quiet, at most TIME (30s)", 0, 1, do_wait},
+    {"quit", "", "quit; so does the end of the input", 0, 0, do_quit},
     {NULL, NULL, NULL, 0, 0, NULL},
 };
 
@@ -190,6 +192,33 @@ static const struct console_command *find_command(const char *name) {
     while (command->name && strcmp(command->name, name) != 0)
         command++;
     return command->name ? command : NULL;
+}
+
+/* What people type for some of them. */
+static const char *meaning_of(const char *name) {
+    static const char *const words[][2] = {
+        {"exit", "quit"},  {"q", "quit"},        {"bye", "quit"},      {"ls", "list"},
+        {"print", "show"}, {"cat", "show"},      {"add", "create"},    {"insert", "create"},
+        {"rm", "remove"},  {"delete", "remove"}, {"write", "save"},    {"load", "open"},
+        {"?", "help"},     {"stop", "disable"},  {"restart", "reload"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(name, words[i][0]) == 0)
+            return words[i][1];
+    return NULL;
+}
+
+static const char *command_at(const void *commands, size_t index) {
+    return ((const struct console_command *)commands)[index].name;
+}
+
+static const char *unknown(struct console *console, const char *name) {
+    const char *meant = meaning_of(name);
+    char *near = meant ? strdup(meant) : cli_nearest_of(command_at, console_commands, name);
+    const char *why =
+        near ? console_why(console, "unknown command '%s'; did you mean %s?", name, near)
+             : console_why(console, "unknown command '%s'; 'help' lists the commands", name);
+    free(near);
+    return why;
 }
 
 static void take_command(struct console *console, const char *line) {
@@ -204,11 +233,12 @@ static void take_command(struct console *console, const char *line) {
     if (console->warned != console->command)
         console->warned = NULL; /* a warning holds for the next command only */
     if (!why && !console->command)
-        why = console_why(console, "'%s' is no command; help lists them", words.at[0]);
+        why = unknown(console, words.at[0]);
     else if (!why && words.count - 1 < console->command->least)
-        why = console_why(console, "%s is missing", console->command->words);
+        why = console_why(console, "missing argument; usage: %s %s", words.at[0],
+                          console->command->words);
     else if (!why && words.count - 1 > console->command->most)
-        why = "too many words; quote what has blanks";
+        why = "too many arguments; put quotes around a value that contains spaces";
     else if (!why)
         why = console->command->run(console, words.at + 1);
     if (why || !console->pause)
@@ -238,7 +268,7 @@ static char *next_line(struct console *console) {
     if (fails || (is_line && !line)) {
         if (fails) {
             begin(console, "");
-            finish(console, too_long ? "the line is too long" : "the line has a NUL byte");
+            finish(console, too_long ? "the line is too long" : "the line contains a NUL byte");
         }
         return strdup("");
     }
@@ -249,7 +279,7 @@ static void fill(struct console *console) {
     if (console->cap - console->len < 65536) {
         char *data = realloc(console->data, console->cap + 65536);
         if (!data) {
-            console->code = cli_fail(CLI_NO_START, "no memory");
+            console->code = cli_fail(CLI_NO_START, "out of memory");
             console->ended = true;
             return;
         }

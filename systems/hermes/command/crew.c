@@ -46,6 +46,11 @@ bool crew_is_starting(const struct work *work) {
     return false;
 }
 
+const char *crew_why(const dx_hermes_guest *guest) {
+    const char *why = dx_hermes_guest_why(guest);
+    return *why ? why : "stopped";
+}
+
 void crew_wait_started(struct work *work) {
     while (crew_is_starting(work) && !cli_interrupts())
         work_wait(work, DX_NEVER, false);
@@ -142,10 +147,10 @@ static int add(struct work *work, const char *path, char **args, char **env, boo
     free(all);
     *count += status == DX_OK;
     if (status == DX_ERR_INVALID)
-        return cli_fail(CLI_USAGE, "the extension '%s': %s", path,
-                        error.fault || error.phrase[0] ? error.phrase : "it can't be split");
+        return cli_fail(CLI_USAGE, "extension '%s': %s", path,
+                        error.fault || error.phrase[0] ? error.phrase : "invalid command line");
     if (status == DX_ERR_NOMEM)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     return CLI_OK;
 }
 
@@ -162,6 +167,6 @@ int crew_start(struct work *work, size_t *ret_count) {
                    ret_count);
     settings_done(&settings);
     if (code == CLI_OK && asked && !*ret_count)
-        code = cli_fail(CLI_NO_START, "no extension can be started");
+        code = cli_fail(CLI_NO_START, "no extension could be started");
     return code;
 }

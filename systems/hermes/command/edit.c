@@ -15,7 +15,7 @@ static const char *keep(struct console *console, dx_status status, const dx_erro
     return console_why(console, "%s",
                        error->phrase[0]         ? error->phrase
                        : status == DX_ERR_LIMIT ? "it is too large"
-                       : status == DX_ERR_NOMEM ? "no memory"
+                       : status == DX_ERR_NOMEM ? "out of memory"
                                                 : dx_status_name(status));
 }
 
@@ -25,7 +25,8 @@ const char *console_show(struct console *console, char **words) {
     dx_buf out;
     const char *why = NULL;
     if (words[0] && dx_hl7_format_named(dx_str(words[0]), &format) != DX_OK)
-        return "the formats are hl7, json, yaml and toml";
+        return console_why(console, "unknown format '%s'; expected hl7, json, yaml or toml",
+                           words[0]);
     dx_buf_init(&out, SIZE_MAX / 2, NULL);
     dx_status status = message_export(console->work, format, &out, &error);
     if (status != DX_OK)
@@ -71,8 +72,9 @@ const char *console_set(struct console *console, char **words) {
 
 /* A patch with a field in its path would put nothing there. */
 static const char *check_segment(const char *path) {
-    return strpbrk(path, ".- ") ? "expected a segment, like NK1 or NK1[2]; set changes a field"
-                                : NULL;
+    return strpbrk(path, ".- ")
+               ? "expected a segment such as NK1 or NK1[2]; use set to change a field"
+               : NULL;
 }
 
 const char *console_create(struct console *console, char **words) {
@@ -92,9 +94,7 @@ const char *console_remove(struct console *console, char **words) {
 const char *console_undo(struct console *console, char **words) {
     (void)words;
     dx_status status = dx_hermes_undo(console->work->editor);
-    return status == DX_OK      ? NULL
-           : status == DX_AGAIN ? "there is nothing to undo"
-                                : dx_status_name(status);
+    return status == DX_OK ? NULL : status == DX_AGAIN ? "nothing to undo" : dx_status_name(status);
 }
 
 const char *console_save(struct console *console, char **words) {
@@ -102,14 +102,14 @@ const char *console_save(struct console *console, char **words) {
     dx_error error;
     bool misfit;
     if (!words[0] && !known)
-        return "the message has no file: say save FILE";
+        return "the message has no file yet; use save FILE";
     /* Its own path may be replaced by what it is saved as. */
     char *path = strdup(words[0] ? words[0] : known);
     if (!path)
-        return "no memory";
+        return "out of memory";
     const char *why = message_save(console->work, path, &error, &misfit);
     if (why)
-        why = console_why(console, "%s can't be written: %s", path, why);
+        why = console_why(console, "cannot write %s: %s", path, why);
     else if (console->event)
         cli_event_add(console->event, "file", path);
     free(path);
@@ -127,7 +127,7 @@ const char *console_open(struct console *console, char **words) {
     if (!why)
         why = message_open(console->work, words[0], text_of(&text));
     if (why)
-        why = console_why(console, "%s can't be opened: %s", words[0], why);
+        why = console_why(console, "cannot open %s: %s", words[0], why);
     dx_buf_done(&text);
     return why;
 }

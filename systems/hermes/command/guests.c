@@ -31,7 +31,7 @@ static void put_commands(yyjson_val *facts) {
     }
     yyjson_arr_foreach(buttons, index, max, one) {
         put_text("    ", text_at(one, "command"));
-        put_text(" (the button ", text_at(one, "label"));
+        put_text(" (button ", text_at(one, "label"));
         puts(")");
     }
 }
@@ -123,7 +123,7 @@ const char *console_windows(struct console *console, char **words) {
 const char *console_close(struct console *console, char **words) {
     dx_status status = dx_hermes_window_closed(console->work->editor, words[0]);
     if (status == DX_GONE)
-        return "there is no such window";
+        return "no such window";
     if (status != DX_OK)
         return dx_status_name(status);
     windows_tell_closed(console->work, words[0], "user");
@@ -144,7 +144,7 @@ const char *console_log(struct console *console, char **words) {
     size_t wanted = words[0] ? number_of(words[0]) : LOG_SHOWN;
     yyjson_mut_val *all = console->event ? yyjson_mut_arr(console->event) : NULL;
     if (!wanted)
-        return "expected a number of lines";
+        return "expected a number of lines, at least 1";
     for (size_t i = work->log_count - (wanted < kept ? wanted : kept); i < work->log_count; i++) {
         const struct log_line *line = &work->logs[i % LOG_LINES];
         if (all) {
@@ -189,7 +189,7 @@ static dx_hermes_guest *next_match(struct console *console, const char *word, si
 
 const char *console_reload(struct console *console, char **words) {
     dx_error error = {.fault = DX_FAULT_NONE};
-    const char *why = words[0] ? "there is no such extension; list has them" : NULL;
+    const char *why = words[0] ? "no such extension; 'list' shows them" : NULL;
     dx_hermes_guest *guest;
     bool failed = false;
     for (size_t i = 0; (guest = next_match(console, words[0], &i));) {
@@ -205,7 +205,7 @@ const char *console_reload(struct console *console, char **words) {
 }
 
 const char *console_disable(struct console *console, char **words) {
-    const char *why = "there is no such extension; list has them";
+    const char *why = "no such extension; 'list' shows them";
     dx_hermes_guest *guest;
     for (size_t i = 0; (guest = next_match(console, words[0], &i)); why = NULL)
         dx_hermes_disable(guest);

@@ -108,7 +108,7 @@ static void put_out(dx_text text, dx_hl7_format format) {
 static const char *phrase_of(dx_status status, const dx_error *error) {
     return error->phrase[0]         ? error->phrase
            : status == DX_ERR_LIMIT ? "it is too large"
-           : status == DX_ERR_NOMEM ? "no memory"
+           : status == DX_ERR_NOMEM ? "out of memory"
                                     : dx_status_name(status);
 }
 
@@ -133,14 +133,14 @@ static const char *save(struct work *work, const char *path, dx_error *error, bo
                           : phrase_of(status, error);
     dx_buf_done(&out);
     if (!why && dx_hermes_saved(work->editor, path, is_other) != DX_OK)
-        cli_note("the extensions were not told that %s was written", path);
+        cli_note("could not notify the extensions that %s was saved", path);
     return why;
 }
 
 const char *message_save(struct work *work, const char *path, dx_error *error, bool *ret_misfit) {
     char *whole = store_whole_path(path, strlen(path));
     *ret_misfit = false;
-    const char *why = whole ? save(work, whole, error, ret_misfit) : "no memory";
+    const char *why = whole ? save(work, whole, error, ret_misfit) : "out of memory";
     free(whole);
     return why;
 }
@@ -150,10 +150,10 @@ static int deliver_to_file(struct work *work, const char *path) {
     bool misfit;
     const char *why = message_save(work, path, &error, &misfit);
     if (why && misfit)
-        return cli_fail(CLI_MISFIT, "the message can't be written as %s: %s",
+        return cli_fail(CLI_MISFIT, "cannot write the message as %s: %s",
                         dx_hl7_format_name(message_format(work, path)), why);
     if (why)
-        return cli_fail(CLI_USAGE, "%s can't be written: %s", path, why);
+        return cli_fail(CLI_USAGE, "cannot write %s: %s", path, why);
     return CLI_OK;
 }
 
@@ -172,7 +172,7 @@ int message_deliver(struct work *work) {
         put_out((dx_text){out.data ? out.data : "", out.len}, format);
     else
         code = cli_fail(status == DX_MISFIT ? CLI_MISFIT : CLI_NO_START,
-                        "the message can't be written as %s: %s", dx_hl7_format_name(format),
+                        "cannot write the message as %s: %s", dx_hl7_format_name(format),
                         phrase_of(status, &error));
     dx_buf_done(&out);
     return code;

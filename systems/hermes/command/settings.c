@@ -33,14 +33,14 @@ static const char *take_args(yyjson_val *list, char ***ret_args) {
         return "args: expected an array of strings";
     char **args = *ret_args = calloc(count + 1, sizeof *args);
     if (!args)
-        return "no memory";
+        return "out of memory";
     yyjson_arr_foreach(list, index, max, one) {
         const char *text = text_of(one);
         if (!text)
             return "args: expected an array of strings";
         args[index] = strdup(text);
         if (!args[index])
-            return "no memory";
+            return "out of memory";
     }
     return NULL;
 }
@@ -56,17 +56,17 @@ static const char *take_env(yyjson_val *object, char ***ret_env) {
         return "env: expected an object of strings";
     char **env = *ret_env = calloc(yyjson_obj_size(object) + 1, sizeof *env);
     if (!env)
-        return "no memory";
+        return "out of memory";
     yyjson_obj_foreach(object, index, max, key, one) {
         const char *name = text_of(key);
         const char *text = text_of(one);
         if (!text)
             return "env: expected an object of strings";
         if (!name || !*name || strchr(name, '='))
-            return "env: a name that is none";
+            return "env: invalid variable name";
         if (asprintf(&env[index], "%s=%s", name, text) < 0) {
             env[index] = NULL;
-            return "no memory";
+            return "out of memory";
         }
     }
     return NULL;
@@ -93,7 +93,7 @@ static const char *take_entry(yyjson_val *entry, struct settings *settings) {
     settings->count++; /* what is half built is freed with the rest */
     setting->path = strdup(path);
     const char *why =
-        setting->path ? take_args(yyjson_obj_get(entry, "args"), &setting->args) : "no memory";
+        setting->path ? take_args(yyjson_obj_get(entry, "args"), &setting->args) : "out of memory";
     if (!why)
         why = take_env(yyjson_obj_get(entry, "env"), &setting->env);
     if (!why && enabled && !yyjson_get_bool(enabled)) {
@@ -108,10 +108,10 @@ static int take_all(const char *path, yyjson_val *root, struct settings *setting
     size_t max;
     yyjson_val *entry;
     if (!yyjson_is_arr(list))
-        return cli_fail(CLI_USAGE, "%s: expected an object with an array of extensions", path);
+        return cli_fail(CLI_USAGE, "%s: expected an object with an array \"extensions\"", path);
     settings->at = calloc(yyjson_arr_size(list) + 1, sizeof *settings->at);
     if (!settings->at)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     yyjson_arr_foreach(list, index, max, entry) {
         size_t before = settings->count;
         const char *why = take_entry(entry, settings);
@@ -119,7 +119,7 @@ static int take_all(const char *path, yyjson_val *root, struct settings *setting
         if (why && settings->count > before)
             forget_last(settings);
         if (why)
-            cli_note("%s: extensions[%zu]: %s; it is left out", path, index, why);
+            cli_note("%s: ignoring extensions[%zu]: %s", path, index, why);
         settings->wrong += why != NULL;
     }
     return CLI_OK;
@@ -134,10 +134,10 @@ int settings_read(const char *path, struct settings *ret_settings) {
     const char *why = store_read(path, false, &text);
     yyjson_doc *doc = why ? NULL : yyjson_read_opts(text.data, text.len, 0, NULL, &error);
     if (why)
-        code = cli_fail(CLI_USAGE, "%s can't be read: %s", path, why);
+        code = cli_fail(CLI_USAGE, "cannot read %s: %s", path, why);
     else if (!doc)
-        code = cli_fail(CLI_USAGE, "%s: at byte %zu: %s", path, error.pos,
-                        text.len ? error.msg : "it is empty");
+        code = cli_fail(CLI_USAGE, "%s: invalid JSON at byte %zu: %s", path, error.pos,
+                        text.len ? error.msg : "the file is empty");
     else
         code = take_all(path, yyjson_doc_get_root(doc), ret_settings);
     yyjson_doc_free(doc);

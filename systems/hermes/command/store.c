@@ -20,7 +20,7 @@ static const char *read_all(int fd, dx_buf *out) {
             return len < 0 ? strerror(errno) : NULL;
         dx_status status = dx_buf_append(out, room, (size_t)len);
         if (status != DX_OK)
-            return status == DX_ERR_LIMIT ? "it is too large" : "no memory";
+            return status == DX_ERR_LIMIT ? "it is too large" : "out of memory";
     }
 }
 
@@ -33,7 +33,7 @@ const char *store_read(const char *path, bool plain, dx_buf *out) {
         return strerror(errno);
     const char *why = fstat(fd, &stat) != 0             ? strerror(errno)
                       : S_ISDIR(stat.st_mode)           ? strerror(EISDIR)
-                      : plain && !S_ISREG(stat.st_mode) ? "it is no file"
+                      : plain && !S_ISREG(stat.st_mode) ? "not a regular file"
                                                         : read_all(fd, out);
     close(fd);
     return why;
@@ -143,7 +143,7 @@ const char *store_write(const char *path, dx_text text) {
     bool is_there = lstat(path, &link) == 0;
     char *target = is_there && S_ISLNK(link.st_mode) ? realpath(path, NULL) : strdup(path);
     if (!target)
-        return is_there && errno == ENOENT ? "it is a link to nothing" : strerror(errno);
+        return is_there && errno == ENOENT ? "it is a broken symbolic link" : strerror(errno);
     if (lstat(target, &stat) != 0)
         number = errno == ENOENT ? replace(target, NULL, text) : errno;
     else if (!S_ISREG(stat.st_mode))

@@ -4,174 +4,210 @@
 
 #define AT(member) offsetof(struct hermes_options, member)
 
+/* What `duplex hermes --help` and `duplex hermes host --help` say, and which options they list. */
+#define HOST_TEXT                                                                                 \
+    "The Hermes editor without a window, for extensions in any language. MESSAGE is HL7 v2 text," \
+    " or a .json, .yaml or .toml file; without it the editor is empty.\n\n"                       \
+    "With --run, the commands run in order and the message is printed. Without --run, a console"  \
+    " reads commands from standard input; 'help' lists them."
+#define HOST_SHOWN \
+    "extension settings env run write format answer opener show record settle start-timeout"
+
+static const struct hermes_options usual = {
+    .settle_ms = 500, .start_ms = 10000, .stop_ms = 5000, .debounce_ms = 500};
+
 static const cli_option extension_options[] = {
-    {"extension", 'e', CLI_TEXTS, "'COMMAND ARG...'",
-     "start this extension; its words are split as a shell does, but nothing is expanded and no"
-     " shell is run; may be repeated",
+    {"extension", 'x', CLI_TEXTS, "'COMMAND ARG...'",
+     "start this extension; quotes work as in a shell, but no shell is run; may be repeated",
      AT(extensions)},
     {"settings", 0, CLI_FILE, "FILE",
-     "start the extensions that Hermes' own settings.json has, those with \"enabled\": false left"
-     " out",
+     "start the extensions of a Hermes settings.json, except those with \"enabled\": false",
      AT(settings)},
-    {"env", 0, CLI_TEXTS, "NAME=VALUE", "for all extensions; may be repeated", AT(env)},
+    {"env", 0, CLI_TEXTS, "NAME=VALUE", "set a variable for all extensions; may be repeated",
+     AT(env)},
     CLI_CLEAN_ENV(AT(clean_env)),
     {"inherit-env", 0, CLI_FLAG, NULL,
      "pass the whole environment to the extensions of --settings, too", AT(inherit_env)},
-    {"cwd", 0, CLI_FOLDER, "FOLDER", "where extensions run (here)", AT(cwd)},
+    {"cwd", 0, CLI_FOLDER, "FOLDER", "run extensions in this folder (the current one)", AT(cwd)},
     {"data", 0, CLI_FOLDER, "FOLDER",
-     "where they may keep their data; is made if it is not there ($XDG_DATA_HOME/duplex/hermes, "
-     "else"
+     "the data folder of extensions, created if it does not exist ($XDG_DATA_HOME/duplex/hermes, or"
      " ~/.local/share/duplex/hermes)",
      AT(data)},
     {"revision", 0, CLI_CHOICE, "exact|2025-11-24",
-     "exact: with the defects of Hermes 0.1.0 in what is answered and edited; 2025-11-24: a command"
-     " is a request, as it was then (the protocol as it is documented now)",
+     "exact: respond and edit with the defects of Hermes 0.1.0; 2025-11-24: commands are requests,"
+     " as in that version (the current protocol document)",
      AT(revision)},
     {"shape", 0, CLI_CHOICE, "keys|segments",
-     "how extensions get the message as json, yaml or toml: segments as keys, as the protocol's"
-     " document has it, which loses the order of different segments, or as a list, as Hermes 0.1.0"
-     " has it (keys; exact: segments)",
+     "how extensions get the message as json, yaml or toml: segments as keys, as in the protocol"
+     " document, which loses the order of different segments; or an ordered list of segments, as in"
+     " Hermes 0.1.0 (keys; with --revision exact: segments)",
      AT(shape)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option work_options[] = {
     {"run", 'r', CLI_TEXTS, "COMMAND",
-     "run this command of an extension instead of the console; may be repeated: they run in order",
+     "run this command of an extension instead of the console; may be repeated, in order",
      AT(runs)},
     {"write", 'w', CLI_FILE, "FILE",
-     "write the message there in the end, - is the standard output (with --run: -)", AT(write)},
+     "write the message to this file at the end; -: standard output (with --run: -)", AT(write)},
     {"format", 'f', CLI_CHOICE, "hl7|json|yaml|toml",
-     "of what is written or shown (a file's: by how its name ends, else hl7)", AT(format)},
+     "format of what is written or shown (by the name of the file, or hl7)", AT(format)},
     {"answer", 'a', CLI_TEXTS, "DIALOG=ANSWER",
-     "the answer to a dialog; may be repeated, see below", AT(answers)},
+     "answer a dialog: showConfirm=yes, openFile=PATH, any=cancel, ...; may be repeated",
+     AT(answers)},
     {"opener", 0, CLI_TEXT, "'COMMAND ARG...'",
-     "opens windows: the URL is its last word, there is no shell (URLs are only told)", AT(opener)},
-    {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
-    {"record", 'o', CLI_FILE, "FILE", "record the traffic", AT(record)},
+     "open windows with this program; the URL is its last argument, no shell is run (print the"
+     " URL)",
+     AT(opener)},
+    {"show", 's', CLI_FLAG, NULL, "print all traffic to stderr", AT(show)},
+    {"record", 'o', CLI_FILE, "FILE", "record the traffic to this file", AT(record)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option time_options[] = {
     {"settle", 0, CLI_TIME, "TIME",
-     "so long an extension says nothing when its command is done (500ms)", AT(settle_ms)},
-    {"start-timeout", 0, CLI_TIME, "TIME",
-     "for an extension's answer to initialize; then it is ended (10s)", AT(start_ms)},
-    {"stop-timeout", 0, CLI_TIME, "TIME", "for its answer to shutdown; then it is killed (5s)",
+     "a command is done once its extension has been quiet for this long; 0: at once (500ms)",
+     AT(settle_ms)},
+    {"start-timeout", 0, CLI_LIMIT, "TIME",
+     "limit for the response to initialize; then the extension is stopped (10s)", AT(start_ms)},
+    {"stop-timeout", 0, CLI_TIME, "TIME",
+     "limit for the response to shutdown; then the extension is killed; 0: at once (5s)",
      AT(stop_ms)},
     {"debounce", 0, CLI_TIME, "TIME",
-     "so long the message rests before extensions are told that it changed (500ms)",
+     "notify extensions of a change once the message has not changed for this long; 0: at once"
+     " (500ms)",
      AT(debounce_ms)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_group groups[] = {
     {"Extensions", extension_options, 0},
-    {"What is done", work_options, 0},
+    {"Input and output", work_options, 0},
     {"Times", time_options, 0},
     {NULL, NULL, 0},
 };
 
 static const char *const examples[] = {
-    "Run a command of an extension over a message, keep the result:",
-    "duplex hermes host -e ./normalise --run names/normalise -w out.hl7 patient.hl7",
-    "See what a message is in JSON after that, and all that was said:",
-    "duplex hermes host -e ./normalise --run names/normalise --format json --show patient.hl7",
-    "Try an extension by hand; windows open in the browser:",
-    "duplex hermes host -e 'python3 mine.py --debug' --opener xdg-open patient.hl7",
-    "The same from a script:",
-    "printf 'run mine/check\\nwait\\nget PID.5.1\\n' | duplex hermes host -e ./mine patient.hl7",
-    "Answer its dialogs without anybody there:",
-    "duplex hermes host -e ./mine --run mine/import -a showConfirm=yes -a openFile=in.csv",
+    "Run a command of an extension and print the message:",
+    "duplex hermes host -x build/examples/hermes-normalise --run names/normalise"
+    " build/examples/adt.hl7",
+    "Convert the result to JSON, and show the traffic:",
+    "duplex hermes host -x build/examples/hermes-normalise --run names/normalise -f json --show"
+    " build/examples/adt.hl7",
+    "Try an extension by hand, in a console ('help' lists its commands):",
+    "duplex hermes host -x build/examples/hermes-window build/examples/adt.hl7",
+    "Do the same from a script:",
+    "printf 'run window/open\\nwait\\nwindows\\n' | duplex hermes host -x"
+    " build/examples/hermes-window build/examples/adt.hl7",
     NULL,
 };
 
 static const char *const environment[] = {
     "XDG_DATA_HOME",
-    "where extensions keep their data, see --data",
+    "where the data folder of extensions is, see --data",
     "HOME",
-    "the same, if that is not set",
+    "the same, if XDG_DATA_HOME is not set",
     NULL,
+};
+
+static const cli_subcommand subcommands[] = {
+    {.name = "host",
+     .words = "[OPTION...] [MESSAGE]",
+     .summary = "Open an HL7 message, start extensions, and do what they ask",
+     .text = HOST_TEXT,
+     .shown = HOST_SHOWN,
+     .examples = examples},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
+};
+
+static const char *const guesses[] = {
+    "edit",       "host", "editor", "host", "open",    "host", "run",       "host",
+    "start",      "host", "serve",  "host", "console", "host", "extension", "host",
+    "extensions", "host", "show",   "host", "client",  "host", NULL,
 };
 
 const cli_verb cli_hermes = {
     .name = "hermes",
     .words = "host [OPTION...] [MESSAGE]",
-    .summary = "edit an HL7 message with extensions of the Hermes editor",
-    .text =
-        "An editor of HL7 v2 messages without a window, for extensions of Hermes (the Hermes"
-        " Extension API): it starts them, opens MESSAGE, and does what they ask. MESSAGE is a file"
-        " of HL7 text, or a document if its name ends in .json, .yaml, .yml or .toml; with --run it"
-        " may be - for the standard input; without it the editor is empty. Bytes that no change"
-        " touches stay as they are.\n\n"
-        "With --run it is not interactive: the commands are run one after the other, the message is"
-        " written, and everything is stopped. A command has no answer; it counts as done when its"
-        " extension has no request open, has said and read nothing for the time of --settle, and"
-        " did not compute in that time (for a minute at the most). When something fails, nothing is"
-        " written. A file is replaced as a whole or not at all.\n\n"
-        "Without --run it is a console, which reads commands from the standard input; the end of"
-        " the input ends it. Words are split as a shell does. A line that begins with # says"
-        " nothing. From a pipe or a file, a command that fails does not end it, but makes the exit"
-        " code 1.\n\n"
+    .summary = "Edit an HL7 message with extensions of the Hermes editor",
+    .text = HOST_TEXT,
+    .details =
+        "MESSAGE is a file of HL7 text. A file whose name ends in .json, .yaml, .yml or .toml is"
+        " converted. With --run, MESSAGE may be - for standard input. Without MESSAGE, the editor"
+        " is empty. Bytes that no edit touches are preserved.\n\n"
+        "With --run, Duplex runs the commands in order, writes the message, and stops the"
+        " extensions. A command has no response. It counts as done when its extension has no open"
+        " request, has sent and read nothing for the --settle time, and was not computing during"
+        " that time (Duplex waits at most one minute for an extension that computes). If anything"
+        " fails, nothing is written. A file is replaced completely or not at all.\n\n"
+        "Without --run, a console reads commands from standard input until the input ends. It"
+        " splits lines into words as a shell does. A line that begins with # is a comment. If the"
+        " input is not a terminal, a command that fails does not end the console, but makes the"
+        " exit code 1.\n\n"
         "  help               list the commands\n"
-        "  list               the extensions, their state, their commands\n"
-        "  run COMMAND        tell the extension that has it to run it; see wait\n"
-        "  wait [TIME]        until all extensions are quiet, or fail after TIME (30s)\n"
-        "  show [FORMAT]      the message, a segment a line: hl7, json, yaml, toml\n"
-        "  get PATH           what stands there: PID.5.1, OBX[2].5, PID.3[2].1\n"
-        "  set PATH VALUE     put a text there; separators in it are escaped\n"
+        "  list               list the extensions, their states and commands\n"
+        "  run COMMAND        run a command of an extension; see wait\n"
+        "  wait [TIME]        wait until all extensions are quiet, at most TIME (30s)\n"
+        "  show [FORMAT]      print the message as hl7, json, yaml or toml\n"
+        "  get PATH           print the value at a path: PID.5.1, OBX[2].5, PID.3[2].1\n"
+        "  set PATH VALUE     set the value at a path; separators in it are escaped\n"
         "  create SEG         add an empty segment: NK1, or NK1[2]\n"
-        "  remove SEG         take a segment away\n"
-        "  undo               take the last change back\n"
-        "  save [FILE]        write the message to its file, or to that one\n"
-        "  open FILE          another message in place of this one\n"
-        "  new                an empty message in place of this one\n"
-        "  windows            the windows that are open\n"
-        "  close WINDOW       close one, as its user would\n"
-        "  log [N]            the last N lines that extensions have logged (20)\n"
-        "  schema             how extensions want fields to be shown, as JSON\n"
-        "  reload [EXTENSION] start it anew (its name, or its number in the list); all\n"
-        "  disable EXTENSION  end it\n"
-        "  quit               end; changes that are not saved are lost\n\n"
-        "A dialog of an extension is answered by --answer. Without one it is asked at the terminal"
-        " if the console is at a terminal; else messages count as read, questions are answered with"
-        " no, and no file is chosen. Several answers to one kind of dialog are given one after the"
-        " other, and the last one stays. Paths are made absolute.\n\n"
+        "  remove SEG         remove a segment\n"
+        "  undo               undo the last change\n"
+        "  save [FILE]        save the message to its file, or to FILE\n"
+        "  open FILE          open another message\n"
+        "  new                start an empty message\n"
+        "  windows            list the open windows\n"
+        "  close WINDOW       close a window, as a user would\n"
+        "  log [N]            print the last N log lines of extensions (20)\n"
+        "  schema             print what extensions say about fields, as JSON\n"
+        "  reload [EXTENSION] restart an extension (by its name, or its number in the\n"
+        "                     list), or all of them\n"
+        "  disable EXTENSION  stop an extension\n"
+        "  quit               quit; unsaved changes are lost\n\n"
+        "--answer answers a dialog of an extension. Without an answer, the dialog is shown if the"
+        " console runs on a terminal. Otherwise a message counts as read, the answer to a question"
+        " is no, and no file is chosen. Several answers to one kind of dialog are used in order,"
+        " and the last one is reused. Paths are made absolute.\n\n"
         "  showMessage=ok            showConfirm=yes           showConfirm=no\n"
         "  openFile=PATH             openFiles=PATH:PATH...    saveFile=PATH\n"
         "  selectDirectory=PATH      DIALOG=cancel             any=cancel\n\n"
-        "What happens is told on the standard error: states of extensions, their logs, changes,"
-        " windows, dialogs. Results are on the standard output. With --json both are there, an"
-        " object a line, with these members besides \"event\":\n\n"
+        "Events are reported on stderr: states of extensions, their logs, changes, windows,"
+        " dialogs. Results are printed to stdout. With --json both are printed to stdout, one"
+        " object per line, with these members besides \"event\":\n\n"
         "  state      extension, state (starting, initializing, running,\n"
-        "             shutting_down, stopped, failed), reason if there is one\n"
+        "             shutting_down, stopped, failed), reason (if any)\n"
         "  log        extension, level (info, warn, error), text\n"
-        "  message    by (an extension, or null), text: the message is another one\n"
+        "  message    by (an extension, or null), text: the new message\n"
         "  window     extension, id, url, title, width, height, modal, resizable\n"
         "  closed     id, reason (user, extension, shutdown)\n"
         "  dialog     extension, method, params, answer (true, false, paths, null)\n"
-        "  violation  extension, text: it broke the protocol\n"
-        "  suppressed extension, text: how many of its log lines and violations are not\n"
-        "             shown (more than 1,000 or 1 MiB a second, or the same)\n"
-        "  result     command, ok, error if it is not; and what the command gives:\n"
+        "  violation  extension, text: how it violated the protocol\n"
+        "  suppressed extension, text: how many log lines and violations are not shown\n"
+        "             (repeated, or more than 1,000 or 1 MiB per second)\n"
+        "  result     command, ok, error if it failed, and the output of the command:\n"
         "             text, file, extension, extensions, windows, lines, schema,\n"
-        "             commands; of --run: the command \"write\", format, text\n\n"
-        "Text that is not UTF-8 has U+FFFD in it there, and \"lossy\": true behind it.\n\n"
-        "Of the exit codes, 1 is a command that no extension has, or one of a console that is not"
-        " at a terminal and failed, or that a command was answered with a failure (revision"
-        " 2025-11-24); 3 means that not a single extension could be started; 4 that, with --run, an"
-        " extension failed or ended by itself, or changed the message after it was written; 5 "
-        "that, with --run, one did not "
-        "answer"
-        " initialize in time; 7 that the message can't be written in that format. SIGINT and"
-        " SIGTERM stop the extensions and end with 130; nothing is written then. A second one ends"
-        " at once.",
+        "             commands; with --run: the command \"write\", format, text\n\n"
+        "Text that is not valid UTF-8 is printed with U+FFFD, followed by \"lossy\": true.\n\n"
+        "Exit codes: 1: no extension has the command; a command of a console that is not on a"
+        " terminal failed; or the extension answered the command with a failure (revision"
+        " 2025-11-24). 3: no extension could be started. 4: with --run, an extension failed or"
+        " exited on its own, or changed the message after it was written. 5: with --run, an"
+        " extension did not answer initialize in time. 7: the message cannot be written in that"
+        " format. SIGINT and SIGTERM stop the extensions and exit with 130; nothing is written. A"
+        " second signal exits at once.",
     .groups = groups,
     .examples = examples,
+    .shown = HOST_SHOWN,
+    .subcommands = subcommands,
+    .guesses = guesses,
+    .old_letters = "e=extension",
     .environment = environment,
     .codes = "13457",
     .word = CLI_A_FILE,
     .is_program = true,
     .size = sizeof(struct hermes_options),
+    .usual = &usual,
 };

@@ -29,7 +29,7 @@ static const char *open_page(struct work *work, const char *url) {
     struct words words = {NULL, 0};
     pid_t pid;
     if (work->opener_count == OPENERS_MAX)
-        return "too many programs that open pages still run";
+        return "too many of its programs are still running";
     const char *why = words_split(work->options->opener, &words);
     if (!why)
         why = cli_open_page(words.at, url, &pid);
@@ -107,9 +107,9 @@ static void tell_exit(struct work *work, int status) {
         return;
     news_begin(work, "--opener");
     if (WIFSIGNALED(status))
-        fprintf(stderr, "the program was ended by signal %d", WTERMSIG(status));
+        fprintf(stderr, "the program was killed by signal %d", WTERMSIG(status));
     else
-        fprintf(stderr, "the program left with code %d", WEXITSTATUS(status));
+        fprintf(stderr, "the program exited with code %d", WEXITSTATUS(status));
     news_end(work);
 }
 

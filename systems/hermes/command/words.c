@@ -9,7 +9,7 @@ const char *words_split(const char *line, struct words *ret_words) {
     size_t count = 0;
     dx_status status = dx_hermes_split(line, &at, NULL);
     if (status != DX_OK)
-        return status == DX_ERR_NOMEM ? "no memory" : "a quote is not closed";
+        return status == DX_ERR_NOMEM ? "out of memory" : "unclosed quote";
     while (at[count])
         count++;
     *ret_words = (struct words){at, count};

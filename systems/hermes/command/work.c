@@ -44,13 +44,15 @@ static char *data_folder(const struct hermes_options *options, int *ret_code) {
     else if (home && home[0] == '/')
         len = asprintf(&path, "%s/.local/share/duplex/hermes", home);
     else
-        return cli_fail(CLI_USAGE, "HOME is not set: say --data FOLDER"), NULL;
+        return cli_fail_hint(CLI_USAGE, "pass --data FOLDER",
+                             "no data folder for extensions: HOME is not set"),
+               NULL;
     if (len < 0)
-        return *ret_code = cli_fail(CLI_NO_START, "no memory"), NULL;
+        return *ret_code = cli_fail(CLI_NO_START, "out of memory"), NULL;
     const char *why = store_make_folder(path);
     char *whole = why ? NULL : realpath(path, NULL);
     if (!whole)
-        cli_fail(CLI_USAGE, "%s can't be made: %s", path, why ? why : strerror(errno));
+        cli_fail(CLI_USAGE, "cannot create %s: %s", path, why ? why : strerror(errno));
     free(path);
     return whole;
 }
@@ -65,9 +67,9 @@ static dx_hermes_config configure(struct work *work, const char *data) {
         config.data_directory = data;
     config.inherit_env = options->inherit_env && !options->clean_env;
     config.cwd = options->cwd;
-    config.start_ms = options->start_ms ? options->start_ms : config.start_ms;
-    config.stop_ms = options->stop_ms ? options->stop_ms : config.stop_ms;
-    config.changed_ms = options->debounce_ms ? options->debounce_ms : config.changed_ms;
+    config.start_ms = options->start_ms;
+    config.stop_ms = options->stop_ms;
+    config.changed_ms = options->debounce_ms;
     config.recorder = work->recorder;
     config.on_state = crew_on_state;
     config.on_message = news_on_message;
@@ -98,7 +100,7 @@ static int open_editor(struct work *work) {
     dx_hermes_config config = configure(work, data);
     if (cli_loop_new(options->keep_daemons, &work->loop, &error) != DX_OK ||
         dx_hermes_new(work->loop, &config, &work->editor, &error) != DX_OK)
-        code = cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
+        code = cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "out of memory");
     else
         work->limiter = dx__log_limiter_new(work->loop, news_on_summary, work);
     free(data);
@@ -120,10 +122,10 @@ static int check_started(struct work *work) {
         const struct member *member = &work->members[i];
         const char *name = dx_hermes_guest_name(member->guest);
         if (dx_hermes_guest_is_late(member->guest))
-            return cli_fail(CLI_LATE, "%s did not start in time (--start-timeout)", name);
+            return cli_fail_hint(CLI_LATE, "--start-timeout sets the limit",
+                                 "%s timed out: no response to initialize", name);
         if (member->started && dx_hermes_guest_state(member->guest) != DX_HERMES_RUNNING)
-            return cli_fail(CLI_ENDED, "%s did not start: %s", name,
-                            dx_hermes_guest_why(member->guest));
+            return cli_fail(CLI_ENDED, "%s did not start: it %s", name, crew_why(member->guest));
     }
     return CLI_OK;
 }
@@ -132,20 +134,20 @@ static int run_one(struct work *work, const char *command) {
     dx_hermes_guest *guest = NULL;
     dx_status status = dx_hermes_run(work->editor, dx_str(command), &guest);
     if (status == DX_GONE)
-        return cli_fail(CLI_REFUSED, "no extension has the command %s", command);
+        return cli_fail(CLI_REFUSED, "no extension has the command '%s'", command);
     if (status != DX_OK)
-        return cli_fail(CLI_REFUSED, "%s can't be run: %s", command, dx_status_name(status));
+        return cli_fail(CLI_REFUSED, "cannot run '%s': %s", command, dx_status_name(status));
     struct member *member = crew_member(work, guest);
     if (!member)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     member->told_ms = cli_now();
     member->failed = false;
     for (uint64_t until; !crew_is_quiet(work, member, &until); work_wait(work, until, false)) {
         if (cli_interrupts())
             return told_interrupt();
         if (dx_hermes_guest_state(guest) != DX_HERMES_RUNNING)
-            return cli_fail(CLI_ENDED, "%s ended before %s was done: %s",
-                            dx_hermes_guest_name(guest), command, dx_hermes_guest_why(guest));
+            return cli_fail(CLI_ENDED, "%s did not finish: %s %s", command,
+                            dx_hermes_guest_name(guest), crew_why(guest));
     }
     if (member->failed)
         return cli_fail(CLI_REFUSED, "%s failed", command);
@@ -171,7 +173,7 @@ static int run_console(struct work *work) {
         return delivered == CLI_OK ? code : delivered;
     }
     if (lost)
-        cli_note("the changes of the message were not saved");
+        cli_note("unsaved changes to the message were discarded");
     return code;
 }
 
@@ -180,7 +182,7 @@ static int work_on(struct work *work, const char *path, dx_text text) {
     size_t count;
     const char *why = path ? message_open(work, path, text) : NULL;
     if (why)
-        return cli_fail(CLI_USAGE, "%s can't be opened: %s", path, why);
+        return cli_fail(CLI_USAGE, "cannot open %s: %s", path, why);
     int code = crew_start(work, &count);
     if (code != CLI_OK)
         return code;
@@ -200,8 +202,8 @@ static int leave(struct work *work, int code) {
         if (cli_interrupts() && code == CLI_OK)
             code = told_interrupt();
         if (work->came_late && code == CLI_OK)
-            code = cli_fail(CLI_ENDED, "the message was changed after it was written: give --settle"
-                                       " more time");
+            code = cli_fail_hint(CLI_ENDED, "pass a longer --settle",
+                                 "an extension changed the message after it was written");
     }
     dx_hermes_free(work->editor);
     dx__log_limiter_free(work->limiter);
@@ -220,15 +222,15 @@ int work_run(const struct hermes_options *options, const char *message) {
     dx_buf text;
     int code = CLI_OK;
     if (!work)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     work->options = options;
     work->began_us = dx_recorder_now_us();
-    work->settle_ms = options->settle_ms ? options->settle_ms : 500;
+    work->settle_ms = options->settle_ms;
     work->interactive = !options->runs.count && !cli_voice.json && isatty(STDIN_FILENO);
     dx_buf_init(&text, 4 * dx_hl7_defaults().text_max, NULL);
     const char *why = message ? message_read(message, false, &text, &error) : NULL;
     if (why)
-        code = cli_fail(CLI_USAGE, "%s can't be read: %s", message, why);
+        code = cli_fail(CLI_USAGE, "cannot read %s: %s", message, why);
     cli_catch_signals();
     if (code == CLI_OK)
         code = open_editor(work);

@@ -75,6 +75,8 @@ bool work_wait(struct work *work, uint64_t until, bool input);
 /* Starts all that were asked for; *ret_count is how many did start. An exit code. */
 int crew_start(struct work *work, size_t *ret_count);
 struct member *crew_member(struct work *work, dx_hermes_guest *guest);
+/* Why it is not running any more: "exited on its own", … */
+const char *crew_why(const dx_hermes_guest *guest);
 /* Waits until none is starting, or a signal has come. */
 void crew_wait_started(struct work *work);
 bool crew_is_starting(const struct work *work);

@@ -157,9 +157,9 @@ static void on_message(dx_hermes_extension *extension, const dx_hermes_answer *a
     else if (!edit_field(hl7, "PID", 5, &list) || !edit_field(hl7, "NK1", 2, &list))
         fprintf(stderr, "[ERROR] out of memory\n");
     else if (!list.count)
-        fprintf(stderr, "[INFO] all names are as they should be\n");
+        fprintf(stderr, "[INFO] all names are normalised already\n");
     else if (dx_hermes_patch_message(extension, list.patches, list.count, &ask) != DX_OK)
-        fprintf(stderr, "[ERROR] the editor can't be asked\n");
+        fprintf(stderr, "[ERROR] cannot send a request to the editor\n");
     for (size_t i = 0; i < list.count; i++)
         fprintf(stderr, "[INFO] %s: %s\n", list.patches[i].path.at, list.patches[i].value.at);
     edits_done(&list);
@@ -185,7 +185,7 @@ int main(void) {
         {NULL},
     };
     dx_hermes_extension_config config = dx_hermes_extension_defaults("Names", "1.0.0");
-    config.description = "Writes the names of people alike.";
+    config.description = "Normalises the names of people.";
     config.commands = commands;
     config.buttons = buttons;
     return dx_hermes_extension_run(&config);

@@ -88,7 +88,8 @@ static bool is_date(dx_text text) {
 static void check_date(const dx_hl7 *hl7, const char *path, struct report *report) {
     dx_text date = get(hl7, path);
     if (date.len && !is_date(date))
-        find(report, false, path, "this is no date (YYYY[MM[DD[HHMM[SS]]]] and a zone)");
+        find(report, false, path,
+             "not a valid date (YYYY[MM[DD[HHMM[SS]]]], with or without a time zone)");
 }
 
 static void check_type(const dx_hl7 *hl7, int number, struct report *report) {
@@ -103,9 +104,9 @@ static void check_type(const dx_hl7 *hl7, int number, struct report *report) {
     snprintf(word, sizeof word, " %.*s ", (int)(type.len < 6 ? type.len : 6),
              type.at ? type.at : "");
     if (has_value && !type.len)
-        find(report, true, path, "there is a value, but no type of it");
+        find(report, true, path, "a value without a value type");
     else if (has_value && (type.len > 3 || !strstr(known, word)))
-        find(report, true, path, "this type of a value is not known");
+        find(report, true, path, "unknown value type");
 }
 
 static void check(dx_text message, struct report *report) {
@@ -119,7 +120,7 @@ static void check(dx_text message, struct report *report) {
     }
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!get(hl7, needed[i]).len)
-            find(report, true, needed[i], "this must not be empty");
+            find(report, true, needed[i], "must not be empty");
     check_date(hl7, "PID.7", report);
     char path[32];
     for (int i = 1; snprintf(path, sizeof path, "OBX[%d]", i), get(hl7, path).at; i++) {
@@ -148,7 +149,7 @@ static void on_message(dx_hermes_extension *extension, const dx_hermes_answer *a
     check(answer->message, &report);
     dx_hermes_question result = {
         .title = "Validation",
-        .message = report.len ? report.text : "Nothing was found.",
+        .message = report.len ? report.text : "No problems found.",
         .kind = report.errors     ? "error"
                 : report.warnings ? "warning"
                                   : "info",
@@ -167,7 +168,7 @@ static void validate(dx_hermes_extension *extension, const char *command, void *
 int main(void) {
     static const dx_hermes_command commands[] = {{"validate/now", validate}, {NULL, NULL}};
     dx_hermes_extension_config config = dx_hermes_extension_defaults("Validate", "1.0.0");
-    config.description = "Says what an integrator would ask about.";
+    config.description = "Reports what an integrator would ask about.";
     config.commands = commands;
     config.on_changed = on_changed;
     config.changes_with_content = 1;

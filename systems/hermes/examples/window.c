@@ -20,9 +20,9 @@ static void on_noted(dx_hermes_extension *extension, const dx_hermes_answer *ans
     if (!answer->ok)
         fprintf(stderr, "[ERROR] %s\n", answer->why);
     else if (state->closed)
-        fprintf(stderr, "[INFO] the note came after the window was closed\n");
+        fprintf(stderr, "[INFO] the note was written after the window was closed\n");
     else
-        fprintf(stderr, "[INFO] the note came while the window is open\n");
+        fprintf(stderr, "[INFO] the note was written while the window is open\n");
 }
 
 static void on_opened(dx_hermes_extension *extension, const dx_hermes_answer *answer, void *user) {
@@ -72,7 +72,8 @@ static void on_message(dx_hermes_extension *extension, const dx_hermes_answer *a
     dx_text note = {"", 0};
     char path[32] = "NTE";
     if (!answer->ok || dx_hl7_new(&config, answer->message, &hl7, NULL) != DX_OK) {
-        fprintf(stderr, "[ERROR] no message for \"%s\" %s\n", state->closing, answer->why);
+        fprintf(stderr, "[ERROR] cannot note \"%s\": no message: %s\n", state->closing,
+                answer->why);
         return;
     }
     for (int i = 1; note.at; i++) {
@@ -108,7 +109,7 @@ int main(void) {
     static const dx_hermes_command commands[] = {{"window/open", open_window}, {NULL, NULL}};
     static struct state state;
     dx_hermes_extension_config config = dx_hermes_extension_defaults("Window", "1.0.0");
-    config.description = "Opens a window and notes what becomes of it.";
+    config.description = "Opens a window and notes when it is closed.";
     config.commands = commands;
     config.on_window_closed = on_window_closed;
     config.user = &state;

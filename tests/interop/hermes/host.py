@@ -245,11 +245,11 @@ def normalise(host):
     # What is right already is left alone: one question, no patch.
     host.notify("command/execute", {"command": "names/normalise"})
     host.serve_get()
-    host.logs("[INFO] all names are as they should be")
+    host.logs("[INFO] all names are normalised already")
 
     # Nothing open; an answer without what was asked for; an error; a patch that fails.
     for result, said in (({"message": ""}, "there is no message to work on"),
-                         ({"text": "MSH"}, "does not fit"), (None, "does not fit")):
+                         ({"text": "MSH"}, "invalid response"), (None, "invalid response")):
         host.notify("command/execute", {"command": "names/normalise"})
         host.answer(host.asked("editor/getMessage"), result)
         host.logs(said)
@@ -293,19 +293,19 @@ def validate(host):
             expect(part in request["params"]["message"], "%r is not in %r" % (part, request["params"]))
         host.answer(request, {"acknowledged": True})
 
-    now("info", ["Nothing was found."])
+    now("info", ["No problems found."])
     expect(not [line for line in host.logged if "[WARN]" in line or "[ERROR]" in line], "it found something")
     good = list(host.lines)
     bad = {"MSH.9": "ORU^R01", "MSH.10": "MSG00001", "MSH.12": "2.5", "PID.3": "12345^^^HOSP^MR"}
     for path, text in bad.items():
         changed("\r".join(good).replace(text, "", 1))
-        host.logs("[ERROR] %s: this must not be empty" % path)
+        host.logs("[ERROR] %s: must not be empty" % path)
     changed("\r".join(good).replace("|NM|WBC", "||WBC"), filePath="/tmp/Å.hl7")
-    host.logs("[ERROR] OBX[1].2: there is a value, but no type of it")
+    host.logs("[ERROR] OBX[1].2: a value without a value type")
     changed("\r".join(good).replace("|ST|NOTE", "|XX|NOTE"))
-    host.logs("[ERROR] OBX[2].2: this type of a value is not known")
+    host.logs("[ERROR] OBX[2].2: unknown value type")
     changed("\r".join(good).replace("20240115083000+0100", "20240115083000+1"))
-    host.logs("[WARN] OBX[1].14: this is no date")
+    host.logs("[WARN] OBX[1].14: not a valid date")
     host.logged.clear()
     for date, fits in (("1980", 1), ("198002", 1), ("19800229", 1), ("198002292359", 1),
                        ("19800229235959", 1), ("19800229235959.1234-0500", 1), ("1980+0100", 1), ('""', 1),
@@ -316,12 +316,12 @@ def validate(host):
         changed("\r".join(good).replace("19800229", date))
         host.notify("command/execute", {"command": "no/" + date})
         host.logs("no/" + date)
-        found = any("[WARN] PID.7: this is no date" in line for line in host.logged)
+        found = any("[WARN] PID.7: not a valid date" in line for line in host.logged)
         expect(found != bool(fits), "the date %s: %r" % (date, host.logged))
     host.lines = [good[0].replace("ORU^R01", ""), good[1].replace("19800229", "yesterday")]
-    now("error", ["MSH.9: this must not be empty", "PID.7: this is no date"])
+    now("error", ["MSH.9: must not be empty", "PID.7: not a valid date"])
     host.lines = [good[0], good[1].replace("19800229", "yesterday")]
-    now("warning", ["PID.7: this is no date"])
+    now("warning", ["PID.7: not a valid date"])
     changed("PID|1")
     host.logs("[ERROR] message: ")
     host.notify("message/changed", {"hasFile": False})  # without what was asked for
@@ -350,7 +350,7 @@ def window(host):
     host.logs("[INFO] noted: closed: user")
     expect(not any("note came" in line for line in host.logged), "the first note was not answered yet")
     host.answer(held, host.patch(held))
-    host.logs("[INFO] the note came after the window was closed")
+    host.logs("[INFO] the note was written after the window was closed")
     expect(host.line("NTE", 1) == "NTE|1||a note of the laboratory", "the other note was lost")
     expect(host.line("NTE", 2) == "NTE|||closed: user", "the note is %r" % host.line("NTE", 2))
     expect(re.match(r"ZWN\|\d{14}\+0000$", host.line("ZWN")), "ZWN is %r" % host.line("ZWN"))
@@ -359,7 +359,7 @@ def window(host):
     host.notify("command/execute", {"command": "window/open"})
     first = host.asked("editor/patchMessage")
     host.answer(first, host.patch(first))
-    host.logs("[INFO] the note came while the window is open")
+    host.logs("[INFO] the note was written while the window is open")
     host.write({"id": host.asked("ui/openWindow")["id"], "error": {"code": -32008, "message": "no display"}})
     host.logs("[ERROR] ui/openWindow: no display (-32008)")
     host.notify("window/closed", {"windowId": "another"})

@@ -68,6 +68,8 @@ duplex_system(finecode Finecode)
 find_package(CURL REQUIRED)
 duplex_system(autohand Autohand CURL::libcurl)
 configure_file(examples/hermes/adt.hl7 ${PROJECT_BINARY_DIR}/examples/adt.hl7 COPYONLY)
+configure_file(examples/reginald/workstation.toml
+               ${PROJECT_BINARY_DIR}/examples/workstation.toml COPYONLY)
 file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} examples/finecode-demo/*)
 foreach(file IN LISTS files)
     configure_file(${file} ${PROJECT_BINARY_DIR}/${file} COPYONLY)

@@ -29,7 +29,7 @@ static dx_status open_protocol(dx_reginald *host, dx_error *reterr) {
     char name[64] = "reginald";
     config.allocator = &host->alloc;
     if (is_revision(host, "gen-b"))
-        return dx__reginald_host_fail(reterr, "the host does not speak generation B", "");
+        return dx__reginald_host_fail(reterr, "the host does not support generation B", "");
     if (host->config.revision) {
         dx__say_str(name, sizeof name, "@");
         dx__say_str(name, sizeof name, host->config.revision);

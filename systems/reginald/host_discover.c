@@ -33,13 +33,13 @@ static const char *name_of(const char *path) {
 
 static void on_limit(dx_timer *timer, void *user) {
     (void)timer;
-    dx__reginald_host_guest_kill(user, "it did not leave in time");
+    dx__reginald_host_guest_kill(user, "it did not exit in time");
 }
 
 dx_status dx_reginald_add(dx_reginald *host, const char *path, const char *name,
                           dx_reginald_guest **ret_guest, dx_error *reterr) {
     if (!path || !path[0])
-        return dx__reginald_host_fail(reterr, "a plugin needs a program", "");
+        return dx__reginald_host_fail(reterr, "a plugin needs a program to run", "");
     dx_status status = reserve(host);
     if (status != DX_OK)
         return status;

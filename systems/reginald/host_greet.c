@@ -25,10 +25,14 @@ static void fail_by(dx_reginald_guest *guest, const char *method, const dx_event
         text[0] = '\0';
         break;
     case DX_OUTCOME_INVALID:
-        snprintf(before, sizeof before, "answered %s with something else: ", method);
+        snprintf(before, sizeof before, "sent an invalid response to %s: ", method);
         break;
     case DX_OUTCOME_LOST:
-        snprintf(before, sizeof before, "ended before it answered %s: ", method);
+        snprintf(before, sizeof before, "%s before it answered %s: ",
+                 event->error.fault == DX_FAULT_EXITED || event->error.fault == DX_FAULT_KILLED
+                     ? "exited"
+                     : "was disconnected",
+                 method);
         break;
     default:
         snprintf(before, sizeof before, "did not answer %s", method);
@@ -48,8 +52,8 @@ static void take_facts(dx_reginald_guest *guest, dx_link *link) {
     if (status == DX_OK)
         status = dx__reginald_host_offers_read(guest, reason);
     if (status != DX_OK) {
-        dx__reginald_host_guest_fail(guest, "answered handshake with something else: ",
-                                     status == DX_MISFIT ? reason : "no memory");
+        dx__reginald_host_guest_fail(guest, "sent an invalid response to handshake: ",
+                                     status == DX_MISFIT ? reason : "out of memory");
         return;
     }
     take_name(guest);
@@ -69,7 +73,8 @@ static void on_handshake(dx_link *link, const dx_event *event, void *user) {
         return;
     if (is_generation_b(event))
         dx__reginald_host_guest_fail(
-            guest, "speaks generation B of the protocol (\"reginald\"), this host generation A",
+            guest,
+            "uses generation B of the protocol (\"reginald\"); this host supports generation A",
             " (\"rpp\")");
     else if (event->outcome == DX_OUTCOME_RESULT)
         take_facts(guest, link);

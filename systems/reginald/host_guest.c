@@ -56,9 +56,9 @@ static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     const char *reason =
         gone->error.fault != DX_FAULT_NONE ? gone->error.phrase : "the program exited with code 0";
     if (!is_leaving(guest))
-        set_why(guest, "ended by itself: ", reason);
+        set_why(guest, "exited on its own: ", reason);
     else if (guest->state == DX_REGINALD_STOPPING && gone->signal)
-        set_why(guest, "was killed: ", "it did not leave in time");
+        set_why(guest, "was killed: ", "it did not exit in time");
     guest->child = NULL;
     dx_child_free(child);
     on_no_process(guest);
@@ -103,8 +103,9 @@ void dx__reginald_host_guest_kill(dx_reginald_guest *guest, const char *why) {
 /* It closed its output, or what it sent can't be read any more. */
 static void on_closed(dx_child *child, const dx_error *why, void *user) {
     (void)child;
-    dx__reginald_host_guest_fail(
-        user, "broke off: ", why->fault != DX_FAULT_NONE ? why->phrase : "it closed its output");
+    dx__reginald_host_guest_fail(user, "was disconnected: ",
+                                 why->fault != DX_FAULT_NONE ? why->phrase
+                                                             : "it closed its standard output");
 }
 
 /* Its beginning. */

@@ -28,7 +28,7 @@ static const char *string_of(struct reading *reading, yyjson_val *object, const 
     yyjson_val *value = yyjson_obj_get(object, member);
     const char *string = yyjson_get_str(value);
     if (string && strlen(string) != yyjson_get_len(value))
-        blame(reading, "there is a NUL in ", member);
+        blame(reading, "NUL character in ", member);
     return string;
 }
 
@@ -38,7 +38,7 @@ static int64_t integer_of(struct reading *reading, yyjson_val *value, const char
     double real = yyjson_get_real(value); /* 5.0 is an integer, too */
     if (yyjson_is_real(value) && real >= -0x1p63 && real < 0x1p63)
         return (int64_t)real;
-    blame(reading, "a number has more than 64 bits: ", key);
+    blame(reading, "a number does not fit into 64 bits: ", key);
     return 0;
 }
 
@@ -73,7 +73,7 @@ static void read_entry(struct reading *reading, yyjson_val *object, dx_reginald_
     if (letter && letter[0] > ' ' && letter[0] < 0x7f && !letter[1])
         ret_entry->shorthand = letter[0];
     else if (letter && letter[0])
-        blame(reading, "a shorthand is one letter, not ", letter);
+        blame(reading, "a shorthand must be one letter, got ", letter);
 }
 
 /* Ends with one whose key is NULL; NULL without memory, or if there are too many. */
@@ -81,7 +81,7 @@ static dx_reginald_entry *read_entries(struct reading *reading, yyjson_val *list
     size_t count = yyjson_arr_size(list);
     reading->entries += count;
     if (reading->entries > DX_REGINALD_SETTINGS_MAX) {
-        blame(reading, "it has too many settings", "");
+        blame(reading, "too many settings", "");
         return NULL;
     }
     dx_reginald_entry *entries =
@@ -97,7 +97,7 @@ static dx_reginald_entry *read_entries(struct reading *reading, yyjson_val *list
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < i && reading->status == DX_OK; k++)
             if (strcmp(entries[i].value.key, entries[k].value.key) == 0)
-                blame(reading, "a setting is there twice: ", entries[i].value.key);
+                blame(reading, "duplicate setting: ", entries[i].value.key);
     return entries;
 }
 
@@ -120,7 +120,7 @@ dx_status dx__reginald_host_offers_read(dx_reginald_guest *guest, char reason[20
     yyjson_val *tasks = yyjson_obj_get(facts, "tasks");
     size_t count = yyjson_arr_size(commands) + yyjson_arr_size(tasks);
     if (count > DX_REGINALD_OFFERS_MAX) {
-        blame(&reading, "it offers too much", "");
+        blame(&reading, "too many commands and tasks", "");
         return reading.status;
     }
     guest->own_name = string_of(&reading, facts, "name");
@@ -177,12 +177,12 @@ static bool is_here(const dx_reginald_guest *guest) {
 static void compare(struct reading *reading, const dx_reginald_guest *other) {
     const dx_reginald_guest *guest = reading->guest;
     if (strcmp(other->own_name, guest->own_name) == 0)
-        blame(reading, "another plugin has its name: ", other->path);
+        blame(reading, "another plugin has the same name: ", other->path);
     for (size_t i = 0; i < guest->offer_count; i++)
         if (has_offer(other, other->offer_count, &guest->offers[i])) {
             blame(reading,
-                  guest->offers[i].is_task ? "another plugin has its task "
-                                           : "another plugin has its command ",
+                  guest->offers[i].is_task ? "another plugin has the same task: "
+                                           : "another plugin has the same command: ",
                   guest->offers[i].name);
             return;
         }
@@ -194,10 +194,10 @@ dx_status dx__reginald_host_offers_admit(const dx_reginald_guest *guest, char re
     for (size_t i = 0; i < guest->offer_count; i++) {
         const dx_reginald_offer *offer = &guest->offers[i];
         if (is_built_in(offer))
-            blame(&reading, offer->is_task ? "the host has a task " : "the host has a command ",
-                  offer->name);
+            blame(&reading,
+                  offer->is_task ? "reserved task name: " : "reserved command name: ", offer->name);
         else if (has_offer(guest, i, offer))
-            blame(&reading, "it offers twice: ", offer->name);
+            blame(&reading, "duplicate name: ", offer->name);
     }
     for (size_t i = 0; i < host->guest_count && reading.status == DX_OK; i++)
         if (host->guests[i] != guest && is_here(host->guests[i]))

@@ -37,11 +37,11 @@ static void log_line(dx_reginald_guest *guest, const dx_event *event) {
     yyjson_val *text = yyjson_obj_get(event->value, "msg");
     int number = 0;
     if (!dx_reginald_level_read(dx_json_string(level), &number)) {
-        violation(guest, "log: there is no such level");
+        violation(guest, "log: unknown level");
         return;
     }
     if (host->exact && has_others(event->value)) {
-        violation(guest, "log: it has members that are not known");
+        violation(guest, "log: unknown members");
         return;
     }
     if (host->config.on_log)
@@ -56,7 +56,7 @@ static void notification(dx_reginald_guest *guest, const dx_event *event) {
         return;
     }
     dx__say(phrase, sizeof phrase - 48, event->method);
-    dx__say_str(phrase, sizeof phrase, ": the host has no such notification");
+    dx__say_str(phrase, sizeof phrase, ": unknown notification");
     /* The document lets a plugin send any, and JSON-RPC lets it be ignored. */
     if (guest->host->seed)
         tell(guest, phrase);
@@ -97,7 +97,7 @@ void dx__reginald_host_serve(dx_link *link, const dx_event *event, void *user) {
         notification(guest, event);
         break;
     case DX_EVENT_STRAY:
-        dx__say_str(phrase, sizeof phrase, "stray text: ");
+        dx__say_str(phrase, sizeof phrase, "text on stdout that is not JSON-RPC: ");
         dx__say(phrase, sizeof phrase, event->message);
         tell(guest, phrase);
         break;

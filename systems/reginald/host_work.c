@@ -131,7 +131,7 @@ dx_status dx_reginald_run_task(dx_reginald *host, const dx_reginald_offer *task,
 
 void dx__reginald_host_works_end(dx_reginald_guest *guest) {
     while (guest->works)
-        end(guest->works, DX_OUTCOME_LOST, 0, guest->why[0] ? guest->why : "the plugin is gone");
+        end(guest->works, DX_OUTCOME_LOST, 0, guest->why[0] ? guest->why : "the plugin has exited");
 }
 
 void dx__reginald_host_works_free(dx_reginald_guest *guest) {

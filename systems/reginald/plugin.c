@@ -92,17 +92,17 @@ static dx_status add(dx_reginald_plugin *plugin, dx__reginald_plugin_item **list
     const char *place = list == &plugin->commands ? "command" : "task";
     dx__reginald_plugin_line why = {""};
     if (!given->name || !*given->name || !dx__is_utf8(dx_str(given->name)))
-        return refuse(reterr, place, given->name, "no name, or one that is not UTF-8");
+        return refuse(reterr, place, given->name, "its name is missing or not valid UTF-8");
     if (given->usage && !dx__is_utf8(dx_str(given->usage)))
-        return refuse(reterr, place, given->name, "its usage is not UTF-8");
+        return refuse(reterr, place, given->name, "its usage is not valid UTF-8");
     if (!given->run)
-        return refuse(reterr, place, given->name, "there is nothing to run");
+        return refuse(reterr, place, given->name, "it has no function to run");
     if (plugin->link)
-        return refuse(reterr, place, given->name, "the plugin is open already");
+        return refuse(reterr, place, given->name, "the plugin is already open");
     if (is_taken(given->name, taken))
-        return refuse(reterr, place, given->name, "the host has one of that name itself");
+        return refuse(reterr, place, given->name, "this name is reserved");
     if (dx__reginald_plugin_item_named(*list, dx_str(given->name)))
-        return refuse(reterr, place, given->name, "it is there already");
+        return refuse(reterr, place, given->name, "it is declared twice");
     dx__reginald_plugin_item *item = dx__reginald_plugin_room(&plugin->pool, 1, sizeof *item);
     if (!item)
         return DX_ERR_NOMEM;

@@ -18,19 +18,19 @@ static bool is_letter(char c) {
 static const char *flaw_of(const dx_reginald_entry *entry) {
     const dx_reginald_value *value = &entry->value;
     if (!is_name(value->key))
-        return "its key is empty or not UTF-8";
+        return "its key is empty or not valid UTF-8";
     if (value->type < DX_REGINALD_BOOL || value->type > DX_REGINALD_STRING)
-        return "it has no type";
+        return "it has no valid type";
     if (value->type == DX_REGINALD_STRING && !is_text(value->text))
-        return "its default is not UTF-8";
+        return "its default is not valid UTF-8";
     if (entry->shorthand && !is_letter(entry->shorthand))
-        return "its shorthand is no letter";
+        return "its shorthand is not a letter or digit";
     if (entry->flag && !is_name(entry->flag))
-        return "its flag is empty or not UTF-8";
+        return "its flag is empty or not valid UTF-8";
     if (!is_text(entry->usage))
-        return "its usage is not UTF-8";
+        return "its usage is not valid UTF-8";
     if (entry->env && !is_name(entry->env))
-        return "its variable is empty or not UTF-8";
+        return "its variable is empty or not valid UTF-8";
     return NULL;
 }
 
@@ -42,7 +42,7 @@ static dx_status check(const dx_reginald_entry *settings, size_t *ret_count,
         const char *flaw = flaw_of(&settings[count]);
         for (size_t i = 0; !flaw && i < count; i++)
             if (strcmp(settings[i].value.key, key) == 0)
-                flaw = "it is there twice";
+                flaw = "it is declared twice";
         if (flaw) {
             dx__reginald_plugin_say(why, dx_str("the setting \""));
             dx__reginald_plugin_say(why, dx_str(key));

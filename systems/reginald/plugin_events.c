@@ -40,7 +40,7 @@ dx_protocol *dx__reginald_plugin_choose(void *user, const dx_event *event) {
 
 static void on_handshake(dx_link *link, const dx_event *event, void *user) {
     static const char no[] =
-        "this plugin speaks \"rpp\" version 0 (generation A), not \"reginald\" "
+        "this plugin supports \"rpp\" version 0 (generation A), not \"reginald\" "
         "(generation B)";
     dx_reginald_plugin *plugin = user;
     if (dx_text_is(text_of(event->value, "protocol"), newer)) {
@@ -78,7 +78,7 @@ static void on_initialize(dx_link *link, const dx_event *event, void *user) {
     dx__reginald_plugin_set *set;
     int level;
     if (!dx_reginald_level_read(name, &level)) {
-        refuse_name(link, event, "no level:", name);
+        refuse_name(link, event, "unknown level", name);
         return;
     }
     if (!read_set(link, event, plugin->settings, false, NULL, &set))
@@ -119,7 +119,7 @@ static void on_any_task(dx_link *link, const dx_event *event, dx_reginald_plugin
     if (!item)
         refuse_name(link, event, "unknown task", type);
     else if (folder.len && memchr(folder.at, '\0', folder.len))
-        refuse(link, event, "the folder has a NUL in its name");
+        refuse(link, event, "the name of the folder contains a NUL");
     else if (read_set(link, event, item->settings, item->open, NULL, &set))
         dx__reginald_plugin_work(plugin, purpose, item, set, folder);
 }
@@ -187,7 +187,8 @@ void dx__reginald_plugin_on_event(dx_link *link, const dx_event *event, void *us
             on_leave(link, event, user);
         break;
     case DX_EVENT_STRAY:
-        dx__reginald_plugin_tell(plugin, "the host sent what is no message", event->message);
+        dx__reginald_plugin_tell(plugin, "the host sent text that is not a message",
+                                 event->message);
         break;
     default:
         break;

@@ -20,10 +20,10 @@ static void on_closed(dx_link *link, const dx_error *why, void *user) {
     dx__reginald_plugin_hold(plugin);
     plugin->code = plugin->leaving ? 0 : 1;
     if (plugin->code && why->fault != DX_FAULT_NONE)
-        dx__reginald_plugin_tell(plugin, "the conversation ends", dx_str(why->phrase));
+        dx__reginald_plugin_tell(plugin, "connection closed", dx_str(why->phrase));
     else if (plugin->code)
-        dx__reginald_plugin_tell(plugin, "the conversation ends",
-                                 dx_str("the host said no exit before it closed"));
+        dx__reginald_plugin_tell(plugin, "connection closed",
+                                 dx_str("the host did not send exit first"));
     plugin->link = dx_link_free(link);
     dx__reginald_plugin_questions_drop(plugin);
     dx__reginald_plugin_works_over(plugin);
@@ -51,8 +51,9 @@ static dx_status fail(dx_error *reterr, dx_status status) {
         *reterr = (dx_error){.fault = DX_FAULT_SYSTEM,
                              .system = status == DX_ERR_NOMEM ? ENOMEM : EINVAL};
         (void)snprintf(reterr->phrase, sizeof reterr->phrase, "%s",
-                       status == DX_ERR_NOMEM ? "out of memory"
-                                              : "the plugin is open already, or has no protocol");
+                       status == DX_ERR_NOMEM
+                           ? "out of memory"
+                           : "the plugin is already open, or its protocol is missing");
     }
     return status;
 }
@@ -112,7 +113,7 @@ int dx_reginald_serve(dx_reginald_plugin *plugin) {
     if (status == DX_OK)
         status = begin(plugin, loop, -1, -1, &error);
     if (status != DX_OK) {
-        dx__reginald_plugin_tell(plugin, "the plugin can't begin", dx_str(error.phrase));
+        dx__reginald_plugin_tell(plugin, "cannot start the plugin", dx_str(error.phrase));
         dx_reginald_plugin_free(plugin);
         dx_loop_free(loop);
         return 2;

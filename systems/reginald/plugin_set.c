@@ -49,16 +49,16 @@ static dx_status read_value(dx__reginald_plugin_set *set, yyjson_val *from, dx_t
     } else if (yyjson_is_num(value) && dx_text_is(type, "int")) {
         to->type = DX_REGINALD_INT;
         if (!read_int(value, &to->number))
-            return misfit(why, key, "is no integer of 64 bits");
+            return misfit(why, key, "is not a 64-bit integer");
     } else if (yyjson_is_str(value) && dx_text_is(type, "string")) {
         to->type = DX_REGINALD_STRING;
         if (has_nul(dx_json_string(value)))
-            return misfit(why, key, "has a NUL in it");
+            return misfit(why, key, "contains a NUL");
         to->text = dx__reginald_plugin_copy(&set->pool, dx_json_string(value));
         if (!to->text)
             return DX_ERR_NOMEM;
     } else {
-        return misfit(why, key, "has a value that is not of the type it names");
+        return misfit(why, key, "has a value that does not match its type");
     }
     to->key = dx__reginald_plugin_copy(&set->pool, key);
     return to->key ? DX_OK : DX_ERR_NOMEM;
@@ -76,7 +76,7 @@ static dx_status read_entry(dx__reginald_plugin_set *set, const dx_reginald_entr
     dx_text key = dx_json_string(yyjson_obj_get(from, "key"));
     dx_reginald_value *to = &set->values[set->count];
     if (!key.len || has_nul(key))
-        return misfit(why, key, "has no key that can be used");
+        return misfit(why, key, "has an invalid key");
     const dx_reginald_entry *known = declared_as(declared, key);
     if (!known && !open)
         return misfit(why, key, "is unknown");
@@ -125,7 +125,7 @@ static dx_status read_words(dx__reginald_plugin_set *set, yyjson_val *words,
     yyjson_arr_foreach(words, index, count, from) {
         dx_text word = dx_json_string(from);
         if (!word.at || has_nul(word)) {
-            dx__reginald_plugin_say(why, dx_str("a word has a NUL in it, or is none"));
+            dx__reginald_plugin_say(why, dx_str("an argument contains a NUL, or is not a string"));
             return DX_MISFIT;
         }
         const char *copy = dx__reginald_plugin_copy(&set->pool, word);

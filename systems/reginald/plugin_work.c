@@ -116,7 +116,7 @@ static void run(dx_reginald_work *work) {
     else
         finish(work);
     if (!work->ended && !work->kept)
-        refuse(work, DX_CODE_INTERNAL, "The handler gave no answer");
+        refuse(work, DX_CODE_INTERNAL, "The handler did not respond");
     leave(work);
 }
 

@@ -54,9 +54,9 @@ grep -qE '^duplex-autohand +line +8 +[0-9]+ +8 +0 +0 ' out || complain "another 
 [[ $(grep -c '"method":"actions/run"' out) == 1 && $(grep -c '"method":"actions/runHandlers"' out) == 2 ]] || complain "other calls: $(cat out)"
 grep -qE 'app/count -> .*"previousResult":\{"messages":\{"main.c":\[' out || complain "no result goes on: $(cat out)"
 # The task that needs the other one stands first in the file and is run last; so no link leads to nothing.
-[[ $(sed -nE 's/^(INFO|WARN|ERROR) +symlink: (.*) dir=.* to=([a-z]+) .*/\1 \2: \3/p; s/^done +/done /p' out) == 'INFO the link was made: one
+[[ $(sed -nE 's/^(INFO|WARN|ERROR) +symlink: (.*) dir=.* to=([a-z]+) .*/\1 \2: \3/p; s/^done +/done /p' out) == 'INFO the link was created: one
 done first (symlink)
-INFO the link was made: two
+INFO the link was created: two
 done second (symlink)' ]] || complain "other logs and tasks: $(cat out)"
 if grep -q $'[\r\033]' out; then complain "control characters"; fi
 [[ -z $(ls tmp) ]] || complain "left behind: $(ls tmp)"

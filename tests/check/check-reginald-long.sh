@@ -9,7 +9,7 @@ export TRACE=$work/trace LC_ALL=C.UTF-8
 { printf '#!/usr/bin/env -S python3 -IS\n'; cat "$SOURCE/tests/check/reginald-plugin.py"; } >reginald-example
 chmod +x reginald-example
 code=0
-timeout 50 "$BUILD/duplex-reginald" -p . mute </dev/null >out 2>err || code=$?
+timeout 50 "$BUILD/duplex-reginald" --plugin-dir . mute </dev/null >out 2>err || code=$?
 if ((code != 5)) || ! grep -q 'mute of the plugin example failed' err; then
     echo "code $code, expected 5: $(cat out err)"
     exit 1

@@ -24,7 +24,7 @@ cc -std=c11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers 
 greets() {
     local whom=$1 out
     shift
-    out=$(timeout 20 "$BUILD/duplex-reginald" -p "$work/plugins" --log-level info --log-format text greet "$@" 2>&1)
+    out=$(timeout 20 "$BUILD/duplex-reginald" --plugin-dir "$work/plugins" --log-level info --log-format text greet "$@" 2>&1)
     [[ $out == "INFO  greeter: $whom" ]] || { echo "greet $*: $out"; exit 1; }
 }
 greets me -w me

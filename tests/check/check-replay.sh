@@ -63,7 +63,7 @@ expect 0 '' 'equal' replay mcp.other.jsonl -i /result/content/*/text -- "$exampl
 
 # A Hermes extension: the host answers requests of it.
 cp "$examples/adt.hl7" .
-hermes() { run hermes host --data "$work/data" -e "$1" --run names/normalise adt.hl7; }
+hermes() { run hermes host --data "$work/data" --extension "$1" --run names/normalise adt.hl7; }
 hermes "'$examples/hermes-normalise'"
 cp out hermes.out
 ((got == 0)) || complain "$last: $got: $(cat err)"
@@ -77,11 +77,11 @@ cmp hermes.out out || complain "a replayed extension gives another message"
 mkdir plugins
 printf '#!/bin/sh\nexec "%s" tap -o "%s/reginald.jsonl" -- "%s/reginald-sleep"\n' "$duplex" "$work" "$examples" >plugins/reginald-sleep
 chmod +x plugins/reginald-sleep
-expect 0 'example' '' reginald -p plugins plugins
+expect 0 'example' '' reginald --plugin-dir plugins plugins
 same reginald reginald "$examples/reginald-sleep"
 printf '#!/bin/sh\nexec "%s" replay "%s/reginald.jsonl" -p reginald --as-plugin\n' "$duplex" "$work" >plugins/reginald-sleep
 cp out reginald.out
-run reginald -p plugins plugins
+run reginald --plugin-dir plugins plugins
 has out 'commands: sleep; tasks: echo'
 
 # A program that is not ours.

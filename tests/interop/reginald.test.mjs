@@ -23,7 +23,7 @@ function place(t, ...names) {
     const env = { ...process.env, PLUGIN_JOURNAL: journal };
     for (const name of Object.keys(env)) if (name.startsWith("REGINALD_")) delete env[name];
     const host = (words, more = {}) =>
-        run(["reginald", "-p", plugins, "--log-format", "json", ...words], { env: { ...env, ...more } });
+        run(["reginald", "--plugin-dir", plugins, "--log-format", "json", ...words], { env: { ...env, ...more } });
     return { path, plugins, journal, host };
 }
 

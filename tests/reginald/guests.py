@@ -105,7 +105,7 @@ class Host:
         self.closing = []
         self.guests = []
         self.child = None
-        self.command = [os.path.join(build, "duplex"), "reginald", "-p", self.folder, "--log-format", "json"]
+        self.command = [os.path.join(build, "duplex"), "reginald", "--plugin-dir", self.folder, "--log-format", "json"]
         self.command += ["--revision", revision] if revision else []
         if config is not None:
             self.command += ["-c", os.path.join(self.place, "config.toml")]

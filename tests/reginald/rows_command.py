@@ -153,7 +153,7 @@ def row_32():
         home = os.path.join(ours.place, "home")
         os.mkdir(home)
         plain = ours.command
-        wanted = {"would be": [False, False], "was made": [True, True], "already": [False, False]}
+        wanted = {"would be": [False, False], "was created": [True, True], "already": [False, False]}
         for words, changes in wanted.items():
             # The folder stays for the next run.
             ours.command = plain[:-1] + (["--dry-run"] if words == "would be" else []) + ["attend"]

@@ -124,7 +124,7 @@ def row_24():
             true("group" in listed, "one that can't be started is not named: " + listed)
             true("reginald-plain" not in listed and "folder" not in listed, "too much is listed: " + listed)
             true(not os.path.exists(mark), "one was started that is none")
-    with host("plugins", options=("-p", "/no/such/folder")) as ours:
+    with host("plugins", options=("--plugin-dir", "/no/such/folder")) as ours:
         ours.ended(2)
         true("/no/such/folder" in ours.said(), "it is not named: " + ours.said())
 

@@ -79,7 +79,7 @@ static void a_level_that_is_none(void **state) {
     talk_refused(&talk,
                  "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"initialize\",\"params\":{\"logging\":{"
                  "\"enabled\":true,\"level\":\"INFO+99999999999999\"}}}",
-                 "2", -32602, "no level");
+                 "2", -32602, "unknown level");
     talk_ask(&talk, TALK_INITIALIZE, TALK_GOOD("2"));
 }
 

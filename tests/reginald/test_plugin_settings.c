@@ -151,11 +151,13 @@ static void row_19_what_is_refused(void **state) {
     bad("setupCommand", SETUP, BOOL("name", "true"), -32602, "is not of type string");
     bad("setupCommand", SETUP, INT("count", "\"1\""), -32602, "");
     bad("setupCommand", SETUP, INT("count", "1.5"), -32602, "");
-    bad("setupCommand", SETUP, INT("count", "9223372036854775808"), -32602, "64 bits");
-    bad("setupCommand", SETUP, INT("count", "1e300"), -32602, "64 bits");
-    bad("setupCommand", SETUP, WORD("name", "a\\u0000b"), -32602, "NUL");
-    bad("setupCommand", SETUP, INT("count\\u0000", "1"), -32602, "no key");
-    bad("setupCommand", "\"name\":\"go\",\"args\":[\"a\\u0000\"]", NULL, -32602, "NUL");
+    bad("setupCommand", SETUP, INT("count", "9223372036854775808"), -32602,
+        "is not a 64-bit integer");
+    bad("setupCommand", SETUP, INT("count", "1e300"), -32602, "is not a 64-bit integer");
+    bad("setupCommand", SETUP, WORD("name", "a\\u0000b"), -32602, "\\\"name\\\" contains a NUL");
+    bad("setupCommand", SETUP, INT("count\\u0000", "1"), -32602, "has an invalid key");
+    bad("setupCommand", "\"name\":\"go\",\"args\":[\"a\\u0000\"]", NULL, -32602,
+        "an argument contains a NUL");
     bad("setupCommand", "\"name\":\"go\",\"args\":[1]", NULL, -32602, "");
     bad("setupCommand", "\"name\":\"no\",\"args\":null", NULL, -32602,
         "unknown command \\\"no\\\"");
@@ -226,7 +228,7 @@ static void what_can_not_be_declared(void **state) {
     assert_int_equal(dx_reginald_plugin_new("a", "", NULL, &plugin), DX_OK);
     dx_reginald_command command = {.name = "x", .run = look, .settings = twice};
     assert_int_equal(dx_reginald_add_command(plugin, &command, &error), DX_ERR_INVALID);
-    assert_string_equal(error.phrase, "command \"x\": the setting \"a\": it is there twice");
+    assert_string_equal(error.phrase, "command \"x\": the setting \"a\": it is declared twice");
     command.settings = NULL;
     static const char *const names[] = {NULL, "", "attend", "apply", "tend", "\x80"};
     for (size_t i = 0; i < LENGTH(names); i++) {
@@ -238,7 +240,7 @@ static void what_can_not_be_declared(void **state) {
     command.run = look;
     assert_int_equal(dx_reginald_add_command(plugin, &command, NULL), DX_OK);
     assert_int_equal(dx_reginald_add_command(plugin, &command, &error), DX_ERR_INVALID);
-    assert_string_equal(error.phrase, "command \"x\": it is there already");
+    assert_string_equal(error.phrase, "command \"x\": it is declared twice");
     dx_reginald_task task = {.type = "link", .run = look};
     assert_int_equal(dx_reginald_add_task(plugin, &task, NULL), DX_ERR_INVALID);
     task.type = "x";
@@ -247,7 +249,7 @@ static void what_can_not_be_declared(void **state) {
     assert_null(dx_reginald_plugin_free(NULL));
     task.type = "y";
     assert_int_equal(dx_reginald_add_task(talk.plugin, &task, &error), DX_ERR_INVALID);
-    assert_string_equal(error.phrase, "task \"y\": the plugin is open already");
+    assert_string_equal(error.phrase, "task \"y\": the plugin is already open");
 }
 
 #define ROW(name) cmocka_unit_test_setup_teardown(name, begin, end)

@@ -98,37 +98,37 @@ static void makes_a_link_and_folders_on_the_way(void **state) {
     (void)state;
     put("file", "x");
     say("runTask", "../../file", "a/b/link", false, false);
-    expect_log("INFO", "the link was made", "../../file", "a/b/link", "nothing", CHANGED);
+    expect_log("INFO", "the link was created", "../../file", "a/b/link", "nothing", CHANGED);
     talk_expect(&talk, TALK_GOOD("3"));
     assert_string_equal(link_at("a/b/link"), "../../file");
     /* Again: nothing is to be done. */
     say("runTask", "../../file", "a/b/link", true, false);
-    expect_log("INFO", "the link is there already", "../../file", "a/b/link", "the same link",
-               SAME);
+    expect_log("INFO", "the link already exists", "../../file", "a/b/link", "the same link", SAME);
     talk_expect(&talk, TALK_GOOD("3"));
 }
 
 static void tells_that_a_link_leads_to_nothing(void **state) {
     (void)state;
     say("runTask", "nowhere", "link", false, false);
-    expect_log("INFO", "the link was made", "nowhere", "link", "nothing", CHANGED);
-    expect_log("WARN", "the link leads to nothing", "nowhere", "link", "the same link", SAME);
+    expect_log("INFO", "the link was created", "nowhere", "link", "nothing", CHANGED);
+    expect_log("WARN", "the target of the link does not exist", "nowhere", "link", "the same link",
+               SAME);
     talk_expect(&talk, TALK_GOOD("3"));
 }
 
 static void a_dry_run_changes_nothing(void **state) {
     (void)state;
     say("runTask", "file", "a/b/link", false, true);
-    expect_log("INFO", "the link would be made", "file", "a/b/link", "nothing", DRY);
+    expect_log("INFO", "the link would be created", "file", "a/b/link", "nothing", DRY);
     talk_expect(&talk, TALK_GOOD("3"));
     assert_false(is_there("a"));
     put("file", "x");
     say("runTask", "other", "file", true, true);
-    expect_log("INFO", "the link would be made", "other", "file", "a file", DRY);
+    expect_log("INFO", "the link would be created", "other", "file", "a file", DRY);
     talk_expect(&talk, TALK_GOOD("3"));
     say("runTask", "other", "file", false, true);
-    expect_log("ERROR", "the link was not made", "other", "file", "a file", DRY);
-    refused(-32603, "file: a file is in its place");
+    expect_log("ERROR", "the link was not created", "other", "file", "a file", DRY);
+    refused(-32603, "file: a file is in the way");
     assert_string_equal(link_at("file"), "");
 }
 
@@ -137,8 +137,8 @@ static void replaces_only_if_it_is_forced(void **state) {
     put("file", "x");
     put("other", "y");
     say("runTask", "other", "file", false, false);
-    expect_log("ERROR", "the link was not made", "other", "file", "a file", SAME);
-    refused(-32603, "file: a file is in its place");
+    expect_log("ERROR", "the link was not created", "other", "file", "a file", SAME);
+    refused(-32603, "file: a file is in the way");
     assert_string_equal(link_at("file"), "");
     say("runTask", "other", "file", true, false);
     expect_log("INFO", "the link was replaced", "other", "file", "a file", CHANGED);
@@ -146,8 +146,8 @@ static void replaces_only_if_it_is_forced(void **state) {
     assert_string_equal(link_at("file"), "other");
     put("third", "z");
     say("runTask", "third", "file", false, false);
-    expect_log("ERROR", "the link was not made", "third", "file", "another link", SAME);
-    refused(-32603, "file: another link is in its place");
+    expect_log("ERROR", "the link was not created", "third", "file", "another link", SAME);
+    refused(-32603, "file: another link is in the way");
     say("runTask", "third", "file", true, false);
     expect_log("INFO", "the link was replaced", "third", "file", "another link", CHANGED);
     talk_expect(&talk, TALK_GOOD("3"));
@@ -159,8 +159,8 @@ static void never_replaces_a_folder(void **state) {
     (void)state;
     assert_int_equal(mkdir(path("a"), 0700), 0);
     say("runTask", "x", "a", true, false);
-    expect_log("ERROR", "the link was not made", "x", "a", "a folder", SAME);
-    refused(-32603, "a: a folder is in its place");
+    expect_log("ERROR", "the link was not created", "x", "a", "a folder", SAME);
+    refused(-32603, "a: a folder is in the way");
     assert_string_equal(link_at("a"), "");
 }
 
@@ -183,19 +183,19 @@ static void never_leaves_its_folder(void **state) {
     talk_expect(&talk, TALK_GOOD("3"));
     (void)strcat(folder, "/inside");
     say("runTask", "x", "door/link", true, false);
-    refused(-32603, "door: is a link or no folder");
+    refused(-32603, "door: expected a folder that is not a symbolic link");
     folder[strlen(folder) - strlen("/inside")] = '\0';
     assert_false(is_there("outside/link"));
     put("file", "x");
     say("runTask", "x", "file/link", true, false);
-    refused(-32603, "file: is a link or no folder");
+    refused(-32603, "file: expected a folder that is not a symbolic link");
 }
 
 static void a_folder_that_is_not_there(void **state) {
     (void)state;
     (void)strcat(folder, "/none");
     say("runTask", "x", "link", true, false);
-    refused(-32603, "the folder can't be opened");
+    refused(-32603, "cannot open the folder");
     folder[strlen(folder) - strlen("/none")] = '\0';
     assert_false(is_there("none"));
 }

@@ -159,7 +159,7 @@ static void no_answer_is_an_answer(void **state) {
     (void)state;
     say("runCommand", "name", "forget", 3);
     talk_expect(&talk, "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32603,\"message\":\"The "
-                       "handler gave no answer\"}}");
+                       "handler did not respond\"}}");
     talk_quiet(&talk);
 }
 

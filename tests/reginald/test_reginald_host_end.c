@@ -110,8 +110,9 @@ static void test_ends_by_itself(void **state) {
     } rows[] = {
         {"{'leave': {'runCommand': 3}}", "code 3"},
         {"{'leave': {'runCommand': 0}}", "code 0"},
-        {"{'before': {'runCommand': [b'Content-Length: 99999999999\\r\\n\\r\\n']}}", "broke off"},
-        {"{'before': {'runCommand': [7]}}", "ended by itself"},
+        {"{'before': {'runCommand': [b'Content-Length: 99999999999\\r\\n\\r\\n']}}",
+         "was disconnected"},
+        {"{'before': {'runCommand': [7]}}", "exited on its own"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

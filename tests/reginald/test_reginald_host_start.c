@@ -118,37 +118,39 @@ static void test_failures(void **state) {
         const char *spec;
         const char *why;
     } rows[] = {
-        {"{'handshake': {'protocol': 'xyz'}}", "answered handshake with something else"},
+        {"{'handshake': {'protocol': 'xyz'}}", "sent an invalid response to handshake"},
         {"{'handshake': {'protocol': 'reginald', 'commands': None}}", "generation B"},
         {"{'handshake': {'protocolVersion': 1}}", "protocolVersion"},
         {"{'handshake': {'name': ''}}", "/name"},
         {"{'handshake': {'name': None}}", "name"},
         {"{'handshake': {'commands': [{'name': 'attend', 'usage': ''}]}}",
-         "the host has a command attend"},
-        {"{'handshake': {'tasks': [{'type': 'link'}]}}", "the host has a task link"},
-        {"{'handshake': {'tasks': [{'type': 'a'}, {'type': 'a'}]}}", "twice: a"},
+         "reserved command name: attend"},
+        {"{'handshake': {'tasks': [{'type': 'link'}]}}", "reserved task name: link"},
+        {"{'handshake': {'tasks': [{'type': 'a'}, {'type': 'a'}]}}", "duplicate name: a"},
         {"{'handshake': {'tasks': [{'type': 'a\\0b'}]}}", "NUL"},
         {"{'handshake': {'tasks': [{'type': str(i)} for i in range(1025)], 'commands': []}}",
-         "it offers too much"},
+         "too many commands and tasks"},
         {"{'handshake': {'configs': [{'key': str(i), 'value': i, 'type': 'int'} for i in "
          "range(4097)]}}",
-         "it has too many settings"},
-        {"{'handshake': {'configs': [{'key': 'k', 'value': 2**63, 'type': 'int'}]}}", "64 bits"},
+         "too many settings"},
+        {"{'handshake': {'configs': [{'key': 'k', 'value': 2**63, 'type': 'int'}]}}",
+         "a number does not fit into 64 bits: k"},
         {"{'handshake': {'configs': [{'key': 'k', 'value': 1.5, 'type': 'int'}]}}", "configs"},
-        {"{'handshake': {'configs': [{'key': 'k', 'value': 1, 'type': 'int'}] * 2}}", "twice: k"},
+        {"{'handshake': {'configs': [{'key': 'k', 'value': 1, 'type': 'int'}] * 2}}",
+         "duplicate setting: k"},
         {"{'handshake': {'configs': [{'key': 'k', 'value': 1, 'type': 'int', 'flag': {'shorthand': "
          "'ab'}}]}}",
          "one letter"},
         {"{'answers': {'handshake': {'error': {'code': -7, 'message': 'no\\nway'}}}}",
          "an error: [-7] no?way"},
         {"{'answers': {'handshake': {'error': 'text'}}}", "handshake"},
-        {"{'answers': {'handshake': [1]}}", "something else"},
+        {"{'answers': {'handshake': [1]}}", "sent an invalid response"},
         {"{'text': {'handshake': '{\"jsonrpc\":\"2.0\",\"id\":%ID}'}}", "handshake"},
         {"{'text': {'handshake': '{\"jsonrpc\":\"2.0\",\"id\":%ID,\"result\":1,\"error\":{}}'}}",
          "handshake"},
         {"{'answers': {'initialize': {'error': {'code': 5, 'message': 'bad'}}}}",
          "initialize with an error: [5] bad"},
-        {"{'answers': {'initialize': 7}}", "initialize with something else"},
+        {"{'answers': {'initialize': 7}}", "sent an invalid response to initialize"},
         {"{'exit': 3, 'lines': ['oops']}", "code 3; it last wrote: oops"},
         {"{'leave': {'initialize': 4}}", "code 4"},
     };
@@ -202,9 +204,9 @@ static void test_same_names(void **state) {
     dx_reginald_guest *task = world_add(world, "{'handshake': {'name': 'y', 'commands': []}}");
     start(world);
     expect_ready(first);
-    expect_failed(same, "another plugin has its name");
-    expect_failed(command, "another plugin has its command sleep");
-    expect_failed(task, "another plugin has its task echo");
+    expect_failed(same, "another plugin has the same name: ");
+    expect_failed(command, "another plugin has the same command: sleep");
+    expect_failed(task, "another plugin has the same task: echo");
     stop(world);
     world_free(world);
 }

@@ -215,7 +215,7 @@ static void test_stray(void **state) {
     dx_reginald_guest *guest = world_add(world, "{'before': {'handshake': [b'hello\\n'] * 20}}");
     start(world);
     expect_ready(guest);
-    assert_int_equal(count_of(&world->broken, "stray text: hello"), 20);
+    assert_int_equal(count_of(&world->broken, "text on stdout that is not JSON-RPC: hello"), 20);
     stop(world);
     world_free(world);
 }

@@ -53,14 +53,14 @@ static bool force(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *key) {
 
 static void prepare(struct attend *attend, struct task *task) {
     const struct work *work = attend->work;
-    char why[SETTINGS_WHY] = "no memory";
+    char why[SETTINGS_WHY] = "out of memory";
     task->user = attend;
     task->offer = dx_reginald_find(work->host, 1, dx_str(task->type));
     if (!task->offer) {
         int code = work_missing_code(work);
         fail(task, code,
-             code == CLI_USAGE ? "no plugin has this type"
-                               : "no plugin that could be started has this type");
+             code == CLI_USAGE ? "no plugin provides this task type"
+                               : "no plugin that started provides this task type");
         return;
     }
     struct settings settings = {.entries = task->offer->settings,
@@ -112,9 +112,9 @@ static void fail_to_ask(struct attend *attend, struct task *task, dx_status stat
     attend->running--;
     if (status == DX_CLOSED)
         fail(task, work_code(attend->work, task->offer->guest, DX_OUTCOME_LOST),
-             "its plugin has ended");
+             "its plugin has exited");
     else if (status == DX_ERR_INVALID)
-        fail(task, CLI_USAGE, "its folder or its settings are not UTF-8");
+        fail(task, CLI_USAGE, "its folder or its settings are not valid UTF-8");
     else
         fail(task, status == DX_MISFIT ? CLI_MISFIT : CLI_NO_START, dx_status_name(status));
 }
@@ -181,7 +181,7 @@ static int look_at_needs(const struct tasks *tasks, const struct task *task,
 static void leave_out(struct task *task, const struct task *need) {
     char *why;
     task->state = TASK_LEFT_OUT;
-    if (asprintf(&why, "it needs %s", need->label) >= 0)
+    if (asprintf(&why, "it needs %s, which did not finish", need->label) >= 0)
         task->why = why;
     report_task(task);
 }
@@ -254,7 +254,7 @@ int attend_run(struct work *work, struct tasks *tasks) {
     /* It stays with the tasks: ends of calls come until the host is gone. */
     struct attend *attend = tasks->runner = calloc(1, sizeof *attend);
     if (!attend)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     uint64_t jobs = work->options->jobs;
     *attend = (struct attend){
         .work = work, .tasks = tasks, .jobs = jobs < TASKS_MAX ? (size_t)jobs : TASKS_MAX};

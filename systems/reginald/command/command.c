@@ -22,7 +22,7 @@ static void on_done(dx_reginald *host, const dx_reginald_offer *offer, dx_outcom
 static int tell_ending(const struct work *work, const dx_reginald_offer *command) {
     const struct ending *ending = &work->ending;
     int code = work_code(work, command->guest, ending->outcome);
-    const char *why = ending->why && *ending->why ? ending->why : "it did not say why";
+    const char *why = ending->why && *ending->why ? ending->why : "no reason given";
     if (code == CLI_OK && cli_voice.json) {
         yyjson_mut_doc *event = cli_event_new("command");
         cli_event_add(event, "command", command->name);
@@ -41,10 +41,10 @@ static int tell_ending(const struct work *work, const dx_reginald_offer *command
 static int refuse(const struct work *work, const dx_reginald_offer *command, dx_status status) {
     if (status == DX_CLOSED)
         return cli_fail(work_code(work, command->guest, DX_OUTCOME_LOST),
-                        "%s can't be run: its plugin has ended", command->name);
+                        "cannot run %s: its plugin has exited", command->name);
     if (status == DX_ERR_INVALID)
-        return cli_fail(CLI_USAGE, "%s: its words must be UTF-8", command->name);
-    return cli_fail(status == DX_MISFIT ? CLI_MISFIT : CLI_NO_START, "%s can't be run: %s",
+        return cli_fail(CLI_USAGE, "%s: its arguments must be valid UTF-8", command->name);
+    return cli_fail(status == DX_MISFIT ? CLI_MISFIT : CLI_NO_START, "cannot run %s: %s",
                     command->name, dx_status_name(status));
 }
 
@@ -75,11 +75,11 @@ static bool flags_fit(const struct settings *settings, char why[SETTINGS_WHY]) {
 
 static int prepare_and_run(struct work *work, const dx_reginald_offer *command,
                            const struct flags_taken *taken) {
-    char why[SETTINGS_WHY] = "no memory";
+    char why[SETTINGS_WHY] = "out of memory";
     char *place = NULL;
     int code;
     if (asprintf(&place, "commands.%s", command->name) < 0)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     struct settings settings = {.entries = command->settings,
                                 .file = work->file.path,
                                 .place = place,
@@ -89,7 +89,7 @@ static int prepare_and_run(struct work *work, const dx_reginald_offer *command,
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *list = doc ? yyjson_mut_arr(doc) : NULL;
     if (!list)
-        code = cli_fail(CLI_NO_START, "no memory");
+        code = cli_fail(CLI_NO_START, "out of memory");
     else if (!flags_fit(&settings, why))
         code = cli_fail(CLI_USAGE, "%s: %s", command->name, why);
     else if (!settings_resolve(&settings, doc, list, why))
@@ -109,15 +109,47 @@ static const char *name_at(const void *names, size_t index) {
     return NULL;
 }
 
+/* What people type for the commands of duplex reginald itself; NULL: nothing like that. */
+static const char *meaning_of(const struct work *work, const char *name) {
+    static const char *const words[][2] = {
+        {"list", "plugins"},
+        {"ls", "plugins"},
+        {"show", "plugins"},
+        {"plugin", "plugins"},
+        {"run", "attend"},
+        {"task", "attend"},
+        {"tasks", "attend"},
+        {"setup", "attend"},
+        {"install", "attend"},
+        {"sync", "attend"},
+        {"check", "--dry-run attend"},
+        {"validate", "--dry-run attend"},
+        {"plan", "--dry-run attend"},
+    };
+    const char *next = work->flags.count ? work->flags.words[0] : "";
+    if (strcmp(name, "run") == 0 && dx_reginald_find(work->host, 0, dx_str(next)))
+        return next;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(name, words[i][0]) == 0)
+            return words[i][1];
+    return NULL;
+}
+
 static int tell_missing(struct work *work, const char *name) {
     int code = work_missing_code(work);
+    const char *meant = meaning_of(work, name);
     if (dx_reginald_find(work->host, 1, dx_str(name)))
-        return cli_fail(CLI_USAGE, "%s is the type of a task, not a command; attend runs tasks",
-                        name);
-    char *near = cli_nearest_of(name_at, work->host, name);
-    cli_fail(code, "no plugin%s has the command %s%s%s; 'duplex reginald plugins' lists them",
-             code == CLI_USAGE ? "" : " that could be started", name, near ? "; there is " : "",
-             near ? near : "");
+        return cli_fail_hint(CLI_USAGE, "use 'duplex reginald attend' to run tasks",
+                             "'%s' is a task type, not a command", name);
+    char *near = meant ? NULL : cli_nearest_of(name_at, work->host, name);
+    char hint[256] = "'duplex reginald plugins' lists the commands";
+    if (meant)
+        snprintf(hint, sizeof hint, "did you mean 'duplex reginald %s'?", meant);
+    else if (near)
+        snprintf(hint, sizeof hint, "did you mean %s? 'duplex reginald plugins' lists the commands",
+                 near);
+    cli_fail_hint(code, hint, "unknown command '%s': no plugin%s provides it", name,
+                  code == CLI_USAGE ? "" : " that started");
     free(near);
     return code;
 }

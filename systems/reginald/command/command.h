@@ -4,7 +4,6 @@
 
 #include "cli/options.h"
 
-/* Times that are 0 are not given. */
 struct reginald_options {
     const char *plugin_dir;
     cli_list plugins;

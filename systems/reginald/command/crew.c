@@ -145,7 +145,7 @@ static dx_status on_settings(dx_reginald *host, dx_reginald_guest *guest, dx_buf
                              char reason[200], void *user) {
     struct work *work = user;
     const char *name = dx_reginald_guest_name(guest);
-    char why[SETTINGS_WHY] = "no memory";
+    char why[SETTINGS_WHY] = "out of memory";
     char *place = NULL;
     (void)host;
     struct settings settings = {.entries = dx_reginald_guest_settings(guest),
@@ -182,10 +182,8 @@ static dx_reginald_config configure(struct work *work) {
     /* The real host wants all there is, whatever it shows of it. */
     config.log_level = real ? DX_REGINALD_TRACE : work->logs.level;
     config.log_off = !real && work->logs.off;
-    if (options->handshake_ms)
-        config.handshake_ms = config.initialize_ms = options->handshake_ms;
-    if (options->stop_ms)
-        config.stop_ms = options->stop_ms;
+    config.handshake_ms = config.initialize_ms = options->handshake_ms;
+    config.stop_ms = options->stop_ms;
     config.recorder = work->recorder;
     config.on_settings = on_settings;
     config.on_state = on_state;
@@ -227,12 +225,14 @@ static int discover(struct work *work) {
     char *folder = plugin_folder(work, &named);
     bool needed = named || !work->options->plugins.count;
     if (!folder)
-        return needed ? cli_fail(CLI_USAGE, "HOME is not set: say --plugin-dir FOLDER") : CLI_OK;
+        return needed ? cli_fail_hint(CLI_USAGE, "pass --plugin-dir FOLDER",
+                                      "no plugin folder: HOME is not set")
+                      : CLI_OK;
     dx_status status = needed || access(folder, F_OK) == 0
                            ? dx_reginald_discover(work->host, folder, &count, &error)
                            : DX_OK;
     if (status != DX_OK)
-        code = cli_fail(CLI_USAGE, "the plugins in %s can't be listed: %s", folder,
+        code = cli_fail(CLI_USAGE, "cannot list the plugins in %s: %s", folder,
                         error.phrase[0] ? error.phrase : dx_status_name(status));
     free(folder);
     return code;
@@ -258,7 +258,7 @@ int crew_open(struct work *work) {
     dx_reginald_config config = configure(work);
     if (cli_loop_new(work->options->keep_daemons, &work->loop, &error) != DX_OK ||
         dx_reginald_new(work->loop, &config, &work->host, &error) != DX_OK)
-        return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
+        return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "out of memory");
     work->limiter = dx__log_limiter_new(work->loop, on_summary, work);
     code = discover(work);
     return code == CLI_OK ? add_all(work) : code;

@@ -36,7 +36,7 @@ yyjson_val *file_table(yyjson_val *tables, const char *name) {
 
 static int misfit(const struct file *file, const char *place, const char *expected,
                   yyjson_val *value) {
-    return cli_fail(CLI_USAGE, "%s: %s: expected %s, found %s", file->path, place, expected,
+    return cli_fail(CLI_USAGE, "%s: %s: expected %s, got %s", file->path, place, expected,
                     file_kind(value));
 }
 
@@ -52,7 +52,7 @@ static int check_logging(const struct file *file) {
         while (i < 3 && !yyjson_equals_str(key, names[i]))
             i++;
         if (i == 3)
-            return cli_fail(CLI_USAGE, "%s: logging.%s: there is no such setting", file->path,
+            return cli_fail(CLI_USAGE, "%s: logging.%s: unknown setting", file->path,
                             yyjson_get_str(key));
         snprintf(place, sizeof place, "logging.%s", names[i]);
         if (i < 2 && !file_text(value))
@@ -70,7 +70,7 @@ static int check_tables(const struct file *file, const char *name, yyjson_val *t
     yyjson_val *value;
     yyjson_obj_foreach(tables, index, max, key, value) {
         if (!yyjson_is_obj(value))
-            return cli_fail(CLI_USAGE, "%s: %s.%s: expected a table, found %s", file->path, name,
+            return cli_fail(CLI_USAGE, "%s: %s.%s: expected a table, got %s", file->path, name,
                             yyjson_get_str(key), file_kind(value));
     }
     return CLI_OK;
@@ -103,7 +103,7 @@ static int take(struct file *file) {
                                                                   : NULL;
         if (!place)
             return cli_fail(CLI_USAGE,
-                            "%s: %s: expected logging, plugins, commands or tasks at the top",
+                            "%s: unknown table '%s'; expected logging, plugins, commands or tasks",
                             file->path, yyjson_get_str(key));
         if (place == &file->tasks ? !yyjson_is_arr(value) : !yyjson_is_obj(value))
             return misfit(file, yyjson_get_str(key),
@@ -145,7 +145,7 @@ int file_read(const char *path, struct file *ret_file) {
     }
     ret_file->folder = folder_of(path);
     if (!ret_file->folder)
-        return cli_fail(CLI_USAGE, "%s can't be read: %s", path, strerror(errno));
+        return cli_fail(CLI_USAGE, "cannot read %s: %s", path, strerror(errno));
     return take(ret_file);
 }
 

@@ -81,10 +81,12 @@ const char **flags_scan(struct flags *flags, const dx_reginald_entry *entries) {
 
 static int refuse_flag(const char *command, const char *word) {
     int len = (int)(word[1] == '-' ? strcspn(word, "=") : 2);
-    return cli_fail(CLI_USAGE,
-                    "%s has no flag %.*s; 'duplex reginald %s --help' lists them; options of"
-                    " duplex reginald stand before the command",
-                    command, len, word, command);
+    char hint[256];
+    snprintf(hint, sizeof hint,
+             "'duplex reginald %.100s --help' lists its flags; options of duplex reginald go before"
+             " the command",
+             command);
+    return cli_fail_hint(CLI_USAGE, hint, "%s has no flag %.*s", command, len, word);
 }
 
 /* The word at *at, and its value if that is the next one. */
@@ -111,7 +113,7 @@ static int take_flag(const struct flags *flags, size_t *at, const char *command,
     /* Plugins as a whole look for their flags before anybody knows those of the command. */
     if (is_own && is_next && is_flag(value) && flags->used[*at])
         return cli_fail(CLI_USAGE,
-                        "%s: '%s' is both the value of %s and a flag of a plugin; say --%s=%s",
+                        "%s: '%s' is both the value of %s and a flag of a plugin; write --%s=%s",
                         command, value, word, flags_name(entry), value);
     if (is_own)
         taken->given[entry - own] = value;
@@ -126,7 +128,7 @@ int flags_take(const struct flags *flags, const char *command, const dx_reginald
         (struct flags_taken){.given = calloc(flags_count(own) + 1, sizeof *ret_taken->given),
                              .words = calloc(flags->count + 1, sizeof *ret_taken->words)};
     if (!ret_taken->given || !ret_taken->words)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     for (size_t i = 0; i < flags->count && code == CLI_OK; i++) {
         const char *word = flags->words[i];
         if (!only_words && strcmp(word, "--") == 0)
@@ -148,6 +150,6 @@ void flags_taken_done(struct flags_taken *taken) {
 int flags_check_used(const struct flags *flags) {
     for (size_t i = 0; i < flags->count; i++)
         if (!flags->used[i])
-            return cli_fail(CLI_USAGE, "no plugin as a whole has the flag '%s'", flags->words[i]);
+            return cli_fail(CLI_USAGE, "unknown flag '%s': no plugin has it", flags->words[i]);
     return CLI_OK;
 }

@@ -102,7 +102,7 @@ void help_put(const dx_reginald_offer *command) {
     const dx_reginald_entry *of_plugin = dx_reginald_guest_settings(command->guest);
     fputs("Usage: duplex reginald [OPTION...] ", stdout);
     put(command->name);
-    fputs(" [FLAG...] [WORD...]\n\n", stdout);
+    fputs(" [FLAG...] [ARG...]\n\n", stdout);
     if (command->usage && *command->usage) {
         put(command->usage);
         putchar('\n');
@@ -116,5 +116,5 @@ void help_put(const dx_reginald_offer *command) {
     put_flags(of_plugin, "Flags of the plugin ", plugin, plugin);
     put_others(command->settings, "commands", command->name);
     put_others(of_plugin, "plugins", plugin);
-    fputs("\n'duplex reginald --help' lists the options that stand before the command.\n", stdout);
+    fputs("\n'duplex reginald --help' lists the options that go before the command.\n", stdout);
 }

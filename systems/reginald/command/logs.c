@@ -29,15 +29,17 @@ int logs_init(struct logs *logs, const struct reginald_options *options, const s
     const char *level = choose(options->log_level, "REGINALD_LOG_LEVEL", file, "level", &source);
     *logs = (struct logs){.level = DX_REGINALD_INFO};
     if (level && !dx_reginald_level_read(dx_str(level), &logs->level))
-        return cli_fail(CLI_USAGE,
-                        "%s%s: expected trace, debug, info, warn or error, also info+2, found '%s'",
-                        source ? source : "--log-level",
-                        source == file->path && source ? ": logging.level" : "", level);
+        return cli_fail(
+            CLI_USAGE,
+            "%s%s: expected trace, debug, info, warn or error, or an offset as in info+2,"
+            " got '%s'",
+            source ? source : "--log-level",
+            source == file->path && source ? ": logging.level" : "", level);
     const char *format =
         choose(options->log_format, "REGINALD_LOG_FORMAT", file, "format", &source);
     logs->json = format && strcmp(format, "json") == 0;
     if (format && !logs->json && strcmp(format, "text") != 0)
-        return cli_fail(CLI_USAGE, "%s%s: expected text or json, found '%s'",
+        return cli_fail(CLI_USAGE, "%s%s: expected text or json, got '%s'",
                         source ? source : "--log-format",
                         source == file->path && source ? ": logging.format" : "", format);
     yyjson_val *enabled = yyjson_obj_get(file->logging, "enabled");

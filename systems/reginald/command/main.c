@@ -14,41 +14,42 @@ static int run(const cli_words *words, void *user) {
     const struct reginald_options *options = user;
     const char *word = words->at[0];
     if (!words->count)
-        return cli_fail(CLI_USAGE,
-                        "say what to do: attend, plugins, or a command of a plugin; --help tells"
-                        " more");
+        return cli_fail_hint(CLI_USAGE,
+                             "the commands are attend, plugins, and those of your plugins",
+                             "missing command");
     if (words->count > 1)
-        return cli_fail(CLI_USAGE, "nothing stands behind %s but options, found '%s'", word,
-                        words->at[1]);
+        return cli_fail(CLI_USAGE, "unexpected argument '%s' after %s", words->at[1], word);
     if (!options->jobs)
-        return cli_fail(CLI_USAGE, "--jobs: at least 1");
+        return cli_fail(CLI_USAGE, "--jobs: expected at least 1, got 0");
     return work_run(options, word, words->command);
 }
 
+/* Did the letter mean that option until the last release? */
+static bool is_old_letter(char letter, const cli_option *option) {
+    const char *row = cli_reginald.old_letters;
+    return row[0] == letter && strcmp(row + 2, option->name) == 0;
+}
+
 /* How many words an option takes, itself included; 0 if there is no such option. */
-static int width_in(const cli_option *options, const char *word) {
+static int width_of(const char *word) {
     bool is_long = word[1] == '-';
     size_t len = is_long ? strcspn(word + 2, "=") : 1;
     const char *rest = word + (is_long ? 2 : 1) + len;
-    for (; options->name; options++) {
+    const cli_option *option;
+    for (size_t i = 0; (option = cli_option_at(&cli_reginald, i)); i++) {
         bool same = is_long
-                        ? strlen(options->name) == len && memcmp(options->name, word + 2, len) == 0
-                        : options->letter == word[1];
+                        ? strlen(option->name) == len && memcmp(option->name, word + 2, len) == 0
+                        : option->letter == word[1] || is_old_letter(word[1], option);
         if (same)
-            return cli_takes_value(options) && !*rest ? 2 : 1;
+            return cli_takes_value(option) && !*rest ? 2 : 1;
     }
     return 0;
 }
 
-static int width_of(const char *word) {
-    int width = width_in(cli_common_options, word);
-    for (const cli_group *group = cli_reginald.groups; !width && group->options; group++)
-        width = width_in(group->options, word);
-    return width;
-}
-
-/* Where the name of a plugin's command stands; argc if there is none. */
+/* The number of the word that names a plugin's command; argc if there is none. Other names of
+ * attend are replaced by it. */
 static int find_command(int argc, char **argv) {
+    static char attend[] = "attend";
     int at = 1;
     while (at < argc && argv[at][0] == '-' && argv[at][1]) {
         int width = strcmp(argv[at], "--") == 0 ? 0 : width_of(argv[at]);
@@ -56,12 +57,14 @@ static int find_command(int argc, char **argv) {
             return argc;
         at += width;
     }
-    bool is_own = at < argc && (strcmp(argv[at], "plugins") == 0 || work_attends(argv[at]));
-    return at < argc && !is_own ? at : argc;
+    bool attends = at < argc && work_attends(argv[at]);
+    if (attends)
+        argv[at] = attend;
+    return at < argc && !attends && strcmp(argv[at], "plugins") != 0 ? at : argc;
 }
 
-/* Whatever stands behind the name of a plugin's command is for the plugin: nobody here knows its
- * flags yet. For the table of options it stands behind "--", whether the user wrote that or not. */
+/* Everything after the name of a plugin's command is for the plugin: nobody here knows its flags
+ * yet. So it goes after "--", whether the user typed that or not. */
 int main(int argc, char **argv) {
     cli_verb verb = cli_reginald;
     verb.run = run;
@@ -71,7 +74,7 @@ int main(int argc, char **argv) {
         return cli_verb_run(&verb, argc, argv);
     char **words = calloc((size_t)argc + 2, sizeof *words);
     if (!words)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     memcpy(words, argv, (size_t)(at + 1) * sizeof *words);
     words[at + 1] = (char[]){"--"};
     memcpy(words + at + 2, argv + at + 1, (size_t)(argc - at - 1) * sizeof *words);

@@ -54,7 +54,7 @@ static void put_row(const struct work *work, const dx_reginald_guest *guest, siz
         put_offers(work, guest, 0, &any);
         put_offers(work, guest, 1, &any);
         if (!any)
-            fputs("nothing", stdout);
+            fputs("no commands or tasks", stdout);
     }
     putchar('\n');
 }
@@ -153,11 +153,12 @@ int plugins_run(struct work *work) {
     for (size_t i = 0; cli_voice.json && (guest = dx_reginald_guest_at(work->host, i)); i++)
         put_json(work, guest);
     if (!dx_reginald_guest_at(work->host, 0))
-        cli_note("there are no plugins");
+        cli_note("no plugins found");
     /* Whoever meant that finds out here why it did not run. */
     const dx_reginald_offer *shadowed = dx_reginald_find(work->host, 0, dx_str("plugins"));
     if (shadowed)
-        cli_warn("the command plugins of the plugin %s can't be run: that word is this list's",
+        cli_warn("the plugin %s has a command 'plugins', which cannot be run: that name lists the"
+                 " plugins",
                  dx_reginald_guest_name(shadowed->guest));
     return CLI_OK;
 }

@@ -7,9 +7,14 @@
 
 #include <string.h>
 
+/* In JSON, and for people. */
 static const char *const names[] = {
     [TASK_WAITING] = "waiting", [TASK_RUNNING] = "running",   [TASK_DONE] = "done",
     [TASK_FAILED] = "failed",   [TASK_LEFT_OUT] = "left-out", [TASK_LOOKED_AT] = "looked-at"};
+static const char *const labels[] = {[TASK_DONE] = "done",
+                                     [TASK_FAILED] = "failed",
+                                     [TASK_LEFT_OUT] = "skipped",
+                                     [TASK_LOOKED_AT] = "checked"};
 
 static cli_colour colour_of(enum task_state state) {
     return state == TASK_FAILED                                ? CLI_RED
@@ -38,7 +43,7 @@ void report_task(const struct task *task) {
     }
     if (task->state == TASK_RUNNING)
         return;
-    printf("%s%-9s%s ", cli_paint(stdout, colour_of(task->state)), names[task->state],
+    printf("%s%-7s%s ", cli_paint(stdout, colour_of(task->state)), labels[task->state],
            cli_paint(stdout, CLI_PLAIN));
     cli_put_safe(stdout, dx_str(task->label));
     fputs(" (", stdout);
@@ -71,10 +76,10 @@ int report_summary(const struct tasks *tasks, bool dry_run, bool interrupted) {
         cli_event_add_number(event, "notRun", counts[TASK_WAITING] + counts[TASK_RUNNING]);
         cli_event_put(event);
     } else {
-        printf("%zu done, %zu failed, %zu left out", counts[TASK_DONE], counts[TASK_FAILED],
+        printf("%zu done, %zu failed, %zu skipped", counts[TASK_DONE], counts[TASK_FAILED],
                counts[TASK_LEFT_OUT]);
         if (counts[TASK_LOOKED_AT])
-            printf(", %zu only looked at", counts[TASK_LOOKED_AT]);
+            printf(", %zu only checked", counts[TASK_LOOKED_AT]);
         if (counts[TASK_WAITING] + counts[TASK_RUNNING])
             printf(", %zu not run", counts[TASK_WAITING] + counts[TASK_RUNNING]);
         puts(dry_run ? " (dry run)" : "");

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const char no_memory[] = "no memory";
+static const char no_memory[] = "out of memory";
 
 const char *settings_type(dx_reginald_type type) {
     return type == DX_REGINALD_BOOL ? "bool" : type == DX_REGINALD_INT ? "int" : "string";
@@ -109,13 +109,13 @@ static bool check_file(const struct settings *settings, const dx_reginald_entry 
                        yyjson_val *value, char why[SETTINGS_WHY]) {
     const char *key = entry->value.key;
     if (entry->flag_only) {
-        snprintf(why, SETTINGS_WHY, "%s: %s.%s: it can only be given as the flag --%s",
+        snprintf(why, SETTINGS_WHY, "%s: %s.%s: it can only be set with the flag --%s",
                  settings->file, settings->place, key, flags_name(entry));
         return false;
     }
     if (type_of(value) == (int)entry->value.type)
         return true;
-    snprintf(why, SETTINGS_WHY, "%s: %s.%s: expected %s, found %s", settings->file, settings->place,
+    snprintf(why, SETTINGS_WHY, "%s: %s.%s: expected %s, got %s", settings->file, settings->place,
              key, settings_type(entry->value.type), file_kind(value));
     return false;
 }
@@ -140,7 +140,7 @@ static bool resolve_one(const struct settings *settings, size_t index, yyjson_mu
             : in_file ? yyjson_val_mut_copy(doc, in_file)
                       : value_of_default(doc, own);
     if (text && !value) {
-        snprintf(why, SETTINGS_WHY, "%s%s: expected %s, found '%s'", flag ? "--" : "",
+        snprintf(why, SETTINGS_WHY, "%s%s: expected %s, got '%s'", flag ? "--" : "",
                  flag ? flags_name(entry) : variable, settings_type(own->type), text);
         return false;
     }
@@ -161,12 +161,12 @@ static bool take_other(const struct settings *settings, yyjson_val *key, yyjson_
     const char *name = file_text(key);
     int type = type_of(value);
     if (!settings->open || !name) {
-        snprintf(why, SETTINGS_WHY, "%s: %s.%s: there is no such setting", settings->file,
-                 settings->place, yyjson_get_str(key));
+        snprintf(why, SETTINGS_WHY, "%s: %s.%s: unknown setting", settings->file, settings->place,
+                 yyjson_get_str(key));
         return false;
     }
     if (!type) {
-        snprintf(why, SETTINGS_WHY, "%s: %s.%s: expected bool, int or string, found %s",
+        snprintf(why, SETTINGS_WHY, "%s: %s.%s: expected bool, int or string, got %s",
                  settings->file, settings->place, name, file_kind(value));
         return false;
     }

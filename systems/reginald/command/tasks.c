@@ -6,7 +6,7 @@
 #include <string.h>
 
 static int no_memory(void) {
-    return cli_fail(CLI_NO_START, "no memory");
+    return cli_fail(CLI_NO_START, "out of memory");
 }
 
 /* The text of a member; *ret_text NULL if it is not there. An exit code. */
@@ -15,8 +15,8 @@ static int take_text(const struct file *file, size_t number, yyjson_val *table, 
     yyjson_val *value = yyjson_obj_get(table, key);
     *ret_text = file_text(value);
     if (value && (!*ret_text || !**ret_text))
-        return cli_fail(CLI_USAGE, "%s: tasks[%zu].%s: expected a text, found %s", file->path,
-                        number, key, yyjson_is_str(value) ? "none" : file_kind(value));
+        return cli_fail(CLI_USAGE, "%s: tasks[%zu].%s: expected a string, got %s", file->path,
+                        number, key, yyjson_is_str(value) ? "an empty one" : file_kind(value));
     return CLI_OK;
 }
 
@@ -31,10 +31,10 @@ static int check_keys(const struct file *file, size_t number, yyjson_val *table)
         while (i < 5 && !yyjson_equals_str(key, names[i]))
             i++;
         if (i == 5)
-            return cli_fail(CLI_USAGE,
-                            "%s: tasks[%zu].%s: expected type, id, needs, dir or config; settings"
-                            " of a task stand in its config",
-                            file->path, number, yyjson_get_str(key));
+            return cli_fail_hint(CLI_USAGE, "the settings of a task go into its config table",
+                                 "%s: tasks[%zu]: unknown key '%s'; expected type, id, needs, dir"
+                                 " or config",
+                                 file->path, number, yyjson_get_str(key));
     }
     return CLI_OK;
 }
@@ -57,7 +57,7 @@ static int take_task(const struct file *file, size_t number, yyjson_val *table, 
     if (code == CLI_OK)
         code = take_text(file, number, table, "type", &task->type);
     if (code == CLI_OK && !task->type)
-        code = cli_fail(CLI_USAGE, "%s: tasks[%zu]: it has no type", file->path, number);
+        code = cli_fail(CLI_USAGE, "%s: tasks[%zu]: missing type", file->path, number);
     if (code == CLI_OK)
         code = take_text(file, number, table, "id", &task->id);
     if (code == CLI_OK)
@@ -66,7 +66,7 @@ static int take_task(const struct file *file, size_t number, yyjson_val *table, 
         return code;
     task->config = yyjson_obj_get(table, "config");
     if (task->config && !yyjson_is_obj(task->config))
-        return cli_fail(CLI_USAGE, "%s: tasks[%zu].config: expected a table, found %s", file->path,
+        return cli_fail(CLI_USAGE, "%s: tasks[%zu].config: expected a table, got %s", file->path,
                         number, file_kind(task->config));
     task->dir = absolute(file, dir);
     if ((task->id ? asprintf(&task->label, "%s", task->id)
@@ -100,7 +100,7 @@ static int take_needs(const struct file *file, const struct tasks *tasks, size_t
     if (!needs)
         return CLI_OK;
     if (!yyjson_is_arr(needs))
-        return cli_fail(CLI_USAGE, "%s: tasks[%zu].needs: expected an array of ids, found %s",
+        return cli_fail(CLI_USAGE, "%s: tasks[%zu].needs: expected an array of ids, got %s",
                         file->path, number, file_kind(needs));
     task->needs = calloc(yyjson_arr_size(needs) + 1, sizeof *task->needs);
     if (!task->needs)
@@ -108,12 +108,12 @@ static int take_needs(const struct file *file, const struct tasks *tasks, size_t
     yyjson_arr_foreach(needs, index, max, one) {
         const char *id = file_text(one);
         if (!id)
-            return cli_fail(CLI_USAGE, "%s: tasks[%zu].needs: expected ids, found %s", file->path,
+            return cli_fail(CLI_USAGE, "%s: tasks[%zu].needs: expected ids, got %s", file->path,
                             number, file_kind(one));
         struct task **found =
             sorted_count ? bsearch(id, sorted, sorted_count, sizeof *sorted, id_is) : NULL;
         if (!found)
-            return cli_fail(CLI_USAGE, "%s: tasks[%zu].needs: no task has the id %s", file->path,
+            return cli_fail(CLI_USAGE, "%s: tasks[%zu].needs: no task has the id '%s'", file->path,
                             number, id);
         task->needs[task->need_count++] = (size_t)(*found - tasks->at);
     }
@@ -131,7 +131,7 @@ static int resolve_needs(const struct file *file, struct tasks *tasks) {
         qsort(sorted, count, sizeof *sorted, by_id);
     for (size_t i = 1; i < count && code == CLI_OK; i++)
         if (strcmp(sorted[i - 1]->id, sorted[i]->id) == 0)
-            code = cli_fail(CLI_USAGE, "%s: two tasks have the id %s", file->path, sorted[i]->id);
+            code = cli_fail(CLI_USAGE, "%s: two tasks have the id '%s'", file->path, sorted[i]->id);
     yyjson_val *table;
     size_t index;
     size_t max;
@@ -169,9 +169,8 @@ static int tell_circle(const struct file *file, const struct tasks *tasks, const
     if (walk->len - from > MOST)
         fprintf(out, ", and %zu more", walk->len - from - MOST);
     bool written = fclose(out) == 0;
-    int code =
-        written ? cli_fail(CLI_USAGE, "%s: tasks need each other in a circle: %s", file->path, text)
-                : no_memory();
+    int code = written ? cli_fail(CLI_USAGE, "%s: circular dependency: %s", file->path, text)
+                       : no_memory();
     free(text);
     return code;
 }
@@ -223,9 +222,11 @@ int tasks_read(const struct file *file, struct tasks *ret_tasks) {
     yyjson_val *table;
     int code = CLI_OK;
     if (!file->path)
-        return cli_fail(CLI_USAGE, "say where the tasks are: --config FILE, or REGINALD_CONFIG");
+        return cli_fail_hint(CLI_USAGE, "pass --config FILE, or set REGINALD_CONFIG",
+                             "attend needs a configuration with tasks");
     if (count > TASKS_MAX)
-        return cli_fail(CLI_USAGE, "%s: more than %d tasks", file->path, TASKS_MAX);
+        return cli_fail(CLI_USAGE, "%s: too many tasks: at most %d are allowed", file->path,
+                        TASKS_MAX);
     *ret_tasks = (struct tasks){.at = calloc(count + 1, sizeof *ret_tasks->at), .count = count};
     if (!ret_tasks->at) {
         ret_tasks->count = 0;

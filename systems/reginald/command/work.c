@@ -51,7 +51,7 @@ int work_run(const struct reginald_options *options, const char *word, char **fl
     struct tasks tasks = {.count = 0};
     const char *path = options->config ? options->config : getenv("REGINALD_CONFIG");
     bool attends = work_attends(word);
-    int code = flags_init(&work.flags, flags) ? CLI_OK : cli_fail(CLI_NO_START, "no memory");
+    int code = flags_init(&work.flags, flags) ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
     work.quiet = strcmp(word, "plugins") == 0;
     if (code == CLI_OK)
         code = file_read(path && *path ? path : NULL, &work.file);

@@ -34,8 +34,9 @@ struct job {
 
 /* What there is in its place. */
 enum place { EMPTY, SAME, LINK, PLAIN, FOLDER, UNKNOWN };
-static const char *const place_names[] = {"nothing", "the same link", "another link",
-                                          "a file",  "a folder",      "what can't be looked at"};
+static const char *const place_names[] = {"nothing",      "the same link",
+                                          "another link", "a file",
+                                          "a folder",     "something that cannot be examined"};
 
 static int fail(struct job *job, const char *what, const char *name, int number) {
     (void)snprintf(job->why, sizeof job->why, "%s: %s%s%s", name, what, number ? ": " : "",
@@ -52,13 +53,13 @@ static const char *flaw_of(const char *from, const char *to) {
     if (strlen(from) >= PATH_MAX || strlen(to) >= PATH_MAX)
         return "a path is too long";
     if (*to == '/')
-        return "to is not below the folder: it begins with /";
+        return "to must be a path below the folder, got an absolute path";
     for (const char *part = to;; part++) {
         size_t len = strcspn(part, "/");
         if (!len || (len == 1 && part[0] == '.'))
-            return "to has an empty part or \".\" in it";
+            return "to contains an empty part or \".\"";
         if (len == 2 && memcmp(part, "..", 2) == 0)
-            return "to has \"..\" in it";
+            return "to contains \"..\"";
         if (len > NAME_MAX)
             return "a part of to is too long";
         part += len;
@@ -78,19 +79,19 @@ static int enter(struct job *job, int at, const char *part) {
         if (job->dry)
             return NOT_THERE;
         if (mkdirat(at, part, 0777) != 0 && errno != EEXIST)
-            return fail(job, "the folder can't be made", part, errno);
+            return fail(job, "cannot create the folder", part, errno);
         next = openat(at, part, FLAGS);
     }
     if (next < 0 && (errno == ELOOP || errno == ENOTDIR))
-        return fail(job, "is a link or no folder, and links are not followed", part, 0);
-    return next < 0 ? fail(job, "the folder can't be opened", part, errno) : next;
+        return fail(job, "expected a folder that is not a symbolic link", part, 0);
+    return next < 0 ? fail(job, "cannot open the folder", part, errno) : next;
 }
 
 /* The folder that the link goes into; splits job->path. */
 static int walk(struct job *job) {
     int at = open(job->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (at < 0)
-        return fail(job, "the folder can't be opened", job->folder, errno);
+        return fail(job, "cannot open the folder", job->folder, errno);
     char *part = job->path;
     for (char *slash; (slash = strchr(part, '/')); part = slash + 1) {
         *slash = '\0';
@@ -128,20 +129,20 @@ static int replace(struct job *job, int at) {
     char name[64];
     (void)snprintf(name, sizeof name, ".reginald-symlink-%ld", (long)getpid());
     if (symlinkat(job->from, at, name) != 0)
-        return fail(job, "the link can't be made", name, errno);
+        return fail(job, "cannot create the link", name, errno);
     if (renameat(at, name, at, job->name) == 0)
         return 0;
     int number = errno;
     (void)unlinkat(at, name, 0);
-    return fail(job, "can't be replaced", job->to, number);
+    return fail(job, "cannot replace it", job->to, number);
 }
 
 static int make(struct job *job, int at, enum place place) {
     if (place == EMPTY && symlinkat(job->from, at, job->name) != 0)
-        return fail(job, "the link can't be made", job->to, errno);
+        return fail(job, "cannot create the link", job->to, errno);
     if (place != EMPTY && replace(job, at) != 0)
         return -1;
-    return look(job, at) == SAME ? 0 : fail(job, "somebody else changed it", job->to, 0);
+    return look(job, at) == SAME ? 0 : fail(job, "another process changed it", job->to, 0);
 }
 
 static void tell(const struct job *job, int level, const char *text, enum place place,
@@ -165,25 +166,25 @@ static int conclude(struct job *job, int at) {
     enum place place = look(job, at);
     struct stat about;
     if (place == SAME) {
-        tell(job, DX_REGINALD_INFO, "the link is there already", place, 0);
+        tell(job, DX_REGINALD_INFO, "the link already exists", place, 0);
         return 0;
     }
     if (place == FOLDER || place == UNKNOWN || (place != EMPTY && !job->force)) {
-        tell(job, DX_REGINALD_ERROR, "the link was not made", place, 0);
-        (void)snprintf(job->why, sizeof job->why, "%s: %s is in its place", job->to,
+        tell(job, DX_REGINALD_ERROR, "the link was not created", place, 0);
+        (void)snprintf(job->why, sizeof job->why, "%s: %s is in the way", job->to,
                        place_names[place]);
         return -1;
     }
     if (job->dry) {
-        tell(job, DX_REGINALD_INFO, "the link would be made", place, 0);
+        tell(job, DX_REGINALD_INFO, "the link would be created", place, 0);
         return 0;
     }
     if (make(job, at, place) != 0)
         return -1;
-    tell(job, DX_REGINALD_INFO, place == EMPTY ? "the link was made" : "the link was replaced",
+    tell(job, DX_REGINALD_INFO, place == EMPTY ? "the link was created" : "the link was replaced",
          place, 1);
     if (fstatat(at, job->name, &about, 0) != 0)
-        tell(job, DX_REGINALD_WARN, "the link leads to nothing", SAME, 0);
+        tell(job, DX_REGINALD_WARN, "the target of the link does not exist", SAME, 0);
     return 0;
 }
 

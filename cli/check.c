@@ -1,4 +1,4 @@
-/* duplex check: does a program keep its protocol? */
+/* duplex check: does a program follow its protocol? */
 #include "cli/cli.h"
 
 #include "cli/check/scene.h"
@@ -23,20 +23,25 @@ static const char *format_of(const struct check_options *options) {
 
 static int check_words(const cli_words *words, const struct check_options *options) {
     if (words->count)
-        return cli_fail(CLI_USAGE, "what is '%s'? The command stands behind --", words->at[0]);
+        return cli_fail_hint(CLI_USAGE, "put the program's command line after --",
+                             "unexpected argument '%s'", words->at[0]);
     if (words->command && !words->command[0])
-        return cli_fail(CLI_USAGE, "the command is missing behind --");
+        return cli_fail(CLI_USAGE, "missing command after --");
     if (!options->protocol)
-        return cli_fail(CLI_USAGE, "--protocol is missing; 'duplex check --help' says more");
+        return cli_fail_hint(CLI_USAGE,
+                             "add --protocol NAME; 'duplex list' lists the built-in protocols",
+                             "missing --protocol");
     if (!words->command && !options->as_plugin)
-        return cli_fail(CLI_USAGE, "the command is missing; 'duplex check --help' says more");
+        return cli_fail_hint(CLI_USAGE, "duplex check -p NAME -- COMMAND [ARG...]",
+                             "missing command after --");
     if (options->tap + options->junit + cli_voice.json > 1)
-        return cli_fail(CLI_USAGE, "--json, --tap and --junit exclude each other");
+        return cli_fail(CLI_USAGE, "--json, --tap and --junit can't be combined");
     if (!options->jobs || options->jobs > JOBS_MAX)
-        return cli_fail(CLI_USAGE, "--jobs: from 1 to %d", JOBS_MAX);
+        return cli_fail(CLI_USAGE, "--jobs: expected 1 to %d, got %llu", JOBS_MAX,
+                        (unsigned long long)options->jobs);
     if (!words->command && (cli_start_is_given(&options->start)))
         return cli_fail(CLI_USAGE,
-                        "--env, --clean-env, --cwd and --keep-daemons are for a command after --");
+                        "--env, --clean-env, --cwd and --keep-daemons need a command after --");
     return cli_check_start(&options->start);
 }
 
@@ -48,7 +53,7 @@ static int try_output(const char *output) {
         return CLI_OK;
     FILE *file = fopen(output, "ae");
     if (!file)
-        return cli_fail(CLI_USAGE, "%s can't be written: %s", output, strerror(errno));
+        return cli_fail(CLI_USAGE, "can't write %s: %s", output, strerror(errno));
     fclose(file);
     if (!is_there)
         unlink(output);
@@ -58,13 +63,13 @@ static int try_output(const char *output) {
 static int write_file(const check_plan *plan, const char *path, const char *subject) {
     FILE *file = fopen(path, "we");
     if (!file)
-        return cli_fail(CLI_USAGE, "%s can't be written: %s", path, strerror(errno));
+        return cli_fail(CLI_USAGE, "can't write %s: %s", path, strerror(errno));
     plan->report->out = file;
     check_show(plan->report, format_of(plan->options), subject);
     bool good = fflush(file) == 0 && !ferror(file);
     int number = errno;
     if (fclose(file) != 0 || !good)
-        return cli_fail(CLI_USAGE, "%s can't be written: %s", path, strerror(number));
+        return cli_fail(CLI_USAGE, "can't write %s: %s", path, strerror(number));
     return CLI_OK;
 }
 
@@ -84,7 +89,7 @@ static int show(const check_plan *plan, const char *subject) {
         return write_file(plan, output, subject);
     int code = write_file(plan, part, subject);
     if (code == CLI_OK && rename(part, output) != 0)
-        code = cli_fail(CLI_USAGE, "%s can't be written: %s", output, strerror(errno));
+        code = cli_fail(CLI_USAGE, "can't write %s: %s", output, strerror(errno));
     return code;
 }
 
@@ -156,7 +161,7 @@ static int run(const cli_words *words, void *user) {
         .start_ms = time_of(options->start_ms, START_MS),
     };
     code = report ? check_report_init(report, &options->only, &options->skip)
-                  : cli_fail(CLI_NO_START, "no memory");
+                  : cli_fail(CLI_NO_START, "out of memory");
     if (report && code == CLI_OK) {
         report->framing = plan.framing;
         code =
@@ -174,33 +179,33 @@ static int run(const cli_words *words, void *user) {
 
 static const cli_option options[] = {
     {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE",
-     "what is spoken: a built-in protocol or an OpenRPC document", AT(protocol)},
+     "the protocol to check: a built-in one or an OpenRPC document", AT(protocol)},
     {"framing", 'f', CLI_CHOICE, "header|line",
-     "Content-Length headers, or one JSON text a line (the protocol's)", AT(framing)},
-    {"as-plugin", 0, CLI_FLAG, NULL, "the program under test is the host, and we are its plugin",
-     AT(as_plugin)},
+     "Content-Length headers, or one message per line (the protocol's)", AT(framing)},
+    {"as-plugin", 0, CLI_FLAG, NULL, "test a host, with duplex as its plugin", AT(as_plugin)},
     {"call", 0, CLI_TEXTS, "METHOD[=PARAMS]", "also send this request; may be repeated", AT(calls)},
     {"no-calls", 0, CLI_FLAG, NULL,
-     "of the protocol's requests send only the handshake and the goodbye", AT(no_calls)},
-    {"only", 0, CLI_TEXTS, "GLOB", "try and tell only these checks; may be repeated", AT(only)},
-    {"skip", 0, CLI_TEXTS, "GLOB", "don't tell these checks; may be repeated", AT(skip)},
+     "send no requests of the protocol besides the handshake and the shutdown", AT(no_calls)},
+    {"only", 0, CLI_TEXTS, "GLOB", "run and report only these checks; may be repeated", AT(only)},
+    {"skip", 0, CLI_TEXTS, "GLOB", "don't report these checks; may be repeated", AT(skip)},
     {"list", 0, CLI_FLAG, NULL, "list the checks", AT(list)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option output_options[] = {
     {"tap", 0, CLI_FLAG, NULL, "print TAP 14", AT(tap)},
-    {"junit", 0, CLI_FLAG, NULL, "print JUnit's XML", AT(junit)},
-    {"output", 'o', CLI_FILE, "FILE", "write the results there, not to the standard output",
+    {"junit", 0, CLI_FLAG, NULL, "print JUnit XML", AT(junit)},
+    {"output", 'o', CLI_FILE, "FILE", "write the results to this file instead of standard output",
      AT(output)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option time_options[] = {
-    {"timeout", 't', CLI_TIME, "TIME", "for an answer (5s)", AT(timeout_ms)},
-    {"start-timeout", 0, CLI_TIME, "TIME", "for each answer of the handshake (20s)", AT(start_ms)},
-    {"stop-timeout", 0, CLI_TIME, "TIME", "for its end (the protocol's, or 2s)", AT(stop_ms)},
-    {"jobs", 'j', CLI_COUNT, "N", "start so many at the same time, from 1 to 4 (4)", AT(jobs)},
+    {"timeout", 't', CLI_TIME, "TIME", "for a response (5s)", AT(timeout_ms)},
+    {"start-timeout", 0, CLI_TIME, "TIME", "for each response of the handshake (20s)",
+     AT(start_ms)},
+    {"stop-timeout", 0, CLI_TIME, "TIME", "for its exit (the protocol's, or 2s)", AT(stop_ms)},
+    {"jobs", 'j', CLI_COUNT, "N", "run this many conversations at once, 1 to 4 (4)", AT(jobs)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -213,41 +218,45 @@ static const cli_group groups[] = {
 };
 
 static const char *const examples[] = {
-    "Does a server speak MCP as it should?",
-    "duplex check -p mcp -- ./server",
-    "The same for a language server, with a request that takes its time:",
-    "duplex check -p lsp --call 'workspace/symbol={\"query\":\"\"}' -- clangd",
-    "In CI:",
-    "duplex check -p mcp --junit -o report.xml -- ./server",
-    "A host: {} stands for a program that it is to start as its plugin.",
+    "Check an MCP server:",
+    "duplex check -p mcp -- build/examples/mcp-adder",
+    "Also call one of its tools, and check the result:",
+    "duplex check -p mcp --call 'tools/call={\"name\":\"add\",\"arguments\":{\"a\":1,\"b\":2}}'"
+    " -- build/examples/mcp-adder",
+    "Run one group of checks:",
+    "duplex check -p mcp --only 'id.*' -- build/examples/mcp-adder",
+    "Write a report for CI:",
+    "duplex check -p mcp --junit -o report.xml -- build/examples/mcp-adder",
+    "Check a host: it starts {} as its plugin.",
     "duplex check -p mcp --as-plugin -- duplex call -p mcp tools/list -- {}",
     NULL,
 };
 
-#define CHECK(name, id, note, need, text) "\n  " id ": " text
+#define CHECK(name, id, note, need, text) "\n  " id ":\n    " text
 
 const cli_verb cli_check = {
     .name = "check",
     .words = "[OPTION...] --protocol NAME -- COMMAND [ARG...]\n"
              "[OPTION...] --protocol NAME --as-plugin [-- COMMAND [ARG...] {}]\n"
              "--list",
-    .summary = "test whether a program keeps its protocol",
-    .text =
-        "Starts COMMAND several times, talks to it as its host, right and wrong, and tells what it"
-        " does that its protocol does not allow, with the bytes that prove it. Nothing is asked of"
-        " it that could change something: only the handshake, the goodbye, requests that do not"
-        " exist, those of the protocol that only read by their names (ping, list, get, read, "
-        "status,"
-        " version), and those of --call.\n\n"
-        "Each check ends as pass, fail, skip (it could not be tried, and why) or note (worth"
-        " knowing, but no failure). The exit code is 7 if any failed.\n\n"
-        "With --as-plugin the host is tested: COMMAND is a host, {} in its words is replaced with"
-        " the path of a program that it has to start as its plugin, and that is us. Without a"
-        " command we are that plugin: our standard input and output are the wire, and the results"
-        " go to the standard error or to the file of --output.\n\n"
-        "With --json each check is an object with check, outcome and, unless it passed, message,"
+    .summary = "Check that a program follows its protocol",
+    .text = "Starts COMMAND several times, sends it valid and invalid messages, and reports every"
+            " violation of JSON-RPC or its protocol, with the bytes that prove it.\n\n"
+            "A check passes, fails, is skipped (it could not run) or is a note (worth knowing, but"
+            " not a failure). The exit code is 7 if any check failed.",
+    .details =
+        "Nothing is sent that could change anything: only the handshake, the shutdown, requests"
+        " that do not exist, requests of the protocol that, going by their names, only read (ping,"
+        " list, get, read, status, version), and the requests of --call.\n\n"
+        "With --as-plugin, COMMAND is a host. {} in its arguments is replaced with the path of a"
+        " program that the host has to start as its plugin; that program is duplex check. Without"
+        " COMMAND, duplex check is that plugin itself: it talks over its standard input and output,"
+        " and writes the results to standard error, or to the file of --output.\n\n"
+        "With --json, each check is an object with check, outcome and, unless it passed, message,"
         " count, scene, sent, came and offset; the last line is {\"summary\":…}.\n\n"
-        "The checks, of which docs/check.md says more:\n" CHECKS(CHECK),
+        "The checks, which docs/check.md explains:\n" CHECKS(CHECK),
+    .shown = "protocol framing as-plugin call only skip list junit output timeout start-timeout"
+             " env cwd",
     .groups = groups,
     .examples = examples,
     .codes = "3457",

@@ -1,4 +1,4 @@
-/* duplex lint: is a recorded conversation as its protocol wants it? */
+/* duplex lint: does a recorded conversation follow its protocol? */
 #include "cli/cli.h"
 
 #include "cli/describe/times.h"
@@ -153,9 +153,13 @@ static void summarize(const struct lint *lint) {
 
 /* Reading. */
 
+/* `message` NULL: the sentence of the flaw. */
 static void tell_line(struct lint *lint, cli_flaw flaw, cli_place place, const char *message) {
     cli_finding finding = {.flaw = flaw, .place = place};
-    cli_finding_say(&finding, message);
+    if (message)
+        cli_finding_say(&finding, message);
+    else
+        cli_finding_flaw(&finding, flaw);
     show(NULL, &finding, lint);
 }
 
@@ -168,12 +172,12 @@ static void take_header(struct lint *lint, const dx_trace_record *record, cli_pl
         cli_talks_end(&lint->talks);
     if (!goes_on && part > 1)
         snprintf(message, sizeof message,
-                 "the trace begins with part %llu: what was open before is not known",
+                 "the trace begins with part %llu: requests from before it are unknown",
                  (unsigned long long)part);
     else if (goes_on && part != lint->part + 1)
         snprintf(message, sizeof message, "part %llu follows part %llu%s", (unsigned long long)part,
                  (unsigned long long)lint->part,
-                 part <= lint->part ? ": the oldest part comes first" : "");
+                 part <= lint->part ? ": give the oldest part first" : "");
     if (message[0]) {
         tell_line(lint, CLI_FLAW_PARTS, place, message);
         cli_talks_gap(&lint->talks);
@@ -211,7 +215,7 @@ static void take_error(struct lint *lint, const dx_error *error) {
     cli_place place = {.file = lint->file, .line = line};
     bool is_cut = error->fault == DX_FAULT_TRUNCATED;
     tell_line(lint, is_cut ? CLI_FLAW_CUT : CLI_FLAW_RECORD, place,
-              is_cut  ? cli_flaw_text(CLI_FLAW_CUT)
+              is_cut  ? NULL
               : colon ? colon + 2
                       : error->phrase);
     if (!is_cut && !(error->fault == DX_FAULT_VERSION && !error->offset))
@@ -231,12 +235,12 @@ static int lint_file(struct lint *lint, const char *file) {
         if (got == CLI_GOT_WRONG)
             take_error(lint, &error);
         else if (!take_record(lint, &record))
-            code = cli_fail(CLI_NO_START, "no memory");
+            code = cli_fail(CLI_NO_START, "out of memory");
     if (got == CLI_GOT_FAILED)
         code = cli_trace_code(trace);
     /* The last part may be there and have nothing in it yet. */
     else if (code == CLI_OK && !lint->records && (cli_trace_bytes(trace) || !lint->part))
-        code = cli_fail(CLI_USAGE, "%s is no trace", cli_trace_name(trace));
+        code = cli_fail(CLI_USAGE, "%s is not a Duplex trace", cli_trace_name(trace));
     cli_trace_close(trace);
     return code;
 }
@@ -250,7 +254,7 @@ static bool read_max(const char *text, uint64_t *ret_max) {
     *ret_max = strtoull(text, &end, 10);
     if (text[0] >= '0' && text[0] <= '9' && !*end && !errno)
         return true;
-    cli_fail(CLI_USAGE, "--max: expected a number, found '%s'", text);
+    cli_fail(CLI_USAGE, "--max: expected a number, got '%s'", text);
     return false;
 }
 
@@ -258,16 +262,16 @@ static int run(const cli_words *words, void *user) {
     const struct lint_options *options = user;
     uint64_t max;
     if (!words->count)
-        return cli_fail(CLI_USAGE, "a trace is missing; 'duplex lint --help' says more");
+        return cli_fail_hint(CLI_USAGE, CLI_RECORD_HINT, "missing trace file");
     if (words->command)
-        return cli_fail(CLI_USAGE, "nothing stands behind --");
+        return cli_fail(CLI_USAGE, "unexpected command after --: it only reads traces");
     if (!read_max(options->max, &max))
         return CLI_USAGE;
     dx_protocol *protocol = cli_protocol(options->protocol ? options->protocol : "jsonrpc");
     if (!protocol)
         return CLI_USAGE;
     struct lint *lint = calloc(1, sizeof *lint);
-    int code = lint ? CLI_OK : cli_fail(CLI_NO_START, "no memory");
+    int code = lint ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
     if (lint) {
         lint->talks.protocol = protocol;
         lint->talks.tell = show;
@@ -290,9 +294,9 @@ static int run(const cli_words *words, void *user) {
 }
 
 static const cli_option options[] = {
-    {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE", "the protocol that was spoken (jsonrpc)",
+    {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE", "the protocol of the trace (jsonrpc)",
      offsetof(struct lint_options, protocol)},
-    {"max", 0, CLI_TEXT, "N", "tell so many findings and as many notes; 0: all (100)",
+    {"max", 0, CLI_TEXT, "N", "report at most this many findings, and as many notes; 0: all (100)",
      offsetof(struct lint_options, max)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -300,12 +304,12 @@ static const cli_option options[] = {
 static const cli_group groups[] = {{"Options", options, 0}, {NULL, NULL, 0}};
 
 static const char *const examples[] = {
-    "Was that MCP?",
-    "duplex lint --protocol mcp talk.jsonl",
-    "A trace that was rotated, the oldest part first:",
-    "duplex lint talk.jsonl.2 talk.jsonl.1 talk.jsonl",
-    "All that is wrong, for a script:",
-    "duplex lint --json --max 0 talk.jsonl",
+    "Record a session to work with:",
+    CLI_RECORD_EXAMPLE,
+    "Check it against MCP:",
+    "duplex lint -p mcp talk.jsonl",
+    "Report everything, for a script:",
+    "duplex lint -p mcp --json --max 0 talk.jsonl",
     NULL,
 };
 
@@ -315,16 +319,16 @@ static const char *const examples[] = {
 const cli_verb cli_lint = {
     .name = "lint",
     .words = "[OPTION...] FILE...",
-    .summary = "check recorded traces against their protocol",
-    .text =
-        "Reads traces (- is the standard input) and tells where a conversation is not as JSON-RPC"
-        " and its protocol want it, one line each. The parts of a trace that was rotated are given"
-        " in their order. The memory it takes does not grow with the trace.\n\n"
-        "With --json each is an object with file, line, time, from, peer, run, kind, severity and"
-        " message, with \"pointer\" and \"reason\" if there is a"
-        " place in the message; the last line is {\"summary\":…}. A note is no failure: the exit"
-        " code is 7 if there is anything else.\n\n"
-        "The kinds, of which docs/lint.md says more:\n" KINDS,
+    .summary = "Check recorded sessions for protocol violations",
+    .text = "Reads traces (- is standard input) and reports every place where a session violates"
+            " JSON-RPC or its protocol, one line each. Give the parts of a rotated trace oldest"
+            " first. The exit code is 7 if there are findings; notes don't count.",
+    .details =
+        "Memory use does not grow with the trace.\n\n"
+        "With --json, each finding or note is an object with file, line, time, from, peer, run,"
+        " kind, severity and message, and if it is about a value in a message, pointer and reason;"
+        " the last line is {\"summary\":…}.\n\n"
+        "The kinds, which docs/lint.md explains:\n" KINDS,
     .groups = groups,
     .examples = examples,
     .codes = "7",

@@ -30,24 +30,24 @@ struct cli_trace {
 
 int cli_trace_open(const char *file, const char *const *redact, cli_trace **ret_trace) {
     bool is_input = strcmp(file, "-") == 0;
-    const char *name = is_input ? "the standard input" : file;
+    const char *name = is_input ? "standard input" : file;
     dx_trace_reader_config config = dx_trace_reader_defaults();
     config.redact = redact;
     cli_trace *trace = malloc(sizeof *trace);
     if (!trace)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     *trace = (cli_trace){.name = name};
     trace->fd = is_input ? 0 : open(file, O_RDONLY | O_CLOEXEC);
     int code = CLI_OK;
     if (trace->fd < 0)
-        code = cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(errno));
+        code = cli_fail(CLI_USAGE, "can't read %s: %s", name, strerror(errno));
     if (code == CLI_OK) {
         dx_status status = dx_trace_reader_new(&config, &trace->reader);
         if (status == DX_ERR_INVALID)
-            code = cli_fail(CLI_USAGE, "--redact: a name has 1 to 64 bytes, and there are at most"
-                                       " 32 pointers");
+            code = cli_fail(CLI_USAGE, "--redact: a name has 1 to 64 bytes, and at most 32 pointers"
+                                       " are allowed");
         else if (status != DX_OK)
-            code = cli_fail(CLI_NO_START, "no memory");
+            code = cli_fail(CLI_NO_START, "out of memory");
     }
     if (code == CLI_OK)
         *ret_trace = trace;
@@ -75,7 +75,7 @@ static bool read_more(cli_trace *trace) {
         len = read(trace->fd, trace->piece, PIECE);
     while (len < 0 && errno == EINTR);
     if (len < 0) {
-        trace->code = cli_fail(CLI_USAGE, "%s can't be read: %s", trace->name, strerror(errno));
+        trace->code = cli_fail(CLI_USAGE, "can't read %s: %s", trace->name, strerror(errno));
         return false;
     }
     trace->at = 0;
@@ -98,7 +98,7 @@ static cli_got read_next(cli_trace *trace, dx_trace_record *ret_record, dx_error
         case DX_AGAIN:
             break;
         case DX_ERR_NOMEM:
-            trace->code = cli_fail(CLI_NO_START, "no memory");
+            trace->code = cli_fail(CLI_NO_START, "out of memory");
             return CLI_GOT_FAILED;
         default:
             return CLI_GOT_WRONG;
@@ -107,7 +107,7 @@ static cli_got read_next(cli_trace *trace, dx_trace_record *ret_record, dx_error
             return CLI_GOT_FAILED;
         if (dx_trace_feed(trace->reader, trace->piece + trace->at, trace->len - trace->at, &used) <
             0) {
-            trace->code = cli_fail(CLI_NO_START, "no memory");
+            trace->code = cli_fail(CLI_NO_START, "out of memory");
             return CLI_GOT_FAILED;
         }
         trace->at += used;
@@ -129,7 +129,7 @@ cli_got cli_trace_next(cli_trace *trace, dx_trace_record *ret_record, dx_error *
 int cli_trace_check(cli_trace *trace, bool may_be_empty) {
     trace->held = calloc(CLI_NO_TRACE_LINES, sizeof *trace->held);
     if (!trace->held)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     do {
         trace->last = read_next(trace, &trace->first, &trace->held[trace->held_count]);
         trace->held_count += trace->last == CLI_GOT_WRONG;
@@ -140,7 +140,7 @@ int cli_trace_check(cli_trace *trace, bool may_be_empty) {
     if (trace->last == CLI_GOT_RECORD ||
         (trace->last == CLI_GOT_END && !trace->bytes && may_be_empty))
         return CLI_OK;
-    return cli_fail(CLI_USAGE, "%s is no trace", trace->name);
+    return cli_fail(CLI_USAGE, "%s is not a Duplex trace", trace->name);
 }
 
 dx_framing cli_trace_framing(const dx_trace_record *record) {

@@ -7,6 +7,11 @@
 
 #include <stdbool.h>
 
+/* For commands that read traces: what to do without one, and how their examples make one. */
+#define CLI_RECORD_HINT "record one: duplex tap -o talk.jsonl -- COMMAND [ARG...]"
+#define CLI_RECORD_EXAMPLE \
+    "duplex mcp tools call add a:=1 b:=2 --record talk.jsonl -- build/examples/mcp-adder"
+
 typedef struct cli_trace cli_trace;
 
 typedef enum cli_got {

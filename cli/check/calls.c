@@ -75,18 +75,18 @@ static int take_given(check_plan *plan, dx_protocol *protocol, const char *word)
     if (!method || (equals && !params)) {
         free(method);
         free(params);
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     }
     *call = (check_call){.method = method, .params = params, .given = true};
     plan->call_count++;
     if (!*method)
-        return cli_fail(CLI_USAGE, "--call: a method is missing");
+        return cli_fail(CLI_USAGE, "--call: missing method");
     const dx_method *rule = dx_protocol_find(protocol, dx_str(method));
     if (rule && rule->notification)
-        return cli_fail(CLI_USAGE, "--call: %s is a notification, which has no answer", method);
+        return cli_fail(CLI_USAGE, "--call: %s is a notification, which gets no response", method);
     if (params && (dx_json_check(dx_str(params), DX_DEPTH_MAX, NULL) != DX_FAULT_NONE ||
                    (params[0] != '{' && params[0] != '[')))
-        return cli_fail(CLI_USAGE, "--call: expected METHOD or METHOD={JSON}, found '%s'", word);
+        return cli_fail(CLI_USAGE, "--call: expected METHOD or METHOD={JSON}, got '%s'", word);
     return CLI_OK;
 }
 
@@ -116,10 +116,10 @@ int check_find_calls(check_plan *plan, dx_protocol *protocol, dx_side us) {
     const cli_list *given = &plan->options->calls;
     int code = CLI_OK;
     if (given->count > GIVEN_MAX)
-        return cli_fail(CLI_USAGE, "--call: %d are enough", GIVEN_MAX);
+        return cli_fail(CLI_USAGE, "--call: at most %d are allowed", GIVEN_MAX);
     plan->calls = calloc(given->count + CALLS_MAX, sizeof *plan->calls);
     if (!plan->calls)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     plan->lists_methods = dx_protocol_method(protocol, 0);
     if (!plan->options->no_calls)
         take_own(plan, protocol, us);

@@ -61,17 +61,20 @@ void check_look_for_exit(check_talk *talk) {
     if (!count || cli_interrupts())
         return;
     check_proof proof = check_proof_here(talk);
-    check_fail(talk->report, id, &proof, "%u process%s of it live%s on, the first is '%s'", count,
-               count == 1 ? "" : "es", count == 1 ? "s" : "", name);
+    if (count == 1)
+        check_fail(talk->report, id, &proof, "its process '%s' is still running", name);
+    else
+        check_fail(talk->report, id, &proof,
+                   "%u of its processes are still running, the first is '%s'", count, name);
 }
 
 static void say_end(const check_talk *talk, char *room, size_t len) {
     if (talk->gone_signal)
-        snprintf(room, len, "signal %d ended it", talk->gone_signal);
+        snprintf(room, len, "signal %d killed the program", talk->gone_signal);
     else if (talk->gone_known)
-        snprintf(room, len, "it left with exit code %d", talk->gone_code);
+        snprintf(room, len, "the program exited with code %d", talk->gone_code);
     else
-        snprintf(room, len, "it is gone");
+        snprintf(room, len, "the program ended");
 }
 
 /* The line before `end`. */
@@ -106,9 +109,9 @@ void check_tell_gone(check_talk *talk, const dx_gone *gone) {
     say_end(talk, how, sizeof how);
     if (gone->escaped && !talk->killed)
         check_fail(talk->report, CHECK_END_PROCESSES, &proof,
-                   "somebody outside of its session holds its output after its end");
+                   "a process outside the program's session holds its output open after its exit");
     if (!talk->leaving && line.len)
-        check_fail(talk->report, CHECK_LIFE_STAYS, &proof, "%s; the end of its errors: %.*s", how,
+        check_fail(talk->report, CHECK_LIFE_STAYS, &proof, "%s; it wrote to stderr: %.*s", how,
                    line.len < 300 ? (int)line.len : 300, line.at);
     else if (!talk->leaving)
         check_fail(talk->report, CHECK_LIFE_STAYS, &proof, "%s", how);
@@ -156,21 +159,22 @@ void check_tell_silence(check_talk *talk, size_t asked) {
     if (talk->gone || check_is_over(talk))
         return;
     if (talk->closed) {
-        check_fail(report, CHECK_LIFE_OUTPUT, &proof, "it closed its output and lives on");
+        check_fail(report, CHECK_LIFE_OUTPUT, &proof,
+                   "the program closed its output, but is still running");
         return;
     }
     if (rest.len) {
         proof.came = rest;
         proof.offset = talk->received - rest.len;
         check_fail(report, CHECK_FRAMING_WHOLE, &proof,
-                   "a message began, and its rest did not come in %llu ms",
+                   "a message began, but the rest of it did not arrive within %llu ms",
                    (unsigned long long)talk->plan->timeout_ms);
         return;
     }
     if (check_await_quietly(talk, asked, half, false)) {
         proof = check_proof_of(talk, asked);
         check_fail(
-            report, CHECK_ANSWER_IN_TIME, &proof, "the answer took %llu ms",
+            report, CHECK_ANSWER_IN_TIME, &proof, "the response took %llu ms",
             (unsigned long long)(talk->asked[asked].answered_ms - talk->asked[asked].asked_ms));
         return;
     }
@@ -178,14 +182,15 @@ void check_tell_silence(check_talk *talk, size_t asked) {
     if (check_await_quietly(talk, asked, half, false)) {
         proof = check_proof_of(talk, asked);
         check_fail(report, CHECK_ANSWER_FLUSHED, &proof,
-                   "the answer came only when something else was asked");
+                   "the response arrived only after another request was sent");
     } else if (check_is_over(talk) || talk->gone) {
         return;
     } else if (!reads(talk)) {
-        check_fail(report, CHECK_INPUT_READ, &proof, "it does not read its standard input");
+        check_fail(report, CHECK_INPUT_READ, &proof,
+                   "the program does not read its standard input");
     } else if (!talk->gone && !check_is_over(talk)) {
         uint64_t waited = talk->plan->timeout_ms + 2 * half;
-        check_fail(report, CHECK_ANSWER_GIVEN, &proof, "no answer in %llu ms",
+        check_fail(report, CHECK_ANSWER_GIVEN, &proof, "no response within %llu ms",
                    (unsigned long long)waited);
     }
 }
@@ -201,8 +206,8 @@ static bool take_step(check_talk *talk, const dx_step *step) {
         return true;
     talk->down = true;
     if (answered) {
-        check_fail(report, talk->greeting, &proof, "%s was refused with code %lld", step->method,
-                   (long long)talk->asked[asked].code);
+        check_fail(report, talk->greeting, &proof, "the program refused %s with error %lld",
+                   step->method, (long long)talk->asked[asked].code);
         return false;
     }
     dx_text rest = unfinished(talk);
@@ -214,10 +219,10 @@ static bool take_step(check_talk *talk, const dx_step *step) {
         proof.offset = talk->raw_at;
     }
     check_fail(report, talk->greeting, &proof,
-               talk->gone     ? "it ended before it had answered %s"
-               : talk->fatal  ? "what came in place of the answer to %s can't be read"
-               : talk->closed ? "it closed its output before it had answered %s"
-                              : "%s was not answered in time",
+               talk->gone     ? "the program exited before it responded to %s"
+               : talk->fatal  ? "expected a response to %s, got output that is not a message"
+               : talk->closed ? "the program closed its output before it responded to %s"
+                              : "timed out: no response to %s (--start-timeout)",
                step->method);
     return false;
 }
@@ -252,11 +257,11 @@ void check_bid_farewell(check_talk *talk) {
         check_try(report, CHECK_END_STOP_ANSWERED);
         if (!check_await_quietly(talk, asked, call_ms, false)) {
             check_proof proof = check_proof_of(talk, asked);
-            check_fail(report, CHECK_END_STOP_ANSWERED, &proof, "%s was not answered in %llu ms",
+            check_fail(report, CHECK_END_STOP_ANSWERED, &proof, "%s got no response within %llu ms",
                        facts->stop_call, (unsigned long long)call_ms);
         }
     } else {
-        check_skip(report, CHECK_END_STOP_ANSWERED, "the protocol has no request to leave");
+        check_skip(report, CHECK_END_STOP_ANSWERED, "the protocol has no shutdown request");
     }
     talk->leaving = true;
     talk->parted = true;
@@ -268,7 +273,8 @@ void check_bid_farewell(check_talk *talk) {
     check_proof proof = check_proof_here(talk);
     if (!check_wait_gone(talk, close_ms)) {
         check_fail(report, CHECK_END_STOP, &proof,
-                   "it lives on %llu ms after it was asked to leave", (unsigned long long)close_ms);
+                   "the program is still running %llu ms after the shutdown",
+                   (unsigned long long)close_ms);
         return;
     }
     check_try(report, CHECK_END_CODE);

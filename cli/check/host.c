@@ -301,9 +301,9 @@ static void wait_for_host(struct stage *stage, dx_loop *loop) {
 static int play(struct stage *stage, dx_loop *loop, char **words) {
     const struct check_options *options = stage->plan->options;
     const char **env = cli_ended(&options->start.env);
-    dx_error error = {.phrase = "no memory"};
+    dx_error error = {.phrase = "out of memory"};
     if (!env)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     dx_program_config config = dx_program_defaults((const char *const *)words);
     config.cwd = options->start.cwd;
     config.env = env;
@@ -350,27 +350,27 @@ int check_run_host(check_plan *plan, char **command) {
         has_mark = has_mark || strstr(*word, "{}");
     if (!has_mark) {
         free(stage);
-        return cli_fail(CLI_USAGE, "{} is missing in the words of the host: it stands for the"
-                                   " plugin");
+        return cli_fail_hint(CLI_USAGE, "put {} where the host takes the command of its plugin",
+                             "missing {} in the command of the host");
     }
     int code = CLI_OK;
     if (!stage || dx_loop_new(NULL, &loop, &error) != DX_OK) {
-        code = cli_fail(CLI_NO_START, "no memory");
+        code = cli_fail(CLI_NO_START, "out of memory");
     } else {
         stage->plan = plan;
         if (!make_stage(stage))
-            code = cli_fail(CLI_NO_START, "a plugin can't be written into the temporary folder: %s",
+            code = cli_fail(CLI_NO_START, "can't write the plugin into the temporary folder: %s",
                             strerror(errno));
         words = code == CLI_OK ? fill_words(stage, command) : NULL;
         if (code == CLI_OK)
-            code = words ? play(stage, loop, words) : cli_fail(CLI_NO_START, "no memory");
+            code = words ? play(stage, loop, words) : cli_fail(CLI_NO_START, "out of memory");
     }
     if (stage && code == CLI_OK)
         for_files(stage, take_file);
     if (stage && code == CLI_OK && !plan->report->starts)
         code = cli_tail_fail(&stage->tail, NULL, stage->late ? CLI_LATE : CLI_ENDED,
-                             stage->late ? "the host did not talk to its plugin in time"
-                                         : "the host ended and had not talked to its plugin",
+                             stage->late ? "timed out: the host sent nothing to its plugin"
+                                         : "the host exited without sending anything to its plugin",
                              NULL, NULL);
     if (stage) {
         for_files(stage, remove_file);

@@ -5,6 +5,8 @@
 #include "cli/input.h"
 #include "cli/wait.h"
 
+#include "base/line.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +110,7 @@ static void take_answer(check_talk *talk, dx_text id, bool is_result, dx_text er
         talk->null_code = number;
         keep_odd(talk);
         if (is_result && id.at)
-            fail(talk, CHECK_ID_KNOWN, "a result with id null answers nothing");
+            fail(talk, CHECK_ID_KNOWN, "a result with the id null belongs to no request");
         return;
     }
     /* The last one with that id: ids of ours are used again only in a trial. */
@@ -192,7 +194,7 @@ static void take_message(check_talk *talk, dx_text text) {
     uint32_t cursor = 0;
     yyjson_doc *doc = yyjson_read(text.at, text.len, 0);
     if (!doc && !(talk->bear & CHECK_BEAR_VALUE))
-        fail(talk, CHECK_JSON_VALUE, "a number or a string that can't be held");
+        fail(talk, CHECK_JSON_VALUE, "a number or string that JSON parsers cannot represent");
     yyjson_doc_free(doc);
     check_heard(talk->report, CHECK_MESSAGES);
     dx_rpc_scan(text, DEPTH_MAX, talk->facts->lenient, &message);
@@ -221,7 +223,8 @@ static void judge_broken(check_talk *talk, dx_framing framing, dx_text text, dx_
                          size_t at) {
     static const char next[] = "Content-Length:";
     check_id id = check_of_fault(fault);
-    char why[160];
+    dx_error error;
+    char why[sizeof error.phrase + 60];
     talk->spoiled++;
     bool is_header = framing == DX_FRAMING_HEADER;
     dx_text rest = {text.at + at, text.len - at};
@@ -232,8 +235,8 @@ static void judge_broken(check_talk *talk, dx_framing framing, dx_text text, dx_
         id = CHECK_FRAMING_LENGTH;
     else if (!is_header && is_printed(text))
         id = CHECK_FRAMING_STRAY;
-    snprintf(why, sizeof why, "%s at byte %zu of a message of %zu", dx_fault_name(fault), at,
-             text.len);
+    dx__error_set(&error, fault, at, at, DEPTH_MAX);
+    snprintf(why, sizeof why, "%s (in a message of %zu bytes)", error.phrase, text.len);
     fail(talk, id, why);
 }
 
@@ -256,23 +259,20 @@ static void judge_header(check_talk *talk, const dx_frame *frame, uint64_t bytes
                                  .came = {head.at, (size_t)len},
                                  .offset = frame->offset - len};
             check_fail(talk->report, CHECK_FRAMING_LINE_END, &proof,
-                       "a line of the header ends with LF alone");
+                       "a header line ends with LF alone, expected CR LF");
             return;
         }
 }
 
 static void judge_fault(check_talk *talk, const dx_frame *frame) {
-    char why[160];
+    dx_error error;
     talk->at_hand = frame->text.at ? frame->text : raw_from(talk, frame->offset);
     talk->at_offset = frame->offset;
     talk->spoiled++;
     if (!talk->at_hand.at)
         talk->at_hand = (dx_text){talk->raw.data, talk->raw.len};
-    snprintf(why, sizeof why, "%s", dx_fault_name(frame->fault));
-    if (frame->found || frame->expected)
-        snprintf(why, sizeof why, "%s: found %llu, expected %llu", dx_fault_name(frame->fault),
-                 (unsigned long long)frame->found, (unsigned long long)frame->expected);
-    fail(talk, check_of_fault(frame->fault), why);
+    dx__error_set(&error, frame->fault, frame->offset, frame->found, frame->expected);
+    fail(talk, check_of_fault(frame->fault), error.phrase);
     talk->fatal |= frame->fatal != 0;
 }
 
@@ -292,7 +292,7 @@ void check_take_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, voi
     talk->at_offset = frame->offset;
     talk->framed = frame->offset + frame->text.len;
     if (frame->kind == DX_FRAME_STRAY) {
-        fail(talk, CHECK_FRAMING_STRAY, "text that belongs to no message");
+        fail(talk, CHECK_FRAMING_STRAY, "text that is not part of a message");
     } else {
         dx_fault fault = dx_json_check(frame->text, DEPTH_MAX, &at);
         if (framing == DX_FRAMING_HEADER)

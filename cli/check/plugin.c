@@ -38,8 +38,10 @@ static bool wait_for_greeting(check_talk *talk) {
         proof.offset = talk->raw_at;
     }
     if (!talk->fatal && talk->received)
-        check_fail(report, CHECK_START_ANSWERED, &proof, "%s did not come%s", talk->step->method,
-                   talk->closed ? " before the end" : " in time");
+        check_fail(report, CHECK_START_ANSWERED, &proof,
+                   talk->closed ? "the host ended the conversation before it sent %s"
+                                : "timed out: the host did not send %s (--start-timeout)",
+                   talk->step->method);
     return false;
 }
 
@@ -63,7 +65,7 @@ static void revive(check_talk *talk) {
 /* A host may end the conversation, and us, at any time: what is known is told before, and what was
  * tried then is not said to have gone well. */
 static void run_probes(check_plan *plan, check_talk *talk, void (*tell)(check_plan *plan)) {
-    static const char why[] = "the host ended the conversation while it was tried";
+    static const char why[] = "the host ended the conversation during this check";
     for (size_t i = 0; i < sizeof probes / sizeof probes[0] && check_is_up(talk); i++) {
         if (!check_is_wanted(plan->report, probes[i]))
             continue;
@@ -76,7 +78,7 @@ static void run_probes(check_plan *plan, check_talk *talk, void (*tell)(check_pl
 }
 
 int check_run_inside(check_plan *plan, void (*tell)(check_plan *plan)) {
-    static const char over[] = "the host ended the conversation before";
+    static const char over[] = "the host ended the conversation before this check";
     int code;
     dx_error error;
     check_talk *talk = check_talk_open(plan, "plugin", plan->framing, &code, &error);
@@ -88,8 +90,8 @@ int check_run_inside(check_plan *plan, void (*tell)(check_plan *plan)) {
     bool heard = talk->received;
     bool ended = talk->closed || talk->gone;
     check_skip_rest(plan->report, ended               ? over
-                                  : check_is_up(talk) ? "it is for plugins"
-                                                      : "it answered nothing any more");
+                                  : check_is_up(talk) ? "this check is for plugins, not for hosts"
+                                                      : "the host no longer responds");
     plan->report->complete = true;
     if (heard)
         tell(plan);
@@ -97,8 +99,8 @@ int check_run_inside(check_plan *plan, void (*tell)(check_plan *plan)) {
         serve(talk);
     check_talk_close(talk);
     if (!heard)
-        return ended ? cli_fail(CLI_ENDED, "the host said nothing, and ended")
+        return ended ? cli_fail(CLI_ENDED, "the host exited without sending anything")
                      : cli_fail(cli_interrupts() ? CLI_INTERRUPTED : CLI_LATE,
-                                "the host said nothing in time (--start-timeout)");
+                                "timed out: the host sent nothing (--start-timeout)");
     return CLI_OK;
 }

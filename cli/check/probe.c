@@ -16,8 +16,8 @@ static void fail_asked(check_talk *talk, check_id id, size_t asked, const char *
 
 static void fail_code(check_talk *talk, check_id id, size_t asked, const char *expected) {
     check_proof proof = check_proof_of(talk, asked);
-    check_fail(talk->report, id, &proof, "it was refused with code %lld, expected %s",
-               (long long)talk->asked[asked].code, expected);
+    check_fail(talk->report, id, &proof, "expected error %s, got error %lld", expected,
+               (long long)talk->asked[asked].code);
 }
 
 /* With what came although nothing of ours asks for it. */
@@ -43,9 +43,9 @@ bool check_survived(check_talk *talk, check_id id, dx_text what) {
     }
     if (!check_is_over(talk))
         check_fail(talk->report, id, &proof,
-                   talk->gone     ? "it ended after that"
-                   : talk->closed ? "it closed its output after that"
-                                  : "it answers nothing after that");
+                   talk->gone     ? "the program exited after this message"
+                   : talk->closed ? "the program closed its output after this message"
+                                  : "the program stopped responding after this message");
     talk->down = true;
     return false;
 }
@@ -56,7 +56,7 @@ void check_probe_unknown(check_talk *talk) {
     if (!check_await(talk, asked) || talk->asked[asked].is_broken)
         return;
     if (talk->asked[asked].is_result && talk->plan->lists_methods)
-        fail_asked(talk, CHECK_REQUEST_UNKNOWN, asked, "it has a result");
+        fail_asked(talk, CHECK_REQUEST_UNKNOWN, asked, "expected an error, got a result");
     else if (!talk->asked[asked].is_result && !check_refused(talk, asked, DX_CODE_METHOD))
         fail_code(talk, CHECK_REQUEST_UNKNOWN, asked, "-32601");
 }
@@ -87,9 +87,10 @@ void check_probe_names(check_talk *talk) {
         if (!lives || asked == CHECK_NOTHING)
             return;
         if (talk->asked[asked].is_result && talk->plan->lists_methods)
-            fail_asked(talk, CHECK_REQUEST_METHOD_NAME, asked, "it has a result");
+            fail_asked(talk, CHECK_REQUEST_METHOD_NAME, asked, "expected an error, got a result");
         else if (!talk->asked[asked].answers && talk->nulls == nulls && i + 1 < NAMES)
-            fail_asked(talk, CHECK_REQUEST_METHOD_NAME, asked, "no answer");
+            fail_asked(talk, CHECK_REQUEST_METHOD_NAME, asked,
+                       "expected an error, got no response");
     }
 }
 
@@ -108,7 +109,8 @@ void check_probe_notification(check_talk *talk) {
     talk->bear = 0;
     if (answered) {
         talk->down = false;
-        fail_odd(talk, CHECK_NOTIFICATION_SILENT, check_text_of(&sent), "it was answered");
+        fail_odd(talk, CHECK_NOTIFICATION_SILENT, check_text_of(&sent),
+                 "the program sent a response to a notification");
     }
 }
 
@@ -141,14 +143,14 @@ void check_probe_params_type(check_talk *talk) {
     check_say(talk, dx_str(text));
     bool answered = check_await_quietly(talk, asked, silent_ms(talk), true);
     if (answered && talk->asked[asked].is_result)
-        fail_asked(talk, CHECK_REQUEST_PARAMS_TYPE, asked, "it has a result");
+        fail_asked(talk, CHECK_REQUEST_PARAMS_TYPE, asked, "expected an error, got a result");
     else if (answered && !check_refused(talk, asked, DX_CODE_REQUEST) &&
              !check_refused(talk, asked, DX_CODE_PARAMS) &&
              !check_refused(talk, asked, DX_CODE_METHOD))
         fail_code(talk, CHECK_REQUEST_PARAMS_TYPE, asked, "-32600 or -32602");
     else if (!answered && check_survived(talk, CHECK_REQUEST_PARAMS_TYPE, dx_str(text)) &&
              talk->nulls == nulls && !talk->asked[asked].answers)
-        fail_asked(talk, CHECK_REQUEST_PARAMS_TYPE, asked, "no answer");
+        fail_asked(talk, CHECK_REQUEST_PARAMS_TYPE, asked, "expected an error, got no response");
     talk->bear = 0;
 }
 
@@ -182,14 +184,15 @@ static bool try_params(check_talk *talk, const char *method, const char *params)
     check_try(talk->report, CHECK_REQUEST_PARAMS_FIT);
     check_try(talk->report, CHECK_REQUEST_PARAMS_CODE);
     if (talk->asked[asked].is_result)
-        fail_asked(talk, CHECK_REQUEST_PARAMS_FIT, asked, "they were taken");
+        fail_asked(talk, CHECK_REQUEST_PARAMS_FIT, asked,
+                   "the program accepted params that do not fit their schema");
     else if (!check_refused(talk, asked, DX_CODE_PARAMS))
         fail_code(talk, CHECK_REQUEST_PARAMS_CODE, asked, "-32602");
     return true;
 }
 
 void check_probe_params_fit(check_talk *talk) {
-    const char *why = "the protocol has no harmless method whose params could be wrong";
+    const char *why = "the protocol has no read-only method that can have invalid params";
     for (size_t i = 0; i < talk->plan->call_count && check_is_up(talk); i++) {
         const char *method = talk->plan->calls[i].method;
         const dx_method *rule = dx_protocol_find(talk->protocol, dx_str(method));
@@ -198,7 +201,7 @@ void check_probe_params_fit(check_talk *talk) {
         if (params && try_params(talk, method, params))
             return;
         if (params)
-            why = "it has none of the harmless methods whose params could be wrong";
+            why = "the program has no read-only method that can have invalid params";
     }
     skip_params(talk, why);
 }
@@ -220,14 +223,14 @@ static void try_text(check_talk *talk, check_id id, const char *text, int64_t co
     talk->leaving = false;
     if (!survived)
         return;
-    snprintf(why, sizeof why, "the code is %lld, expected %lld", (long long)talk->null_code,
-             (long long)code);
+    snprintf(why, sizeof why, "expected error %lld, got error %lld", (long long)code,
+             (long long)talk->null_code);
     if (talk->strange > strange)
-        fail_odd(talk, id, dx_str(text), "it was answered with an id");
+        fail_odd(talk, id, dx_str(text), "the response has an id, but this was not a request");
     else if (talk->nulls > nulls && talk->null_code != code)
         fail_odd(talk, id, dx_str(text), why);
     else if (must_answer && talk->nulls == nulls)
-        fail_odd(talk, id, dx_str(text), "it was not answered");
+        fail_odd(talk, id, dx_str(text), "expected an error, got no response");
 }
 
 void check_probe_not_one(check_talk *talk) {
@@ -268,15 +271,15 @@ void check_probe_batch(check_talk *talk) {
     if (talk->facts->batch && !check_await_quietly(talk, asked[0], talk->plan->timeout_ms, true) &&
         talk->nulls > nulls) {
         check_try(report, CHECK_REQUEST_BATCH_REFUSED);
-        fail_odd(talk, CHECK_REQUEST_BATCH_REFUSED, whole, "it was refused as a whole");
+        fail_odd(talk, CHECK_REQUEST_BATCH_REFUSED, whole, "the program refused the whole batch");
     } else if (talk->facts->batch) {
         check_try(report, CHECK_REQUEST_BATCH_REFUSED);
         for (int i = 0; i < 2; i++)
             if (!check_await_quietly(talk, asked[i], talk->plan->timeout_ms, false) &&
                 !check_is_over(talk)) {
                 check_proof proof = {.scene = talk->scene, .sent = whole};
-                check_fail(report, CHECK_REQUEST_BATCH, &proof, "request %d of 2 was not answered",
-                           i + 1);
+                check_fail(report, CHECK_REQUEST_BATCH, &proof,
+                           "request %d of 2 in the batch got no response", i + 1);
                 talk->down = true;
                 break;
             }
@@ -300,7 +303,8 @@ void check_probe_response(check_talk *talk) {
     talk->bear = 0;
     talk->leaving = false;
     if (survived && talk->strange + talk->nulls > before)
-        fail_odd(talk, CHECK_RESPONSE_UNKNOWN, dx_str(text), "it was answered");
+        fail_odd(talk, CHECK_RESPONSE_UNKNOWN, dx_str(text),
+                 "the program sent a response to a response");
 }
 
 void check_probe_duplicate(check_talk *talk) {
@@ -314,7 +318,7 @@ void check_probe_duplicate(check_talk *talk) {
     check_bytes sent = talk->last;
     if (!check_await_quietly(talk, asked, talk->plan->timeout_ms, false) && !talk->gone &&
         !check_is_over(talk)) {
-        fail_asked(talk, CHECK_ID_DUPLICATE, asked, "neither was answered");
+        fail_asked(talk, CHECK_ID_DUPLICATE, asked, "neither of the two requests got a response");
         talk->down = true;
     } else {
         check_survived(talk, CHECK_ID_DUPLICATE, check_text_of(&sent));
@@ -357,7 +361,7 @@ void check_probe_ids(check_talk *talk) {
             proof.came = check_text_of(&talk->odd);
             proof.offset = talk->odd_at;
         }
-        check_fail(talk->report, CHECK_ID_ECHOED, &proof, "no answer with the id %s",
+        check_fail(talk->report, CHECK_ID_ECHOED, &proof, "no response has the id %s",
                    talk->asked[i].id);
     }
 }
@@ -382,7 +386,7 @@ static void try_odd_id(check_talk *talk, check_id id, const char *text) {
     check_proof proof = check_proof_of(talk, asked);
     proof.came = check_text_of(&talk->odd);
     proof.offset = talk->odd_at;
-    check_fail(talk->report, id, &proof, "no answer with the id %s", text);
+    check_fail(talk->report, id, &proof, "no response has the id %s", text);
 }
 
 void check_probe_odd_ids(check_talk *talk) {

@@ -48,16 +48,19 @@ static void try_early(check_talk *talk, const check_call *call, int64_t code) {
     if (talk->fatal || cli_interrupts())
         return;
     if (!answered) {
-        check_fail(report, CHECK_START_EARLY, &proof, talk->gone ? "it ended" : "no answer");
+        check_fail(report, CHECK_START_EARLY, &proof,
+                   talk->gone ? "the program exited" : "expected an error, got no response");
     } else if (talk->asked[asked].is_result) {
-        check_fail(report, served, &proof, "it has a result");
+        check_fail(report, served, &proof, "expected an error, got a result");
     } else if (served == CHECK_START_EARLY_SERVED) {
-        check_skip(report, CHECK_START_EARLY_CODE, "the protocol has no error of its own for that");
+        check_skip(report, CHECK_START_EARLY_CODE,
+                   "the protocol defines no error for a request before the handshake");
     } else {
         check_try(report, CHECK_START_EARLY_CODE);
         if (talk->asked[asked].code != code)
-            check_fail(report, CHECK_START_EARLY_CODE, &proof, "the code is %lld, expected %lld",
-                       (long long)talk->asked[asked].code, (long long)code);
+            check_fail(report, CHECK_START_EARLY_CODE, &proof,
+                       "expected error %lld, got error %lld", (long long)code,
+                       (long long)talk->asked[asked].code);
     }
     if (talk->gone)
         return;
@@ -72,7 +75,7 @@ void check_probe_early(check_talk *talk) {
     if (!talk->facts->start || !talk->facts->start->method)
         skip_early(talk, "the protocol has no handshake");
     else if (!call)
-        skip_early(talk, "the protocol lets everything pass before the handshake");
+        skip_early(talk, "the protocol allows every request before the handshake");
     else {
         talk->leaving = true;
         try_early(talk, call, code);
@@ -113,7 +116,8 @@ void check_probe_eof(check_talk *talk) {
     check_proof proof = check_proof_here(talk);
     talk->down = true;
     if (!gone && !cli_interrupts()) {
-        check_fail(report, CHECK_END_EOF, &proof, "it lives on %llu ms after the end of its input",
+        check_fail(report, CHECK_END_EOF, &proof,
+                   "the program is still running %llu ms after its standard input ended",
                    (unsigned long long)ms);
         return;
     }
@@ -123,7 +127,8 @@ void check_probe_eof(check_talk *talk) {
     proof.came = (dx_text){talk->raw.data + (talk->raw.len - shown), shown};
     proof.offset = talk->received - shown;
     if (more)
-        check_fail(report, CHECK_END_EOF_QUIET, &proof, "%llu bytes came after that",
+        check_fail(report, CHECK_END_EOF_QUIET, &proof,
+                   "the program wrote %llu bytes after its standard input had ended",
                    (unsigned long long)more);
 }
 
@@ -135,8 +140,8 @@ void check_probe_term(check_talk *talk) {
     send_signal(talk, SIGTERM);
     check_proof proof = {.scene = talk->scene};
     if (!check_wait_gone(talk, ms) && !cli_interrupts())
-        check_fail(talk->report, CHECK_END_TERM, &proof, "it lives on %llu ms after SIGTERM",
-                   (unsigned long long)ms);
+        check_fail(talk->report, CHECK_END_TERM, &proof,
+                   "the program is still running %llu ms after SIGTERM", (unsigned long long)ms);
     talk->down = true;
 }
 

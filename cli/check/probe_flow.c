@@ -34,7 +34,7 @@ void check_probe_many(check_talk *talk) {
     while (first < talk->asked_count && talk->asked[first].answers)
         first++;
     check_proof proof = check_proof_of(talk, first);
-    check_fail(talk->report, CHECK_MANY_ANSWERED, &proof, "%zu of %zu requests were not answered",
+    check_fail(talk->report, CHECK_MANY_ANSWERED, &proof, "%zu of %zu requests got no response",
                missing, count);
     talk->down = true;
 }
@@ -64,7 +64,7 @@ void check_probe_slow(check_talk *talk) {
     if (!missing || check_is_over(talk))
         return;
     check_proof proof = check_proof_here(talk);
-    check_fail(talk->report, CHECK_OUTPUT_SLOW, &proof, "%zu of %zu answers are missing", missing,
+    check_fail(talk->report, CHECK_OUTPUT_SLOW, &proof, "%zu of %zu responses are missing", missing,
                count);
     talk->down = true;
 }
@@ -73,7 +73,7 @@ void check_probe_large(check_talk *talk) {
     char *params = malloc(LARGE + 16);
     check_report *report = talk->report;
     if (!params) {
-        check_skip(report, CHECK_INPUT_LARGE, "no memory");
+        check_skip(report, CHECK_INPUT_LARGE, "out of memory");
         return;
     }
     memset(params, 'x', LARGE + 16);
@@ -90,7 +90,8 @@ void check_probe_large(check_talk *talk) {
         check_survived(talk, CHECK_INPUT_LARGE, check_text_of(&sent)) && talk->nulls == nulls &&
         asked != CHECK_NOTHING && !talk->asked[asked].answers) {
         check_proof proof = check_proof_of(talk, asked);
-        check_fail(report, CHECK_INPUT_LARGE, &proof, "neither a result nor an error");
+        check_fail(report, CHECK_INPUT_LARGE, &proof,
+                   "expected a result or an error, got no response");
     }
     talk->bear = 0;
     talk->leaving = false;
@@ -140,7 +141,8 @@ static void fail_silence(check_talk *talk, check_id id, dx_text bytes) {
     check_proof proof = {.scene = talk->scene, .sent = bytes};
     if (!check_is_over(talk))
         check_fail(talk->report, id, &proof,
-                   talk->gone ? "it ended after that" : "a request in it was not answered");
+                   talk->gone ? "the program exited after this input"
+                              : "a request in this input got no response");
     talk->down = true;
 }
 
@@ -232,7 +234,8 @@ void check_probe_pieces(check_talk *talk) {
         check_proof proof = check_proof_of(talk, asked);
         proof.came = check_text_of(&talk->odd);
         proof.offset = talk->odd_at;
-        check_fail(talk->report, CHECK_INPUT_PIECES, &proof, "it was answered with another id");
+        check_fail(talk->report, CHECK_INPUT_PIECES, &proof,
+                   "the response has another id than the request");
     } else if (!answered) {
         fail_silence(talk, CHECK_INPUT_PIECES, (dx_text){all.data, all.len});
     }
@@ -243,7 +246,7 @@ void check_probe_pieces(check_talk *talk) {
 static bool has_headers(check_talk *talk, check_id id) {
     if (framing_of(talk) == DX_FRAMING_HEADER)
         return true;
-    check_skip(talk->report, id, "there are no headers in the line framing");
+    check_skip(talk->report, id, "the line framing has no headers");
     return false;
 }
 
@@ -282,7 +285,7 @@ void check_probe_header_extra(check_talk *talk) {
 
 void check_probe_line_ends(check_talk *talk) {
     if (framing_of(talk) != DX_FRAMING_LINE) {
-        check_skip(talk->report, CHECK_INPUT_LINE_ENDS, "there are no lines in the header framing");
+        check_skip(talk->report, CHECK_INPUT_LINE_ENDS, "the header framing has no lines");
         return;
     }
     try_by_hand(talk, CHECK_INPUT_LINE_ENDS, "", "\r\n");
@@ -348,7 +351,8 @@ static uint64_t cancel_one(check_talk *talk, uint64_t usual, size_t *ret_asked) 
     bool answered = check_await_quietly(talk, asked, watch, false);
     if (!answered && needs && check_is_up(talk)) {
         check_proof proof = check_proof_of(talk, asked);
-        check_fail(talk->report, CHECK_CANCEL_ANSWERED, &proof, "no answer in %llu ms",
+        check_fail(talk->report, CHECK_CANCEL_ANSWERED, &proof,
+                   "the cancelled request got no response within %llu ms",
                    (unsigned long long)watch);
         talk->down = true;
     }
@@ -365,7 +369,8 @@ void check_probe_cancel(check_talk *talk) {
     if (talk->facts->cancel_answered)
         check_try(report, CHECK_CANCEL_ANSWERED);
     else
-        check_skip(report, CHECK_CANCEL_ANSWERED, "in this protocol it needs no answer");
+        check_skip(report, CHECK_CANCEL_ANSWERED,
+                   "in this protocol a cancelled request needs no response");
     uint64_t since = cli_now();
     if (!check_await(talk, ask_long(talk)))
         return;
@@ -380,7 +385,7 @@ void check_probe_cancel(check_talk *talk) {
     check_proof proof = check_proof_of(talk, asked);
     if (took)
         check_fail(report, CHECK_CANCEL_HEEDED, &proof,
-                   "it was answered %llu ms after it was cancelled", (unsigned long long)took);
+                   "the response arrived %llu ms after the cancellation", (unsigned long long)took);
 }
 
 void check_probe_cancel_unknown(check_talk *talk) {
@@ -400,6 +405,7 @@ void check_probe_cancel_unknown(check_talk *talk) {
                              .sent = check_text_of(&sent),
                              .came = check_text_of(&talk->odd),
                              .offset = talk->odd_at};
-        check_fail(talk->report, CHECK_CANCEL_UNKNOWN, &proof, "it was answered");
+        check_fail(talk->report, CHECK_CANCEL_UNKNOWN, &proof,
+                   "the program sent a response to the cancellation");
     }
 }

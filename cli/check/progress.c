@@ -65,11 +65,11 @@ static void judge_kind(check_talk *talk, check_token *token, dx_text kind) {
     if (!begins && !ends && !dx_text_is(kind, "\"report\""))
         return;
     if (token->ended)
-        fail(talk, CHECK_PROGRESS_ORDER, "it goes on after its end");
+        fail(talk, CHECK_PROGRESS_ORDER, "progress continues after its end");
     else if (begins && token->begun)
-        fail(talk, CHECK_PROGRESS_ORDER, "it begins twice");
+        fail(talk, CHECK_PROGRESS_ORDER, "progress begins twice");
     else if (!begins && !token->begun)
-        fail(talk, CHECK_PROGRESS_ORDER, "it goes on or ends, and has not begun");
+        fail(talk, CHECK_PROGRESS_ORDER, "progress continues or ends, but has not begun");
     token->begun = true;
     token->ended = ends;
 }
@@ -81,7 +81,7 @@ static void judge_number(check_talk *talk, check_token *token, dx_text number) {
     memcpy(digits, number.at, number.len);
     double value = strtod(digits, NULL);
     if (value <= token->last)
-        fail(talk, CHECK_PROGRESS_ORDER, "its number does not grow");
+        fail(talk, CHECK_PROGRESS_ORDER, "the progress value does not increase");
     token->last = value;
 }
 
@@ -95,7 +95,7 @@ void check_take_progress(check_talk *talk, dx_text params) {
         return;
     /* Where a token dies with its request, the books know. */
     if (!token->given && talk->facts->progress_pass_unknown)
-        fail(talk, CHECK_PROGRESS_ASKED, "no request gave or made this token");
+        fail(talk, CHECK_PROGRESS_ASKED, "no request provided or created this token");
     if (number.at)
         judge_number(talk, token, number);
     if (kind.at)

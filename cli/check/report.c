@@ -1,9 +1,12 @@
 #include "cli/check/report.h"
 
+#include "cli/describe/nearest.h"
 #include "cli/say.h"
 
 #include <fnmatch.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool fits(const cli_list *globs, const char *name) {
@@ -13,6 +16,32 @@ static bool fits(const cli_list *globs, const char *name) {
     return false;
 }
 
+static const char *name_at(const void *unused, size_t index) {
+    (void)unused;
+    return index < CHECK__COUNT ? check_name((check_id)index) : NULL;
+}
+
+/* Is it the name of a group, "id"? */
+static bool is_group(const char *word) {
+    size_t len = strlen(word);
+    for (int id = 0; id < CHECK__COUNT; id++)
+        if (strncmp(check_name((check_id)id), word, len) == 0 &&
+            check_name((check_id)id)[len] == '.')
+            return true;
+    return false;
+}
+
+static int unknown_check(const char *option, const char *name) {
+    char *hint = NULL;
+    if (!is_group(name))
+        hint = cli_near_hint(name_at, NULL, name, "'duplex check --list' lists the checks");
+    else if (asprintf(&hint, "did you mean '%s.*'?", name) < 0)
+        hint = NULL;
+    int code = cli_fail_hint(CLI_USAGE, hint, "%s: unknown check '%s'", option, name);
+    free(hint);
+    return code;
+}
+
 static int look_at_globs(const char *option, const cli_list *globs) {
     for (size_t i = 0; i < globs->count; i++) {
         const cli_list one = {globs->at + i, 1};
@@ -20,9 +49,7 @@ static int look_at_globs(const char *option, const cli_list *globs) {
         while (id < CHECK__COUNT && !fits(&one, check_name((check_id)id)))
             id++;
         if (id == CHECK__COUNT)
-            return cli_fail(CLI_USAGE,
-                            "%s: no check is called '%s'; 'duplex check --list' has them all",
-                            option, globs->at[i]);
+            return unknown_check(option, globs->at[i]);
     }
     return CLI_OK;
 }
@@ -145,15 +172,16 @@ check_outcome check_outcome_of(const check_report *report, check_id id) {
 }
 
 const char *check_message(const check_report *report, check_id id) {
-    static const char *const reasons[] = {"it was not tried",
-                                          "nothing came from it",
-                                          "there are no headers in the line framing",
-                                          "there are no lines in the header framing",
-                                          "no message came from it",
-                                          "no answer came from it",
-                                          "it asked nothing",
-                                          "it said nothing by itself",
-                                          "it told no progress"};
+    static const char *const reasons[] = {
+        "the check did not run",
+        "the program wrote nothing",
+        "the line framing has no headers",
+        "the header framing has no lines",
+        "the program sent no messages",
+        "the program sent no responses",
+        "the program sent no requests of its own",
+        "the program sent no requests or notifications of its own",
+        "the program reported no progress"};
     const check_result *result = &report->results[id];
     bool is_skip = check_outcome_of(report, id) == CHECK_SKIP;
     return is_skip && !result->message[0] ? reasons[check_need_of(id)] : result->message;

@@ -18,7 +18,7 @@ struct scene {
     check_probe probes[PROBES_MAX];
 };
 
-static const char over[] = "the conversation was over before";
+static const char over[] = "the conversation had ended before this check";
 
 static check_talk *open_talk(const check_plan *plan, const char *name) {
     int code;
@@ -72,8 +72,8 @@ static void try_other(const check_plan *plan) {
         check_proof proof = check_proof_here(talk);
         proof.came = (dx_text){talk->raw.data, talk->raw.len};
         check_fail(plan->report, CHECK_FRAMING_KIND, &proof,
-                   "it answers only in the %s framing: pass --framing %s", dx_framing_name(other),
-                   dx_framing_name(other));
+                   "the program responds only in the %s framing: pass --framing %s",
+                   dx_framing_name(other), dx_framing_name(other));
     }
     check_talk_close(talk);
     free(aside);
@@ -98,7 +98,7 @@ static int play_first(check_plan *plan, const char **ret_why) {
         check_probe_unknown(talk);
         /* Without an answer to the simplest request, nothing else says anything. */
         if (!check_is_up(talk))
-            *ret_why = "the first request was not answered as it should be";
+            *ret_why = "the first request did not get a proper response";
         if (check_is_up(talk))
             talk = run_probes(plan, &rest, talk);
         if (talk)

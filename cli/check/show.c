@@ -46,7 +46,7 @@ static void put_bytes(FILE *out, const char *head, const check_bytes *bytes) {
     }
     cli_put_safe(out, (dx_text){bytes->at + from, bytes->len - from});
     if (!bytes->whole)
-        fputs("nothing", out);
+        fputs("(nothing)", out);
     if (bytes->whole > bytes->len)
         fprintf(out, "… (%llu bytes)", (unsigned long long)bytes->whole);
     putc('\n', out);
@@ -75,22 +75,24 @@ static void show_text(const check_report *report, check_id id) {
     putc('\n', out);
     if (result->sent.is_there)
         put_bytes(out, "sent:", &result->sent);
-    snprintf(came, sizeof came, "came, at %llu:", (unsigned long long)result->offset);
+    snprintf(came, sizeof came, "received at byte %llu:", (unsigned long long)result->offset);
     if (result->came.is_there)
         put_bytes(out, came, &result->came);
 }
 
 static void sum_text(const check_report *report) {
-    static const char *const words[] = {"passed", "failed", "skipped", "noted"};
+    static const char *const words[] = {"passed", "failed", "skipped", "note"};
     char text[200] = "";
     size_t used = 0;
     if (report->quiet)
         return;
-    for (int i = 0; i <= CHECK_NOTE; i++)
-        used +=
-            (size_t)snprintf(text + used, sizeof text - used, "%s%llu %s", i ? ", " : "",
-                             (unsigned long long)check_count(report, (check_outcome)i), words[i]);
-    cli_note("%s; %llu message%s of %llu conversation%s", text,
+    for (int i = 0; i <= CHECK_NOTE; i++) {
+        uint64_t count = check_count(report, (check_outcome)i);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu %s%s", i ? ", " : "",
+                                 (unsigned long long)count, words[i],
+                                 i == CHECK_NOTE && count != 1 ? "s" : "");
+    }
+    cli_note("%s; %llu message%s in %llu conversation%s", text,
              (unsigned long long)report->messages, report->messages == 1 ? "" : "s",
              (unsigned long long)report->starts, report->starts == 1 ? "" : "s");
 }
@@ -234,22 +236,22 @@ static void show_junit(const check_report *report, check_id id) {
     const check_result *result = &report->results[id];
     check_outcome outcome = check_outcome_of(report, id);
     FILE *out = report->out;
-    fprintf(out, "  <testcase classname=\"duplex.check\" name=\"%s\"", check_name(id));
+    fprintf(out, "  <testcase classname=\"duplex.check\" name=\"%s: ", check_name(id));
+    put_xml(out, dx_str(check_text(id)));
     if (outcome == CHECK_PASS) {
-        fputs("/>\n", out);
+        fputs("\"/>\n", out);
         return;
     }
-    fputs(outcome == CHECK_FAIL   ? "><failure type=\"check\" message=\""
-          : outcome == CHECK_SKIP ? "><skipped message=\""
-                                  : "><system-out>",
+    fputs(outcome == CHECK_FAIL   ? "\"><failure type=\"check\" message=\""
+          : outcome == CHECK_SKIP ? "\"><skipped message=\""
+                                  : "\"><system-out>",
           out);
     put_xml(out, dx_str(check_message(report, id)));
     if (outcome != CHECK_NOTE)
         fputs("\">", out);
-    put_xml(out, dx_str(check_text(id)));
     if (outcome != CHECK_SKIP) {
         put_xml_bytes(out, "sent", &result->sent);
-        put_xml_bytes(out, "came", &result->came);
+        put_xml_bytes(out, "received", &result->came);
     }
     fputs(outcome == CHECK_FAIL   ? "</failure>"
           : outcome == CHECK_SKIP ? "</skipped>"
@@ -305,7 +307,7 @@ void check_list(void) {
         if (!cli_voice.json) {
             printf("%s%-22s%s  %s%s\n", cli_paint(stdout, CLI_BOLD), check_name((check_id)id),
                    cli_paint(stdout, CLI_PLAIN), check_text((check_id)id),
-                   check_is_note((check_id)id) ? " (a note)" : "");
+                   check_is_note((check_id)id) ? " (note)" : "");
             continue;
         }
         yyjson_mut_val *root;

@@ -139,7 +139,7 @@ static bool make(check_talk *talk, const check_plan *plan) {
 check_talk *check_talk_open(const check_plan *plan, const char *scene, dx_framing framing,
                             int *ret_code, dx_error *reterr) {
     check_talk *talk = calloc(1, sizeof *talk);
-    *reterr = (dx_error){.fault = DX_FAULT_NONE, .phrase = "no memory"};
+    *reterr = (dx_error){.fault = DX_FAULT_NONE, .phrase = "out of memory"};
     *ret_code = CLI_NO_START;
     if (!talk)
         return NULL;

@@ -84,6 +84,16 @@ char *cli_nearest_of(const char *(*name_at)(const void *names, size_t index), co
     return text;
 }
 
+char *cli_near_hint(const char *(*name_at)(const void *names, size_t index), const void *names,
+                    const char *word, const char *otherwise) {
+    char *near = cli_nearest_of(name_at, names, word);
+    char *hint = NULL;
+    if (near && asprintf(&hint, "did you mean %s?", near) < 0)
+        hint = NULL;
+    free(near);
+    return hint ? hint : strdup(otherwise);
+}
+
 static const char *method_at(const void *protocol, size_t index) {
     const dx_method *method = dx_protocol_method(protocol, index);
     return method ? method->name : NULL;
@@ -91,6 +101,10 @@ static const char *method_at(const void *protocol, size_t index) {
 
 char *cli_nearest(const dx_protocol *protocol, const char *word) {
     return cli_nearest_of(method_at, protocol, word);
+}
+
+char *cli_near_method(const dx_protocol *protocol, const char *word, const char *otherwise) {
+    return cli_near_hint(method_at, protocol, word, otherwise);
 }
 
 /* Commands and subcommands. */

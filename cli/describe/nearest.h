@@ -10,6 +10,12 @@ char *cli_nearest(const dx_protocol *protocol, const char *word);
 /* The same of any names: name_at() has them one after the other, NULL behind the last. */
 char *cli_nearest_of(const char *(*name_at)(const void *names, size_t index), const void *names,
                      const char *word);
+/* "did you mean …?" for a hint, or `otherwise` if no name is like the word; to be freed. NULL: no
+ * memory. */
+char *cli_near_hint(const char *(*name_at)(const void *names, size_t index), const void *names,
+                    const char *word, const char *otherwise);
+/* The same for a method of a protocol. */
+char *cli_near_method(const dx_protocol *protocol, const char *word, const char *otherwise);
 /* That there is no such word among these, NULL behind the last; and which are like it. CLI_USAGE.
  */
 int cli_unknown(const char *const *names, const char *word);

@@ -44,7 +44,7 @@ static cli_asked *find_asked(const cli_entry *entry) {
         !books->has_gap && !books->asking.forgot && entry->message.fault == DX_FAULT_NONE;
     if (!cli_asked_key(cli_entry_part(entry, entry->message.id), room, &key)) {
         if (!books->has_long_ids && is_told)
-            tell_answer(entry, CLI_FLAW_ID_UNKNOWN, "no such request of the ");
+            tell_answer(entry, CLI_FLAW_ID_UNKNOWN, "no request with this id was sent by the ");
         return NULL;
     }
     cli_asked *asked = cli_asked_find(&books->asking, asker, key);
@@ -53,12 +53,12 @@ static cli_asked *find_asked(const cli_entry *entry) {
     if (!is_told)
         return NULL;
     if (cli_asked_before(&books->asking, asker, key)) {
-        tell_answer(entry, CLI_FLAW_ID_ANSWERED, "it was answered already");
+        tell_answer(entry, CLI_FLAW_ID_ANSWERED, "the request already has a response");
         return NULL;
     }
     asked = cli_asked_alike(&books->asking, asker, key, &lenient);
     if (!asked)
-        tell_answer(entry, CLI_FLAW_ID_UNKNOWN, "no such request of the ");
+        tell_answer(entry, CLI_FLAW_ID_UNKNOWN, "no request with this id was sent by the ");
     else if (!(books->facts->lenient & lenient))
         tell_answer(entry, CLI_FLAW_ID_FORM, "the request has this id in another form");
     return asked;
@@ -87,7 +87,7 @@ static void take_answered(const cli_entry *entry, cli_asked *asked) {
 static void tell_null(const cli_entry *entry, dx_text error) {
     cli_finding finding = cli_entry_begin(entry, CLI_FLAW_ID_NULL);
     dx_text message = dx_rpc_member(error, dx_str("message"));
-    cli_finding_say(&finding, cli_flaw_text(CLI_FLAW_ID_NULL));
+    cli_finding_flaw(&finding, CLI_FLAW_ID_NULL);
     if (message.at) {
         cli_finding_say(&finding, ": ");
         cli_finding_quote(&finding, message, CLI_SHOWN);

@@ -2,6 +2,8 @@
 
 #include "cli/lint/entry.h"
 
+#include "base/line.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,10 +39,10 @@ static bool check_state(const cli_entry *entry) {
                                      entry->from, NULL, NULL);
     const char *state = dx_protocol_state_name(books->config.protocol, books->state);
     if (leave == DX_LEAVE_NO)
-        cli_entry_tell_method(entry, CLI_FLAW_STATE, " may not be sent now: the state is \"", state,
+        cli_entry_tell_method(entry, CLI_FLAW_STATE, " is not allowed in the state \"", state,
                               "\"");
     else if (leave == DX_LEAVE_EARLY)
-        cli_entry_tell_method(entry, CLI_FLAW_EARLY, " comes too early: the state is \"", state,
+        cli_entry_tell_method(entry, CLI_FLAW_EARLY, " was sent too early, in the state \"", state,
                               "\"");
     return leave != DX_LEAVE_NO;
 }
@@ -51,12 +53,12 @@ static bool judge(const cli_entry *entry, const dx_method *rule) {
     cli_books *books = entry->books;
     bool is_request = entry->message.kind == DX_KIND_REQUEST;
     if (!rule && !books->facts->open) {
-        cli_entry_tell_method(entry, CLI_FLAW_METHOD_UNKNOWN, " is no message of ",
+        cli_entry_tell_method(entry, CLI_FLAW_METHOD_UNKNOWN, " is not a method of ",
                               books->facts->name, "");
         return false;
     }
     if (rule && !(entry->from == DX_SIDE_HOST ? rule->from_host : rule->from_plugin)) {
-        cli_entry_tell_method(entry, CLI_FLAW_METHOD_SIDE, " is not sent by the ",
+        cli_entry_tell_method(entry, CLI_FLAW_METHOD_SIDE, " may not be sent by the ",
                               cli_word_of(books, entry->from), "");
         return false;
     }
@@ -84,8 +86,8 @@ static void tell_forgotten(const cli_entry *entry) {
     books->told_limit = true;
     cli_finding finding = cli_entry_begin(entry, CLI_FLAW_OPEN_LIMIT);
     cli_finding_number(&finding, books->asking.open.count);
-    cli_finding_say(&finding, " requests are open: the oldest are forgotten, and answers to what"
-                              " was not asked are no longer told");
+    cli_finding_say(&finding, " requests are open: the oldest are forgotten, and responses to"
+                              " unknown requests are no longer reported");
     cli_books_tell(books, &finding);
 }
 
@@ -135,9 +137,8 @@ static cli_asked *enter(const cli_entry *entry) {
         cli_finding_quote(&finding, entry->method, CLI_SHOWN);
         cli_finding_say(&finding, ": id ");
         cli_say_key(&finding, key);
-        cli_finding_say(&finding, " is in use: the request of line ");
+        cli_finding_say(&finding, " is still in use by the request on line ");
         cli_finding_number(&finding, asked->place.line);
-        cli_finding_say(&finding, " has it");
         cli_books_tell(books, &finding);
         asked->again++;
         asked->rule = NULL; /* which of them an answer is for, nobody can say */
@@ -192,9 +193,11 @@ static bool is_method(const cli_entry *entry, const char *name) {
 static void tell_unknown(const cli_entry *entry, cli_flaw flaw, dx_text named, dx_side asker) {
     cli_finding finding = cli_entry_begin(entry, flaw);
     cli_finding_quote(&finding, entry->method, CLI_SHOWN);
-    cli_finding_say(&finding, ": no open request of the ");
+    cli_finding_say(&finding, ": the ");
     cli_finding_say(&finding, cli_word_of(entry->books, asker));
-    cli_finding_say(&finding, flaw == CLI_FLAW_CANCEL_UNKNOWN ? " has id " : " has token ");
+    cli_finding_say(&finding, flaw == CLI_FLAW_CANCEL_UNKNOWN
+                                  ? " has no open request with the id "
+                                  : " has no open request with the token ");
     cli_say_id(&finding, named);
     cli_books_tell(entry->books, &finding);
 }
@@ -284,7 +287,7 @@ static void take_message(cli_entry *entry) {
     if (entry->text.len > books->facts->message_max) {
         cli_finding finding = cli_entry_begin(entry, CLI_FLAW_MESSAGE_LIMIT);
         cli_finding_number(&finding, entry->text.len);
-        cli_finding_say(&finding, " bytes, the protocol allows ");
+        cli_finding_say(&finding, " bytes, but the protocol allows at most ");
         cli_finding_number(&finding, books->facts->message_max);
         cli_books_tell(books, &finding);
         /* The other side may have taken it all the same. */
@@ -307,12 +310,10 @@ static void say_text(cli_finding *finding, dx_text text) {
 static void take_broken(const cli_entry *entry) {
     size_t at = 0;
     dx_fault fault = dx_json_check(entry->text, DX_DEPTH_MAX, &at);
+    dx_error error;
     cli_finding finding = cli_entry_begin(entry, CLI_FLAW_BROKEN);
-    cli_finding_say(&finding, "no JSON from byte ");
-    cli_finding_number(&finding, at);
-    cli_finding_say(&finding, " on (");
-    cli_finding_say(&finding, dx_fault_name(fault));
-    cli_finding_say(&finding, ")");
+    dx__error_set(&error, fault, at, at, DX_DEPTH_MAX);
+    cli_finding_say(&finding, error.phrase);
     say_text(&finding, entry->text);
     cli_books_tell(entry->books, &finding);
 }
@@ -326,7 +327,7 @@ void cli_books_take(cli_books *books, const dx_trace_record *record, cli_place p
         take_broken(&entry);
     } else if (record->kind == DX_TRACE_STRAY) {
         cli_finding finding = cli_entry_begin(&entry, CLI_FLAW_STRAY);
-        cli_finding_say(&finding, cli_flaw_text(CLI_FLAW_STRAY));
+        cli_finding_flaw(&finding, CLI_FLAW_STRAY);
         say_text(&finding, entry.text);
         cli_books_tell(books, &finding);
     }
@@ -340,8 +341,8 @@ static void tell_open(const cli_books *books, const cli_asked *asked, cli_flaw f
     cli_finding_say(&finding, " with id ");
     cli_say_key(&finding, cli_asked_id(asked));
     cli_finding_say(&finding, flaw == CLI_FLAW_UNANSWERED
-                                  ? " was never answered"
-                                  : " was not answered by the end of the trace");
+                                  ? " got no response"
+                                  : " got no response before the end of the trace");
     cli_books_tell(books, &finding);
 }
 

@@ -46,7 +46,7 @@ void cli_entry_say_what(cli_finding *finding, const cli_entry *entry) {
         cli_finding_quote(finding, entry->method, CLI_SHOWN);
         cli_finding_say(finding, ": ");
     } else if (entry->message.kind == DX_KIND_RESPONSE && id.at) {
-        cli_finding_say(finding, "answer to id ");
+        cli_finding_say(finding, "id ");
         cli_say_id(finding, id);
         cli_finding_say(finding, ": ");
     }
@@ -55,7 +55,7 @@ void cli_entry_say_what(cli_finding *finding, const cli_entry *entry) {
 void cli_entry_tell(const cli_entry *entry, cli_flaw flaw) {
     cli_finding finding = cli_entry_begin(entry, flaw);
     cli_entry_say_what(&finding, entry);
-    cli_finding_say(&finding, cli_flaw_text(flaw));
+    cli_finding_flaw(&finding, flaw);
     cli_books_tell(entry->books, &finding);
 }
 

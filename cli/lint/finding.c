@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,6 +60,14 @@ void cli_finding_quote(cli_finding *finding, dx_text text, size_t max) {
 
 void cli_finding_say(cli_finding *finding, const char *text) {
     append(finding, strlen(finding->message), text, strlen(text));
+}
+
+void cli_finding_flaw(cli_finding *finding, cli_flaw flaw) {
+    const char *text = cli_flaw_text(flaw);
+    bool is_word = text[1] == ' ' || islower((unsigned char)text[1]);
+    char first[2] = {(char)(is_word ? tolower((unsigned char)text[0]) : text[0]), '\0'};
+    cli_finding_say(finding, first);
+    cli_finding_say(finding, text + 1);
 }
 
 void cli_finding_number(cli_finding *finding, uint64_t number) {

@@ -9,52 +9,52 @@
 
 /* clang-format off */
 
-/* X(NAME, "name", is it a note, "what was seen"). */
+/* X(NAME, "name", is it a note, "what is wrong", a sentence). */
 #define CLI_FLAWS(X) \
-    X(RECORD,          "record",          0, "a line that is no record of a trace") \
-    X(CUT,             "cut",             1, "the last line is cut off") \
-    X(PARTS,           "parts",           1, "a part of the trace is missing") \
-    X(DROPPED,         "dropped",         1, "records were dropped when it was recorded") \
-    X(CONVERSATIONS,   "conversations",   0, "more conversations at once than fit in the books") \
-    X(STRAY,           "stray",           0, "text that belongs to no message") \
-    X(BROKEN,          "broken",          0, "a message that is no JSON") \
-    X(MESSAGE_LIMIT,   "message-limit",   0, "a message longer than the protocol allows") \
-    X(JSON_DEPTH,      "json-depth",      0, "a message that is nested too deep") \
-    X(JSON_VALUE,      "json-value",      0, "JSON that can't be held (1e400, \"\\ud800\")") \
-    X(NOT_A_MESSAGE,   "not-a-message",   0, "neither request, notification nor answer") \
-    X(VERSION,         "version",         0, "\"jsonrpc\" is not \"2.0\"") \
-    X(MEMBER_REPEATED, "member-repeated", 0, "a member of the envelope stands twice") \
-    X(METHOD_MISSING,  "method-missing",  0, "params and an id, but no method") \
-    X(METHOD_TYPE,     "method-type",     0, "\"method\" is no string") \
-    X(PARAMS_TYPE,     "params-type",     0, "\"params\" is neither object nor array") \
-    X(ID_TYPE,         "id-type",         0, "\"id\" is neither string nor number") \
-    X(ID_MISSING,      "id-missing",      0, "an answer without \"id\"") \
-    X(ID_LIMIT,        "id-limit",        0, "an \"id\" of more than 1,024 bytes") \
-    X(RESULT_ERROR,    "result-and-error", 0, "an answer with both result and error") \
-    X(RESULT_MISSING,  "result-missing",  0, "an answer with neither result nor error") \
-    X(METHOD_RESULT,   "method-and-result", 0, "a request and an answer at once") \
-    X(ERROR_SHAPE,     "error-shape",     0, "an error without integer code or message") \
-    X(BATCH,           "batch",           0, "a batch where the protocol has none") \
-    X(BATCH_EMPTY,     "batch-empty",     0, "a batch of nothing") \
-    X(ID_UNKNOWN,      "id-unknown",      0, "an answer to what was never asked") \
-    X(ID_ANSWERED,     "id-answered",     0, "an answer to what was answered already") \
-    X(ID_FORM,         "id-form",         0, "an answer whose id has another form (\"1\" for 1)") \
-    X(ID_IN_USE,       "id-in-use",       0, "a request whose id an open request has") \
-    X(ID_NULL,         "id-null",         1, "an error with id null: something was not read") \
-    X(UNANSWERED,      "unanswered",      0, "a request without answer when all was over") \
-    X(OPEN_AT_END,     "open-at-end",     1, "a request not answered by the end of the trace") \
-    X(OPEN_LIMIT,      "open-limit",      0, "more open requests than fit in the books") \
-    X(METHOD_UNKNOWN,  "method-unknown",  0, "a message that the protocol does not have") \
-    X(METHOD_SIDE,     "method-side",     0, "a message of the wrong side") \
-    X(METHOD_KIND,     "method-kind",     0, "a request that is a notification, or vice versa") \
-    X(STATE,           "state",           0, "a message that may not come now") \
-    X(EARLY,           "early",           1, "a message that comes too early, but is let pass") \
-    X(PARAMS_FIT,      "params-fit",      0, "params that do not fit their schema") \
-    X(RESULT_FIT,      "result-fit",      0, "a result that does not fit its schema") \
-    X(REDACTED,        "redacted",        1, "a value that can't be judged: it is redacted") \
-    X(UNCHECKED,       "unchecked",       1, "a value whose check takes too long") \
-    X(CANCEL_UNKNOWN,  "cancel-unknown",  1, "a request is cancelled that is not open") \
-    X(PROGRESS_UNKNOWN, "progress-unknown", 1, "progress of what is not open")
+    X(RECORD,          "record",          0, "A line is not a trace record") \
+    X(CUT,             "cut",             1, "The last line of the file is cut off") \
+    X(PARTS,           "parts",           1, "A part of the trace is missing") \
+    X(DROPPED,         "dropped",         1, "Records are missing here because the recorder dropped them") \
+    X(CONVERSATIONS,   "conversations",   0, "More conversations are open at once than lint can track") \
+    X(STRAY,           "stray",           0, "The output has text that is not part of a message") \
+    X(BROKEN,          "broken",          0, "A message is not valid JSON") \
+    X(MESSAGE_LIMIT,   "message-limit",   0, "A message is longer than the protocol allows") \
+    X(JSON_DEPTH,      "json-depth",      0, "A message is nested too deeply") \
+    X(JSON_VALUE,      "json-value",      0, "A number or string is out of range (1e400, \"\\ud800\")") \
+    X(NOT_A_MESSAGE,   "not-a-message",   0, "The JSON is not a request, a notification or a response") \
+    X(VERSION,         "version",         0, "The member \"jsonrpc\" is not \"2.0\"") \
+    X(MEMBER_REPEATED, "member-repeated", 0, "A member of the envelope appears twice") \
+    X(METHOD_MISSING,  "method-missing",  0, "A message has params and an id, but no method") \
+    X(METHOD_TYPE,     "method-type",     0, "The \"method\" is not a string") \
+    X(PARAMS_TYPE,     "params-type",     0, "The \"params\" are neither an object nor an array") \
+    X(ID_TYPE,         "id-type",         0, "The \"id\" is neither a string nor a number") \
+    X(ID_MISSING,      "id-missing",      0, "A response has no \"id\"") \
+    X(ID_LIMIT,        "id-limit",        0, "The \"id\" of a request has more than 1,024 bytes") \
+    X(RESULT_ERROR,    "result-and-error", 0, "A response has both a result and an error") \
+    X(RESULT_MISSING,  "result-missing",  0, "A response has neither a result nor an error") \
+    X(METHOD_RESULT,   "method-and-result", 0, "A message is both a request and a response") \
+    X(ERROR_SHAPE,     "error-shape",     0, "An error is not an object with an integer code and a message") \
+    X(BATCH,           "batch",           0, "A batch was sent, but the protocol has no batches") \
+    X(BATCH_EMPTY,     "batch-empty",     0, "A batch is empty") \
+    X(ID_UNKNOWN,      "id-unknown",      0, "A response belongs to no request") \
+    X(ID_ANSWERED,     "id-answered",     0, "A request got a second response") \
+    X(ID_FORM,         "id-form",         0, "A response has the id of its request in another form (\"1\" for 1)") \
+    X(ID_IN_USE,       "id-in-use",       0, "A request has the id of a request that is still open") \
+    X(ID_NULL,         "id-null",         1, "An error has the id null: its sender could not read a message") \
+    X(UNANSWERED,      "unanswered",      0, "A request got no response before the plugin exited") \
+    X(OPEN_AT_END,     "open-at-end",     1, "A request got no response before the end of the trace") \
+    X(OPEN_LIMIT,      "open-limit",      0, "More requests are open at once than lint can track") \
+    X(METHOD_UNKNOWN,  "method-unknown",  0, "A method is not part of the protocol") \
+    X(METHOD_SIDE,     "method-side",     0, "A message was sent by the wrong side") \
+    X(METHOD_KIND,     "method-kind",     0, "A request was sent as a notification, or the other way round") \
+    X(STATE,           "state",           0, "A message is not allowed in the current state") \
+    X(EARLY,           "early",           1, "A message was sent too early, but the protocol tolerates it") \
+    X(PARAMS_FIT,      "params-fit",      0, "The params do not fit their schema") \
+    X(RESULT_FIT,      "result-fit",      0, "A result does not fit its schema") \
+    X(REDACTED,        "redacted",        1, "A value cannot be checked because it was redacted") \
+    X(UNCHECKED,       "unchecked",       1, "A value cannot be checked because that takes too long") \
+    X(CANCEL_UNKNOWN,  "cancel-unknown",  1, "A request was cancelled that is not open") \
+    X(PROGRESS_UNKNOWN, "progress-unknown", 1, "Progress was reported for a request that is not open")
 
 /* clang-format on */
 
@@ -66,7 +66,7 @@ typedef enum cli_flaw {
 } cli_flaw;
 
 const char *cli_flaw_name(cli_flaw flaw);
-/* What was seen, in a phrase. */
+/* What is wrong: a sentence that begins with a capital letter and has no full stop. */
 const char *cli_flaw_text(cli_flaw flaw);
 /* A note is worth knowing, but nothing is wrong with the conversation. */
 bool cli_flaw_is_note(cli_flaw flaw);
@@ -92,6 +92,8 @@ typedef struct cli_finding {
 /* Appends to a message that is built bit by bit: what is too long is cut, between two characters.
  * Text of others is cut to `max` bytes; what is not UTF-8 becomes "?". */
 void cli_finding_say(cli_finding *finding, const char *text);
+/* The sentence of a flaw, in the middle of a line: it begins with a small letter. */
+void cli_finding_flaw(cli_finding *finding, cli_flaw flaw);
 void cli_finding_quote(cli_finding *finding, dx_text text, size_t max);
 void cli_finding_number(cli_finding *finding, uint64_t number);
 

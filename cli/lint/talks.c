@@ -107,7 +107,7 @@ static void make_room(cli_talks *talks, cli_place place) {
         cli_finding_say(&finding, "more than ");
         cli_finding_number(&finding, CLI_TALKS_MAX);
         cli_finding_say(&finding,
-                        " conversations at once: those that were silent longest are forgotten");
+                        " conversations are open: those that were silent longest are forgotten");
         talks->tell(NULL, &finding, talks->user);
     }
     talks->told_limit = true;

@@ -19,11 +19,22 @@ lint() { timeout 20 "$BUILD/duplex" lint "$@"; }
 header='{"duplex-trace":1,"time":"us","part":1}'
 
 # Each kind stands in the help, in the page, and in a trace, and nothing else does.
-lint --help | sed -nE 's/^  ([a-z][a-z-]*): .*/\1/p' | sort >kinds.help
+lint --help-all | sed -nE 's/^  ([a-z][a-z-]*): .*/\1/p' | sort >kinds.help
 # shellcheck disable=SC2016
 sed -nE 's/^\| `([a-z-]+)` \| (finding|note) \|.*/\1/p' "$SOURCE/docs/lint.md" | sort >kinds.page
 [[ $(wc -l <kinds.help) -gt 40 ]] || fail "the help lists no kinds"
 diff kinds.help kinds.page || fail "the help and docs/lint.md list different kinds"
+# The page has the sentence of each kind, and maybe more of them.
+lint --help-all | sed -nE 's/^  ([a-z][a-z-]*): (.*)/\1\t\2/p' >titles
+[[ $(wc -l <titles) == "$(wc -l <kinds.help)" ]] || fail "not every kind has a title"
+python3 - "$SOURCE/docs/lint.md" <<'END' || fail "docs/lint.md has other titles than the help"
+import re, sys
+page = dict(re.findall(r"^\| `([a-z-]+)` \| (?:finding|note) \| (.*) \|$", open(sys.argv[1], encoding="utf-8").read(), re.M))
+for line in open("titles", encoding="utf-8"):
+    kind, title = line.rstrip("\n").split("\t")
+    assert title[0].isupper() and title[-1] not in ".:,;" and " " in title, f"{kind}: {title}"
+    assert page[kind] == title or page[kind].startswith(title + ". "), f"{kind}: {title}: {page[kind]}"
+END
 { sed -nE 's/^= .*"kind":"([a-z-]+)".*/\1/p' "$cases" && printf '%s\n' conversations id-limit json-depth message-limit open-limit; } |
     sort -u | diff kinds.help - || fail "not every kind has a trace"
 
@@ -40,25 +51,25 @@ expect() {
 echo "$header" >good
 printf '%s\n' "$header" '{"t":1,"from":"plugin","stray":"a"}' '{"t":2,"from":"plugin","stray":"b"}' '{"t":3,"dropped":1}' '{"t":4,"dropped":1}' >bad
 echo 'no trace' >none
-expect 2 '' 'a trace is missing'
-expect 2 '' "absent can't be read: No such file" absent
-expect 2 '{"error":{"exit":2,"kind":"usage","message":"absent can'\''t be read: No such file or directory"}}' '' --json absent
-expect 2 '' ". can't be read: Is a directory" .
-expect 2 '' 'empty is no trace' empty
-expect 2 'none:1: record: not JSON from byte 1 on' 'none is no trace' none
-expect 2 '' 'the standard input is no trace' -
-expect 2 '' 'nothing stands behind --' good -- x
+expect 2 '' $'duplex lint: missing trace file\nhint: record one: duplex tap -o talk.jsonl -- COMMAND [ARG...]'
+expect 2 '' "duplex lint: can't read absent: No such file" absent
+expect 2 '{"error":{"exit":2,"kind":"usage","message":"can'\''t read absent: No such file or directory"}}' '' --json absent
+expect 2 '' "can't read .: Is a directory" .
+expect 2 '' 'empty is not a Duplex trace' empty
+expect 2 'none:1: record: not JSON from byte 1 on' 'none is not a Duplex trace' none
+expect 2 '' 'standard input is not a Duplex trace' -
+expect 2 '' 'unexpected command after --: it only reads traces' good -- x
 expect 2 '' 'there is no protocol "nonesuch"' --protocol nonesuch good
 expect 2 '' "can't be read" --protocol ./absent.json good
-expect 2 '' "--max: expected a number, found '1x'" --max 1x good
-expect 2 '' "--max: expected a number, found '-1'" --max=-1 good
+expect 2 '' "--max: expected a number, got '1x'" --max 1x good
+expect 2 '' "--max: expected a number, got '-1'" --max=-1 good
 expect 2 '' '--max: expected a number' --max 99999999999999999999999 good
 expect 2 '' "unknown option '--nothing'" --nothing
 expect 0 '' 'duplex lint: 0 findings, 0 notes in 0 messages of 0 conversations' good
 expect 0 '' '0 findings' good empty
-expect 7 'bad:2: stray: plugin: text that belongs to no message: a
+expect 7 'bad:2: stray: plugin: the output has text that is not part of a message: a
 bad:4: note: dropped: 1 record is missing here' 'duplex lint: 2 findings, 2 notes in 0 messages of 1 conversation; 2 not shown' --max 1 bad
-expect 7 '{"file":"bad","line":2,"time":1,"from":"plugin","kind":"stray","severity":"finding","message":"text that belongs to no message: a"}
+expect 7 '{"file":"bad","line":2,"time":1,"from":"plugin","kind":"stray","severity":"finding","message":"the output has text that is not part of a message: a"}
 {"file":"bad","line":4,"time":3,"kind":"dropped","severity":"note","message":"1 record is missing here"}
 {"summary":{"findings":2,"notes":2,"hidden":2,"messages":0,"conversations":1}}' '' --max 1 --json bad
 lint - <bad >out 2>err && fail "a finding in the standard input does not count"
@@ -81,8 +92,8 @@ grep -q shown err && fail "all was shown: $(cat err)"
 printf '%s\n' '{"duplex-trace":1,"time":"us","part":1,"unix-ms":5}' '{"t":1,"from":"host","message":{"jsonrpc":"2.0","id":1,"method":"a"}}' >p.1
 printf '%s\n' '{"duplex-trace":1,"time":"us","part":2,"unix-ms":5}' '{"t":2,"from":"plugin","message":{"jsonrpc":"2.0","id":1,"result":0}}' >p
 expect 0 '' '0 findings, 0 notes in 2 messages of 1 conversation' p.1 p
-expect 0 'p:1: note: parts: the trace begins with part 2: what was open before is not known
-p.1:2: note: open-at-end: host: a with id 1 was not answered by the end of the trace' '0 findings, 2 notes' p p.1
+expect 0 'p:1: note: parts: the trace begins with part 2: requests from before it are unknown
+p.1:2: note: open-at-end: host: a with id 1 got no response before the end of the trace' '0 findings, 2 notes' p p.1
 
 timeout 60 python3 "$SOURCE/tests/lint/limits.py" "$BUILD/duplex" "$SOURCE/tests/sixth/sixth.openrpc.json" || failed=1
 

@@ -1,4 +1,4 @@
-/* duplex mock: a host or a plugin that does what it is told, right or wrong. */
+/* duplex mock: simulates a correct or faulty host or plugin. */
 #include "cli/cli.h"
 
 #include "cli/input.h"
@@ -24,33 +24,32 @@ static void list_faults(void) {
         } else {
             printf("%s%-18s%s %-6s %s%s\n", cli_paint(stdout, CLI_BOLD), row->name,
                    cli_paint(stdout, CLI_PLAIN), framing, row->text,
-                   row->wrong ? "" : " (which is allowed)");
+                   row->wrong ? "" : " (allowed)");
         }
     }
 }
 
 static int check_words(const cli_words *words, const struct mock_options *options) {
     if (words->count > 1)
-        return cli_fail(CLI_USAGE, "one SCRIPT is enough, found '%s'", words->at[1]);
+        return cli_fail(CLI_USAGE, "expected one SCRIPT, got also '%s'", words->at[1]);
     if (words->count && options->trace)
-        return cli_fail(CLI_USAGE, "SCRIPT and --trace exclude each other");
+        return cli_fail(CLI_USAGE, "SCRIPT and --trace can't be combined");
     const char *file = options->trace ? options->trace : words->count ? words->at[0] : "";
     if (!words->command && strcmp(file, "-") == 0)
-        return cli_fail(CLI_USAGE, "the standard input is the wire: it can't be %s, too",
-                        options->trace ? "the trace" : "the script");
+        return cli_fail(CLI_USAGE, "can't read the %s from standard input: it carries the messages",
+                        options->trace ? "trace" : "script");
     if (options->record && *file && cli_writes_over(options->record, file))
-        return cli_fail(CLI_USAGE, "--record: %s is the %s that is played", options->record,
+        return cli_fail(CLI_USAGE, "--record: %s is the %s to play", options->record,
                         options->trace ? "trace" : "script");
     if (words->command && !words->command[0])
-        return cli_fail(CLI_USAGE, "the command is missing behind --");
+        return cli_fail(CLI_USAGE, "missing command after --");
     if (!words->count && !options->trace && !options->faults.count && !options->protocol)
-        return cli_fail(CLI_USAGE,
-                        "a SCRIPT, --trace, --fault or --protocol is missing; 'duplex mock"
-                        " --help' says more");
+        return cli_fail_hint(CLI_USAGE, "duplex mock --protocol mcp",
+                             "expected a SCRIPT, --trace, --fault or --protocol");
     if (!options->trace && (options->peer || options->timing))
-        return cli_fail(CLI_USAGE, "--%s goes with --trace", options->peer ? "peer" : "timing");
+        return cli_fail(CLI_USAGE, "--%s needs --trace", options->peer ? "peer" : "timing");
     if (!words->command && (cli_start_is_given(&options->start) || options->stay))
-        return cli_fail(CLI_USAGE, "--env, --clean-env, --cwd, --keep-daemons and --stay are for a"
+        return cli_fail(CLI_USAGE, "--env, --clean-env, --cwd, --keep-daemons and --stay need a"
                                    " command after --");
     return cli_check_start(&options->start);
 }
@@ -87,13 +86,14 @@ static int check_framing(struct mock *mock) {
         if (!row->framing)
             continue;
         if (framing && row->framing != framing && mock->has_protocol && !asked)
-            return cli_fail(CLI_USAGE,
-                            "%s needs the %s framing, which the protocol does not have:"
-                            " pass --framing %s",
-                            row->name, dx_framing_name(row->framing),
-                            dx_framing_name(row->framing));
+            return cli_fail_hint(CLI_USAGE,
+                                 row->framing == DX_FRAMING_LINE ? "add --framing line"
+                                                                 : "add --framing header",
+                                 "the fault %s needs the %s framing, which the protocol does not"
+                                 " use",
+                                 row->name, dx_framing_name(row->framing));
         if (framing && row->framing != framing)
-            return cli_fail(CLI_USAGE, "%s needs the %s framing, not %s", row->name,
+            return cli_fail(CLI_USAGE, "the fault %s needs the %s framing, not %s", row->name,
                             dx_framing_name(row->framing), dx_framing_name(framing));
         framing = mock->needed_framing = row->framing;
     }
@@ -118,7 +118,7 @@ static int run(const cli_words *words, void *user) {
         return code;
     struct mock *mock = calloc(1, sizeof *mock);
     if (!mock)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     mock->options = options;
     mock->command = words->command;
     mock->side = words->command ? DX_SIDE_HOST : DX_SIDE_PLUGIN;
@@ -147,35 +147,34 @@ static int run(const cli_words *words, void *user) {
 
 static const cli_option options[] = {
     {"protocol", 'p', CLI_PROTOCOL, "NAME|FILE",
-     "what is spoken: a built-in protocol or an OpenRPC document (the script's, else jsonrpc)",
-     AT(protocol)},
+     "a built-in protocol or an OpenRPC document (the script's, or jsonrpc)", AT(protocol)},
     {"framing", 'f', CLI_CHOICE, "header|line",
-     "Content-Length headers, or one JSON text a line (the script's or the protocol's, or the other"
-     " one if that comes)",
+     "Content-Length headers, or one message per line (the script's or the protocol's; a plugin"
+     " follows its host)",
      AT(framing)},
-    {"trace", 0, CLI_FILE, "FILE", "answer as recorded there", AT(trace)},
-    {"peer", 0, CLI_TEXT, "NAME", "which plugin of the trace (the first)", AT(peer)},
-    {"timing", 0, CLI_CHOICE, "real|fast", "with the times of the trace, or at once (fast)",
+    {"trace", 0, CLI_FILE, "FILE", "play one side of this recorded session", AT(trace)},
+    {"peer", 0, CLI_TEXT, "NAME", "the plugin of the trace to play (the first)", AT(peer)},
+    {"timing", 0, CLI_CHOICE, "real|fast", "with the delays of the trace, or without (fast)",
      AT(timing)},
     {"fault", 0, CLI_TEXTS, "NAME[@METHOD],...",
-     "do this wrong, in answers to that method or in all; may be repeated", AT(faults)},
-    {"from-start", 0, CLI_FLAG, NULL, "from the first byte on, not only after the handshake",
-     AT(from_start)},
-    {"list-faults", 0, CLI_FLAG, NULL, "list them", AT(list_faults)},
+     "commit this fault, in responses to METHOD or in all; may be repeated", AT(faults)},
+    {"from-start", 0, CLI_FLAG, NULL,
+     "commit faults from the first byte on, not only after the handshake", AT(from_start)},
+    {"list-faults", 0, CLI_FLAG, NULL, "list the faults", AT(list_faults)},
     {"late", 0, CLI_TIME, "TIME",
-     "for the fault late: answer after so long (half a second after the protocol's time)",
+     "with the fault late: respond after this time (half a second after the protocol's timeout)",
      AT(late_ms)},
     {"timeout", 't', CLI_TIME, "TIME",
-     "for answers to our requests (the script's; else as a host 30s, as a plugin never)",
+     "for responses to its own requests (the script's, or 30s as a host, never as a plugin)",
      AT(timeout_ms)},
-    {"seed", 0, CLI_COUNT, "N", "another one gives other garbage (0)", AT(seed)},
-    {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
+    {"seed", 0, CLI_COUNT, "N", "the seed of random bytes (0)", AT(seed)},
+    {"show", 's', CLI_FLAG, NULL, "show the traffic on standard error", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record the traffic", AT(record)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option host_options[] = {
-    {"stay", 0, CLI_FLAG, NULL, "don't leave when there is nothing more to do", AT(stay)},
+    {"stay", 0, CLI_FLAG, NULL, "keep running when there is nothing left to do", AT(stay)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -187,14 +186,15 @@ static const cli_group groups[] = {
 };
 
 static const char *const examples[] = {
-    "A server that does the handshake and answers everything, for tests of a client:",
-    "./client -- duplex mock --protocol mcp",
-    "How does a client take it if a server dies in the middle of an answer?",
-    "./client -- duplex mock --protocol lsp --fault dies-writing",
-    "A host that says what the script has, for tests of a plugin:",
-    "duplex mock script.json -- ./plugin",
-    "Answer as it was recorded:",
-    "duplex call -p mcp tools/list -- duplex mock --trace talk.jsonl",
+    "Stand in for an MCP server, to test a client:",
+    "duplex call -p mcp tools/list -- duplex mock -p mcp",
+    "The same server, which dies in the middle of its response:",
+    "duplex call -p mcp tools/list -- duplex mock -p mcp --fault dies-writing",
+    "A server that follows a script:",
+    "echo '{\"duplex-mock\":1,\"on\":[{\"method\":\"greet\",\"do\":{\"result\":\"Hello\"}}]}'"
+    " >greet.json && duplex call greet -- duplex mock greet.json",
+    "Stand in for a host, to test a plugin:",
+    "duplex mock -p mcp -- build/examples/mcp-adder",
     NULL,
 };
 
@@ -206,23 +206,25 @@ const cli_verb cli_mock = {
              "[OPTION...] --fault NAME[,NAME...] [--protocol NAME] [-- COMMAND [ARG...]]\n"
              "[OPTION...] --protocol NAME [-- COMMAND [ARG...]]\n"
              "--list-faults",
-    .summary = "be a host or plugin that does what a script says, right or wrong",
-    .text =
-        "Without a command, it is a plugin: its standard input and output are the wire. With one, "
-        "it"
-        " starts COMMAND and is its host: it does the protocol's handshake, what the script has,"
-        " and says goodbye as the protocol wants it.\n\n"
-        "SCRIPT is JSON: rules that say what is done when a message comes. What no rule is for is"
-        " answered with the smallest result that the protocol's document lets pass, or without a"
-        " protocol with the params. docs/mock.md tells all of it.\n\n"
-        "With --trace, requests are answered as they were in a recording: by method and params, or"
-        " else by method in their order, with what that side said besides.\n\n"
-        "With --fault, it behaves well but for that: after the handshake, in each answer. As a"
-        " host it sends something for a fault to be in. A fault that needs another framing than"
-        " that of the protocol is refused, unless --framing asks for it.\n\n"
-        "As a plugin it ends with 0 at the end of its input or by SIGTERM, or as the script says,"
-        " and with 4 if its output can't be written. As a host it ends when there is nothing left"
-        " to do.",
+    .summary = "Simulate a correct or faulty server or host",
+    .text = "Without COMMAND it is a plugin (a server) and talks over its standard input and"
+            " output. With COMMAND it is the host: it starts COMMAND and talks to it.\n\n"
+            "Requests get the smallest valid response, or the one that SCRIPT or the recorded"
+            " session of --trace has. --fault adds a protocol violation to it.",
+    .details =
+        "SCRIPT is a JSON file with rules that say what to do when a message arrives; docs/mock.md"
+        " describes it. A request that no rule matches gets the smallest result that the protocol's"
+        " document allows, or without a protocol its own params.\n\n"
+        "With --trace, a request gets its recorded response. It is matched by method and params, or"
+        " else by method in the recorded order. The other messages of that side follow as"
+        " recorded.\n\n"
+        "With --fault, the handshake succeeds and the fault is in every response after it. A host"
+        " sends a request to carry the fault. A fault that needs a framing which the protocol does"
+        " not use is refused, unless --framing asks for it.\n\n"
+        "As a host, it performs the handshake, runs the script, and shuts the plugin down when"
+        " nothing is left to do. As a plugin, it exits with code 0 when its input ends or on"
+        " SIGTERM, with the script's exit code, or with 4 if it can't write its output.",
+    .shown = "protocol framing trace fault list-faults timeout show record stay env",
     .groups = groups,
     .examples = examples,
     .codes = "13456",

@@ -16,7 +16,7 @@ struct mock_batch {
 struct mock_batch *mock_batch_new(struct mock *mock) {
     struct mock_batch *batch = malloc(sizeof *batch);
     if (!batch) {
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
         return NULL;
     }
     *batch = (struct mock_batch){.mock = mock, .open = 1};
@@ -32,10 +32,10 @@ struct mock_batch *mock_batch_join(struct mock_batch *batch) {
 
 static void fail_by(struct mock *mock, dx_status status) {
     if (status == DX_ERR_LIMIT)
-        mock_fail(mock, CLI_LATE, "the answers to a batch are longer than %d MiB",
+        mock_fail(mock, CLI_LATE, "the responses to a batch are longer than %d MiB",
                   ANSWERS_MAX >> 20);
     else if (status != DX_OK)
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
 }
 
 void mock_batch_add(struct mock_batch *batch, dx_text answer) {

@@ -22,7 +22,7 @@ static void answer(struct mock *mock, struct mock_task *task, mock_message *abou
                 put(&text, dx_str(member)) && put(&text, body) && put(&text, dx_str("}"));
     about->answered = true;
     if (!good)
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     else if (about->batch)
         mock_batch_add(about->batch, (dx_text){text.data, text.len});
     else
@@ -54,7 +54,7 @@ void mock_refuse(struct mock *mock, struct mock_task *task, mock_message *about,
         put(&error, dx_str("}")))
         mock_error(mock, task, about, (dx_text){error.data, error.len});
     else
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     dx_buf_done(&error);
 }
 
@@ -74,7 +74,7 @@ static void answer_by_document(struct mock *mock, struct mock_task *task, mock_m
         dx_protocol_find(mock->protocol, (dx_text){about->method, about->method_len});
     bool sends = method && !method->notification &&
                  (mock_other_side(mock) == DX_SIDE_HOST ? method->from_host : method->from_plugin);
-    dx_misfit why = {.phrase = "can't be read"};
+    dx_misfit why = {.phrase = "they are not valid JSON"};
     char text[600];
     bool early = about->refusal && about->refusal != DX_CODE_METHOD;
     if (early && !mock_fault_now(mock, MOCK_FAULT_SERVES_EARLY, about->method)) {
@@ -97,7 +97,7 @@ static void answer_by_document(struct mock *mock, struct mock_task *task, mock_m
     if (mock_example_result(mock, about, &result))
         mock_result(mock, task, about, (dx_text){result.data, result.len});
     else
-        mock_refuse(mock, task, about, DX_CODE_INTERNAL, "the document has no example");
+        mock_refuse(mock, task, about, DX_CODE_INTERNAL, "the protocol document has no example");
     dx_buf_done(&result);
 }
 
@@ -150,7 +150,7 @@ static void on_late(dx_timer *timer, void *user) {
     (void)timer;
     mock_asking asking = call->asking;
     if (asking == MOCK_ASKED || asking == MOCK_STEP)
-        mock_fail(mock, CLI_LATE, "%s: no answer in time", call->method);
+        mock_fail(mock, CLI_LATE, "%s: timed out, no response", call->method);
     mock_call_free(call);
     if (asking == MOCK_GOODBYE)
         mock_leave(mock);
@@ -169,12 +169,12 @@ struct mock_call *mock_expect(struct mock *mock, const struct mock_ask *ask) {
     if (mock->over)
         return NULL;
     if (mock->call_count >= CALLS_MAX) {
-        mock_fail(mock, CLI_LATE, "more than %d requests have no answer", CALLS_MAX);
+        mock_fail(mock, CLI_LATE, "more than %d requests have no response", CALLS_MAX);
         return NULL;
     }
     struct mock_call *call = calloc(1, sizeof *call);
     if (!call) {
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
         return NULL;
     }
     *call = (struct mock_call){.next = mock->calls,
@@ -189,7 +189,7 @@ struct mock_call *mock_expect(struct mock *mock, const struct mock_ask *ask) {
     mock->call_count++;
     if (!call->id || !call->method ||
         dx_timer_new(mock->loop, on_late, call, &call->timer) != DX_OK) {
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
         mock_call_free(call);
         return NULL;
     }
@@ -212,7 +212,7 @@ bool mock_call(struct mock *mock, struct mock_task *task, const struct mock_ask 
     if (good)
         mock_deliver(mock, task, NULL, (dx_text){text.data, text.len}, false);
     else
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     dx_buf_done(&text);
     return good;
 }
@@ -227,7 +227,7 @@ void mock_notify(struct mock *mock, struct mock_task *task, dx_text method, dx_t
         good = put(&text, dx_str(",\"params\":")) && put(&text, params);
     good = good && put(&text, dx_str("}"));
     if (!good)
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     else {
         mock_moved(mock, name, mock->side, DX_MOVE_SENT);
         mock_deliver(mock, task, NULL, (dx_text){text.data, text.len}, false);

@@ -1,5 +1,7 @@
 #include "cli/mock/fault.h"
 
+#include "cli/describe/nearest.h"
+#include "cli/input.h"
 #include "cli/mock/mock.h"
 #include "cli/mock/task.h"
 #include "cli/say.h"
@@ -95,27 +97,39 @@ mock_fault mock_fault_named(dx_text name) {
     return fault;
 }
 
+static const char *name_at(const void *unused, size_t index) {
+    (void)unused;
+    return index < MOCK_FAULT_COUNT ? rows[index].name : NULL;
+}
+
+static int unknown_fault(dx_text name) {
+    char *word = cli_text_copy(name);
+    char *hint =
+        word ? cli_near_hint(name_at, NULL, word, "'duplex mock --list-faults' lists them") : NULL;
+    int code = cli_fail_hint(CLI_USAGE, hint, "--fault: unknown fault '%s'", word ? word : "");
+    free(hint);
+    free(word);
+    return code;
+}
+
 /* One of "NAME[@METHOD],…". */
 static int take_one(struct mock *mock, dx_text word) {
     const char *at = memchr(word.at, '@', word.len);
     dx_text name = {word.at, at ? (size_t)(at - word.at) : word.len};
     mock_fault fault = mock_fault_named(name);
     if (fault == MOCK_FAULT_COUNT)
-        return cli_fail(CLI_USAGE,
-                        "there is no fault '%.*s'; 'duplex mock --list-faults' has them"
-                        " all",
-                        (int)name.len, name.at);
+        return unknown_fault(name);
     struct mock_fault_use *more = realloc(mock->uses, (mock->use_count + 1) * sizeof *more);
     if (!more)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     mock->uses = more;
     char *method = at ? strndup(at + 1, word.len - name.len - 1) : NULL;
     more[mock->use_count++] = (struct mock_fault_use){fault, method};
     mock->fault[fault] = true;
     if (at && !method)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     if (method && !*method)
-        return cli_fail(CLI_USAGE, "--fault: a method is missing behind '@'");
+        return cli_fail(CLI_USAGE, "--fault: missing method after '@'");
     return CLI_OK;
 }
 
@@ -135,10 +149,9 @@ static int check_ways(const struct mock *mock) {
             const struct mock_fault_use *two = &mock->uses[i];
             bool meet = !one->method || !two->method || strcmp(one->method, two->method) == 0;
             if (meet && are_two_ways(one->fault, two->fault))
-                return cli_fail(CLI_USAGE,
-                                "%s and %s can't be in one message: take them apart with"
-                                " NAME@METHOD",
-                                rows[one->fault].name, rows[two->fault].name);
+                return cli_fail_hint(CLI_USAGE, "give each its own method: NAME@METHOD",
+                                     "--fault: %s and %s can't be in one message",
+                                     rows[one->fault].name, rows[two->fault].name);
         }
     return CLI_OK;
 }
@@ -215,7 +228,7 @@ static void do_one(struct mock *mock, struct mock_task *task, mock_fault fault, 
             mock_say(mock, task, text);
     }
     if (!good)
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     else if (changed.len)
         mock_say(mock, task, (dx_text){changed.data, changed.len});
     dx_buf_done(&changed);
@@ -228,6 +241,6 @@ void mock_fault_do(struct mock *mock, struct mock_task *task, mock_fault fault,
     if (make_carrier(mock, about, &text))
         do_one(mock, task, fault, about, (dx_text){text.data, text.len});
     else
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     dx_buf_done(&text);
 }

@@ -22,7 +22,7 @@ static bool frame(struct mock *mock, dx_framing framing, dx_text message, dx_buf
     if (dx_frame_write(framed, framing, dx_protocol_facts_of(mock->protocol)->content_type,
                        message) == DX_OK)
         return true;
-    mock_fail(mock, CLI_NO_START, "no memory");
+    mock_fail(mock, CLI_NO_START, "out of memory");
     return false;
 }
 
@@ -35,7 +35,7 @@ static bool make_note(struct mock *mock, dx_buf *text) {
     bool good = dx_rpc_write_notification(text, dx_str(method), value) == DX_OK;
     dx_buf_done(&params);
     if (!good)
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     return good;
 }
 
@@ -86,7 +86,7 @@ static const char *header_of(struct mock *mock, mock_fault fault) {
     case MOCK_FAULT_LENGTH_LIMIT:
         return "Content-Length: 1000000000000\r\n\r\n";
     case MOCK_FAULT_STRAY_BEFORE:
-        return "mock says: this is no header\r\nContent-Length: #\r\n\r\n";
+        return "mock: this is not a header\r\nContent-Length: #\r\n\r\n";
     default:
         return NULL;
     }
@@ -180,7 +180,7 @@ static void write_two(struct mock *mock, mock_fault fault, dx_text message) {
         if (good)
             put(mock, (dx_text){all.data, all.len});
         else
-            mock_fail(mock, CLI_NO_START, "no memory");
+            mock_fail(mock, CLI_NO_START, "out of memory");
     }
     dx_buf_done(&note);
     dx_buf_done(&one);
@@ -215,7 +215,7 @@ static void write_newline(struct mock *mock, dx_text message) {
     dx_buf text;
     dx_buf_init(&text, SIZE_MAX / 2, NULL);
     if (!mock_fault_text(mock, MOCK_FAULT_RAW_NEWLINE, message, &text))
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     else if (mock_framing(mock) == DX_FRAMING_HEADER)
         write_length(mock, text.len, (dx_text){text.data, text.len});
     else {
@@ -247,11 +247,12 @@ static void write_otherwise(struct mock *mock, mock_fault fault, dx_text message
         write_framed(mock, fault, framing, message);
         break;
     case MOCK_FAULT_STRAY:
-        put_str(mock, "[mock] info: this is a line of a log\n");
+        put_str(mock, "[mock] info: this is a log line\n");
         write_framed(mock, fault, framing, message);
         break;
     case MOCK_FAULT_STRAY_JSON:
-        write_framed(mock, fault, framing, dx_str("{\"level\":\"info\",\"text\":\"no message\"}"));
+        write_framed(mock, fault, framing,
+                     dx_str("{\"level\":\"info\",\"text\":\"not a message\"}"));
         write_framed(mock, fault, framing, message);
         break;
     case MOCK_FAULT_FRAMING_SWITCH:

@@ -48,7 +48,8 @@ static void say_later(struct mock *mock, dx_text text, uint64_t ms, uint64_t eve
         mock->later_count < LATER_MAX ? malloc(sizeof *later + text.len) : NULL;
     if (!later || dx_timer_new(mock->loop, on_time, later, &later->timer) != DX_OK) {
         free(later);
-        mock_fail(mock, CLI_LATE, "no memory, or more than %d answers wait", LATER_MAX);
+        mock_fail(mock, CLI_LATE, "out of memory, or more than %d responses are waiting",
+                  LATER_MAX);
         return;
     }
     later->next = mock->later;
@@ -133,7 +134,7 @@ static void tell_progress(struct mock *mock, mock_message *about) {
     if (text)
         say_later(mock, (dx_text){text, len}, 1, PROGRESS_MS);
     else
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     free(text);
     yyjson_mut_doc_free(doc);
     yyjson_doc_free(example);
@@ -162,7 +163,7 @@ void mock_leave_process(struct mock *mock, uint64_t ms) {
     if (!pid)
         stay_behind(ms);
     if (pid < 0)
-        mock_fail(mock, CLI_NO_START, "no process can be left behind");
+        mock_fail(mock, CLI_NO_START, "can't start a child process");
     else
         cli_subreaper_spare(pid);
 }
@@ -174,7 +175,7 @@ static void hold_back(struct mock *mock, dx_text message) {
     if (mock->held)
         memcpy(mock->held, message.at, message.len);
     else
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
 }
 
 static void be_stubborn(struct mock *mock, bool ignores_term) {

@@ -32,7 +32,7 @@ static void ask_about(struct mock *mock, const mock_message *about) {
     if (id)
         ask(mock, NULL, id);
     else
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     free(id);
 }
 
@@ -54,7 +54,7 @@ static void notify_unknown(struct mock *mock, const char *method, const char *me
     if (text)
         mock_notify(mock, NULL, dx_str(method), (dx_text){text, len});
     else
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     free(text);
     yyjson_mut_doc_free(doc);
     yyjson_doc_free(example);
@@ -105,7 +105,7 @@ void mock_write_errors(dx_text bytes) {
 }
 
 static void flood_errors(void) {
-    static const char line[] = "[mock] a line of a log that nobody wanted to have, once again\n";
+    static const char line[] = "[mock] yet another log line that nobody needs to read at all\n";
     char piece[64 * (sizeof line - 1)];
     int before = cli_interrupts();
     for (size_t at = 0; at < sizeof piece; at += sizeof line - 1)

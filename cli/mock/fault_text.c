@@ -154,7 +154,7 @@ static const char *behind_id(struct mock *mock, mock_fault fault, const mock_mes
     case MOCK_FAULT_RESULT_MISSING:
         return "";
     case MOCK_FAULT_ERROR_SHAPE:
-        return ",\"error\":\"it went wrong\"";
+        return ",\"error\":\"something went wrong\"";
     case MOCK_FAULT_RESULT_FIT:
         return misfit(mock, about);
     default:

@@ -107,7 +107,7 @@ static bool check_value(struct walk *walk, yyjson_val *value) {
     char room[200];
     bool good = true;
     if (walk->depth > DEPTH_MAX)
-        return fail(walk, "nested too deep");
+        return fail(walk, "nested too deeply");
     if (yyjson_is_str(value)) {
         dx_text text = {yyjson_get_str(value), yyjson_get_len(value)};
         const char *flaw = mock_template_flaw(text, room, sizeof room);
@@ -143,7 +143,7 @@ static bool check_twice(struct walk *walk, yyjson_val *object) {
     yyjson_obj_foreach(object, at, max, key, part) {
         if (yyjson_obj_get(object, yyjson_get_str(key)) == part)
             continue;
-        snprintf(what, sizeof what, "\"%.60s\" stands here twice", yyjson_get_str(key));
+        snprintf(what, sizeof what, "\"%.60s\" appears twice", yyjson_get_str(key));
         return fail(walk, what);
     }
     return true;
@@ -172,7 +172,7 @@ static const struct verb *verb_of(struct walk *walk, yyjson_val *action) {
         const struct verb *verb = find_verb(yyjson_get_str(key));
         if (verb && found) {
             snprintf(what, sizeof what,
-                     "\"%s\" and \"%s\" are two actions: put each in {} of its own", found->name,
+                     "\"%s\" and \"%s\" are two actions: put each into its own {}", found->name,
                      verb->name);
             fail(walk, what);
             return NULL;
@@ -181,7 +181,7 @@ static const struct verb *verb_of(struct walk *walk, yyjson_val *action) {
             found = verb;
     }
     if (!found)
-        fail(walk, "no action: \"result\", \"notify\", \"delay\" or another is missing");
+        fail(walk, "missing action, such as \"result\", \"notify\" or \"delay\"");
     return found;
 }
 
@@ -204,7 +204,7 @@ static bool check_others(struct walk *walk, const struct verb *verb, yyjson_val 
         const char *name = yyjson_get_str(key);
         if (strcmp(name, verb->name) == 0 || is_among(verb->others, name))
             continue;
-        snprintf(what, sizeof what, "\"%s\" does not go with \"%s\"", name, verb->name);
+        snprintf(what, sizeof what, "\"%s\" can't be used with \"%s\"", name, verb->name);
         return fail(walk, what);
     }
     if (verb->has_do && !yyjson_obj_get(action, "do")) {
@@ -223,15 +223,15 @@ static bool check_name(struct walk *walk, const char *member, yyjson_val *value)
         int number = mock_signal_named(name);
         if (!number || (is_ignore && (number == SIGKILL || number == SIGSTOP))) {
             snprintf(what, sizeof what,
-                     number ? "%.60s can't be ignored" : "there is no signal '%.60s'", name);
+                     number ? "%.60s can't be ignored" : "unknown signal '%.60s'", name);
             return fail(walk, what);
         }
     }
     if (strcmp(member, "base64") == 0 && yyjson_get_len(value) % 4)
-        return fail(walk, "no base64: its length is no multiple of 4");
+        return fail(walk, "not base64: the length is not a multiple of 4");
     if (strcmp(member, "fault") == 0 && mock_fault_named(dx_str(name)) == MOCK_FAULT_COUNT) {
-        snprintf(what, sizeof what,
-                 "there is no fault '%.60s'; 'duplex mock --list-faults' has them all", name);
+        snprintf(what, sizeof what, "unknown fault '%.60s'; 'duplex mock --list-faults' lists them",
+                 name);
         return fail(walk, what);
     }
     return true;
@@ -254,7 +254,7 @@ static bool check_action(struct walk *walk, yyjson_val *action) {
     yyjson_val *part;
     char what[80];
     if (walk->actions >= MOCK_NESTING) {
-        snprintf(what, sizeof what, "actions lie more than %d deep in each other", MOCK_NESTING);
+        snprintf(what, sizeof what, "actions are nested more than %d levels deep", MOCK_NESTING);
         return fail(walk, what);
     }
     if (!check_twice(walk, action) || !(verb = verb_of(walk, action)) ||
@@ -316,16 +316,16 @@ static bool check_operator(struct walk *walk, const char *name, yyjson_val *patt
     char what[100];
     bool is;
     if (yyjson_obj_size(pattern) != 1) {
-        snprintf(what, sizeof what, "\"%.40s\" stands alone in its {}", name);
+        snprintf(what, sizeof what, "\"%.40s\" must be the only member", name);
         return fail(walk, what);
     }
     if (strcmp(name, "$any") == 0)
-        return yyjson_is_true(value) ? true : fail(walk, "\"$any\" is true, or not there");
+        return yyjson_is_true(value) ? true : fail(walk, "\"$any\" must be true");
     if (!yyjson_is_str(value) || (strcmp(name, "$regex") != 0 && strcmp(name, "$type") != 0)) {
         snprintf(what, sizeof what,
                  strcmp(name, "$regex") != 0 && strcmp(name, "$type") != 0
-                     ? "there is no \"%.40s\": $regex, $type and $any are there"
-                     : "\"%.40s\" is a string",
+                     ? "unknown operator \"%.40s\": expected $regex, $type or $any"
+                     : "\"%.40s\" must be a string",
                  name);
         return fail(walk, what);
     }
@@ -333,7 +333,7 @@ static bool check_operator(struct walk *walk, const char *name, yyjson_val *patt
         return mock_type_is(yyjson_get_str(value), NULL, &is)
                    ? true
                    : fail(walk,
-                          "\"$type\" is one of string, number, integer, boolean, null, object,"
+                          "\"$type\" must be one of string, number, integer, boolean, null, object,"
                           " array");
     return walk->on_regex(pattern, walk->user); /* which says what is wrong */
 }
@@ -344,7 +344,7 @@ static bool check_pattern(struct walk *walk, yyjson_val *pattern) {
     yyjson_val *key;
     yyjson_val *part;
     if (walk->depth > DEPTH_MAX)
-        return fail(walk, "nested too deep");
+        return fail(walk, "nested too deeply");
     yyjson_obj_foreach(pattern, at, max, key, part) {
         const char *name = yyjson_get_str(key);
         if (name[0] == '$')

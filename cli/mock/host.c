@@ -39,7 +39,7 @@ static void answer_nothing(struct mock *mock, mock_fault fault) {
                           dx_str("{\"jsonrpc\":\"2.0\",\"id\":4711,\"result\":{}}"), &text))
         mock_say(mock, NULL, (dx_text){text.data, text.len});
     else
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     dx_buf_done(&text);
 }
 
@@ -138,7 +138,7 @@ void mock_leave(struct mock *mock) {
     if (mock->over)
         return;
     if (!mock->timer && dx_timer_new(mock->loop, on_time, mock, &mock->timer) != DX_OK) {
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
         return;
     }
     mock->phase = MOCK_LEAVING;

@@ -71,13 +71,13 @@ static struct mock_segment *add(mock_outlet *outlet, dx_text bytes) {
     if (outlet->closed || !outlet->last)
         return NULL;
     if (outlet->held + sizeof *segment + bytes.len > HELD_MAX) {
-        mock_fail(outlet->mock, CLI_LATE, "nobody reads: more than %d MiB wait to be written",
+        mock_fail(outlet->mock, CLI_LATE, "nobody reads the output: more than %d MiB are waiting",
                   HELD_MAX >> 20);
         return NULL;
     }
     segment = malloc(sizeof *segment + bytes.len);
     if (!segment) {
-        mock_fail(outlet->mock, CLI_NO_START, "no memory");
+        mock_fail(outlet->mock, CLI_NO_START, "out of memory");
         return NULL;
     }
     *segment = (struct mock_segment){.len = bytes.len};

@@ -6,6 +6,8 @@
 #include "cli/subreaper.h"
 #include "cli/wait.h"
 
+#include "base/line.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -75,12 +77,14 @@ static void look_for_room(struct mock *mock) {
 }
 
 /* What comes can't be framed any more. A plugin waits for the end of it. */
-static void hear_no_more(struct mock *mock, dx_fault fault) {
+static void hear_no_more(struct mock *mock, const dx_frame *frame) {
+    dx_error error;
+    dx__error_set(&error, frame->fault, frame->offset, frame->found, frame->expected);
     if (mock->side == DX_SIDE_HOST && mock->phase != MOCK_LEAVING && !mock->dying)
-        mock_fail(mock, CLI_VIOLATION, "the plugin can't be understood any more: %s",
-                  dx_fault_name(fault));
-    else if (fault != DX_FAULT_TRUNCATED)
-        cli_note("nothing more can be read of what comes: %s", dx_fault_name(fault));
+        mock_fail(mock, CLI_VIOLATION, "can't split the plugin's output into messages: %s",
+                  error.phrase);
+    else if (frame->fault != DX_FAULT_TRUNCATED)
+        cli_note("can't split the input into messages, ignoring the rest: %s", error.phrase);
 }
 
 static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void *user) {
@@ -89,7 +93,7 @@ static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void
     (void)bytes;
     mock->heard_ms = cli_now();
     if (frame->kind == DX_FRAME_FAULT && frame->fatal)
-        hear_no_more(mock, frame->fault);
+        hear_no_more(mock, frame);
     if (frame->kind == DX_FRAME_MESSAGE && !mock->over && !mock->dying)
         mock_hear(mock, frame->text);
 }
@@ -132,8 +136,8 @@ static void on_gone(cli_wire *wire, const dx_gone *gone, void *user) {
         mock->over = true;
         return;
     }
-    mock_fail(mock, CLI_ENDED, "the plugin ended: %s",
-              gone->error.fault ? gone->error.phrase : "it left with code 0");
+    mock_fail(mock, CLI_ENDED, "the plugin ended early: %s",
+              gone->error.fault ? gone->error.phrase : "the program exited with code 0");
 }
 
 /* The end. */
@@ -177,8 +181,7 @@ static void go_on_without(struct mock *mock) {
         for (size_t i = 0; i < entry->count; i++)
             says |= !entry->lines[i].is_answer;
         if (entry->message)
-            cli_note("the plugin did not send '%s', as it did in the trace",
-                     entry->message->method);
+            cli_note("the plugin did not send '%s' as in the trace", entry->message->method);
         mock->heard_ms = cli_now();
         mock_play(mock, entry, NULL);
     }
@@ -220,7 +223,7 @@ void mock_look(struct mock *mock) {
     bool empty = mock_outlet_empty(&mock->outlet);
     int lost = cli_wire_lost(mock->wire);
     if (lost)
-        mock_fail(mock, CLI_ENDED, "the output can't be written: %s", strerror(lost));
+        mock_fail(mock, CLI_ENDED, "can't write the output: %s", strerror(lost));
     if (mock->over)
         return;
     if (mock->reads_later && empty) {
@@ -301,7 +304,7 @@ static int begin(struct mock *mock) {
         DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     if (!mock_outlet_init(&mock->outlet, mock))
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     cli_catch_signals();
     return open_wire(mock);
 }

@@ -26,9 +26,9 @@ void mock_put(struct mock *mock, struct mock_task *task, dx_text bytes) {
     }
     dx_status status = bytes.len ? dx_buf_append(&level->kept, bytes.at, bytes.len) : DX_OK;
     if (status == DX_ERR_LIMIT)
-        mock_fail(mock, CLI_LATE, "more than 64 MiB are to be written together");
+        mock_fail(mock, CLI_LATE, "\"together\" or \"split\" has more than 64 MiB of output");
     else if (status != DX_OK)
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
 }
 
 void mock_put_garbage(struct mock *mock, struct mock_task *task, uint64_t count) {
@@ -110,13 +110,13 @@ void mock_say(struct mock *mock, struct mock_task *task, dx_text message) {
                        dx_protocol_facts_of(mock->protocol)->content_type, message) == DX_OK)
         mock_put(mock, task, (dx_text){framed.data, framed.len});
     else
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     dx_buf_done(&framed);
 }
 
 void mock_note_lost(struct mock *mock, const char *action) {
     (void)mock;
-    cli_note("\"%s\" answers nothing here: no request led to it", action);
+    cli_note("ignoring \"%s\": there is no request to respond to", action);
 }
 
 /* The text with all faults of its kind; the caller's is changed. False: no memory. */
@@ -179,7 +179,7 @@ void mock_deliver(struct mock *mock, struct mock_task *task, mock_message *about
                 change(mock, about, is_answer, &text);
     mock_fault fault = frame_fault(mock, about ? about->method : NULL);
     if (!good)
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     else if (fault == MOCK_FAULT_COUNT)
         mock_say(mock, task, (dx_text){text.data, text.len});
     else

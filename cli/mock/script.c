@@ -32,11 +32,11 @@ static bool add_regex(yyjson_val *place, void *user) {
     struct regexes *regexes = user;
     mock_script *script = regexes->script;
     size_t n = script->regex_count;
-    dx_misfit why = {.phrase = "no memory"};
+    dx_misfit why = {.phrase = "out of memory"};
     char uri[40];
     char *flaw = regexes->flaw.what;
     snprintf(uri, sizeof uri, "regex:%zu", n);
-    snprintf(flaw, sizeof regexes->flaw.what, n < REGEX_MAX ? "no memory" : "too many $regex");
+    snprintf(flaw, sizeof regexes->flaw.what, n < REGEX_MAX ? "out of memory" : "too many $regex");
     struct mock_regex *more =
         n < REGEX_MAX ? realloc(script->regexes, (n + 1) * sizeof *more) : NULL;
     if (!more)
@@ -69,7 +69,7 @@ static bool check_grammar(const char *file, mock_script *script, yyjson_val *roo
     struct regexes regexes = {.script = script};
     if (dx_schemas_new(NULL, &script->schemas) != DX_OK ||
         dx_check_new(NULL, &script->check) != DX_OK) {
-        cli_fail(CLI_NO_START, "no memory");
+        cli_fail(CLI_NO_START, "out of memory");
         return false;
     }
     if (mock_grammar_check(root, add_regex, &regexes, &regexes.flaw))
@@ -147,7 +147,7 @@ static bool read_script(const char *file, mock_script *script) {
     dx_fault fault = dx_json_check((dx_text){text, len}, DX_DEPTH_MAX, &at);
     if (fault == DX_FAULT_JSON_DEPTH) {
         free(text);
-        cli_fail(CLI_USAGE, "%s: nested too deep", file);
+        cli_fail(CLI_USAGE, "%s: nested too deeply", file);
         return false;
     }
     int code;
@@ -165,7 +165,7 @@ static bool read_script(const char *file, mock_script *script) {
         script->doc = yyjson_read_opts(text, len, YYJSON_READ_NUMBER_AS_RAW, NULL, NULL);
         good = script->doc && check_grammar(file, script, yyjson_doc_get_root(script->doc));
         if (!script->doc)
-            cli_fail(CLI_NO_START, "no memory");
+            cli_fail(CLI_NO_START, "out of memory");
     }
     free(text);
     return good;
@@ -174,14 +174,14 @@ static bool read_script(const char *file, mock_script *script) {
 int mock_script_read(const char *file, mock_script **ret_script) {
     mock_script *script = calloc(1, sizeof *script);
     if (!script)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     if (!read_script(file, script)) {
         mock_script_free(script);
         return CLI_USAGE;
     }
     if (!take(script)) {
         mock_script_free(script);
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     }
     *ret_script = script;
     return CLI_OK;

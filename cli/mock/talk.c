@@ -47,7 +47,7 @@ static void hear_answer(struct mock *mock, dx_text text, const dx_message *parts
     mock_message *message =
         mock_message_new(mock, text, parts, call && call->method ? call->method : "");
     if (!message) {
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
         return;
     }
     mock_asking asking = call ? call->asking : MOCK_ASKED;
@@ -139,7 +139,7 @@ static void hear_otherwise(struct mock *mock, mock_message *message) {
 static void hear_message(struct mock *mock, dx_text text, const dx_message *parts) {
     mock_message *message = mock_message_new(mock, text, parts, NULL);
     if (!message) {
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
         return;
     }
     dx_text method = {message->method, message->method_len};
@@ -149,7 +149,7 @@ static void hear_message(struct mock *mock, dx_text text, const dx_message *part
                         &message->refusal, &message->refusal_text) != DX_LEAVE_NO)
         message->refusal = 0;
     if (message->refusal && !message->refusal_text)
-        message->refusal_text = "not now";
+        message->refusal_text = "not allowed now";
     if (!message->refusal) {
         mock_moved(mock, message->method, mock_other_side(mock), DX_MOVE_SENT);
         if (message->kind == MOCK_NOTIFICATION)

@@ -46,14 +46,14 @@ static struct mock_task *new_task(struct mock *mock, mock_message *about, mock_m
     if (mock->over)
         return NULL;
     if (mock->task_count >= TASKS_MAX || mock->task_bytes + size_of(about) > BYTES_MAX) {
-        mock_fail(mock, CLI_LATE, "more than %d rules, or %d MiB of messages, are under way",
+        mock_fail(mock, CLI_LATE, "more than %d rules or %d MiB of messages are in progress",
                   TASKS_MAX, BYTES_MAX >> 20);
         return NULL;
     }
     struct mock_task *task = calloc(1, sizeof *task);
     if (!task || dx_timer_new(mock->loop, on_time, task, &task->timer) != DX_OK) {
         free(task);
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
         return NULL;
     }
     task->mock = mock;
@@ -163,7 +163,7 @@ static void greet_by(struct mock *mock, const mock_line *line) {
     if (name)
         mock_greet_by(mock, name, true);
     else
-        mock_fail(mock, CLI_NO_START, "no memory");
+        mock_fail(mock, CLI_NO_START, "out of memory");
     free(name);
 }
 

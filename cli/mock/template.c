@@ -41,13 +41,13 @@ static const char *name_flaw(dx_text name, char *room, size_t room_len) {
         snprintf(variable, sizeof variable, "%.*s", (int)name.len - 4, name.at + 4);
         if (name.len - 4 < sizeof variable && getenv(variable))
             return NULL;
-        snprintf(room, room_len, "the variable of ${%.*s} is not set", len, name.at);
+        snprintf(room, room_len, "the environment variable of ${%.*s} is not set", len, name.at);
         return room;
     }
     for (const char *const *root = roots; *root; root++)
         if (starts(name, *root) && (has_path(*root) || name.len == strlen(*root)))
             return NULL;
-    snprintf(room, room_len, "there is no ${%.*s}", len, name.at);
+    snprintf(room, room_len, "unknown template ${%.*s}", len, name.at);
     return room;
 }
 
@@ -60,8 +60,7 @@ const char *mock_template_flaw(dx_text string, char *room, size_t room_len) {
             dx_text name = template_at(string);
             if (!name.at) {
                 snprintf(room, room_len,
-                         "\"${\" begins a template that has no end; \"$${\" stands"
-                         " for itself");
+                         "missing } of the template; write \"$${\" for a literal \"${\"");
                 return room;
             }
             const char *flaw = name_flaw(name, room, room_len);

@@ -180,7 +180,7 @@ static void remark(struct reading *reading, const char *file, const char *what) 
     if (reading->notes++ < NOTES_MAX)
         cli_note("%s: %s", file, what);
     else if (reading->notes == NOTES_MAX + 1)
-        cli_note("more is wrong with the trace; 'duplex lint' tells all of it");
+        cli_note("the trace has more errors; 'duplex lint' reports them all");
 }
 
 static int take_record(struct reading *reading, const char *file, const dx_trace_record *record) {
@@ -203,7 +203,7 @@ static int take_record(struct reading *reading, const char *file, const dx_trace
                         BYTES_MAX >> 20);
     bool ours = (int)record->from == (int)reading->side;
     if (!(ours ? take_ours(reading, record) : take_theirs(reading, record)))
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     return CLI_OK;
 }
 
@@ -219,7 +219,7 @@ int mock_trace_read(const char *file, const char *peer, dx_side side, mock_trace
     reading.trace = calloc(1, sizeof *reading.trace);
     if (!reading.trace) {
         cli_trace_close(trace);
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     }
     while (code == CLI_OK && (got = cli_trace_next(trace, &record, &error)) < CLI_GOT_END)
         if (got == CLI_GOT_RECORD)
@@ -231,7 +231,7 @@ int mock_trace_read(const char *file, const char *peer, dx_side side, mock_trace
     if (code == CLI_OK && got == CLI_GOT_FAILED)
         code = cli_trace_code(trace);
     if (code == CLI_OK && !reading.records)
-        code = cli_fail(CLI_USAGE, peer ? "%s has nothing of '%s'" : "%s has no messages%s",
+        code = cli_fail(CLI_USAGE, peer ? "%s has no messages of '%s'" : "%s has no messages%s",
                         cli_trace_name(trace), peer ? peer : "");
     cli_trace_close(trace);
     free(reading.found);

@@ -54,7 +54,7 @@ def long_traces():
 def long_batches():
     for count, code in ((63, 0), (64, 5)):
         seen, got, said = ask(send=line(b"[" + b",".join(request(i, "a")[:-1] for i in range(count)) + b"]"), script={"duplex-mock": 1, "on": [{"do": {"result": "y" * (1 << 20)}}]})
-        same((len(seen) > 63 << 20, got, said), (not code, code, "duplex mock: the answers to a batch are longer than 64 MiB\n" if code else ""))
+        same((len(seen) > 63 << 20, got, said), (not code, code, "duplex mock: the responses to a batch are longer than 64 MiB\n" if code else ""))
 
 
 sys.exit(run_all(8))

@@ -55,7 +55,7 @@ def table(GOOD, carry):  # noqa: N803  (as it is called elsewhere)
         "length-zero": fields(b"Content-Length: 0\r\n\r\nContent-Length: %d\r\n\r\n" % N),
         "header-flood": fields(b"".join(b"X-Mock-%d: yes\r\n" % i for i in range(10000)) + b"Content-Length: %d\r\n\r\n" % N),
         "header-nul": fields(b"X-Mock: \x00\x01\xff\r\nContent-Length: %d\r\n\r\n" % N),
-        "stray-before": fields(b"mock says: this is no header\r\nContent-Length: %d\r\n\r\n" % N),
+        "stray-before": fields(b"mock: this is not a header\r\nContent-Length: %d\r\n\r\n" % N),
         "length-in-body": changed(carry(b'"Content-Length: 7\\r\\n\\r\\nContent-Length: 7"')),
         "cut-header": fields(b"Content-Length:", b""),
         "cut-body": lambda framing: FRAME[framing](GOOD)[:-(N // 2)],
@@ -64,8 +64,8 @@ def table(GOOD, carry):  # noqa: N803  (as it is called elsewhere)
         "bom": fields(b"\xef\xbb\xbf", GOOD + b"\n"),
         "pretty": lambda framing: json.dumps(json.loads(GOOD), indent=4).encode() + b"\n",
         "last-line": lambda framing: GOOD,
-        "stray": lambda framing: b"[mock] info: this is a line of a log\n" + FRAME[framing](GOOD),
-        "stray-json": before(b'{"level":"info","text":"no message"}'),
+        "stray": lambda framing: b"[mock] info: this is a log line\n" + FRAME[framing](GOOD),
+        "stray-json": before(b'{"level":"info","text":"not a message"}'),
         "other-framing": lambda framing: FRAME[OTHER[framing]](GOOD),
         "framing-switch": lambda framing: FRAME[framing](NOTE) + FRAME[OTHER[framing]](GOOD),
         "raw-newline": changed(carry(b'"two\nlines"')),
@@ -104,7 +104,7 @@ def table(GOOD, carry):  # noqa: N803  (as it is called elsewhere)
         "cancel-ignored": lambda framing: b"",
         "progress-unknown": before(b'{"jsonrpc":"2.0","method":"$/progress","params":{"token":"mock-nobody"}}'),
         "progress-endless": lambda framing: b"",
-        "error-shape": changed(b'{"jsonrpc":"2.0","id":7,"error":"it went wrong"}'),
+        "error-shape": changed(b'{"jsonrpc":"2.0","id":7,"error":"something went wrong"}'),
         "silent": lambda framing: b"",
         "loses": before(),
         "flood": before(*[NOTE] * 100000),
@@ -217,7 +217,7 @@ def as_host(name, framing):
                "result-and-error": b'{"jsonrpc":"2.0","id":4711,"result":null,"error":{"code":-32000,"message":"both"}}',
                "result-missing": b'{"jsonrpc":"2.0","id":4711}', "result-fit": NOTHING.replace(b"{}", b"42"),
                "method-and-result": NOTHING.replace(b"4711", b'4711,"method":"mock/note"'),
-               "error-shape": b'{"jsonrpc":"2.0","id":4711,"error":"it went wrong"}', "answers-notice": NOTHING}
+               "error-shape": b'{"jsonrpc":"2.0","id":4711,"error":"something went wrong"}', "answers-notice": NOTHING}
     if name in answers:
         return frame(answers[name]) + whole
     if name == "answer-twice":
@@ -482,24 +482,26 @@ def wrong_words():
     def fails(wanted, *words):
         got = subprocess.run([DUPLEX, "mock", *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
         same((got.returncode, got.stdout, got.stderr.decode()), (2, b"", "duplex mock: %s\n" % wanted), words)
-    fails("there is no fault 'x'; 'duplex mock --list-faults' has them all", "--fault", "x")
-    fails("there is no fault ''; 'duplex mock --list-faults' has them all", "--fault", "nul,")
-    fails("--fault: a method is missing behind '@'", "--fault", "nul@")
-    fails("header-lf needs the header framing, which the protocol does not have: pass --framing header", "--fault", "header-lf", "-p", "mcp")
-    fails("pretty needs the line framing, not header", "--fault", "pretty", "-f", "header")
-    fails("pretty needs the line framing, not header", "--fault", "header-lf,pretty")
-    fails("split and stray can't be in one message: take them apart with NAME@METHOD", "--fault", "split@a,nul", "--fault", "stray")
+    fails("--fault: unknown fault 'xyzzy'\nhint: 'duplex mock --list-faults' lists them", "--fault", "xyzzy@greet")
+    fails("--fault: unknown fault 'dies-writting'\nhint: did you mean dies-writing?", "--fault", "dies-writting")
+    fails("--fault: unknown fault ''\nhint: 'duplex mock --list-faults' lists them", "--fault", "nul,")
+    fails("--fault: missing method after '@'", "--fault", "nul@")
+    fails("the fault header-lf needs the header framing, which the protocol does not use\nhint: add --framing header", "--fault", "header-lf", "-p", "mcp")
+    fails("the fault pretty needs the line framing, which the protocol does not use\nhint: add --framing line", "--fault", "pretty", "-p", "lsp")
+    fails("the fault pretty needs the line framing, not header", "--fault", "pretty", "-f", "header")
+    fails("the fault pretty needs the line framing, not header", "--fault", "header-lf,pretty")
+    fails("--fault: split and stray can't be in one message\nhint: give each its own method: NAME@METHOD", "--fault", "split@a,nul", "--fault", "stray")
     same(ask("-f", "line", "--fault", "stray@a,crlf@b,nul", send=request(1, "b", {}))[0], b'\r\n\n{"jsonrpc":"2.0","id":1,"result":{"note":"a\\u0000b"}}\r\n')
     same(ask("--fault", "nul", send=line('{"jsonrpc":"2.0","id":1,"method":"b","params":{ \t}}'))[0], line('{"jsonrpc":"2.0","id":1,"result":{"note":"a\\u0000b" \t}}'))
-    fails("a SCRIPT, --trace, --fault or --protocol is missing; 'duplex mock --help' says more")
-    fails("the command is missing behind --", "-p", "mcp", "--")
-    fails("--peer goes with --trace", "-p", "mcp", "--peer", "x")
-    fails("--env, --clean-env, --cwd, --keep-daemons and --stay are for a command after --", "-p", "mcp", "--stay")
-    fails("one SCRIPT is enough, found 'b'", "a", "b")
-    fails("SCRIPT and --trace exclude each other", "a", "--trace", "b")
-    fails("the standard input is the wire: it can't be the script, too", "-")
-    fails("the standard input is the wire: it can't be the trace, too", "--trace", "-")
-    fails("absent can't be read: No such file or directory", "--trace", "absent")
+    fails("expected a SCRIPT, --trace, --fault or --protocol\nhint: duplex mock --protocol mcp")
+    fails("missing command after --", "-p", "mcp", "--")
+    fails("--peer needs --trace", "-p", "mcp", "--peer", "x")
+    fails("--env, --clean-env, --cwd, --keep-daemons and --stay need a command after --", "-p", "mcp", "--stay")
+    fails("expected one SCRIPT, got also 'b'", "a", "b")
+    fails("SCRIPT and --trace can't be combined", "a", "--trace", "b")
+    fails("can't read the script from standard input: it carries the messages", "-")
+    fails("can't read the trace from standard input: it carries the messages", "--trace", "-")
+    fails("can't read absent: No such file or directory", "--trace", "absent")
 
 
 sys.exit(run_all(12))

@@ -54,19 +54,19 @@ def with_echo():
 def exit_codes():
     same(host({}, "./absent")[0], 3)
     code, _, said = host({"start": [{"request": "x", "timeout": "100ms"}]}, "sleep", "60")
-    same((code, said), (5, "duplex mock: x: no answer in time\n"))
+    same((code, said), (5, "duplex mock: x: timed out, no response\n"))
     code, _, said = host({"timeout": "100ms", "start": [{"request": "x"}]}, "sleep", "60")
     same(code, 5)
     code, _, said = host({"start": [{"request": "x"}]}, "sleep", "60", options=["--timeout", "100ms"])
     same(code, 5)
     code, _, said = host({"start": [{"request": "x"}]}, "sh", "-c", "read a; echo oh dear >&2; exit 7")
-    same((code, said), (4, "duplex mock: the plugin ended: the program exited with code 7\n  oh dear\n"))
+    same((code, said), (4, "duplex mock: the plugin ended early: the program exited with code 7\n  oh dear\n"))
     code, _, said = host({"start": [{"request": "x"}]}, "sh", "-c", "read a; kill -9 $$")
-    same((code, said), (4, "duplex mock: the plugin ended: signal 9 ended the program\n"))
+    same((code, said), (4, "duplex mock: the plugin ended early: signal 9 ended the program\n"))
     code, _, said = host({"start": [{"request": "x"}]}, "sh", "-c", "exec >&-; sleep 0.3; exit 0")
-    same((code, said), (4, "duplex mock: the plugin ended: it left with code 0\n"))
+    same((code, said), (4, "duplex mock: the plugin ended early: the program exited with code 0\n"))
     code, _, said = host({"framing": "header", "start": [{"request": "x"}]}, "sh", "-c", "printf 'Content-Length: 99999999999\\r\\n\\r\\n'; sleep 9")
-    same((code, said), (6, "duplex mock: the plugin can't be understood any more: message-limit\n"))
+    same((code, said), (6, "duplex mock: can't split the plugin's output into messages: message too long: the limit is 67108864 bytes\n"))
     same(host({"start": [{"exit": 9}]}, "cat")[0], 9)
     same(host({"start": [{"signal": "KILL"}]}, "sleep", "60")[0], -9)
     # A handshake that is refused, and one that is not answered.
@@ -77,7 +77,7 @@ def exit_codes():
         code, _, said = run(DUPLEX, "mock", "-p", "mcp", "--", DUPLEX, "mock", file.name)
     same((code, said), (1, 'duplex mock: the plugin refused initialize: {"code":-32601,"message":"Method not found"}\n'))
     code, _, said = run(DUPLEX, "mock", "-p", "mcp", "-t", "100ms", "--", "sleep", "60")
-    same((code, said), (5, "duplex mock: initialize: no answer in time\n"))
+    same((code, said), (5, "duplex mock: initialize: timed out, no response\n"))
     code, out, said = run(DUPLEX, "mock", "-p", "mcp", "--json", "--", "false")
     same((code, said), (4, ""))
     same(json.loads(out)["error"]["kind"], "ended")
@@ -194,7 +194,7 @@ def recorded_host():
     up = "sleep 0.3; echo '%s'; read a; [ \"$a\" = '%s' ] || echo \"$a\" >&2; read b" % (request("x", "up").decode().strip(), answer('"x"', "down").decode().strip())
     began = time.monotonic()
     same(run(DUPLEX, "mock", "--trace", path, "--", "sh", "-c", up + '; [ "$b" = \'%s\' ] || echo "$b" >&2' % notice("n").decode().strip()),
-         (0, "", "duplex mock: the plugin did not send 'never', as it did in the trace\n"))
+         (0, "", "duplex mock: the plugin did not send 'never' as in the trace\n"))
     assert 2 < time.monotonic() - began < 8
     os.unlink(path)
     # The framing is that of the trace; what is answered out of turn does not matter.
@@ -312,7 +312,7 @@ def wrong_traces():
     fails("", "FILE has no messages")
     fails(HEADER, "FILE has no messages")
     fails("hello\n", "FILE: line 1: not JSON from byte 0 on")
-    fails(HEADER + '{"t":1,"from":"host","peer":"p","message":{}}\n', "FILE has nothing of 'q'", "--peer", "q")
+    fails(HEADER + '{"t":1,"from":"host","peer":"p","message":{}}\n', "FILE has no messages of 'q'", "--peer", "q")
 
 
 @case
@@ -329,7 +329,7 @@ def what_is_played_stays():
             before = file.read()
             got = subprocess.run([DUPLEX, "mock", "-o", path, *words], stdin=stdin, capture_output=True, timeout=LIMIT)
             same((got.returncode, got.stdout, got.stderr.decode()),
-                 (2, b"", "duplex mock: --record: %s is the %s that is played\n" % (path, what)))
+                 (2, b"", "duplex mock: --record: %s is the %s to play\n" % (path, what)))
             file.seek(0)
             same(file.read(), before)
     same(run(DUPLEX, "mock", "--trace", trace, "-o", trace + ".new")[0], 0)

@@ -208,7 +208,7 @@ def asking():
     same(mock.seen, line('{"jsonrpc":"2.0","id":"a-0","method":"up1"}') + request(5, "x") + notice("r", [4, "up1"]) + notice("e", [6]))
     # One that is not answered in time; the request that led to it gets the usual answer without "timeout".
     _, code, said = ask(send=b"", script=script(start=[{"request": "up", "timeout": "100ms"}, {"delay": "900ms"}]))
-    same((code, said), (5, "duplex mock: up: no answer in time\n"))
+    same((code, said), (5, "duplex mock: up: timed out, no response\n"))
     seen, code, _ = ask(send=request(7, "m", [1]), script=script(on([{"request": "up", "then": {"result": 1}}])))
     same((seen, code), (request(1, "up"), 0))
 
@@ -380,12 +380,12 @@ def many_under_way():
     rows = script(on([{"delay": "1h"}, {"result": 1}]))
     seen, code, said = ask(send=b"".join(request(i, "m") for i in range(10001)), script=rows)
     same((seen, code), (b"", 5))
-    same(said, "duplex mock: more than 10000 rules, or 256 MiB of messages, are under way\n")
+    same(said, "duplex mock: more than 10000 rules or 256 MiB of messages are in progress\n")
     seen, code, said = ask(send=b"".join(request(i, "m") for i in range(10000)), script=rows)
     same((seen, code, said), (b"", 0, ""))
     rows = script(on({"request": "up"}))
     _, code, said = ask(send=b"".join(notice("m") for i in range(10001)), script=rows)
-    same((code, said), (5, "duplex mock: more than 10000 requests have no answer\n"))
+    same((code, said), (5, "duplex mock: more than 10000 requests have no response\n"))
     _, code, said = ask(send=b"".join(notice("m") for i in range(10000)), script=rows)
     same((code, said), (0, ""))
 
@@ -395,7 +395,7 @@ def nobody_reads():
     mock = Mock(script=script(on({"message": "x" * 1000000})))
     mock.write(b"".join(notice("m") for _ in range(140)))
     same(mock.process.wait(20), 5)
-    same(mock.process.stderr.read(), b"duplex mock: nobody reads: more than 128 MiB wait to be written\n")
+    same(mock.process.stderr.read(), b"duplex mock: nobody reads the output: more than 128 MiB are waiting\n")
     mock.kill()
     mock = Mock(script=script(on({"message": "x" * 1000000})))
     mock.write(b"".join(notice("m") for _ in range(120)))
@@ -431,9 +431,9 @@ def wrong_messages():
                          (b"\xff\xfe\n", error(-32700, "Parse error", "json-utf8"))):
         same(ask("-p", "jsonrpc", send=sent)[:2], (wanted, 0), sent[:50])
     seen, code, said = ask("-f", "header", script=script(), send=b"Content-Length: 99999999999\r\n\r\n" + request(1, "m", None, "header"))
-    same((seen, code, said), (b"", 0, "duplex mock: nothing more can be read of what comes: message-limit\n"))
+    same((seen, code, said), (b"", 0, "duplex mock: can't split the input into messages, ignoring the rest: message too long: the limit is 67108864 bytes\n"))
     seen, code, said = ask("-f", "header", script=script(), send=request(1, "m"))
-    same((seen, code, said), (b"", 0, "duplex mock: nothing more can be read of what comes: other-framing\n"))
+    same((seen, code, said), (b"", 0, "duplex mock: can't split the input into messages, ignoring the rest: expected header framing (Content-Length), but the peer sends line framing (one JSON text a line)\n"))
     same(ask("-p", "mcp", send=b"[]\n")[0].count(b"-32600"), 1)
 
 
@@ -467,7 +467,7 @@ def plain_files():
         # A disk that is full, or a file that may not grow, is told.
         with open("/dev/full", "wb") as sink:
             got = subprocess.run([DUPLEX, "mock", "-p", "jsonrpc"], input=sent, stdout=sink, stderr=subprocess.PIPE, timeout=20)
-        same((got.returncode, got.stderr), (4, b"duplex mock: the output can't be written: No space left on device\n"))
+        same((got.returncode, got.stderr), (4, b"duplex mock: can't write the output: No space left on device\n"))
 
 
 @case

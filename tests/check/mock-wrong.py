@@ -34,9 +34,9 @@ WRONG = [
     ('{"duplex-mock":1,"on":[{"kind":"answer","do":[]}]}', ": /on/0/kind: expected one of \"request\", \"notification\", \"result\", \"error\", found \"answer\""),
     (rule('[{"result":1},{"wait":1}]'), ": /on/0/do/1/wait: unexpected member"),
     (rule("{}"), ": /on/0/do: expected at least 1 member, found 0"),
-    (rule('{"params":1}'), ": /on/0/do: no action: \"result\", \"notify\", \"delay\" or another is missing"),
-    (rule('[{"result":1,"error":{"code":1,"message":""}}]'), ": /on/0/do/0: \"result\" and \"error\" are two actions: put each in {} of its own"),
-    (rule('{"result":1,"params":1}'), ": /on/0/do: \"params\" does not go with \"result\""),
+    (rule('{"params":1}'), ": /on/0/do: missing action, such as \"result\", \"notify\" or \"delay\""),
+    (rule('[{"result":1,"error":{"code":1,"message":""}}]'), ": /on/0/do/0: \"result\" and \"error\" are two actions: put each into its own {}"),
+    (rule('{"result":1,"params":1}'), ": /on/0/do: \"params\" can't be used with \"result\""),
     (rule('{"flood":5}'), ": /on/0/do: \"flood\" needs \"do\""),
     (rule('{"flood":0,"do":[]}'), ": /on/0/do/flood: expected at least 1, found 0"),
     (rule('{"flood":10000001,"do":[]}'), ": /on/0/do/flood: expected at most 10000000, found 10000001"),
@@ -47,28 +47,28 @@ WRONG = [
     (rule('{"delay":"soon"}'), ": /on/0/do/delay: expected a match of \"^[0-9]{1,9}(ms|s|m|h)?$\", found \"soon\""),
     (rule('{"delay":5}'), ": /on/0/do/delay: expected string, found number"),
     (rule('{"base64":"?"}'), ": /on/0/do/base64: expected a match of \"^[A-Za-z0-9+/]*={0,2}$\", found \"?\""),
-    (rule('{"base64":"AAAAA="}'), ": /on/0/do/base64: no base64: its length is no multiple of 4"),
+    (rule('{"base64":"AAAAA="}'), ": /on/0/do/base64: not base64: the length is not a multiple of 4"),
     (rule('{"exit":256}'), ": /on/0/do/exit: expected at most 255, found 256"),
-    (rule('{"signal":"BANG"}'), ": /on/0/do/signal: there is no signal 'BANG'"),
+    (rule('{"signal":"BANG"}'), ": /on/0/do/signal: unknown signal 'BANG'"),
     (rule('{"ignore":"KILL"}'), ": /on/0/do/ignore: KILL can't be ignored"),
-    (rule('{"fault":"none"}'), ": /on/0/do/fault: there is no fault 'none'; 'duplex mock --list-faults' has them all"),
+    (rule('{"fault":"none"}'), ": /on/0/do/fault: unknown fault 'none'; 'duplex mock --list-faults' lists them"),
     (rule('{"error":{"code":1}}'), ": /on/0/do/error: missing member \"message\""),
-    (rule('{"result":{"a/b":["${parms}"]}}'), ": /on/0/do/result/a~1b/0: there is no ${parms}"),
-    (rule('{"result":"${id.x}"}'), ": /on/0/do/result: there is no ${id.x}"),
-    (rule('{"raw":"a ${id"}'), ": /on/0/do/raw: \"${\" begins a template that has no end; \"$${\" stands for itself"),
-    (rule('{"result":"${env:NOT_SET_AT_ALL}"}'), ": /on/0/do/result: the variable of ${env:NOT_SET_AT_ALL} is not set"),
-    (rule('{"result":1,"result":2}'), ": /on/0/do: \"result\" stands here twice"),
-    ('{"duplex-mock":1,"duplex-mock":1}', ": \"duplex-mock\" stands here twice"),
+    (rule('{"result":{"a/b":["${parms}"]}}'), ": /on/0/do/result/a~1b/0: unknown template ${parms}"),
+    (rule('{"result":"${id.x}"}'), ": /on/0/do/result: unknown template ${id.x}"),
+    (rule('{"raw":"a ${id"}'), ": /on/0/do/raw: missing } of the template; write \"$${\" for a literal \"${\""),
+    (rule('{"result":"${env:NOT_SET_AT_ALL}"}'), ": /on/0/do/result: the environment variable of ${env:NOT_SET_AT_ALL} is not set"),
+    (rule('{"result":1,"result":2}'), ": /on/0/do: \"result\" appears twice"),
+    ('{"duplex-mock":1,"duplex-mock":1}', ": \"duplex-mock\" appears twice"),
     ('{"duplex-mock":1,"on":[{"params":{"a":{"$regex":"("}},"do":[]}]}', ": /on/0/params/a: $regex: a group that is not closed, at 1 \"(\""),
-    ('{"duplex-mock":1,"on":[{"params":{"a":{"$regex":5}},"do":[]}]}', ": /on/0/params/a: \"$regex\" is a string"),
-    ('{"duplex-mock":1,"on":[{"params":[{"$like":"x"}],"do":[]}]}', ": /on/0/params/0: there is no \"$like\": $regex, $type and $any are there"),
-    ('{"duplex-mock":1,"on":[{"params":{"$type":"text"},"do":[]}]}', ": /on/0/params: \"$type\" is one of string, number, integer, boolean, null, object, array"),
-    ('{"duplex-mock":1,"on":[{"params":{"$any":1},"do":[]}]}', ": /on/0/params: \"$any\" is true, or not there"),
-    ('{"duplex-mock":1,"on":[{"params":{"$any":true,"b":1},"do":[]}]}', ": /on/0/params: \"$any\" stands alone in its {}"),
+    ('{"duplex-mock":1,"on":[{"params":{"a":{"$regex":5}},"do":[]}]}', ": /on/0/params/a: \"$regex\" must be a string"),
+    ('{"duplex-mock":1,"on":[{"params":[{"$like":"x"}],"do":[]}]}', ": /on/0/params/0: unknown operator \"$like\": expected $regex, $type or $any"),
+    ('{"duplex-mock":1,"on":[{"params":{"$type":"text"},"do":[]}]}', ": /on/0/params: \"$type\" must be one of string, number, integer, boolean, null, object, array"),
+    ('{"duplex-mock":1,"on":[{"params":{"$any":1},"do":[]}]}', ": /on/0/params: \"$any\" must be true"),
+    ('{"duplex-mock":1,"on":[{"params":{"$any":true,"b":1},"do":[]}]}', ": /on/0/params: \"$any\" must be the only member"),
     (rule(nested(16, '{"result":1}')), None),
     (rule('{"result":%s}' % ("[" * 220 + "]" * 220)), None),
-    ("[" * 5000, ": nested too deep"),
-    ('{"duplex-mock":1,"start":[{"request":"a","then":{"result":"${reslt}"}}]}', ": /start/0/then/result: there is no ${reslt}"),
+    ("[" * 5000, ": nested too deeply"),
+    ('{"duplex-mock":1,"start":[{"request":"a","then":{"result":"${reslt}"}}]}', ": /start/0/then/result: unknown template ${reslt}"),
 ]
 
 
@@ -80,7 +80,7 @@ def wrong(text, wanted):
         same(mock.seen, b"")
         said = mock.errors.decode()
         if wanted is None:
-            assert said.endswith(("deep\n", "deep in each other\n")), said
+            assert said.endswith((": nested too deeply\n", "actions are nested more than 16 levels deep\n")), said
         else:
             same(said, "duplex mock: %s%s\n" % (path, wanted))
     return run

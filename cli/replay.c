@@ -1,9 +1,10 @@
-/* duplex replay: has a recorded conversation again, with one side of it, and compares. */
+/* duplex replay: replays one side of a recorded session and compares the other. */
 #include "cli/cli.h"
 
 #include "cli/input.h"
 #include "cli/replay/replay.h"
 #include "cli/say.h"
+#include "cli/traces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,36 +24,38 @@ static int read_speed(const struct replay_options *options, double *ret_speed) {
         return cli_fail(CLI_USAGE, "--speed needs --timing real");
     *ret_speed = strtod(options->speed, &end);
     if (end == options->speed || *end || !(*ret_speed >= 0.001 && *ret_speed <= 1000))
-        return cli_fail(CLI_USAGE, "--speed: expected a number from 0.001 to 1000, found '%s'",
+        return cli_fail(CLI_USAGE, "--speed: expected a number from 0.001 to 1000, got '%s'",
                         options->speed);
     return CLI_OK;
 }
 
 static int check_words(const cli_words *words, const struct replay_options *options) {
     if (!words->count)
-        return cli_fail(CLI_USAGE, "a trace is missing; 'duplex replay --help' says more");
+        return cli_fail_hint(CLI_USAGE, CLI_RECORD_HINT, "missing trace file");
     if (options->as_plugin && words->command)
-        return cli_fail(CLI_USAGE, "--as-plugin takes no command: whoever starts it is the host");
+        return cli_fail(CLI_USAGE,
+                        "--as-plugin takes no command: the program that starts it is the host");
     if (!options->as_plugin && (!words->command || !words->command[0]))
-        return cli_fail(CLI_USAGE, "the command is missing: duplex replay FILE -- COMMAND; or"
-                                   " --as-plugin");
+        return cli_fail_hint(CLI_USAGE, "duplex replay FILE -- COMMAND, or --as-plugin",
+                             "missing command after --");
     for (size_t i = 0; i < options->ignore.count; i++)
         if (!options->ignore.at[i][0])
             return cli_fail(CLI_USAGE, "--ignore: expected a JSON Pointer or a name");
     /* A recording is begun anew before the trace is read again. */
     for (size_t i = 0; options->record && i < words->count; i++)
         if (cli_writes_over(options->record, words->at[i]))
-            return cli_fail(CLI_USAGE, "--record: %s is what is replayed", options->record);
+            return cli_fail(CLI_USAGE, "--record: %s is the trace to replay", options->record);
     return cli_check_start(&options->start);
 }
 
 static void tell_redacted(const struct replay *replay) {
     uint64_t count = replay->talk->redacted[replay->side];
     if (count)
-        cli_warn("%llu value%s of the %s's side %s redacted, and sent as \"***\"; --set and"
-                 " --redacted put others there",
+        cli_warn("%llu value%s of the %s %s redacted in the trace and will be sent as \"***\";"
+                 " --set or --redacted replaces %s",
                  (unsigned long long)count, count == 1 ? "" : "s",
-                 replay->side == DX_SIDE_HOST ? "host" : "plugin", count == 1 ? "was" : "were");
+                 replay->side == DX_SIDE_HOST ? "host" : "plugin", count == 1 ? "was" : "were",
+                 count == 1 ? "it" : "them");
 }
 
 static int play(struct replay *replay, const cli_words *words) {
@@ -80,7 +83,7 @@ static int run(const cli_words *words, void *user) {
     int code = check_words(words, options);
     struct replay *replay = code == CLI_OK ? calloc(1, sizeof *replay) : NULL;
     if (!replay)
-        return code != CLI_OK ? code : cli_fail(CLI_NO_START, "no memory");
+        return code != CLI_OK ? code : cli_fail(CLI_NO_START, "out of memory");
     replay->options = options;
     replay->command = words->command;
     replay->side = options->as_plugin ? DX_SIDE_PLUGIN : DX_SIDE_HOST;
@@ -107,49 +110,49 @@ static int run(const cli_words *words, void *user) {
 #define AT(member) offsetof(struct replay_options, member)
 
 static const cli_option options[] = {
-    {"as-plugin", 0, CLI_FLAG, NULL,
-     "play the plugin's side: the standard input and output are the wire", AT(as_plugin)},
-    {"peer", 0, CLI_TEXT, "NAME", "the conversation with this plugin, if several are recorded",
-     AT(peer)},
-    {"run", 0, CLI_COUNT, "N", "its incarnation, if there were several", AT(run)},
+    {"as-plugin", 0, CLI_FLAG, NULL, "replay the plugin's side, over standard input and output",
+     AT(as_plugin)},
+    {"peer", 0, CLI_TEXT, "NAME", "the plugin, if the trace has several", AT(peer)},
+    {"run", 0, CLI_COUNT, "N", "the run of that plugin, if it was started several times", AT(run)},
     {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE",
-     "what was spoken: where ids and tokens stand in cancellations and progress (jsonrpc)",
+     "the protocol, which says where cancellations and progress have ids and tokens (jsonrpc)",
      AT(protocol)},
     {"framing", 'f', CLI_CHOICE, "header|line",
-     "Content-Length headers, or one JSON text a line (the recorded one, or the other if that"
-     " comes)",
+     "Content-Length headers, or one message per line (as recorded; a plugin follows its host)",
      AT(framing)},
-    {"timing", 0, CLI_CHOICE, "fast|real",
-     "as soon as what came before has come again, or not earlier than recorded (fast)", AT(timing)},
-    {"speed", 0, CLI_TEXT, "X", "with --timing real: so many times as fast (1)", AT(speed)},
+    {"timing", 0, CLI_CHOICE, "fast|real", "send at once, or not earlier than recorded (fast)",
+     AT(timing)},
+    {"speed", 0, CLI_TEXT, "X", "with --timing real: this many times as fast (1)", AT(speed)},
     {"timeout", 't', CLI_TIME, "TIME",
-     "for what has to come next; then it is missing (30s longer than it took then; as a plugin"
-     " never)",
+     "for the next expected message (30s plus the recorded time; never as a plugin)",
      AT(timeout_ms)},
-    {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
-    {"record", 'o', CLI_FILE, "FILE", "record what is said now: the trace of the next replay",
+    {"show", 's', CLI_FLAG, NULL, "show the traffic on standard error", AT(show)},
+    {"record", 'o', CLI_FILE, "FILE", "record this replay, as the trace of the next one",
      AT(record)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option compare_options[] = {
     {"strict", 0, CLI_FLAG, NULL,
-     "compare bytes and order, stray text too; end at the first that does not come", AT(strict)},
+     "compare bytes, order and stray text; stop at the first message that does not arrive",
+     AT(strict)},
     {"ignore", 'i', CLI_TEXTS, "POINTER|NAME",
-     "what lies there in a message, or in a member of that name, may differ; * is any one step; may"
-     " be repeated",
+     "ignore the value at this JSON Pointer (* is any step) or of members with this name; may be"
+     " repeated",
      AT(ignore)},
     {"skip", 0, CLI_TEXTS, "METHOD",
-     "notifications of this method may come or not, answers to it may be any; may be repeated",
+     "ignore notifications of this method and the contents of responses to it; may be repeated",
      AT(skip)},
-    {"max", 0, CLI_COUNT, "N", "tell so many differences and as many notes; 0: all (100)", AT(max)},
+    {"max", 0, CLI_COUNT, "N",
+     "report at most this many differences, and as many notes; 0: all (100)", AT(max)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option send_options[] = {
     {"set", 0, CLI_TEXTS, "POINTER=JSON",
-     "send this where a recorded message has something at that place; may be repeated", AT(set)},
-    {"redacted", 0, CLI_TEXT, "TEXT", "send this for what was redacted (\"***\")", AT(redacted)},
+     "send this value at this JSON Pointer of recorded messages; may be repeated", AT(set)},
+    {"redacted", 0, CLI_TEXT, "TEXT", "send this instead of redacted values (\"***\")",
+     AT(redacted)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -162,16 +165,14 @@ static const cli_group groups[] = {
 };
 
 static const char *const examples[] = {
-    "Does the new version answer as the old one did?",
-    "duplex replay talk.jsonl -- ./server",
-    "The same, but times and versions may differ:",
-    "duplex replay talk.jsonl -i time -i /result/serverInfo/version -- ./server",
-    "What a language server logs is another matter:",
-    "duplex replay talk.jsonl -p lsp --skip window/logMessage -- ./server",
-    "The recording in place of the plugin, for tests of a host:",
-    "duplex call -p mcp tools/list -- duplex replay talk.jsonl --as-plugin",
-    "As slowly as it was, and recorded anew:",
-    "duplex replay talk.jsonl --timing real --record new.jsonl -- ./server",
+    "Record a session to work with:",
+    CLI_RECORD_EXAMPLE,
+    "Does the server still respond the same?",
+    "duplex replay talk.jsonl -- build/examples/mcp-adder",
+    "Ignore its version and every member named time:",
+    "duplex replay talk.jsonl -i /result/serverInfo/version -i time -- build/examples/mcp-adder",
+    "Replay at the recorded speed, and record it again:",
+    "duplex replay talk.jsonl --timing real --record new.jsonl -- build/examples/mcp-adder",
     NULL,
 };
 
@@ -179,21 +180,23 @@ const cli_verb cli_replay = {
     .name = "replay",
     .words = "[OPTION...] FILE... -- COMMAND [ARG...]\n"
              "[OPTION...] FILE... --as-plugin",
-    .summary = "have a recorded conversation again, and compare",
-    .text =
-        "Reads a trace (the parts of one that was rotated in their order), starts COMMAND, says"
-        " what the host said, and compares what comes with what came then. With --as-plugin it is"
-        " the other way round: whoever starts it is the host.\n\n"
-        "What we say keeps its place: each message waits until all that was recorded before it has"
-        " come, answers by their ids, all else by method and params, or else by method alone."
-        " Answers to requests of the other side get the ids that these have now.\n\n"
-        "Told is what is missing, unexpected, or different, member by member; another order is a"
-        " note. Values are compared: 1.0 is 1, and the order of members is free. docs/replay.md"
-        " says more.\n\n"
-        "With --json each is an object with event (\"difference\" or \"note\"), kind, file, line,"
-        " time, from and message, and with changes (pointer, was, is), was or is; the last line"
-        " has the event \"summary\". The exit code is 7 if anything differs. As a plugin, all of"
-        " this goes to the standard error.",
+    .summary = "Replay a recorded session and compare the responses",
+    .text = "Starts COMMAND, sends it everything that the host sent in the recorded session, and"
+            " reports what is missing, unexpected or different in its responses. The exit code is 7"
+            " if anything differs. With --as-plugin, it replays the plugin's side to the host that"
+            " starts it.",
+    .details =
+        "Give the parts of a rotated trace oldest first.\n\n"
+        "Each message is sent when everything that was recorded before it has arrived: responses"
+        " are matched by id, requests and notifications by method and params, or else by method"
+        " alone. Responses to requests of the other side get the ids that these have now.\n\n"
+        "Values are compared, not bytes: 1.0 equals 1, and the order of members does not matter."
+        " Another order of messages is a note. docs/replay.md has the details.\n\n"
+        "With --json, each difference is an object with event (\"difference\" or \"note\"), kind,"
+        " file, line, time, from and message, and with changes (pointer, was, is), was or is; the"
+        " last line has the event \"summary\". As a plugin, all of this goes to standard error.",
+    .shown =
+        "as-plugin protocol timing timeout show record strict ignore skip max set redacted env",
     .groups = groups,
     .examples = examples,
     .codes = "34567",

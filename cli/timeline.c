@@ -1,4 +1,4 @@
-/* duplex timeline: a recorded conversation as a picture. */
+/* duplex timeline: turns recorded sessions into a picture. */
 #include "cli/cli.h"
 
 #include "cli/input.h"
@@ -60,11 +60,10 @@ static int check_output(const struct timeline *timeline) {
     struct stat link;
     if (name && lstat(name, &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != 0 &&
         link.st_uid != geteuid())
-        return cli_fail(CLI_USAGE, "%s is a symbolic link of another user; it is not followed",
-                        name);
+        return cli_fail(CLI_USAGE, "can't write %s: it is a symbolic link of another user", name);
     for (size_t i = 0; i < timeline->count; i++)
         if (cli_writes_over(timeline->out_name, timeline->files[i]))
-            return cli_fail(CLI_USAGE, "%s is a trace that is read; it can't be the output",
+            return cli_fail(CLI_USAGE, "can't write %s: it is one of the traces to read",
                             timeline->files[i]);
     return CLI_OK;
 }
@@ -75,9 +74,10 @@ static int plan_output(struct timeline *timeline) {
     const char *name = timeline->options->out;
     timeline->out_name = name && strcmp(name, "-") != 0 ? name : NULL;
     if (!timeline->out_name && cli_voice.json)
-        return cli_fail(CLI_USAGE, "--json tells what was written, so -o FILE is needed");
+        return cli_fail(CLI_USAGE, "--json needs -o FILE");
     if (!name && is_page && cli_voice.terminal)
-        return cli_fail(CLI_USAGE, "a page is nothing for a terminal; -o FILE writes it to a file");
+        return cli_fail_hint(CLI_USAGE, "add -o FILE, as in -o timeline.html",
+                             "can't write an HTML page to a terminal");
     return check_output(timeline);
 }
 
@@ -85,7 +85,7 @@ static int plan_output(struct timeline *timeline) {
 static int open_output(struct timeline *timeline) {
     const char *name = timeline->out_name;
     if (name && !cli_output_open(&timeline->file, name))
-        return cli_fail(CLI_USAGE, "%s can't be written: %s", name, strerror(errno));
+        return cli_fail(CLI_USAGE, "can't write %s: %s", name, strerror(errno));
     timeline->out = name ? timeline->file.file : stdout;
     return CLI_OK;
 }
@@ -98,7 +98,7 @@ static int close_output(struct timeline *timeline, int code) {
         return code;
     bool good = cli_output_close(&timeline->file, code == CLI_OK);
     if (!good && code == CLI_OK)
-        code = cli_fail(CLI_USAGE, "%s can't be written: %s", timeline->out_name,
+        code = cli_fail(CLI_USAGE, "can't write %s: %s", timeline->out_name,
                         strerror(timeline->lost ? timeline->lost : errno));
     return code;
 }
@@ -165,10 +165,11 @@ static void summarize(const struct timeline *timeline) {
     if (left)
         len += (size_t)snprintf(more, sizeof more, "; %llu left out", (unsigned long long)left);
     if (cut || without)
-        snprintf(more + len, sizeof more - len, "; %llu text%s cut, %llu without text",
-                 (unsigned long long)cut, cut == 1 ? "" : "s", (unsigned long long)without);
+        snprintf(more + len, sizeof more - len, "; %llu text%s cut off, %llu text%s left out",
+                 (unsigned long long)cut, cut == 1 ? "" : "s", (unsigned long long)without,
+                 without == 1 ? "" : "s");
     if (timeline->out_name || more[0])
-        cli_note("%llu message%s of %llu conversation%s%s", (unsigned long long)story->messages,
+        cli_note("%llu message%s in %llu conversation%s%s", (unsigned long long)story->messages,
                  story->messages == 1 ? "" : "s", (unsigned long long)story->lanes.opened,
                  story->lanes.opened == 1 ? "" : "s", more);
 }
@@ -181,7 +182,7 @@ static int begin(struct timeline *timeline) {
         return CLI_OK;
     int code = open_output(timeline);
     if (code == CLI_OK && !begin_sink(timeline))
-        code = cli_fail(CLI_NO_START, "no memory");
+        code = cli_fail(CLI_NO_START, "out of memory");
     return code;
 }
 
@@ -193,7 +194,7 @@ static int check_part(const struct timeline *timeline, const cli_trace *trace,
     if (record->kind != DX_TRACE_HEADER || part >= story->part ||
         record->unix_ms != story->unix_ms || (part == 1 && !record->unix_ms))
         return CLI_OK;
-    return cli_fail(CLI_USAGE, "%s:%llu: part %llu follows part %llu: the oldest comes first",
+    return cli_fail(CLI_USAGE, "%s:%llu: part %llu follows part %llu: give the oldest part first",
                     cli_trace_name(trace), (unsigned long long)record->line,
                     (unsigned long long)part, (unsigned long long)story->part);
 }
@@ -214,7 +215,7 @@ static int read_file(struct timeline *timeline, const char *file) {
             cli_story_unread(&timeline->story, &error);
         else if ((code = check_part(timeline, trace, &record)) == CLI_OK &&
                  !cli_story_take(&timeline->story, &record))
-            code = cli_fail(CLI_NO_START, "no memory");
+            code = cli_fail(CLI_NO_START, "out of memory");
         if (ferror(timeline->out)) {
             timeline->lost = errno; /* it is told when all is closed */
             break;
@@ -231,7 +232,7 @@ static int read_all(struct timeline *timeline) {
     for (size_t i = 0; i < timeline->count && code == CLI_OK; i++)
         code = read_file(timeline, timeline->files[i]);
     if (code == CLI_OK && !finish_sink(timeline))
-        code = cli_fail(CLI_NO_START, "no memory");
+        code = cli_fail(CLI_NO_START, "out of memory");
     return code;
 }
 
@@ -245,7 +246,7 @@ static int set_span(struct timeline *timeline) {
     if (options->to_ms && options->to_ms < max)
         timeline->story.to_us = (int64_t)options->to_ms * 1000;
     if (timeline->story.from_us > timeline->story.to_us)
-        return cli_fail(CLI_USAGE, "--from is behind --to");
+        return cli_fail(CLI_USAGE, "--from is later than --to");
     return CLI_OK;
 }
 
@@ -278,23 +279,23 @@ static int work(struct timeline *timeline) {
 static int run(const cli_words *words, void *user) {
     const struct timeline_options *options = user;
     if (!words->count)
-        return cli_fail(CLI_USAGE, "a trace is missing; 'duplex timeline --help' says more");
+        return cli_fail_hint(CLI_USAGE, CLI_RECORD_HINT, "missing trace file");
     if (words->command)
-        return cli_fail(CLI_USAGE, "nothing stands behind --");
+        return cli_fail(CLI_USAGE, "unexpected command after --: it only reads traces");
     if (options->mermaid && options->chrome)
-        return cli_fail(CLI_USAGE, "either --mermaid or --chrome");
+        return cli_fail(CLI_USAGE, "--mermaid and --chrome can't be combined");
     int code = cli_check_redactions(&options->redact);
     if (code != CLI_OK)
         return code;
     struct timeline *timeline = calloc(1, sizeof *timeline);
     if (!timeline)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     timeline->options = options;
     timeline->files = words->at;
     timeline->count = words->count;
     timeline->redact = cli_redactions(&options->redact);
     cli_story_init(&timeline->story);
-    code = timeline->redact ? work(timeline) : cli_fail(CLI_NO_START, "no memory");
+    code = timeline->redact ? work(timeline) : cli_fail(CLI_NO_START, "out of memory");
     cli_page_free(timeline->page);
     cli_story_done(&timeline->story);
     free(timeline->redact);
@@ -305,61 +306,63 @@ static int run(const cli_words *words, void *user) {
 #define AT(member) offsetof(struct timeline_options, member)
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_FILE, "FILE", "write to this file, mode 0600 (-: the standard output)",
+    {"output", 'o', CLI_FILE, "FILE", "write to this file, with mode 0600 (-: standard output)",
      AT(out)},
-    {"mermaid", 0, CLI_FLAG, NULL, "a Mermaid sequence diagram instead of a page", AT(mermaid)},
-    {"chrome", 0, CLI_FLAG, NULL, "trace events for Perfetto or chrome://tracing instead",
+    {"mermaid", 0, CLI_FLAG, NULL, "write a Mermaid sequence diagram instead of a page",
+     AT(mermaid)},
+    {"chrome", 0, CLI_FLAG, NULL, "write trace events for Perfetto or chrome://tracing instead",
      AT(chrome)},
-    {"from", 0, CLI_TIME, "TIME", "leave out what was before that time of the trace", AT(from_ms)},
-    {"to", 0, CLI_TIME, "TIME", "leave out what was after it", AT(to_ms)},
+    {"from", 0, CLI_TIME, "TIME", "leave out everything before this time of the trace",
+     AT(from_ms)},
+    {"to", 0, CLI_TIME, "TIME", "leave out everything after this time", AT(to_ms)},
     {"max", 0, CLI_COUNT, "N",
-     "leave out what comes behind so many items; 0: nothing (2000000; with --mermaid 500; with"
+     "leave out everything after this many items; 0: nothing (2000000; with --mermaid 500; with"
      " --chrome 0)",
      AT(max)},
-    {"max-text", 0, CLI_SIZE, "SIZE", "keep so much of a message's text; 0: all (256k)",
+    {"max-text", 0, CLI_SIZE, "SIZE", "keep this much of each message; 0: all (256k)",
      AT(max_text)},
-    {"max-page", 0, CLI_SIZE, "SIZE",
-     "keep so much text in all; items have none then; 0: no limit (256M)", AT(max_page)},
+    {"max-page", 0, CLI_SIZE, "SIZE", "keep this much text in total; 0: no limit (256M)",
+     AT(max_page)},
     {"redact", 0, CLI_TEXTS, "NAME|/POINTER",
-     "show *** as the value of members with this name, or of the one at this JSON Pointer; may be"
+     "replace the values of members with this name, or at this JSON Pointer, by ***; may be"
      " repeated",
      AT(redact)},
     {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE",
-     "a protocol of your own, to know what cancels a request", AT(protocol)},
+     "a protocol of your own, to recognise cancelled requests", AT(protocol)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_group groups[] = {{"Options", options, 0}, {NULL, NULL, 0}};
 
 static const char *const examples[] = {
-    "A page that any browser opens:",
+    "Record a session to work with:",
+    CLI_RECORD_EXAMPLE,
+    "Make a page that any browser can open:",
     "duplex timeline talk.jsonl -o talk.html",
-    "A trace that was rotated, the oldest part first, and of it ten seconds:",
-    "duplex timeline --from 50s --to 60s talk.jsonl.1 talk.jsonl -o talk.html",
-    "A diagram for a document:",
+    "Make a diagram for a document:",
     "duplex timeline --mermaid --max 40 talk.jsonl",
-    "For Perfetto:",
-    "duplex timeline --chrome talk.jsonl -o talk.json",
+    "Make trace events for Perfetto, of the first ten seconds:",
+    "duplex timeline --chrome --to 10s talk.jsonl -o talk.json",
     NULL,
 };
 
 const cli_verb cli_timeline = {
     .name = "timeline",
     .words = "[OPTION...] FILE... [-o FILE]",
-    .summary = "a recorded trace as a picture",
-    .text =
-        "Reads traces (- is the standard input) and writes a page that stands alone: lanes with"
-        " requests as bars from question to answer, notifications, errors, what is stray or broken,"
-        " starts and ends; to be searched, filtered and zoomed, with every message as it was,"
-        " but for values of environment variables and headers whose names look like secrets."
-        " It needs no network and no server, and what a message holds never becomes part of the"
-        " page. The parts of a trace that was rotated are given in their order; several traces are"
-        " put side by side by the clock.\n\n"
-        "An answer stands with its question, whatever --from, --to and --max leave out. The memory"
-        " it takes does not grow with the trace; at most 64 MiB are for requests that wait for"
-        " their answers.\n\n"
-        "With --json, which needs -o FILE, it says what was written: {\"summary\":…} with messages,"
-        " conversations, items, left, texts_cut and texts_left.",
+    .summary = "Turn recorded sessions into a picture that any browser can open",
+    .text = "Reads traces (- is standard input) and writes one HTML page that needs no network and"
+            " no server. It shows requests as bars, notifications, errors, stray output and exits,"
+            " with every message, and can be searched, filtered and zoomed.",
+    .details =
+        "Messages are shown as they were sent, except for the values of environment variables and"
+        " headers whose names look like secrets. The content of messages is never executed by the"
+        " browser. Give the parts of a rotated trace oldest first; several traces are placed side"
+        " by side by the clock.\n\n"
+        "A response stays with its request, whatever --from, --to and --max leave out. Memory use"
+        " does not grow with the trace; requests without a response take at most 64 MiB.\n\n"
+        "With --json, which needs -o FILE, the last line says what was written: {\"summary\":…} "
+        "with"
+        " messages, conversations, items, left, texts_cut and texts_left.",
     .groups = groups,
     .examples = examples,
     .word = CLI_A_FILE,

@@ -13,13 +13,13 @@ static const char secret[] = "\"***\"";
 static int read_set(replay_set *set, const char *word) {
     const char *equals = strchr(word, '=');
     if (word[0] != '/' || !equals)
-        return cli_fail(CLI_USAGE, "--set: expected POINTER=JSON, found '%s'", word);
+        return cli_fail(CLI_USAGE, "--set: expected POINTER=JSON, got '%s'", word);
     set->pointer = strndup(word, (size_t)(equals - word));
     set->value = yyjson_read(equals + 1, strlen(equals + 1), YYJSON_READ_NUMBER_AS_RAW);
     if (!set->pointer)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     if (!set->value)
-        return cli_fail(CLI_USAGE, "--set %s: '%s' is no JSON", set->pointer, equals + 1);
+        return cli_fail(CLI_USAGE, "--set %s: '%s' is not valid JSON", set->pointer, equals + 1);
     return CLI_OK;
 }
 
@@ -31,13 +31,13 @@ static int read_redacted(replay_edits *edits, const char *text) {
         edits->redacted = cli_text_copy((dx_text){json.data, json.len});
     dx_buf_done(&json);
     if (status == DX_ERR_INVALID)
-        return cli_fail(CLI_USAGE, "--redacted: expected UTF-8");
-    return edits->redacted ? CLI_OK : cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_USAGE, "--redacted: the text is not valid UTF-8");
+    return edits->redacted ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
 }
 
 int replay_edits_read(replay_edits *edits, const cli_list *sets, const char *redacted) {
     *edits = (replay_edits){.sets = calloc(sets->count + 1, sizeof *edits->sets)};
-    int code = edits->sets ? CLI_OK : cli_fail(CLI_NO_START, "no memory");
+    int code = edits->sets ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
     for (size_t i = 0; code == CLI_OK && i < sets->count; i++)
         code = read_set(&edits->sets[edits->count++], sets->at[i]);
     if (code == CLI_OK && redacted)

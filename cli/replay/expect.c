@@ -125,7 +125,7 @@ static void resolve(struct replay *replay, replay_item *was, const replay_item *
     else if (index >= replay->newest)
         replay->newest = index + 1;
     if (!replay_ids_learn(&replay->ids, was, is))
-        replay_fail(replay, CLI_NO_START, "no memory");
+        replay_fail(replay, CLI_NO_START, "out of memory");
     if (was->kind == REPLAY_NOTICE && replay->facts->stop_notify)
         replay->told_to_leave |= dx_text_is(replay_method(replay_item_text(was), &was->parts, room),
                                             replay->facts->stop_notify);
@@ -209,7 +209,7 @@ static void expect(struct replay *replay, const dx_trace_record *record,
                    const replay_place *place) {
     replay_item item;
     if (!replay_item_make(&item, replay->seed, record->kind, record->text)) {
-        replay_fail(replay, CLI_NO_START, "no memory");
+        replay_fail(replay, CLI_NO_START, "out of memory");
         return;
     }
     if (!counts(replay, &item)) {
@@ -281,7 +281,7 @@ void replay_give_up(struct replay *replay, uint64_t index, bool all) {
         }
         replay_tell_missing(&replay->report, item);
         if (!replay_ids_learn(&replay->ids, item, NULL))
-            replay_fail(replay, CLI_NO_START, "no memory");
+            replay_fail(replay, CLI_NO_START, "out of memory");
         replay_items_close(&replay->expected, item);
         i = 0; /* what is done in front is gone */
     }
@@ -346,7 +346,7 @@ static void tell_unexpected(struct replay *replay, const replay_item *is) {
 void replay_hear(struct replay *replay, dx_trace_kind kind, dx_text text) {
     replay_item item;
     if (!replay_item_make(&item, replay->seed, kind, text)) {
-        replay_fail(replay, CLI_NO_START, "no memory");
+        replay_fail(replay, CLI_NO_START, "out of memory");
         return;
     }
     item.came_ms = cli_now();

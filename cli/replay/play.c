@@ -7,6 +7,8 @@
 #include "cli/subreaper.h"
 #include "cli/wait.h"
 
+#include "base/line.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,10 +48,13 @@ static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void
     else if (frame->kind == DX_FRAME_STRAY)
         replay_hear(replay, DX_TRACE_STRAY, frame->text);
     else if (frame->kind == DX_FRAME_FAULT && frame->fault == DX_FAULT_SYSTEM)
-        replay_fail(replay, CLI_NO_START, "no memory");
-    else if (frame->kind == DX_FRAME_FAULT && frame->fatal)
-        replay_fail(replay, CLI_VIOLATION, "what the %s writes can't be cut into messages: %s",
-                    replay->report.from, dx_fault_name(frame->fault));
+        replay_fail(replay, CLI_NO_START, "out of memory");
+    else if (frame->kind == DX_FRAME_FAULT && frame->fatal) {
+        dx_error error;
+        dx__error_set(&error, frame->fault, frame->offset, frame->found, frame->expected);
+        replay_fail(replay, CLI_VIOLATION, "can't split the output of the %s into messages: %s",
+                    replay->report.from, error.phrase);
+    }
 }
 
 static void on_errors(cli_wire *wire, dx_text bytes, void *user) {
@@ -75,7 +80,7 @@ static void on_gone(cli_wire *wire, const dx_gone *gone, void *user) {
         return; /* nobody reads; what was written to us may still come */
     replay->closed = true;
     snprintf(replay->how, sizeof replay->how, "%s",
-             gone->error.fault ? gone->error.phrase : "it left with code 0");
+             gone->error.fault ? gone->error.phrase : "the program exited with code 0");
 }
 
 static int open_wire(struct replay *replay) {
@@ -164,10 +169,10 @@ static bool say_message(struct replay *replay) {
 static void fail_to_say(struct replay *replay) {
     int lost = cli_wire_lost(replay->wire);
     if (lost)
-        replay_fail(replay, CLI_ENDED, "the output can't be written: %s", strerror(lost));
+        replay_fail(replay, CLI_ENDED, "can't write the output: %s", strerror(lost));
     else if (!replay->gone)
         replay_fail(replay, CLI_NO_START,
-                    "a message of %zu bytes could not be sent: no memory, or it is too long",
+                    "can't send a message of %zu bytes: out of memory, or it is too long",
                     replay->next.text.len);
 }
 
@@ -230,7 +235,7 @@ static void give_up(struct replay *replay, uint64_t index, bool all) {
         replay_sweep(replay, true);
     replay->moved_us = dx_recorder_now_us();
     if (replay->options->strict)
-        replay_fail(replay, CLI_LATE, "what was recorded did not come in time (--timeout)");
+        replay_fail(replay, CLI_LATE, "timed out: a recorded message did not arrive (--timeout)");
 }
 
 /* How long what has to come before that place may take. */
@@ -283,7 +288,8 @@ static bool has_room(struct replay *replay, size_t most, uint64_t *until) {
     if (waiting > most)
         sooner(until, late);
     if (now >= late)
-        replay_fail(replay, CLI_LATE, "the %s does not read: %zu bytes wait for it (--timeout)",
+        replay_fail(replay, CLI_LATE,
+                    "timed out: the %s does not read, %zu bytes are waiting (--timeout)",
                     replay->report.from, waiting);
     return waiting <= most;
 }
@@ -355,7 +361,7 @@ static void look_at_end(struct replay *replay, uint64_t *until) {
         !replay->finished && (replay->has_next || replay->expected.count || !replay->ahead_ended);
     drop_rest(replay);
     if (early)
-        replay_fail(replay, CLI_ENDED, "the plugin ended: %s",
+        replay_fail(replay, CLI_ENDED, "the plugin ended early: %s",
                     replay->gone ? replay->how : "it closed its output");
     replay->over = true;
 }
@@ -394,7 +400,7 @@ static void leave_as_host(struct replay *replay, uint64_t *until) {
     sooner(until, replay->leave_ms);
     if (cli_now() < replay->leave_ms || replay->stopping)
         return;
-    cli_note("the plugin does not leave although its input was closed: it is ended");
+    cli_note("killed the plugin: it did not exit when its input was closed");
     replay->stopping = true;
     replay->leave_ms = DX_NEVER;
     cli_wire_stop(replay->wire);
@@ -417,7 +423,7 @@ static void look_at_deaf(struct replay *replay) {
         return;
     drop_rest(replay);
     if (early)
-        replay_fail(replay, CLI_ENDED, "the host does not read any more");
+        replay_fail(replay, CLI_ENDED, "the host no longer reads");
     replay->over = true;
 }
 
@@ -444,7 +450,7 @@ static uint64_t look(struct replay *replay) {
 }
 
 static bool begin(struct replay *replay, int *ret_code) {
-    dx_error error = {.phrase = "no memory"};
+    dx_error error = {.phrase = "out of memory"};
     replay->seed = cli_seed();
     replay->open = calloc(REPLAY_OPEN_MAX, sizeof *replay->open);
     bool good = replay_ids_init(&replay->ids, replay->facts, replay->seed) && replay->open &&

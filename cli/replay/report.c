@@ -33,17 +33,17 @@ static void describe(const replay_item *item, char room[MESSAGE_ROOM]) {
         snprintf(room, MESSAGE_ROOM, "notification %.*s", method_len, method.at);
         break;
     case REPLAY_ANSWER:
-        snprintf(room, MESSAGE_ROOM, "answer%s%s with id %.*s", item->method[0] ? " to " : "",
+        snprintf(room, MESSAGE_ROOM, "response%s%s with id %.*s", item->method[0] ? " to " : "",
                  item->method, id_len, id.at);
         break;
     case REPLAY_BATCH:
         snprintf(room, MESSAGE_ROOM, "batch");
         break;
     case REPLAY_OTHER:
-        snprintf(room, MESSAGE_ROOM, "JSON that is no message");
+        snprintf(room, MESSAGE_ROOM, "JSON that is not a message");
         break;
     case REPLAY_BROKEN:
-        snprintf(room, MESSAGE_ROOM, "text that is no JSON");
+        snprintf(room, MESSAGE_ROOM, "text that is not JSON");
         break;
     default:
         snprintf(room, MESSAGE_ROOM, "stray text");
@@ -193,14 +193,14 @@ static void put_texts(const struct finding *finding, const replay_item *was,
 
 static const char *kind_of(const replay_item *was, const replay_item *is, const char **ret_what) {
     if (was->kind == REPLAY_ANSWER && (was->parts.error.len || is->parts.error.len)) {
-        *ret_what = !was->parts.error.len  ? "an error in place of the result"
-                    : !is->parts.error.len ? "a result in place of the error"
-                                           : "another error";
+        *ret_what = !was->parts.error.len  ? "an error instead of a result"
+                    : !is->parts.error.len ? "a result instead of an error"
+                                           : "a different error";
         return "error";
     }
-    *ret_what = was->kind == REPLAY_ANSWER   ? "another result"
-                : was->kind <= REPLAY_NOTICE ? "other params"
-                                             : "other content";
+    *ret_what = was->kind == REPLAY_ANSWER   ? "a different result"
+                : was->kind <= REPLAY_NOTICE ? "different params"
+                                             : "different content";
     return was->kind == REPLAY_ANSWER ? "result" : was->kind <= REPLAY_NOTICE ? "params" : "text";
 }
 
@@ -231,7 +231,7 @@ void replay_tell_different(replay_report *report, const replay_item *was, const 
 void replay_tell_form(replay_report *report, const replay_item *was, const replay_item *is) {
     struct finding finding = {.kind = "form", .place = &was->place, .item = was};
     report->different++;
-    make_message(&finding, ": the same, in another form");
+    make_message(&finding, ": the same value, written differently");
     if (!begin(report, &finding))
         return;
     put_texts(&finding, was, is);
@@ -241,7 +241,7 @@ void replay_tell_form(replay_report *report, const replay_item *was, const repla
 void replay_tell_missing(replay_report *report, const replay_item *was) {
     struct finding finding = {.kind = "missing", .place = &was->place, .item = was};
     report->missing++;
-    make_message(&finding, " did not come");
+    make_message(&finding, " did not arrive");
     if (!begin(report, &finding))
         return;
     put_texts(&finding, was, NULL);
@@ -263,7 +263,7 @@ void replay_tell_order(replay_report *report, const replay_item *was, bool is_no
     struct finding finding = {
         .kind = "order", .is_note = is_note, .place = &was->place, .item = was};
     report->different += !is_note;
-    make_message(&finding, " came later than what was recorded behind it");
+    make_message(&finding, " arrived after a message that was recorded later");
     if (begin(report, &finding))
         end(&finding);
 }
@@ -272,7 +272,7 @@ void replay_tell_unsent(replay_report *report, const replay_place *place, dx_tex
     struct finding finding = {.kind = "unsent", .is_note = true, .place = place};
     report->unsent++;
     snprintf(finding.message, sizeof finding.message,
-             "the recorded answer with id %.*s was not sent: its request did not come",
+             "the recorded response with id %.*s was not sent: its request did not arrive",
              (int)cut(id, ID_SHOWN), id.at);
     if (begin(report, &finding))
         end(&finding);
@@ -303,8 +303,8 @@ void replay_summarize(const replay_report *report, uint64_t now_us) {
     char hidden[60] = "";
     if (report->hidden)
         snprintf(hidden, sizeof hidden, "; %llu not shown", (unsigned long long)report->hidden);
-    cli_note("%s: %llu sent; of %llu expected %llu came the same, %llu differ, %llu are missing;"
-             " %llu unexpected%s; %.3f s then, %.3f s now",
+    cli_note("%s: %llu sent; of %llu expected: %llu matched, %llu differed, %llu missing;"
+             " %llu unexpected%s; %.3f s recorded, %.3f s now",
              report->cut               ? "cut short"
              : replay_is_equal(report) ? "equal"
                                        : "different",

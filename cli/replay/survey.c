@@ -16,7 +16,7 @@ static void remark(replay_survey *survey, const char *file, uint64_t line, const
     if (survey->notes++ < NOTES_MAX)
         cli_note("%s:%llu: %s", file, (unsigned long long)line, what);
     else if (survey->notes == NOTES_MAX + 1)
-        cli_note("more is wrong with the recording; 'duplex lint' tells all of it");
+        cli_note("the trace has more errors; 'duplex lint' reports them all");
 }
 
 static bool is_wanted(const replay_survey *survey, const dx_trace_record *record) {
@@ -71,7 +71,7 @@ static int take_said(replay_survey *survey, const dx_trace_record *record) {
     if (!talk)
         talk = add_talk(survey, record);
     if (!talk)
-        return survey->more ? CLI_OK : cli_fail(CLI_NO_START, "no memory");
+        return survey->more ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
     if (!talk->records++)
         talk->first_us = record->time_us;
     talk->last_us = record->time_us;
@@ -80,7 +80,7 @@ static int take_said(replay_survey *survey, const dx_trace_record *record) {
         talk->framing = cli_trace_framing(record);
     return count_redacted(survey, record, &talk->redacted[record->from])
                ? CLI_OK
-               : cli_fail(CLI_NO_START, "no memory");
+               : cli_fail(CLI_NO_START, "out of memory");
 }
 
 /* A start may come before anything was said. */
@@ -108,13 +108,15 @@ static int take_header(replay_survey *survey, const char *file, const dx_trace_r
     bool goes_on = is_same && (part > 1 || (record->unix_ms && part < survey->part));
     unsigned long long line = record->line;
     if (survey->part && !goes_on)
-        return cli_fail(CLI_USAGE, "%s:%llu: another trace begins here; one is replayed at a time",
+        return cli_fail(CLI_USAGE,
+                        "%s:%llu: another trace begins here: only one can be replayed at a time",
                         file, line);
     if (goes_on && part <= survey->part)
-        return cli_fail(CLI_USAGE, "%s:%llu: part %llu follows part %llu: the oldest comes first",
-                        file, line, (unsigned long long)part, (unsigned long long)survey->part);
+        return cli_fail(CLI_USAGE,
+                        "%s:%llu: part %llu follows part %llu: give the oldest part first", file,
+                        line, (unsigned long long)part, (unsigned long long)survey->part);
     if (part != survey->part + 1)
-        remark(survey, file, line, "parts of the trace are missing before this one");
+        remark(survey, file, line, "parts of the trace are missing before this part");
     survey->part = part;
     survey->unix_ms = record->unix_ms;
     return CLI_OK;
@@ -148,14 +150,14 @@ static void take_error(replay_survey *survey, const char *file, const dx_error *
 static int check_file(const char *file) {
     struct stat is;
     if (strcmp(file, "-") == 0)
-        return cli_fail(CLI_USAGE, "the standard input can't be replayed: a trace is read more than"
-                                   " once");
+        return cli_fail(CLI_USAGE, "can't replay standard input: the trace is read more than once");
     if (stat(file, &is) < 0)
-        return cli_fail(CLI_USAGE, "%s can't be read: %s", file, strerror(errno));
+        return cli_fail(CLI_USAGE, "can't read %s: %s", file, strerror(errno));
     if (S_ISDIR(is.st_mode))
-        return cli_fail(CLI_USAGE, "%s can't be read: Is a directory", file);
+        return cli_fail(CLI_USAGE, "can't read %s: Is a directory", file);
     if (!S_ISREG(is.st_mode))
-        return cli_fail(CLI_USAGE, "%s is no plain file: a trace is read more than once", file);
+        return cli_fail(CLI_USAGE, "%s is not a regular file: the trace is read more than once",
+                        file);
     return CLI_OK;
 }
 
@@ -195,9 +197,10 @@ static int list_talks(const replay_survey *survey) {
                                  i ? "; " : "", name, (unsigned long long)messages,
                                  messages == 1 ? "" : "s");
     }
-    return cli_fail(
-        CLI_USAGE, "%s%zu conversations are recorded, choose with --peer and --run: %s%s",
-        survey->more ? "more than " : "", survey->count, list, survey->count > SHOWN ? "; …" : "");
+    return cli_fail_hint(CLI_USAGE, "select one with --peer NAME and --run N",
+                         "the trace has %s%zu conversations: %s%s",
+                         survey->more ? "more than " : "", survey->count, list,
+                         survey->count > SHOWN ? "; …" : "");
 }
 
 /* One that was only started has nothing to be played. */
@@ -215,7 +218,7 @@ int replay_survey_make(replay_survey *survey) {
     int code = CLI_OK;
     survey->talks = calloc(REPLAY_TALKS_MAX, sizeof *survey->talks);
     if (!survey->talks)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     for (size_t i = 0; code == CLI_OK && i < survey->file_count; i++)
         code = look_at_file(survey, survey->files[i]);
     if (code != CLI_OK)
@@ -224,7 +227,7 @@ int replay_survey_make(replay_survey *survey) {
     if (survey->count > 1)
         return list_talks(survey);
     if (!survey->count && (survey->peer || survey->run))
-        return cli_fail(CLI_USAGE, "nothing is recorded of that peer or run");
+        return cli_fail(CLI_USAGE, "the trace has no messages of that peer or run");
     return survey->count ? CLI_OK : cli_fail(CLI_USAGE, "the trace has no messages");
 }
 

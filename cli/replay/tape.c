@@ -45,7 +45,7 @@ void replay_tape_close(replay_tape *tape) {
 }
 
 void replay_talk_name(const replay_talk *talk, char *room, size_t len) {
-    const char *name = talk->peer ? talk->peer : "without a name";
+    const char *name = talk->peer ? talk->peer : "unnamed";
     if (talk->run)
         snprintf(room, len, "%.150s, run %llu", name, (unsigned long long)talk->run);
     else

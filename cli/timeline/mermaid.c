@@ -150,7 +150,7 @@ static void put(void *user, const cli_item *item) {
         put_answer(out, item);
         break;
     case CLI_ITEM_JUNK:
-        put_note(out, item, "no message");
+        put_note(out, item, "not a message");
         break;
     case CLI_ITEM_BROKEN:
         put_note(out, item, "broken");
@@ -181,6 +181,6 @@ cli_sink cli_mermaid_sink(FILE *out) {
 
 void cli_mermaid_finish(FILE *out, const cli_story *story) {
     if (story->left_by_max)
-        fprintf(out, "    Note over h: %llu more are not shown\n",
+        fprintf(out, "    Note over h: %llu more not shown\n",
                 (unsigned long long)story->left_by_max);
 }

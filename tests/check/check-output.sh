@@ -138,9 +138,9 @@ wire() {
     timeout 20 "$BUILD/duplex" "${@:2}" <asked >/dev/full 2>err || got=$?
     [[ $got == 4 && $(<err) == *"$1: No space left on device"* ]] || complain "$last with a full output: code $got: $(cat err)"
 }
-wire "duplex replay: the output can't be written" replay -f line --as-plugin wire.jsonl
-wire "duplex mock: the output can't be written" mock -p jsonrpc
-wire "duplex mock: the output can't be written" mock --trace wire.jsonl
+wire "duplex replay: can't write the output" replay -f line --as-plugin wire.jsonl
+wire "duplex mock: can't write the output" mock -p jsonrpc
+wire "duplex mock: can't write the output" mock --trace wire.jsonl
 wire 'duplex mcp: cannot write to the peer' mcp serve files .
 
 # Nor does a limit on the size of files end us without a word. What we start has the default of that signal.

@@ -44,7 +44,7 @@ replay() {
     took=$((($(date +%s%N) - started) / 1000000))
     echo "$# files: exit code $code, at most $peak KiB, $took ms: $(cat "$work/summary")"
     ((code == 0))
-    [[ $(cat "$work/summary") == "duplex replay: equal: 500000 sent; of 500000 expected 500000 came the same, 0 differ, 0 are missing; 0 unexpected;"* ]]
+    [[ $(cat "$work/summary") == "duplex replay: equal: 500000 sent; of 500000 expected: 500000 matched, 0 differed, 0 missing; 0 unexpected;"* ]]
     ((peak < most))
 }
 

@@ -49,7 +49,7 @@ for framing in line header; do
 done
 
 # Against itself: one recording plays both sides.
-expect 0 '' 'duplex replay: equal: 1 sent; of 1 expected 1 came the same' replay echo-line.jsonl -- "$duplex" replay echo-line.jsonl --as-plugin
+expect 0 '' 'duplex replay: equal: 1 sent; of 1 expected: 1 matched, 0 differed, 0 missing; 0 unexpected' replay echo-line.jsonl -- "$duplex" replay echo-line.jsonl --as-plugin
 
 # An MCP server, whose ids are random.
 expect 0 42 '' mcp tools call add a:=2 b:=40 -- "$duplex" tap -o mcp.jsonl -- "$examples/mcp-adder"
@@ -58,7 +58,7 @@ expect 0 42 '' mcp tools call add a:=2 b:=40 -- "$duplex" replay mcp.jsonl -p mc
 sed 's/"b":40/"b":41/' mcp.jsonl >mcp.other.jsonl
 expect 7 '  /result/content/0/text
   - "42"
-  + "43"' 'of 2 expected 1 came the same, 1 differ' replay mcp.other.jsonl -p mcp -- "$examples/mcp-adder"
+  + "43"' 'of 2 expected: 1 matched, 1 differed' replay mcp.other.jsonl -p mcp -- "$examples/mcp-adder"
 expect 0 '' 'equal' replay mcp.other.jsonl -i /result/content/*/text -- "$examples/mcp-adder"
 
 # A Hermes extension: the host answers requests of it.
@@ -101,7 +101,7 @@ expect 0 'Good morning.' '' autohand prompt -q hello -- "$duplex" tap -o autohan
 same autohand autohand "${agent[@]}"
 expect 0 'Good morning.' '' autohand prompt -q hello -- "$duplex" replay autohand.jsonl -p autohand --as-plugin
 echo '{"match": "hello", "text": "Good evening.", "pieces": 1}' >script.jsonl
-expect 7 'notification autohand.messageUpdate did not come' '1 are missing' replay autohand.jsonl -p autohand --timeout 5s -- "${agent[@]}"
+expect 7 'notification autohand.messageUpdate did not arrive' ', 1 missing;' replay autohand.jsonl -p autohand --timeout 5s -- "${agent[@]}"
 
 wait "$cases" || failed=1
 cat cases.out

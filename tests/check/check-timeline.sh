@@ -65,7 +65,7 @@ grep -oE '(src|href)=' talk.html | sort -u >said || true
 
 # Hostile texts: none of them is a tag, and all come back as they were.
 python3 "$tools/make.py" hostile >hostile.jsonl
-expect 0 '' '1 text cut, 0 without text' hostile.jsonl -o hostile.html
+expect 0 '' '; 1 text cut off, 0 texts left out' hostile.jsonl -o hostile.html
 facts hostile.html >said || complain "hostile: the page can't be read back: $(tail -n 1 said)"
 has said '"items":109,"messages":70,'
 # shellcheck disable=SC2016
@@ -141,14 +141,14 @@ expect_left '0 0 6 0' --max-page 1
 expect 0 '' '4 left out' --max 1 -o page small
 expect 0 '{"summary":{"messages":6,"conversations":1,"items":6,"left":0,"texts_cut":1,"texts_left":0}}' '' --json --max-text 40 -o page small
 run --mermaid --max 2 small
-has out 'Note over h: 2 more are not shown'
+has out 'Note over h: 2 more not shown'
 # 0 leaves nothing out, where the usual limits do.
 {
     echo "$header"
     for ((i = 0; i < 501; i++)); do echo "{\"t\":$i,\"from\":\"plugin\",\"message\":{\"jsonrpc\":\"2.0\",\"method\":\"m\"}}"; done
 } >many
 run --mermaid many
-has out '1 more are not shown'
+has out 'Note over h: 1 more not shown'
 run --mermaid --max 0 many
 lacks out 'not shown'
 {
@@ -224,9 +224,9 @@ facts page | tail -n 1 | grep -q ' 0 None ' || complain "halt does not cancel wi
 { echo "${header/\"part\":1/\"part\":2}"; answer 9 1; } >p
 plain_run p.1 p -o page
 facts page | tail -n 1 | grep -qE '^9 3 2 .* 0 None' || complain "parts: $(facts page | tail -n 1)"
-expect 2 '' 'p.1:1: part 1 follows part 2: the oldest comes first' p p.1 -o other
+expect 2 '' 'p.1:1: part 1 follows part 2: give the oldest part first' p p.1 -o other
 cp p.1 q.1
-expect 0 '' '2 messages of 2 conversations' p.1 q.1 -o page
+expect 0 '' '2 messages in 2 conversations' p.1 q.1 -o page
 { echo "${header/800000/802500}"; ask 1 1 a; } >later
 plain_run p.1 later -o page
 facts page | tail -n 1 | grep -qE '^2500001 1 1 \[1, ' || complain "two traces: $(facts page | tail -n 1)"
@@ -238,10 +238,10 @@ facts page | tail -n 1 | grep -qE '^6001 1 1 \[1, ' || complain "a trace without
 : >empty
 echo 'no trace' >none
 echo "$header" >good
-expect 2 '' 'a trace is missing'
-expect 2 '' "absent can't be read: No such file" absent -o page2
+expect 2 '' $'duplex timeline: missing trace file\nhint: record one: duplex tap -o talk.jsonl -- COMMAND [ARG...]'
+expect 2 '' "can't read absent: No such file" absent -o page2
 [[ ! -e page2 ]] || complain "a page that is not whole was left behind"
-# What is no trace has no page, and a page that was there stays until there is a whole one in its place.
+# What is not a Duplex trace has no page, and a page that was there stays until there is a whole one in its place.
 echo old >page2
 chmod 644 page2
 for traces in absent none empty 'small absent' 'small none'; do
@@ -251,7 +251,7 @@ for traces in absent none empty 'small absent' 'small none'; do
 done
 for form in '' --mermaid --chrome; do
     # shellcheck disable=SC2086
-    expect 2 '' 'none is no trace' $form none
+    expect 2 '' 'none is not a Duplex trace' $form none
 done
 for lines in 99:0 100:2; do
     { printf 'nonsense\n%.0s' $(seq "${lines%:*}"); cat small; } >late
@@ -278,27 +278,27 @@ expect 0 '' '6 messages' small -o page2.link
 [[ -L page2.link && $(stat -c %a page2) == 600 ]] || complain "a link is no link any more, or others can read the page"
 has page2 '<!DOCTYPE html>'
 rm page2*
-expect 2 '{"error":{"exit":2,"kind":"usage","message":"absent can'\''t be read: No such file or directory"}}' '' --json absent -o page2
-expect 2 '' ". can't be read: Is a directory" . -o page2
-expect 2 '' 'empty is no trace' empty -o page2
-expect 2 '' 'none is no trace' none -o page2
-expect 2 '' 'nothing stands behind --' good -- x
-expect 2 '' 'either --mermaid or --chrome' --mermaid --chrome good
-expect 2 '' '--from is behind --to' --from 3s --to 2s good
+expect 2 '{"error":{"exit":2,"kind":"usage","message":"can'\''t read absent: No such file or directory"}}' '' --json absent -o page2
+expect 2 '' "can't read .: Is a directory" . -o page2
+expect 2 '' 'empty is not a Duplex trace' empty -o page2
+expect 2 '' 'none is not a Duplex trace' none -o page2
+expect 2 '' 'unexpected command after --: it only reads traces' good -- x
+expect 2 '' "--mermaid and --chrome can't be combined" --mermaid --chrome good
+expect 2 '' '--from is later than --to' --from 3s --to 2s good
 expect 2 '' "--from: expected a time" --from soon good
 expect 2 '' "--max: expected a number" --max 1x good
 expect 2 '' "--max-text: expected a size" --max-text 1x good
 expect 2 '' 'there is no protocol "nonesuch"' -p nonesuch good
 expect 2 '' "unknown option '--nothing'" --nothing
-expect 2 '' "nowhere/page can't be written: No such file" good -o nowhere/page
-expect 2 '' ". can't be written: Is a directory" good -o .
-expect 2 '' "/dev/full can't be written: No space left on device" talk.jsonl -o /dev/full
-expect 2 '{"error":{"exit":2,"kind":"usage","message":"--json tells what was written, so -o FILE is needed"}}' '' --json good
+expect 2 '' "can't write nowhere/page: No such file" good -o nowhere/page
+expect 2 '' "can't write .: Is a directory" good -o .
+expect 2 '' "can't write /dev/full: No space left on device" talk.jsonl -o /dev/full
+expect 2 '{"error":{"exit":2,"kind":"usage","message":"--json needs -o FILE"}}' '' --json good
 expect 0 '*' '' good
 cp small same
 ln same link
-expect 2 '' 'small is a trace that is read' small -o ./small
-expect 2 '' 'same is a trace that is read' small same -o link
+expect 2 '' "can't write small: it is one of the traces to read" small -o ./small
+expect 2 '' "can't write same: it is one of the traces to read" small same -o link
 cmp -s small same || complain "a trace was written over"
 got=0
 timeout 20 "$BUILD/duplex" timeline talk.jsonl >/dev/full 2>err || got=$?
@@ -306,12 +306,13 @@ timeout 20 "$BUILD/duplex" timeline talk.jsonl >/dev/full 2>err || got=$?
 # A file that may not grow is told of, and nothing is left of it.
 got=0
 (ulimit -f 1 && exec timeout 20 "$BUILD/duplex" timeline talk.jsonl -o large) 2>err || got=$?
-[[ $got == 2 && $(<err) == "duplex timeline: large can't be written: File too large" ]] || complain "a limit on files: code $got: $(cat err)"
+[[ $got == 2 && $(<err) == "duplex timeline: can't write large: File too large" ]] || complain "a limit on files: code $got: $(cat err)"
 [[ -z $(find . -name 'large*') ]] || complain "left behind: $(find . -name 'large*')"
 # Nobody wants a page on a terminal, but a diagram may be.
 terminal() { timeout 20 python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$@" </dev/null; }
 terminal "$BUILD/duplex" timeline small >out || true
-has out 'a page is nothing for a terminal'
+has out "can't write an HTML page to a terminal"
+has out 'add -o FILE, as in -o timeline.html'
 terminal "$BUILD/duplex" timeline --mermaid small >out || complain "no diagram on a terminal"
 has out 'h->>p0: one (id 1)'
 exit $failed

@@ -13,12 +13,12 @@
 const REQUEST = 1, NOTIFICATION = 2, RESULT = 3, ERROR = 4, JUNK = 5, BROKEN = 6, STRAY = 7, STDERR = 8, EVENT = 9, DROPPED = 10, UNREAD = 11;
 const HOST = 1, PLUGIN = 2;
 const IS_JSON = 64, IS_BYTES = 128, IS_CUT = 256;
-const KIND_WORDS = ["", "request", "notification", "answer", "error", "no message", "broken", "stray", "stderr", "event", "gap", "unread line"];
+const KIND_WORDS = ["", "request", "notification", "response", "error", "not a message", "broken", "stray text", "stderr", "event", "gap", "unreadable line"];
 const SIDE_WORDS = ["", "host", "plugin"];
 
 // What became of a request.
 const FINE = 0, FAILED = 1, CANCELLED = 2, OPEN = 3;
-const FATE_WORDS = ["answered", "failed", "cancelled", "unanswered"];
+const FATE_WORDS = ["succeeded", "failed", "cancelled", "no response"];
 const FATE_CLASSES = ["", "error", "cancelled", "open"];
 
 // A text of somebody else in one line: what would be invisible, or turn the line around, is told.

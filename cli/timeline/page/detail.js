@@ -23,22 +23,22 @@ class Detail {
         };
         return element("div", { className: "detail-head" }, element("h2", { text: nameOf(this.data, item) || KIND_WORDS[this.data.code[item] & 15] }),
             button("↑", "Previous item", () => this.step(-1)), button("↓", "Next item", () => this.step(1)),
-            button("⤢", "Zoom to it", () => this.zoom(item)), button("✕", "Close", () => this.choose(-1)));
+            button("⤢", "Zoom to this item", () => this.zoom(item)), button("✕", "Close", () => this.choose(-1)));
     }
 
     facts(item) {
         const { data } = this, kind = data.code[item] & 15, answer = kind === REQUEST ? data.partner[item] : -1;
         const list = element("dl", { className: "facts" });
         const add = (word, text, style = "") => { if (text !== "") list.append(element("dt", { text: word }), element("dd", { text, className: style })); };
-        add("what", KIND_WORDS[kind] + (kind === REQUEST ? ", " + FATE_WORDS[data.fate[item]] : kind <= ERROR ? " " + fateOf(data, item) : ""), kind === REQUEST ? FATE_CLASSES[data.fate[item]] : "");
+        add("kind", KIND_WORDS[kind] + (kind === REQUEST ? ", " + FATE_WORDS[data.fate[item]] : kind <= ERROR ? " " + fateOf(data, item) : ""), kind === REQUEST ? FATE_CLASSES[data.fate[item]] : "");
         add("sent by", SIDE_WORDS[(data.code[item] >> 4) & 3]);
         add("conversation", data.lane[item] >= 0 ? data.lanes[data.lane[item]].label : "");
         add("id", shown(idOf(data, item)));
-        add("at", this.moment(data.time[item]));
-        if (answer >= 0) add("answered at", this.moment(data.time[answer]));
+        add("sent at", this.moment(data.time[item]));
+        if (answer >= 0) add("response at", this.moment(data.time[answer]));
         if (data.cancelled[item] >= 0) add("cancelled at", this.moment(data.time[data.cancelled[item]]));
         if (kind === REQUEST) add(answer >= 0 ? "took" : "waited for", durationWord(data.end[item] - data.time[item]) + (answer < 0 ? " or longer" : ""));
-        add("bytes", countWord(data.bytes[item]) + (answer >= 0 ? ", answer " + countWord(data.bytes[answer]) : ""));
+        add("bytes", countWord(data.bytes[item]) + (answer >= 0 ? ", response " + countWord(data.bytes[answer]) : ""));
         return list;
     }
 
@@ -51,7 +51,7 @@ class Detail {
     texts(item) {
         const { data } = this, kind = data.code[item] & 15, parts = [[kind <= ERROR ? KIND_WORDS[kind] : "text", item]];
         if (kind === REQUEST && data.cancelled[item] >= 0) parts.push(["cancelled by", data.cancelled[item]]);
-        if (data.partner[item] >= 0) parts.push([kind === REQUEST ? KIND_WORDS[data.code[data.partner[item]] & 15] === "error" ? "answer: error" : "answer" : "the request", data.partner[item]]);
+        if (data.partner[item] >= 0) parts.push([kind === REQUEST ? KIND_WORDS[data.code[data.partner[item]] & 15] === "error" ? "error" : "response" : "request", data.partner[item]]);
         return parts.flatMap(([word, one]) => {
             const copy = element("button", { type: "button", text: "copy" });
             copy.addEventListener("click", () => copyText(textOf(data, one).text, copy));
@@ -69,7 +69,7 @@ async function copyText(text, button) {
         const area = element("textarea", { value: text });
         document.body.append(area);
         area.select();
-        button.textContent = document.execCommand("copy") ? "copied" : "can't";
+        button.textContent = document.execCommand("copy") ? "copied" : "failed";
         area.remove();
     }
     setTimeout(() => { button.textContent = "copy"; }, 1500);

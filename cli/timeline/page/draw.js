@@ -198,9 +198,9 @@ class Picture {
         brush.fillStyle = paint.dim;
         for (const lane of talk.lanes) {
             const at = lane.top - this.scroll + PAD + ROW / 2;
-            if (lane.rows.length) brush.fillText(SIDE_WORDS[lane.side] + " asks", 24, at);
-            if (lane.waiting.items.length) brush.fillText(SIDE_WORDS[lane.side] + " waits", 24, at + lane.waitingTop);
-            if (lane.ticks.items.length) brush.fillText(SIDE_WORDS[lane.side] + " tells", 24, at + lane.ticksTop);
+            if (lane.rows.length) brush.fillText(SIDE_WORDS[lane.side] + " requests", 24, at);
+            if (lane.waiting.items.length) brush.fillText(SIDE_WORDS[lane.side] + " waiting", 24, at + lane.waitingTop);
+            if (lane.ticks.items.length) brush.fillText(SIDE_WORDS[lane.side] + " notifications", 24, at + lane.ticksTop);
         }
         brush.fillStyle = paint.line;
         brush.fillRect(GUTTER - 1, top + HEAD - 4, 1, talk.height - HEAD + 4);

@@ -37,7 +37,7 @@ class Page {
         add("notifications", countWord(summary.notifications));
         add("failed", countWord(summary.failed), summary.failed ? "bad" : "");
         add("cancelled", countWord(summary.cancelled), summary.cancelled ? "late" : "");
-        add("unanswered", countWord(summary.open), summary.open ? "late" : "");
+        add("without response", countWord(summary.open), summary.open ? "late" : "");
         if (summary.marks) add("stray or broken", countWord(summary.marks), "bad");
         add("on the wire", bytesWord(summary.bytes));
         this.notices(facts);
@@ -46,13 +46,13 @@ class Page {
     // What this page does not have.
     notices(facts) {
         const notes = [];
-        if (facts.leftByTime) notes.push(`${countWord(facts.leftByTime)} items are outside of the time that was asked for (--from, --to).`);
-        if (facts.leftByMax) notes.push(`${countWord(facts.leftByMax)} more items are left out: there were too many (--max).`);
-        if (facts.textsCut) notes.push(`Of ${countWord(facts.textsCut)} long texts only the beginning is here (--max-text).`);
-        if (facts.textsLeft) notes.push(`${countWord(facts.textsLeft)} texts are left out: there were too many (--max-page).`);
-        if (facts.forgot) notes.push("So many requests waited at once that some answers could not be matched.");
+        if (facts.leftByTime) notes.push(`${countWord(facts.leftByTime)} items are outside the selected time (--from, --to).`);
+        if (facts.leftByMax) notes.push(`${countWord(facts.leftByMax)} more items are left out (--max).`);
+        if (facts.textsCut) notes.push(`${countWord(facts.textsCut)} long texts are cut off (--max-text).`);
+        if (facts.textsLeft) notes.push(`${countWord(facts.textsLeft)} texts are left out (--max-page).`);
+        if (facts.forgot) notes.push("Too many requests were open at once: some responses could not be matched.");
         if (this.data.lanes.length > LANES_MAX) notes.push(`${countWord(this.data.lanes.length - LANES_MAX)} more conversations have no lanes; their items are in the table.`);
-        if (this.summary.dropped) notes.push("Records are missing where the lanes are shaded: whoever wrote the trace did not keep up.");
+        if (this.summary.dropped) notes.push("Records are missing where the lanes are shaded: the recorder could not keep up.");
         this.at("notices").hidden = !notes.length;
         this.at("notices").append(...notes.map((text) => element("p", { text })));
     }
@@ -63,7 +63,7 @@ class Page {
         const count = (number) => number ? countWord(number) : "";
         for (const method of summary.methods.slice(0, shownMax)) {
             const name = method.name >= 0 ? shown(data.names[method.name]) || "(empty)" : "(none)";
-            const pick = element("button", { type: "button", title: "Show only this" }, element("span", { className: "swatch c" + (method.requests ? this.colours[method.name + 1] : COLOURS - 1) }), name);
+            const pick = element("button", { type: "button", title: "Show only this method" }, element("span", { className: "swatch c" + (method.requests ? this.colours[method.name + 1] : COLOURS - 1) }), name);
             pick.addEventListener("click", () => { this.at("method").value = String(method.name); this.filter(); this.open("lanes"); });
             const cells = [count(method.count), count(method.requests), count(method.failed), count(method.cancelled), count(method.open), ...[method.p50, method.p95, method.max].map(durationWord)];
             body.append(element("tr", {}, element("td", {}, pick), ...cells.map((text, i) => element("td", { text, className: ["", "", "error", "cancelled", "open"][i] || "" }))));
@@ -265,5 +265,5 @@ try {
 } catch (error) {
     // A page that was cut off, or a browser that is too old.
     document.getElementById("notices").hidden = false;
-    document.getElementById("notices").textContent = "This page can't be shown; it may not be whole. " + error;
+    document.getElementById("notices").textContent = "This page can't be shown; it may be incomplete. " + error;
 }

@@ -28,7 +28,7 @@ class Table {
         const head = document.getElementById("table-head");
         for (const [key, word, style] of COLUMNS) {
             if (!SORTS.includes(key)) { head.append(element("span", { text: word, role: "columnheader" })); continue; }
-            const button = element("button", { type: "button", text: word, className: style, title: "Sort by this" });
+            const button = element("button", { type: "button", text: word, className: style, title: "Sort by this column" });
             button.dataset.sort = key;
             button.addEventListener("click", () => { this.sort = key; this.show(this.list); });
             head.append(button);
@@ -120,7 +120,7 @@ function nameOf(data, item) {
 
 function fateOf(data, item) {
     const kind = data.code[item] & 15;
-    if (kind === RESULT || kind === ERROR) return "answers nothing";
+    if (kind === RESULT || kind === ERROR) return "without a request";
     if (kind === NOTIFICATION && data.partner[item] >= 0) return "cancels a request";
     return kind === REQUEST ? FATE_WORDS[data.fate[item]] : "";
 }

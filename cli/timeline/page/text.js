@@ -178,8 +178,8 @@ function pretty(data, item) {
     const box = element("pre"), part = text.slice(0, SHOWN_TEXT);
     const isWhole = isJson ? indent(part, box) : (box.append(isBytes ? dump(part) : visible(part)), true);
     const notes = [];
-    if (length && !text) notes.push(`The text (${bytesWord(length)}) was left out of this page.`);
-    else if (length) notes.push(`Only the beginning of ${bytesWord(length)} is in this page.`);
-    if (!isWhole || part.length < text.length) notes.push("There is more than is shown here; copying takes all of it.");
+    if (length && !text) notes.push(`The text (${bytesWord(length)}) is not part of this page.`);
+    else if (length) notes.push(`Only the beginning of ${bytesWord(length)} is part of this page.`);
+    if (!isWhole || part.length < text.length) notes.push("Only a part is shown here; copy takes all of it.");
     return [box, ...notes.map((note) => element("p", { className: "more", text: note }))];
 }

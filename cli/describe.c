@@ -1,4 +1,4 @@
-/* duplex describe: what a protocol says, and what it says of a message. */
+/* duplex describe: describes a protocol, or one of its methods. */
 #include "cli/describe/describe.h"
 
 #include "cli/cli.h"
@@ -20,7 +20,7 @@ struct describe_options {
 
 static int put_json_text(char *text) {
     if (!text)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     cli_put_json(stdout, dx_str(text));
     free(text);
     return CLI_OK;
@@ -35,17 +35,18 @@ static bool choose_side(const dx_protocol *protocol, const dx_method *method,
     if (options->from)
         *ret_side = strcmp(options->from, "host") == 0 ? DX_SIDE_HOST : DX_SIDE_PLUGIN;
     if (!cli_sends(method, *ret_side)) {
-        cli_fail(CLI_USAGE, "%s is not sent by the %s", method->name,
-                 *ret_side == DX_SIDE_HOST ? facts->host : facts->plugin);
+        cli_fail(CLI_USAGE, "the %s does not send %s",
+                 *ret_side == DX_SIDE_HOST ? facts->host : facts->plugin, method->name);
         return false;
     }
     bool same = cli_schema_of(protocol, method, DX_SIDE_HOST, part) ==
                     cli_schema_of(protocol, method, DX_SIDE_PLUGIN, part) &&
                 method->optional[DX_SIDE_HOST] == method->optional[DX_SIDE_PLUGIN];
     if (both && !options->from && !same) {
-        cli_fail(CLI_USAGE,
-                 "%s differs by who sends it: --from host (%s) or --from plugin (%s) says whom",
-                 method->name, facts->host, facts->plugin);
+        cli_fail_hint(CLI_USAGE, "add --from host or --from plugin",
+                      "%s has one schema from the %s (the host) and another from the %s (the"
+                      " plugin)",
+                      method->name, facts->host, facts->plugin);
         return false;
     }
     return true;
@@ -87,31 +88,30 @@ static int describe_protocol(const dx_protocol *protocol, const struct describe_
 }
 
 static int refuse_method(const dx_protocol *protocol, const char *protocol_word, const char *word) {
-    const char *name = dx_protocol_facts_of(protocol)->name;
-    char *near = cli_nearest(protocol, word);
-    int code =
-        near ? cli_fail(CLI_USAGE, "%s has no message '%s'; did you mean %s?", name, word, near)
-             : cli_fail(CLI_USAGE, "%s has no message '%s'; 'duplex list %s' has them all", name,
-                        word, protocol_word);
-    free(near);
+    char list[300];
+    snprintf(list, sizeof list, "'duplex list %s' lists the methods", protocol_word);
+    char *hint = cli_near_method(protocol, word, list);
+    int code = cli_fail_hint(CLI_USAGE, hint, "%s has no method '%s'",
+                             dx_protocol_facts_of(protocol)->name, word);
+    free(hint);
     return code;
 }
 
 /* Words and options that do not go together. */
 static int check_words(const cli_words *words, const struct describe_options *options) {
     if (words->command)
-        return cli_fail(CLI_USAGE, "nothing stands behind --");
+        return cli_fail(CLI_USAGE, "unexpected command after --");
     if (!words->count)
-        return cli_fail(CLI_USAGE, "PROTOCOL is missing; 'duplex list' has them all");
+        return cli_fail_hint(CLI_USAGE, "'duplex list' lists the built-in protocols",
+                             "missing PROTOCOL");
     if (words->count > 2)
-        return cli_fail(CLI_USAGE, "one METHOD at a time, found '%s'", words->at[2]);
+        return cli_fail(CLI_USAGE, "expected one METHOD, got also '%s'", words->at[2]);
     if (options->openrpc && options->schema)
-        return cli_fail(CLI_USAGE, "--openrpc or --json-schema, not both");
+        return cli_fail(CLI_USAGE, "--openrpc and --json-schema can't be combined");
     if (options->schema && words->count < 2)
-        return cli_fail(CLI_USAGE, "--json-schema is that of a METHOD, which is missing");
+        return cli_fail(CLI_USAGE, "--json-schema needs a METHOD");
     if ((options->result || options->from) && !options->schema)
-        return cli_fail(CLI_USAGE, "--%s goes with --json-schema",
-                        options->result ? "result" : "from");
+        return cli_fail(CLI_USAGE, "--%s needs --json-schema", options->result ? "result" : "from");
     return CLI_OK;
 }
 
@@ -137,40 +137,45 @@ static int run(const cli_words *words, void *user) {
 #define AT(member) offsetof(struct describe_options, member)
 
 static const cli_option options[] = {
-    {"openrpc", 0, CLI_FLAG, NULL,
-     "the OpenRPC document, what it extends included; or METHOD's part", AT(openrpc)},
-    {"json-schema", 0, CLI_FLAG, NULL, "a JSON Schema of METHOD's params that stands alone",
+    {"openrpc", 0, CLI_FLAG, NULL, "print the OpenRPC document, or METHOD's part of it",
+     AT(openrpc)},
+    {"json-schema", 0, CLI_FLAG, NULL, "print a self-contained JSON Schema of METHOD's params",
      AT(schema)},
-    {"result", 0, CLI_FLAG, NULL, "of its result, instead of its params", AT(result)},
-    {"from", 0, CLI_CHOICE, "host|plugin", "as that side sends it, where both do", AT(from)},
+    {"result", 0, CLI_FLAG, NULL, "with --json-schema: of the result instead of the params",
+     AT(result)},
+    {"from", 0, CLI_CHOICE, "host|plugin", "with --json-schema: as this side sends it, if both do",
+     AT(from)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_group groups[] = {{"Options", options, 0}, {NULL, NULL, 0}};
 
 static const char *const examples[] = {
-    "How does a language server begin and end?",
+    "How does a session of a language server begin and end?",
     "duplex describe lsp",
-    "What does a tool's call take, and give?",
+    "What does a tool call take and return?",
     "duplex describe mcp tools/call",
-    "Does a file fit?",
-    "duplex describe --json-schema mcp tools/call >call.json && duplex schema call.json mine.json",
+    "Print a JSON Schema of its result:",
+    "duplex describe --json-schema --result mcp tools/call",
     NULL,
 };
 
 const cli_verb cli_describe = {
     .name = "describe",
     .words = "[OPTION...] PROTOCOL [METHOD]",
-    .summary = "describe a protocol, or a message of it",
-    .text =
-        "Without METHOD: how the protocol is framed, how it begins and ends, its states, its"
-        " errors and its messages. With METHOD: who sends it, its params and its result as a tree,"
-        " how long the answer may take, its errors, and an example as it crosses the wire."
-        " PROTOCOL is NAME, NAME@REVISION or the file of a document.\n\n"
-        "In a tree a type that a document names stands with its name; where it leads back to"
-        " itself, only the name is there. \"There are more rules\" means that the schema says what"
-        " the tree does not show.\n\n"
-        "With --json all of this is one object; schemas in it stand alone, as with --json-schema.",
+    .summary = "Describe a protocol, or one of its methods",
+    .text = "Without METHOD, prints the framing, handshake, states, shutdown, errors and methods of"
+            " a protocol. With METHOD, prints who sends it, its params and result, its timeout and"
+            " errors, and an example. PROTOCOL is NAME, NAME@REVISION or the file of an OpenRPC"
+            " document.",
+    .details =
+        "Params and results are shown as a tree. A type that has a name is shown with it; a type"
+        " that contains itself is shown by its name only. \"More rules apply\" means that the "
+        "schema"
+        " has rules which the tree does not show. The OpenRPC document includes everything that it"
+        " extends.\n\n"
+        "With --json, all of this is one object. The schemas in it are self-contained, as with"
+        " --json-schema.",
     .groups = groups,
     .examples = examples,
     .codes = "7",

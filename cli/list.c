@@ -1,4 +1,4 @@
-/* duplex list: the protocols that are built in, and the messages of one. */
+/* duplex list: lists the built-in protocols, or the methods of one. */
 #include "cli/cli.h"
 
 #include "cli/describe/catalog.h"
@@ -110,21 +110,22 @@ static void add_heads(cli_table *table, const char *const *heads) {
 }
 
 static int list_protocols(const struct list *list) {
-    static const char *const heads[] = {"NAME", "FRAMING", "MESSAGES", "TITLE", NULL};
+    static const char *const heads[] = {"NAME", "FRAMING", "METHODS", "TITLE", NULL};
     if (list->table)
         add_heads(list->table, heads);
     return cli_catalog(on_entry, (void *)(uintptr_t)list) ? CLI_OK
-                                                          : cli_fail(CLI_NO_START, "no memory");
+                                                          : cli_fail(CLI_NO_START, "out of memory");
 }
 
 static int list_messages(const struct list *list, const char *name) {
-    static const char *const heads[] = {"MESSAGE", "DIRECTION", "KIND", "SUMMARY", NULL};
+    static const char *const heads[] = {"METHOD", "DIRECTION", "KIND", "SUMMARY", NULL};
     dx_protocol *protocol = cli_protocol(name);
     const dx_method *method;
     if (!protocol)
         return CLI_USAGE;
     if (!dx_protocol_method(protocol, 0))
-        cli_note("%s lists no messages: any may be sent", dx_protocol_facts_of(protocol)->name);
+        cli_note("%s lists no methods: any method may be sent",
+                 dx_protocol_facts_of(protocol)->name);
     else if (list->table)
         add_heads(list->table, heads);
     for (size_t i = 0; (method = dx_protocol_method(protocol, i)); i++)
@@ -139,21 +140,22 @@ static int run(const cli_words *words, void *user) {
     const char *name = options->protocol ? options->protocol : words->at[0];
     struct list list = {.names = options->names};
     if (words->command)
-        return cli_fail(CLI_USAGE, "a running peer can't be asked what it offers yet; give a "
-                                   "PROTOCOL instead of a command");
+        return cli_fail_hint(CLI_USAGE,
+                             "to list the tools of a server: duplex mcp tools -- COMMAND",
+                             "unexpected command after --: it lists protocols, not servers");
     if (words->count > 1 || (words->count && options->protocol))
-        return cli_fail(CLI_USAGE, "one PROTOCOL at a time, found '%s'",
+        return cli_fail(CLI_USAGE, "expected one PROTOCOL, got also '%s'",
                         words->at[words->count - 1]);
     if (options->names && cli_voice.json)
-        return cli_fail(CLI_USAGE, "--names or --json, not both");
+        return cli_fail(CLI_USAGE, "--names and --json can't be combined");
     if (!options->names && !cli_voice.json) {
         list.table = cli_table_new(COLUMNS, name ? 0 : COUNTS);
         if (!list.table)
-            return cli_fail(CLI_NO_START, "no memory");
+            return cli_fail(CLI_NO_START, "out of memory");
     }
     int code = name ? list_messages(&list, name) : list_protocols(&list);
     if (code == CLI_OK && list.table && !cli_table_print(list.table, stdout, 0))
-        code = cli_fail(CLI_NO_START, "no memory");
+        code = cli_fail(CLI_NO_START, "out of memory");
     cli_table_free(list.table);
     return code;
 }
@@ -161,35 +163,35 @@ static int run(const cli_words *words, void *user) {
 #define AT(member) offsetof(struct list_options, member)
 
 static const cli_option options[] = {
-    {"names", 0, CLI_FLAG, NULL, "only the names, one a line", AT(names)},
-    {"protocol", 'p', CLI_PROTOCOL, "NAME", "the same as PROTOCOL", AT(protocol)},
+    {"names", 0, CLI_FLAG, NULL, "print only the names, one per line", AT(names)},
+    {"protocol", 'p', CLI_PROTOCOL, "NAME", "same as PROTOCOL", AT(protocol)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_group groups[] = {{"Options", options, 0}, {NULL, NULL, 0}};
 
 static const char *const examples[] = {
-    "What is built in?",
+    "List the built-in protocols:",
     "duplex list",
-    "What may a language server send?",
-    "duplex list lsp",
-    "The messages of a protocol of your own, for a script:",
-    "duplex list --json ./tea.openrpc.json",
+    "List the methods of MCP:",
+    "duplex list mcp",
+    "List the methods of an OpenRPC document, for a script:",
+    "duplex list --json systems/mcp/mcp.openrpc.json",
     NULL,
 };
 
 const cli_verb cli_list_verb = {
     .name = "list",
     .words = "[OPTION...] [PROTOCOL]",
-    .summary = "list the protocols, or the messages of one",
-    .text =
-        "Without a word: the protocols that are built in. PROTOCOL is NAME, NAME@REVISION or the"
-        " file of a document; then its messages: who sends them, whether they are answered, and"
-        " what they are for. Where the standard output is a terminal, lines are cut to fit.\n\n"
-        "With --json each is an object on a line: {\"name\":…,\"revision\":…,\"framing\":…,"
-        "\"messages\":…,\"title\":…} or {\"name\":…,\"from\":…,\"direction\":…,\"kind\":…,"
-        "\"summary\":…}. With --names only the names are printed: those of protocols are what"
-        " --protocol takes.",
+    .summary = "List the built-in protocols, or the methods of one",
+    .text = "With PROTOCOL, lists its methods: who sends them, whether they are requests or"
+            " notifications, and what they are for. PROTOCOL is NAME, NAME@REVISION or the file of"
+            " an OpenRPC document.",
+    .details =
+        "On a terminal, lines are cut to fit. With --json, each line is an object:"
+        " {\"name\":…,\"revision\":…,\"framing\":…,\"messages\":…,\"title\":…} or"
+        " {\"name\":…,\"from\":…,\"direction\":…,\"kind\":…,\"summary\":…}. The option --protocol"
+        " of other commands takes the names that --names prints.",
     .groups = groups,
     .examples = examples,
     .word = CLI_A_PROTOCOL,

@@ -1,4 +1,4 @@
-/* duplex schema: do JSON files fit a JSON Schema? */
+/* duplex schema: validates JSON files against a JSON Schema. */
 #include "cli/cli.h"
 
 #include "cli/input.h"
@@ -73,7 +73,7 @@ static bool add(struct work *work, const char *file, char uri[PATH_MAX + 8]) {
     char path[PATH_MAX];
     dx_misfit why = {0};
     if (work->document_count == DOCUMENTS_MAX) {
-        complain(work, file, "too many documents");
+        complain(work, file, "too many documents: at most 64 are allowed");
         return false;
     }
     yyjson_doc *doc = read_json(work, file);
@@ -90,7 +90,7 @@ static bool add(struct work *work, const char *file, char uri[PATH_MAX + 8]) {
         return true;
     work->file = file;
     if (status == DX_ERR_NOMEM)
-        complain(work, file, "no memory");
+        complain(work, file, "out of memory");
     else
         on_misfit(&why, work);
     work->code = work->code ? work->code : CLI_MISFIT;
@@ -108,7 +108,7 @@ static void check_file(struct work *work, const dx_schema *schema, const char *f
         work->all ? dx_schema_check_all(schema, value, 0, work->check, on_misfit, work, &why)
                   : dx_schema_check(schema, value, 0, work->check, &why);
     if (status == DX_ERR_NOMEM)
-        complain(work, file, "no memory");
+        complain(work, file, "out of memory");
     else if (status == DX_ERR_LIMIT || (status == DX_MISFIT && !work->all))
         on_misfit(&why, work);
     if (status != DX_OK && !work->code)
@@ -150,13 +150,13 @@ static int run(const cli_words *words, void *user) {
     config.flags |=
         (options->format ? DX_SCHEMA_FORMAT : 0u) | (options->content ? DX_SCHEMA_CONTENT : 0u);
     if (!words->count)
-        return cli_fail(CLI_USAGE, "a schema is missing; 'duplex schema --help' says more");
+        return cli_fail_hint(CLI_USAGE, "duplex schema SCHEMA FILE...", "missing SCHEMA file");
     if (words->command)
-        return cli_fail(CLI_USAGE, "nothing stands behind --");
+        return cli_fail(CLI_USAGE, "unexpected command after --");
     if (dx_schemas_new(&config, &work.schemas) == DX_OK && dx_check_new(NULL, &work.check) == DX_OK)
         check(&work, words->at, &options->with);
     else
-        complain(&work, words->at[0], "no memory");
+        complain(&work, words->at[0], "out of memory");
     dx_check_free(work.check);
     dx_schemas_free(work.schemas);
     for (size_t i = 0; i < work.document_count; i++)
@@ -167,12 +167,12 @@ static int run(const cli_words *words, void *user) {
 #define AT(member) offsetof(struct schema_options, member)
 
 static const cli_option options[] = {
-    {"all", 0, CLI_FLAG, NULL, "tell every failure, not only the first of each file", AT(all)},
-    {"at", 0, CLI_TEXT, "PLACE", "the schema at this place of SCHEMA: #/definitions/Pet, #name",
+    {"all", 0, CLI_FLAG, NULL, "report every error, not only the first of each file", AT(all)},
+    {"at", 0, CLI_TEXT, "PLACE", "use the schema at this place of SCHEMA: #/definitions/Pet, #name",
      AT(at)},
     {"with", 0, CLI_FILES, "FILE", "a document that SCHEMA refers to; may be repeated", AT(with)},
-    {"format", 0, CLI_FLAG, NULL, "\"format\" must hold, instead of being a note", AT(format)},
-    {"content", 0, CLI_FLAG, NULL, "so must contentEncoding, contentMediaType and contentSchema",
+    {"format", 0, CLI_FLAG, NULL, "check \"format\", which is ignored otherwise", AT(format)},
+    {"content", 0, CLI_FLAG, NULL, "check contentEncoding, contentMediaType and contentSchema, too",
      AT(content)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -180,21 +180,27 @@ static const cli_option options[] = {
 static const cli_group groups[] = {{"Options", options, 0}, {NULL, NULL, 0}};
 
 static const char *const examples[] = {
-    "Does a file fit?",
-    "duplex schema pet.schema.json rex.json",
-    "All that is wrong with several files, for a script:",
-    "duplex schema --all --json pet.schema.json *.json",
+    "Get a schema to work with, that of the params of an MCP tool call:",
+    "duplex describe --json-schema mcp tools/call >call.json",
+    "Check the schema itself:",
+    "duplex schema call.json",
+    "Validate standard input:",
+    "echo '{\"name\":\"add\"}' | duplex schema call.json -",
+    "Report every error of a file, for a script:",
+    "echo '{\"arguments\":1}' >wrong.json; duplex schema --all --json call.json wrong.json",
     NULL,
 };
 
 const cli_verb cli_schema = {
     .name = "schema",
     .words = "[OPTION...] SCHEMA [FILE...]",
-    .summary = "check JSON files against a JSON Schema",
-    .text = "Checks whether FILEs (- is the standard input) fit SCHEMA, a JSON Schema of draft 7 or"
-            " 2020-12. Without a FILE only the schema itself is checked. Nothing is fetched.\n\n"
-            "What does not fit is told on the standard output, one line each, with --json as"
-            " {\"file\":…,\"instance\":…,\"schema\":…,\"keyword\":…,\"phrase\":…}.",
+    .summary = "Validate JSON files against a JSON Schema",
+    .text = "Validates each FILE (- is standard input) against SCHEMA, a JSON Schema of draft 7 or"
+            " 2020-12. Without FILE, only the schema itself is checked. Nothing is fetched from the"
+            " network. Errors are printed to standard output, one per line, and the exit code"
+            " is 7.",
+    .details = "With --json, each error is an object:"
+               " {\"file\":…,\"instance\":…,\"schema\":…,\"keyword\":…,\"phrase\":…}.",
     .groups = groups,
     .examples = examples,
     .codes = "7",

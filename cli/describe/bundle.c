@@ -205,9 +205,8 @@ static int check(yyjson_mut_val *made) {
     free(text);
     if (status == DX_OK)
         return CLI_OK;
-    return status == DX_ERR_NOMEM
-               ? cli_fail(CLI_NO_START, "no memory")
-               : cli_fail(CLI_MISFIT, "the schema can't be used: %s", why.phrase);
+    return status == DX_ERR_NOMEM ? cli_fail(CLI_NO_START, "out of memory")
+                                  : cli_fail(CLI_MISFIT, "invalid schema: %s", why.phrase);
 }
 
 static void add_defs(struct bundle *bundle, yyjson_mut_val *made) {
@@ -234,6 +233,6 @@ yyjson_mut_val *cli_bundle(yyjson_mut_doc *doc, const dx_protocol *protocol,
         fill_none(&bundle, made, may_be_null);
     add_defs(&bundle, made);
     free(bundle.defs);
-    *ret_code = bundle.failed ? cli_fail(CLI_NO_START, "no memory") : check(made);
+    *ret_code = bundle.failed ? cli_fail(CLI_NO_START, "out of memory") : check(made);
     return *ret_code == CLI_OK ? made : NULL;
 }

@@ -62,7 +62,7 @@ static int put_object(struct facts *facts, yyjson_mut_val *object, int code) {
     if (text)
         puts(text);
     else if (code == CLI_OK)
-        code = cli_fail(CLI_NO_START, "no memory");
+        code = cli_fail(CLI_NO_START, "out of memory");
     free(text);
     yyjson_mut_doc_free(facts->doc);
     return code;

@@ -25,17 +25,17 @@ static void put_direction(const dx_protocol *protocol, bool by_host, bool by_plu
 
 static void put_deadline(const dx_method *method, dx_side side) {
     static const char *const then[] = {
-        [DX_LATE_FAIL] = "then the call fails",
-        [DX_LATE_CANCEL] = "then it is cancelled",
-        [DX_LATE_KILL] = "then the other side is ended",
+        [DX_LATE_FAIL] = "then the request fails",
+        [DX_LATE_CANCEL] = "then the request is cancelled",
+        [DX_LATE_KILL] = "then the other side is killed",
     };
     char time[40];
     if (method->notification)
         return;
     if (method->deadline_ms[side] == DX_NEVER)
-        puts("answered whenever it is ready");
+        puts("timeout: none");
     else
-        printf("answered within %s, %s\n", cli_time_text(method->deadline_ms[side], time),
+        printf("timeout: %s, %s\n", cli_time_text(method->deadline_ms[side], time),
                then[method->late[side]]);
 }
 
@@ -53,7 +53,7 @@ static void put_part(const dx_protocol *protocol, const dx_method *method, dx_si
         .schema = schema,
         .listed = params ? yyjson_obj_get(cli_method_object(protocol, method), "params") : NULL,
         .label = params ? "params" : "result",
-        .remark = params && method->optional[side] ? "may be left out" : NULL,
+        .remark = params && method->optional[side] ? "optional" : NULL,
     };
     cli_put_tree(stdout, &tree);
 }
@@ -106,7 +106,7 @@ static void put_example(dx_protocol *protocol, const dx_method *method, dx_side 
     bool host = side == DX_SIDE_HOST;
     put_head("Example:");
     if (!cli_example_make(protocol, method, side, &example)) {
-        puts("  none could be made that fits");
+        puts("  no valid example could be generated");
         return;
     }
     fputs("  ", stdout);

@@ -37,16 +37,16 @@ static void add_fact(cli_table *table, const char *name, const char *text) {
 }
 
 static void add_lenient(cli_table *table, const dx_protocol_facts *facts) {
-    char text[160] = "nothing";
+    char text[160] = "none";
     size_t len = 0;
     const char *name;
     for (size_t i = 0; (name = cli_lenient_name(facts, i)); i++)
         len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", i ? ", " : "", name);
-    add_fact(table, "taken beyond the letter", text);
+    add_fact(table, "leniencies", text);
 }
 
 static void add_ids(cli_table *table, dx_ids ids) {
-    add_fact(table, "ids of our calls",
+    add_fact(table, "request ids",
              ids == DX_IDS_UUID     ? "UUIDs"
              : ids == DX_IDS_RANDOM ? "req_ and random letters"
                                     : "1, 2, 3, …");
@@ -56,31 +56,31 @@ static int put_facts(const dx_protocol_facts *facts) {
     cli_table *table = cli_table_new(2, 0);
     char room[40];
     if (!table)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     add_fact(table, "version", facts->version);
-    add_fact(table, "who starts", facts->host);
-    add_fact(table, "who is started", facts->plugin);
+    add_fact(table, "host", facts->host);
+    add_fact(table, "plugin", facts->plugin);
     add_fact(table, "framing",
              facts->framing == DX_FRAMING_HEADER ? "header (Content-Length)"
-                                                 : "line (one JSON text a line)");
+                                                 : "line (one message per line)");
     if (facts->content_type)
         add_fact(table, "Content-Type", facts->content_type);
     add_lenient(table, facts);
     if (facts->fields == DX_FIELDS_LETTERS)
         add_fact(table, "header fields", "names of letters and hyphens, spaces after the colon");
     add_ids(table, facts->ids);
-    add_fact(table, "batches", facts->batch ? "taken" : "not taken");
+    add_fact(table, "batches", facts->batch ? "accepted" : "not accepted");
     if (facts->id_absent)
-        add_fact(table, "errors about no request", "have no id");
+        add_fact(table, "errors without a request", "have no id");
     if (facts->params_null)
         add_fact(table, "messages without params", "are sent with params null");
-    add_fact(table, "other messages", facts->open ? "let through, unchecked" : "refused (-32601)");
+    add_fact(table, "unknown methods", facts->open ? "accepted, unchecked" : "refused (-32601)");
     snprintf(room, sizeof room, "%zu bytes", facts->message_max);
     add_fact(table, "longest message", room);
-    add_fact(table, "time for an answer", cli_time_text(facts->deadline_ms, room));
+    add_fact(table, "response timeout", cli_time_text(facts->deadline_ms, room));
     bool good = cli_table_print(table, stdout, 0);
     cli_table_free(table);
-    return good ? CLI_OK : cli_fail(CLI_NO_START, "no memory");
+    return good ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
 }
 
 static void put_title(const dx_protocol *protocol) {
@@ -100,7 +100,7 @@ static void put_title(const dx_protocol *protocol) {
 static void put_start(const dx_step *step) {
     put_head("Start:");
     if (!step)
-        puts("  nothing has to be said first");
+        puts("  no handshake");
     for (unsigned i = 1; step && step->method; step++, i++) {
         printf("  %u. %s ", i, step->notification ? "send" : "call");
         put_name(step->method);
@@ -153,16 +153,17 @@ static void put_cancel(const dx_protocol *protocol) {
     }
     fputs("  ", stdout);
     put_name(facts->cancel_method);
-    fputs(" cancels a request, whose id is in ", stdout);
+    fputs(" cancels the request whose id is in ", stdout);
     put(facts->cancel_id);
     if (facts->cancel_reason) {
         fputs("; ", stdout);
         put(facts->cancel_reason);
-        fputs(" says why", stdout);
+        fputs(" gives the reason", stdout);
     }
     if (facts->cancel_mutual)
-        fputs("\n  who has to answer it can give it up in the same way", stdout);
-    fputs(facts->cancel_answered ? "\n  it is still answered" : "\n  it is not answered then",
+        fputs("\n  the receiver of a request can abandon it in the same way", stdout);
+    fputs(facts->cancel_answered ? "\n  the request still gets a response"
+                                 : "\n  the request then gets no response",
           stdout);
     if (yyjson_obj_get(yyjson_obj_get(duplex_of(protocol), "cancel"), "code"))
         printf(", with error %" PRId64, facts->cancel_code);
@@ -174,12 +175,12 @@ static void put_cancel(const dx_protocol *protocol) {
 static void put_progress(const dx_protocol_facts *facts) {
     put_head("Progress:");
     if (!facts->progress_method) {
-        puts("  is not told");
+        puts("  not reported");
         return;
     }
     fputs("  ", stdout);
     put_name(facts->progress_method);
-    fputs(" tells it, of the request whose token is in ", stdout);
+    fputs(" reports the progress of the request whose token is in ", stdout);
     put(facts->progress_token);
     if (facts->progress_places[0])
         fputs("\n  a request has its token at ", stdout);
@@ -187,7 +188,7 @@ static void put_progress(const dx_protocol_facts *facts) {
         fputs(place == facts->progress_places ? "" : " or ", stdout);
         put(*place);
     }
-    printf("\n  a token of no call is %s\n",
+    printf("\n  progress with an unknown token is %s\n",
            facts->progress_pass_unknown ? "passed on" : "dropped");
 }
 
@@ -237,12 +238,12 @@ static void put_refusal(const dx_protocol *protocol, yyjson_val *value) {
         !yyjson_obj_get(value, "never"))
         return;
     if (yyjson_equals_str(yyjson_obj_get(value, "early"), "deliver")) {
-        puts("    what comes all the same is let through, and counted");
+        puts("    messages that are not allowed are accepted anyway, and counted");
         return;
     }
     if (!message)
         dx_protocol_error_name(protocol, number, &message);
-    printf("    what comes all the same is refused: %" PRId64 " ", number);
+    printf("    messages that are not allowed are refused: %" PRId64 " ", number);
     put(message ? message : "Invalid Request");
     putchar('\n');
 }
@@ -252,17 +253,17 @@ static void put_lifecycle(const dx_protocol *protocol) {
     yyjson_val *lifecycle = yyjson_obj_get(duplex_of(protocol), "lifecycle");
     put_head("States:");
     if (!lifecycle) {
-        puts("  every message may come at any time");
+        puts("  every message is allowed at any time");
         return;
     }
     for (unsigned i = 0; i < dx_protocol_states(protocol); i++) {
         const char *name = dx_protocol_state_name(protocol, i);
         yyjson_val *value = yyjson_obj_get(yyjson_obj_get(lifecycle, "states"), name);
         printf("  %s%s%s%s\n", cli_paint(stdout, CLI_BOLD), name, cli_paint(stdout, CLI_PLAIN),
-               i ? "" : " (here it starts)");
+               i ? "" : " (initial state)");
         put_allowed(facts->host, " may send", yyjson_obj_get(value, "host"));
         put_allowed(facts->plugin, " may send", yyjson_obj_get(value, "plugin"));
-        put_allowed("never", "", yyjson_obj_get(value, "never"));
+        put_allowed("nobody", " may send", yyjson_obj_get(value, "never"));
         put_refusal(protocol, value);
         put_moves(facts, yyjson_obj_get(lifecycle, "moves"), name);
     }
@@ -289,14 +290,14 @@ static void put_errors(const dx_protocol *protocol) {
 }
 
 static void put_errata(const dx_protocol *protocol) {
-    static const char *const members[][2] = {{"document", "the document: "},
-                                             {"program", "the program: "},
-                                             {"here", "here: "},
-                                             {"revision", "as the program: @"}};
+    static const char *const members[][2] = {{"document", "documentation: "},
+                                             {"program", "program: "},
+                                             {"here", "Duplex: "},
+                                             {"revision", "revision that follows the program: @"}};
     yyjson_val *errata = yyjson_obj_get(duplex_of(protocol), "errata");
     if (!yyjson_arr_size(errata))
         return;
-    put_head("Errata, where document and program differ:");
+    put_head("Known differences between documentation and program:");
     yyjson_arr_iter iter = yyjson_arr_iter_with(errata);
     for (yyjson_val *it; (it = yyjson_arr_iter_next(&iter));) {
         fputs("  ", stdout);
@@ -316,8 +317,8 @@ static int put_messages(const dx_protocol *protocol) {
     cli_table *table = cli_table_new(4, 0);
     const dx_method *method;
     if (!table)
-        return cli_fail(CLI_NO_START, "no memory");
-    put_head("Messages:");
+        return cli_fail(CLI_NO_START, "out of memory");
+    put_head("Methods:");
     for (size_t i = 0; (method = dx_protocol_method(protocol, i)); i++) {
         char *direction =
             cli_direction(dx_protocol_facts_of(protocol), method->from_host, method->from_plugin);
@@ -330,8 +331,8 @@ static int put_messages(const dx_protocol *protocol) {
     bool good = cli_table_print(table, stdout, 2);
     cli_table_free(table);
     if (!dx_protocol_method(protocol, 0))
-        puts("  none are listed");
-    return good ? CLI_OK : cli_fail(CLI_NO_START, "no memory");
+        puts("  none listed");
+    return good ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
 }
 
 int cli_describe_protocol(const dx_protocol *protocol) {

@@ -166,7 +166,7 @@ static void put_type(struct walk *walk, const struct facets *facets, yyjson_val 
             fputs(")", walk->out);
         }
         if (pattern) {
-            fputs(" like /", walk->out);
+            fputs(" matching /", walk->out);
             put(walk, pattern);
             fputs("/", walk->out);
         }
@@ -405,11 +405,11 @@ static void put_line(struct walk *walk, const struct facets *facets, const struc
         fprintf(walk->out, ", %srequired%s", cli_paint(walk->out, CLI_YELLOW),
                 cli_paint(walk->out, CLI_PLAIN));
     if (other) {
-        fputs(", otherwise ", walk->out);
+        fputs(", default ", walk->out);
         put_value(walk, other);
     }
     if (has_more_rules(facets))
-        fputs(", and there are more rules", walk->out);
+        fputs(", more rules apply", walk->out);
     if (!indent && walk->tree->remark)
         fprintf(walk->out, ", %s", walk->tree->remark);
     fputc('\n', walk->out);
@@ -421,7 +421,7 @@ static void put_node(struct walk *walk, const struct node *node, unsigned depth)
     size_t indent = 2 * (size_t)depth;
     walk->cut = walk->lines++ >= LINES_MAX || walk->words >= WORDS_MAX;
     if (walk->cut || depth >= DEPTH_MAX) {
-        fprintf(walk->out, "%*s… there is more: --json-schema has all of it\n", (int)indent, "");
+        fprintf(walk->out, "%*s… and more: --json-schema shows everything\n", (int)indent, "");
         return;
     }
     collect(walk, node->schema, &facets);

@@ -43,7 +43,7 @@ expect() {
     fi
 }
 
-expect 0 'MESSAGE      DIRECTION    KIND          SUMMARY
+expect 0 'METHOD       DIRECTION    KIND          SUMMARY
 pour         guest → pot  request       Pours.
 cups         guest ↔ pot  request       How many cups there are.
 pot/whistle  pot → guest  notification  It is ready.' '' ./tea.openrpc.json
@@ -59,24 +59,24 @@ expect 0 'pour
 pot/whistle' '' --names --protocol ./green.openrpc.json
 expect 0 'pour
 pot/whistle' '' -p ./green.openrpc.json --names
-expect 0 'MESSAGE      DIRECTION      KIND     SUMMARY
+expect 0 'METHOD       DIRECTION      KIND     SUMMARY
 \x1b[31mred  host → plugin  request  two\x07 \x9bwords' '' ./hostile.json
 expect 0 '\x1b[31mred' '' --names ./hostile.json
-expect 0 '' 'jsonrpc lists no messages: any may be sent' jsonrpc
+expect 0 '' 'jsonrpc lists no methods: any method may be sent' jsonrpc
 expect 0 '' '' --json jsonrpc
-expect 0 '' 'any may be sent' --names jsonrpc
+expect 0 '' 'jsonrpc lists no methods: any method may be sent' --names jsonrpc
 
 expect 2 '' "there is no protocol \"nothing\"; 'duplex list' has them all" nothing
 expect 2 '' 'there is no protocol "mcp@1999"' mcp@1999
 expect 2 '' "./absent.json can't be read: No such file or directory" ./absent.json
 expect 2 '' 'broken.json:' ./broken.json
-expect 2 '' "one PROTOCOL at a time, found 'lsp'" mcp lsp
-expect 2 '' "one PROTOCOL at a time, found 'lsp'" --protocol mcp lsp
+expect 2 '' "expected one PROTOCOL, got also 'lsp'" mcp lsp
+expect 2 '' "expected one PROTOCOL, got also 'lsp'" --protocol mcp lsp
 expect 2 '' '--names does not take a value' lsp --names=1
 expect 2 '' "unknown option '--nothing'" --nothing
-expect 2 '' "a running peer can't be asked what it offers yet" -- "$BUILD/examples/echo"
-expect 2 '' "a running peer can't be asked what it offers yet" --protocol mcp -- "$BUILD/examples/echo"
-expect 2 '{"error":{"exit":2,"kind":"usage","message":"--names or --json, not both"}}' '' --names --json
+expect 2 '' $'unexpected command after --: it lists protocols, not servers\nhint: to list the tools of a server: duplex mcp tools -- COMMAND' -- "$BUILD/examples/echo"
+expect 2 '' $'unexpected command after --: it lists protocols, not servers\nhint: to list the tools of a server: duplex mcp tools -- COMMAND' --protocol mcp -- "$BUILD/examples/echo"
+expect 2 '{"error":{"exit":2,"kind":"usage","message":"--names and --json can'\''t be combined"}}' '' --names --json
 expect 2 '{"error":{"exit":2,"kind":"usage","message":"there is no protocol \"nothing\"; '\''duplex list'\'' has them all"}}' \
     '' --json nothing
 timeout 10 "$BUILD/duplex" list --help | grep -q '^Usage: duplex list' || failed=1
@@ -85,7 +85,7 @@ timeout 10 "$BUILD/duplex" list --help | grep -q '^Usage: duplex list' || failed
 timeout 10 "$BUILD/duplex" list >table
 timeout 10 "$BUILD/duplex" list --names >names
 timeout 10 "$BUILD/duplex" list --json >lines
-head -n 1 table | grep -qE '^NAME +FRAMING +MESSAGES +TITLE$' || { echo "the head of the table"; failed=1; }
+head -n 1 table | grep -qE '^NAME +FRAMING +METHODS +TITLE$' || { echo "the head of the table"; failed=1; }
 [[ $(tail -n +2 table | sed 's/ .*//') == "$(cat names)" ]] || { echo "table and names differ"; failed=1; }
 grep -qxE 'mcp \(2025-11-25\) +line +[0-9]+  Model Context Protocol' table || { echo "mcp in the table"; failed=1; }
 LC_ALL=C sort -c names || failed=1

@@ -44,7 +44,7 @@ expect 0 '' '' place.json text.json
 expect 7 'text.json: expected the format uri, found "no uri"' '' --format place.json text.json
 expect 7 '' 'broken.json:2:7: trailing comma' place.json broken.json
 expect 2 '' 'absent.json can'\''t be read: No such file or directory' place.json absent.json
-expect 2 '' 'a schema is missing'
+expect 2 '' $'duplex schema: missing SCHEMA file\nhint: duplex schema SCHEMA FILE...'
 expect 2 '' "unknown option '--nothing'" --nothing
 # What a schema refers to must have been given: nothing is fetched.
 "$BUILD/duplex" schema pet.json >out 2>err </dev/null && failed=1

@@ -11,6 +11,7 @@ extern const cli_verb cli_check;
 extern const cli_verb cli_demo;
 extern const cli_verb cli_describe;
 extern const cli_verb cli_docs;
+int cli_docs_names(void); /* prints the names of the guides; an exit code */
 extern const cli_verb cli_down;
 extern const cli_verb cli_finecode; /* as cli_hermes */
 extern const cli_verb cli_hermes;   /* in systems/hermes/command, as is its program */

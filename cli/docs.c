@@ -109,6 +109,18 @@ static int run_guide(const struct guides *guides, const char *word) {
     return unknown_guide(guides, word);
 }
 
+int cli_docs_names(void) {
+    struct guides guides = {.names = NULL};
+    char folder[4096];
+    if (!find_folder(folder, sizeof folder))
+        return CLI_USAGE;
+    int code = find_guides(folder, &guides);
+    for (char **name = guides.names; code == CLI_OK && *name; name++)
+        puts(*name);
+    free_guides(&guides);
+    return code;
+}
+
 static int run(const cli_words *words, void *user) {
     struct guides guides = {.names = NULL};
     char folder[4096];

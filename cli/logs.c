@@ -170,7 +170,7 @@ const cli_verb cli_logs = {
     .groups = groups,
     .examples = examples,
     .codes = "34",
-    .word = CLI_ANY,
+    .word = CLI_A_PEER,
     .size = sizeof(struct logs_options),
     .run = run,
 };

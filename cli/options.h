@@ -91,7 +91,8 @@ typedef enum cli_word {
     CLI_A_PROTOCOL,
     CLI_A_METHOD,
     CLI_A_VERB,
-    CLI_A_GUIDE
+    CLI_A_GUIDE,
+    CLI_A_PEER
 } cli_word;
 
 typedef struct cli_verb {

@@ -81,7 +81,7 @@ const cli_verb cli_restart = {
             " failed are started, too. The configuration is not read again.",
     .groups = groups,
     .codes = "34",
-    .word = CLI_ANY,
+    .word = CLI_A_PEER,
     .size = sizeof(cli_run_options),
     .run = run_restart,
 };
@@ -94,7 +94,7 @@ const cli_verb cli_down = {
             " duplex restart starts them again. Without a NAME all are, and the run ends.",
     .groups = groups,
     .codes = "34",
-    .word = CLI_ANY,
+    .word = CLI_A_PEER,
     .size = sizeof(cli_run_options),
     .run = run_down,
 };

@@ -1,6 +1,7 @@
 #include "cli/manual/complete.h"
 
 #include "cli/cli.h"
+#include "cli/mock/fault.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -18,6 +19,15 @@ static bool has_place(const char *value, const char *place) {
     return false;
 }
 
+/* Options whose values have names that only exist at run time. */
+static const char *names_of(const cli_option *option) {
+    static const char *const rows[][2] = {{"in", "peers"}, {"server", "servers"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(option->name, rows[i][0]) == 0 && option->kind == CLI_TEXT)
+            return rows[i][1];
+    return NULL;
+}
+
 cli_sources cli_sources_of(const cli_option *option) {
     cli_kind kind = option->kind;
     return (cli_sources){
@@ -25,6 +35,7 @@ cli_sources cli_sources_of(const cli_option *option) {
                  has_place(option->value, "FILE"),
         .folders = kind == CLI_FOLDER || has_place(option->value, "FOLDER"),
         .protocols = kind == CLI_PROTOCOL || has_place(option->value, "PROTOCOL"),
+        .names = names_of(option),
         .verbs = option->value && strcmp(option->value, "[COMMAND]") == 0,
     };
 }
@@ -49,6 +60,11 @@ void cli_put_literals(FILE *out, const cli_option *option) {
     const char *value = cli_takes_value(option) ? option->value : NULL;
     const char *between = "";
     dx_text word;
+    if (strcmp(option->name, "fault") == 0) {
+        for (int fault = 0; fault < MOCK_FAULT_COUNT; fault++, between = " ")
+            fprintf(out, "%s%s", between, mock_fault_row_of((mock_fault)fault)->name);
+        return;
+    }
     while (cli_next_literal(&value, &word)) {
         fprintf(out, "%s%.*s", between, (int)word.len, word.at);
         between = " ";
@@ -71,15 +87,23 @@ const char *cli_word_name(const cli_verb *verb) {
         return "verbs";
     case CLI_A_GUIDE:
         return "guides";
+    case CLI_A_PEER:
+        return "peers";
     default:
         return "any";
     }
 }
 
 const char *cli_more_name(const cli_verb *verb) {
-    if (verb->word == CLI_A_FILE)
-        return "files";
+    if (verb->word == CLI_A_FILE || verb->word == CLI_A_PEER)
+        return cli_word_name(verb);
     return verb->word == CLI_A_PROTOCOL && strstr(verb->words, "METHOD") ? "methods" : "any";
+}
+
+void cli_put_subcommands(FILE *out, const cli_verb *verb, const char *quote, const char *between) {
+    const cli_subcommand *row = verb->subcommands;
+    for (const char *space = ""; row && row->name; row++, space = between)
+        fprintf(out, "%s%s%s%s", space, quote, row->name, quote);
 }
 
 void cli_put_quoted(FILE *out, const char *text) {

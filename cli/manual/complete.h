@@ -12,6 +12,7 @@ typedef struct cli_sources {
     bool folders;
     bool protocols;
     bool verbs;
+    const char *names; /* what `duplex --names` prints: "peers", "servers"; NULL: nothing */
 } cli_sources;
 cli_sources cli_sources_of(const cli_option *option);
 /* The next of the words that are meant as they are: "auto" of "NAME|FILE|auto". */
@@ -22,10 +23,14 @@ void cli_put_literals(FILE *out, const cli_option *option);
 /* May it come again? */
 bool cli_repeats(const cli_option *option);
 
-/* What a verb's first word is, for the scripts: "files", "protocols", "methods", "verbs" or "any";
- * and what the others are: "files", "methods" (of the protocol that is the first) or "any". */
+/* What a verb's first word is, for the scripts: "files", "protocols", "methods", "verbs", "guides",
+ * "peers" or "any"; and what the others are: "files", "peers", "methods" (of the protocol that is
+ * the first) or "any". */
 const char *cli_word_name(const cli_verb *verb);
 const char *cli_more_name(const cli_verb *verb);
+
+/* The subcommands of a verb, each in `quote` and with `between` between two. */
+void cli_put_subcommands(FILE *out, const cli_verb *verb, const char *quote, const char *between);
 
 /* In single quotes, as sh and zsh read them. */
 void cli_put_quoted(FILE *out, const char *text);

@@ -67,6 +67,10 @@ static const char script[] =
     "        folders) _duplex_offer_files -d ;;\n"
     "        verbs) _duplex_offer $_duplex_verbs ;;\n"
     "        protocols) _duplex_offer_lines \"$program\" list --names ;;\n"
+    "        peers) _duplex_offer_lines \"$program\" --names peers $run ;;\n"
+    "        servers) [[ $config ]] && _duplex_offer_lines \"$program\" --names servers "
+    "\"$config\" ;;\n"
+    "        tools | guides) _duplex_offer_lines \"$program\" --names \"$source\" ;;\n"
     "        methods) [[ $protocol ]] && _duplex_offer_lines \"$program\" list --names "
     "\"$protocol\" ;;\n"
     "        esac\n"
@@ -94,10 +98,24 @@ static const char script[] =
     "    _duplex_offer_from $sources\n"
     "}\n"
     "\n"
+    "# The next word of the subcommands that begin with those on the line.\n"
+    "_duplex_subcommand() {\n"
+    "    local IFS='|' one rest last=''\n"
+    "    for one in $subcommands; do\n"
+    "        rest=${one#\"$trail\"}\n"
+    "        rest=${rest%% *}\n"
+    "        [[ $one == \"$trail\"* && $rest != \"$last\" ]] && _duplex_offer \"$rest\"\n"
+    "        last=$rest\n"
+    "    done\n"
+    "    [[ $trail == 'tools call ' ]] && _duplex_offer_from tools\n"
+    "}\n"
+    "\n"
     "_duplex_word() {\n"
     "    if [[ $cur == @* ]]; then\n"
     "        before=@ cur=${cur#@}\n"
     "        _duplex_offer_from files\n"
+    "    elif [[ $subcommands ]]; then\n"
+    "        _duplex_subcommand\n"
     "    elif ((count == 0)); then\n"
     "        _duplex_offer_from $word\n"
     "    else\n"
@@ -108,7 +126,8 @@ static const char script[] =
     "_duplex() {\n"
     "    local words pieces i at verb='' wants='' protocol='' count=0 before='' cur whole kept "
     "breaks\n"
-    "    local options taking nexts naming word more command\n"
+    "    local options taking nexts naming word more command subcommands trail='' config='' "
+    "run=''\n"
     "    COMPREPLY=()\n"
     "    _duplex_words\n"
     "    cur=${words[${#words[@]} - 1]} whole=$cur\n"
@@ -122,12 +141,16 @@ static const char script[] =
     "        at=${words[i]}\n"
     "        if [[ $wants ]]; then\n"
     "            [[ \" $naming \" == *\" $wants \"* ]] && protocol=$at\n"
+    "            [[ $wants == --config || $wants == -c ]] && config=${at/#\\~/$HOME}\n"
+    "            [[ $wants == --name ]] && run=$at\n"
     "            wants=''\n"
     "        elif [[ $at == -- ]]; then\n"
     "            [[ $command ]] && _duplex_command $((i + 1))\n"
     "            return\n"
     "        elif [[ $at == --*=* ]]; then\n"
     "            [[ \" $naming \" == *\" ${at%%=*} \"* ]] && protocol=${at#*=}\n"
+    "            [[ $at == --config=* ]] && config=${at#*=}\n"
+    "            [[ $at == --name=* ]] && run=${at#*=}\n"
     "        elif [[ $at == -* ]]; then\n"
     "            [[ \" $taking \" == *\" $at \"* ]] && wants=$at\n"
     "            [[ \" $nexts \" == *\" $at \"* ]] && count=0\n"
@@ -137,6 +160,7 @@ static const char script[] =
     "        else\n"
     "            [[ $word == protocols && $count == 0 ]] && protocol=$at\n"
     "            count=$((count + 1))\n"
+    "            trail+=\"$at \"\n"
     "        fi\n"
     "    done\n"
     "    if [[ $wants ]]; then\n"
@@ -189,8 +213,10 @@ static void put_verb(FILE *out, const cli_verb *verb) {
     fputs("\n       ", out);
     put_names(out, verb, "nexts", is_next);
     put_names(out, verb, "naming", is_protocol);
-    fprintf(out, " word=%s more=%s command=%s\n        ;;\n", cli_word_name(verb),
+    fprintf(out, " word=%s more=%s command=%s subcommands='", cli_word_name(verb),
             cli_more_name(verb), verb->has_command ? "1" : "");
+    cli_put_subcommands(out, verb, "", "|");
+    fputs("'\n        ;;\n", out);
 }
 
 static void put_value(FILE *out, const cli_verb *verb, const cli_option *option) {
@@ -202,9 +228,9 @@ static void put_value(FILE *out, const cli_verb *verb, const cli_option *option)
         fprintf(out, " | '%s -%c'", verb->name, option->letter);
     fputs(") literals='", out);
     cli_put_literals(out, option);
-    fprintf(out, "' sources='%s%s%s%s' ;;\n", sources.protocols ? "protocols " : "",
-            sources.verbs ? "verbs " : "", sources.files ? "files " : "",
-            sources.folders ? "folders " : "");
+    fprintf(out, "' sources='%s %s%s%s%s' ;;\n", sources.names ? sources.names : "",
+            sources.protocols ? "protocols " : "", sources.verbs ? "verbs " : "",
+            sources.files ? "files " : "", sources.folders ? "folders " : "");
 }
 
 static void put_values(FILE *out, const cli_verb *verb) {
@@ -223,7 +249,8 @@ void cli_complete_bash(FILE *out) {
     put_verb(out, &cli_command);
     for (const cli_verb *const *verb = cli_verbs; *verb; verb++)
         put_verb(out, *verb);
-    fputs("    *) options='' taking='' nexts='' naming='' word=files more=files command=1 ;;\n    "
+    fputs("    *) options='' taking='' nexts='' naming='' word=files more=files command=1 "
+          "subcommands='' ;;\n    "
           "esac\n}\n\n"
           "# What is known of the value of an option.\n_duplex_about_value() {\n    case $1 in\n",
           out);

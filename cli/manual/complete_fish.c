@@ -26,7 +26,9 @@ static const char script[] =
     "    complete -C \"$text\"\n"
     "end\n"
     "\n"
-    "# Prints the verb, how many words follow it in the group at hand, and the protocol.\n"
+    "# Prints the command, how many words follow it in the group at hand, the protocol, the "
+    "words,\n"
+    "# the configuration and the run.\n"
     "function __duplex_parse\n"
     "    set -l tokens (commandline -opc)\n"
     "    set -e tokens[1]\n"
@@ -34,9 +36,14 @@ static const char script[] =
     "    set -l count 0\n"
     "    set -l protocol ''\n"
     "    set -l wants ''\n"
+    "    set -l trail ''\n"
+    "    set -l config ''\n"
+    "    set -l run ''\n"
     "    for token in $tokens\n"
     "        if test -n \"$wants\"\n"
     "            contains -- $wants $__duplex_naming; and set protocol $token\n"
+    "            contains -- $wants --config -c; and set config $token\n"
+    "            test \"$wants\" = --name; and set run $token\n"
     "            set wants ''\n"
     "            continue\n"
     "        end\n"
@@ -44,6 +51,8 @@ static const char script[] =
     "            case '--*=*'\n"
     "                set -l parts (string split -m 1 = -- $token)\n"
     "                contains -- $parts[1] $__duplex_naming; and set protocol $parts[2]\n"
+    "                test \"$parts[1]\" = --config; and set config $parts[2]\n"
+    "                test \"$parts[1]\" = --name; and set run $parts[2]\n"
     "            case '-*'\n"
     "                contains -- \"$verb $token\" $__duplex_taking; and set wants $token\n"
     "                contains -- $token $__duplex_nexts; and set count 0\n"
@@ -54,10 +63,11 @@ static const char script[] =
     "                    test $count = 0; and contains -- $verb $__duplex_listing; and set "
     "protocol $token\n"
     "                    set count (math $count + 1)\n"
+    "                    set trail \"$trail$token \"\n"
     "                end\n"
     "        end\n"
     "    end\n"
-    "    printf '%s\\n' \"$verb\" $count \"$protocol\"\n"
+    "    printf '%s\\n' \"$verb\" $count \"$protocol\" \"$trail\" \"$config\" \"$run\"\n"
     "end\n"
     "\n"
     "# VERB: is it that, before any \"--\"? __duplex_first VERB: and its first word comes?\n"
@@ -76,6 +86,27 @@ static const char script[] =
     "function __duplex_protocols\n"
     "    set -l program (commandline -opc)[1]\n"
     "    $program list --names 2>/dev/null </dev/null\n"
+    "end\n"
+    "\n"
+    "# KIND: what duplex --names prints.\n"
+    "function __duplex_names\n"
+    "    set -l program (commandline -opc)[1]\n"
+    "    set -l parsed (__duplex_parse)\n"
+    "    set -l about\n"
+    "    test $argv[1] = servers; and set about (string replace -r '^~' $HOME -- $parsed[5])\n"
+    "    test $argv[1] = peers -a -n \"$parsed[6]\"; and set about $parsed[6]\n"
+    "    $program --names $argv[1] $about 2>/dev/null </dev/null\n"
+    "end\n"
+    "\n"
+    "# SUBCOMMAND...: the next word of those that begin with the words on the line.\n"
+    "function __duplex_subcommand\n"
+    "    set -l parsed (__duplex_parse)\n"
+    "    set -l trail $parsed[4]\n"
+    "    for one in $argv\n"
+    "        set -l rest (string sub -s (math (string length -- \"$trail\") + 1) -- $one)\n"
+    "        test \"$trail$rest\" = \"$one\" -a -n \"$rest\"; and string split -f 1 ' ' -- $rest\n"
+    "    end | sort -u\n"
+    "    test \"$trail\" = 'tools call '; and __duplex_names tools\n"
     "end\n"
     "\n"
     "function __duplex_methods\n"
@@ -112,6 +143,8 @@ static void put_value(FILE *out, const cli_option *option) {
     fputs(sources.files ? " -r -F" : " -x", out);
     fputs(" -a '", out);
     cli_put_literals(out, option);
+    if (sources.names)
+        fprintf(out, " (__duplex_names %s)", sources.names);
     fprintf(out, "%s%s%s'", sources.protocols ? " (__duplex_protocols)" : "",
             sources.verbs ? " $__duplex_verbs" : "",
             sources.folders ? " (__fish_complete_directories)" : "");
@@ -136,7 +169,15 @@ static void put_words(FILE *out, const cli_verb *verb) {
         [CLI_A_PROTOCOL] = "(__duplex_protocols)",
         [CLI_A_METHOD] = "(__duplex_methods)",
         [CLI_A_VERB] = "$__duplex_verbs",
+        [CLI_A_GUIDE] = "(__duplex_names guides)",
+        [CLI_A_PEER] = "(__duplex_names peers)",
     };
+    if (verb->subcommands) {
+        fprintf(out, "complete -c duplex -n '__duplex_is \"%s\"' -a '(__duplex_subcommand ",
+                verb->name);
+        cli_put_subcommands(out, verb, "\"", " ");
+        fputs(")'\n", out);
+    }
     if (verb->word == CLI_A_FILE) {
         fprintf(out, "complete -c duplex -n '__duplex_is \"%s\"' -F\n", verb->name);
         return;
@@ -144,6 +185,9 @@ static void put_words(FILE *out, const cli_verb *verb) {
     if (offers[verb->word])
         fprintf(out, "complete -c duplex -n '__duplex_first \"%s\"' -a '%s'\n", verb->name,
                 offers[verb->word]);
+    if (verb->word == CLI_A_PEER)
+        fprintf(out, "complete -c duplex -n '__duplex_is \"%s\"' -a '%s'\n", verb->name,
+                offers[CLI_A_PEER]);
     if (strcmp(cli_more_name(verb), "methods") == 0)
         fprintf(out,
                 "complete -c duplex -n '__duplex_is \"%s\"; and not __duplex_first \"%s\"' -a"

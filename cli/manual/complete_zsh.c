@@ -7,7 +7,7 @@
 static const char script[] =
     "# LITERALS SOURCE...: what an option or a word may be.\n"
     "_duplex_some() {\n"
-    "  local -a offers duplex_names duplex_methods\n"
+    "  local -a offers duplex_names duplex_methods duplex_listed\n"
     "  local source protocol\n"
     "  [[ -n $1 ]] && offers+=(\"words:word:($1)\")\n"
     "  shift\n"
@@ -15,10 +15,15 @@ static const char script[] =
     "    case $source in\n"
     "      files) offers+=('files:file:_files') ;;\n"
     "      folders) offers+=('directories:folder:_path_files -/') ;;\n"
-    "      verbs) offers+=('verbs:verb:_duplex_verbs') ;;\n"
+    "      verbs) offers+=('commands:command:_duplex_verbs') ;;\n"
     "      protocols)\n"
     "        duplex_names=(${(f)\"$($duplex_program list --names 2>/dev/null </dev/null)\"})\n"
     "        (( $#duplex_names )) && offers+=('protocols:protocol:compadd -a duplex_names') ;;\n"
+    "      peers | servers | tools | guides)\n"
+    "        duplex_listed=(${(f)\"$($duplex_program --names $source $(_duplex_about $source) "
+    "2>/dev/null </dev/null)\"})\n"
+    "        (( $#duplex_listed )) && offers+=(\"$source:${source%s}:compadd -a duplex_listed\") "
+    ";;\n"
     "      methods)\n"
     "        protocol=$(_duplex_protocol)\n"
     "        [[ -n $protocol ]] &&\n"
@@ -28,6 +33,41 @@ static const char script[] =
     "    esac\n"
     "  done\n"
     "  (( $#offers )) && _alternative $offers\n"
+    "}\n"
+    "\n"
+    "# The configuration that the line names, for servers; the run, for peers.\n"
+    "_duplex_about() {\n"
+    "  local i found\n"
+    "  for (( i = 2; i < CURRENT; i++ )); do\n"
+    "    case $1:$words[i] in\n"
+    "      servers:--config=* | peers:--name=*) found=${words[i]#*=} ;;\n"
+    "      servers:(--config|-c) | peers:--name) found=$words[i+1] ;;\n"
+    "    esac\n"
+    "  done\n"
+    "  print -r -- ${found/#\\~/$HOME}\n"
+    "}\n"
+    "\n"
+    "# SUBCOMMAND...: the next word of those that begin with the words on the line.\n"
+    "_duplex_subcommand() {\n"
+    "  local i one trail\n"
+    "  local -aU duplex_next\n"
+    "  for (( i = 2; i < CURRENT; i++ )); do\n"
+    "    if [[ $words[i] == -* ]]; then\n"
+    "      (( $duplex_taking[(Ie)$words[i]] )) && (( i++ ))\n"
+    "    else\n"
+    "      trail+=\"$words[i] \"\n"
+    "    fi\n"
+    "  done\n"
+    "  for one; do\n"
+    "    [[ $one == \"$trail\"* ]] && duplex_next+=(${${one#$trail}%% *})\n"
+    "  done\n"
+    "  if [[ $trail == 'tools call ' ]]; then\n"
+    "    _duplex_some '' tools\n"
+    "  elif (( $#duplex_next )); then\n"
+    "    _wanted subcommands expl subcommand compadd -a duplex_next\n"
+    "  else\n"
+    "    _duplex_more\n"
+    "  fi\n"
     "}\n"
     "\n"
     "# The protocol that the line names, or the first word behind a verb that lists one.\n"
@@ -58,7 +98,7 @@ static const char script[] =
     "\n"
     "_duplex() {\n"
     "  local duplex_program=${(Q)words[1]} duplex_lists at=${words[(i)--]}\n"
-    "  local -a duplex_naming duplex_nexts\n"
+    "  local -a duplex_naming duplex_nexts duplex_taking\n"
     "  if (( CURRENT > 2 && at > 2 && at < CURRENT )); then\n"
     "    words=(\"${(@)words[at+1,-1]}\")\n"
     "    (( CURRENT -= at ))\n"
@@ -104,8 +144,11 @@ static void put_action(FILE *out, const cli_option *option) {
     /* With a space before it, it is called with just these words. */
     fputs(": _duplex_some \"", out);
     cli_put_literals(out, option);
-    fprintf(out, "\"%s%s%s%s", sources.protocols ? " protocols" : "", sources.verbs ? " verbs" : "",
-            sources.files ? " files" : "", sources.folders ? " folders" : "");
+    if (sources.names)
+        fprintf(out, "\" %s", sources.names);
+    fprintf(out, "%s%s%s%s%s", sources.names ? "" : "\"", sources.protocols ? " protocols" : "",
+            sources.verbs ? " verbs" : "", sources.files ? " files" : "",
+            sources.folders ? " folders" : "");
 }
 
 static void put_option(FILE *out, const cli_option *option, bool is_letter) {
@@ -138,10 +181,30 @@ static void put_names(FILE *out, const cli_verb *verb, const char *variable, cli
     fputs(" )\n", out);
 }
 
+/* The options that a value follows. */
+static void put_taking(FILE *out, const cli_verb *verb) {
+    const cli_option *option;
+    fputs("  duplex_taking=(", out);
+    for (size_t i = 0; (option = cli_option_at(verb, i)); i++)
+        if (cli_takes_value(option)) {
+            fprintf(out, " --%s", option->name);
+            if (option->letter)
+                fprintf(out, " -%c", option->letter);
+        }
+    fputs(" )\n", out);
+}
+
 static void put_words(FILE *out, const cli_verb *verb) {
     const char *name = cli_word_name(verb);
-    if (verb->word == CLI_A_FILE) {
-        fputs(" \\\n    '*:file:_files'", out);
+    if (verb->subcommands) {
+        fputs(" \\\n    '*:word: _duplex_subcommand ", out);
+        cli_put_subcommands(out, verb, "\"", " ");
+        fputs("'", out);
+        return;
+    }
+    if (verb->word == CLI_A_FILE || verb->word == CLI_A_PEER) {
+        fprintf(out, " \\\n    '*:%s'",
+                verb->word == CLI_A_FILE ? "file:_files" : "peer: _duplex_some \"\" peers");
         return;
     }
     fprintf(out, " \\\n    '1:word: _duplex_some \"\" %s'", name);
@@ -156,6 +219,8 @@ static void put_verb(FILE *out, const cli_verb *verb) {
     fprintf(out, "_duplex_of_%s() {\n", verb == &cli_command ? "command" : verb->name);
     put_names(out, verb, "duplex_naming", CLI_PROTOCOL);
     put_names(out, verb, "duplex_nexts", CLI_NEXT);
+    if (verb->subcommands)
+        put_taking(out, verb);
     fprintf(out, "  duplex_lists=%d\n  _arguments -s -S", verb->word == CLI_A_PROTOCOL);
     for (size_t i = 0; (option = cli_option_at(verb, i)); i++) {
         put_option(out, option, false);
@@ -175,7 +240,7 @@ void cli_complete_zsh(FILE *out) {
         put_described(out, (*verb)->summary);
         fputs("'\n", out);
     }
-    fputs("  )\n  _describe -t verbs verb verbs\n}\n\n", out);
+    fputs("  )\n  _describe -t commands command verbs\n}\n\n", out);
     put_verb(out, &cli_command);
     for (const cli_verb *const *verb = cli_verbs; *verb; verb++)
         put_verb(out, *verb);

@@ -209,6 +209,7 @@ static const struct generator {
     {"--man-page", 3, 3, make_page},
     {"--completion", 1, 1, make_completion},
     {"--share", 1, SIZE_MAX, make_share},
+    {"--names", 1, 2, cli_names},
 };
 
 static const struct generator *find(const char *option, size_t len) {

@@ -31,6 +31,9 @@ bool cli_manual_header(const char *name, dx_text header, FILE *out,
 /* The page of one function of duplex/HEADER.h. */
 void cli_manual_function(const cli_function *function, const char *header, FILE *out);
 
+/* `duplex --names KIND [ARGUMENT]`, which the completions call. An exit code. */
+int cli_names(char **words);
+
 /* The words behind "duplex" that have something made: "--man call", "--completion bash" and so on.
  * An exit code; -1 if they are none of those. */
 int cli_generate(char **words);

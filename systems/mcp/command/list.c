@@ -5,6 +5,7 @@
 #include "systems/mcp/command/verbs.h"
 
 #include "cli/say.h"
+#include "cli/seen_tools.h"
 
 #include <string.h>
 
@@ -32,7 +33,10 @@ int list_get(struct talk *talk, dx_mcp_kind kind, bool quiet, struct answer *ret
     dx_mcp_call_options call = talk_call_options(talk);
     dx_status status =
         dx_mcp_client_list(talk->client, kind, &call, answer_take, ret_answer, &ret_answer->call);
-    return answer_wait(talk, ret_answer, status);
+    int code = answer_wait(talk, ret_answer, status);
+    if (code == CLI_OK && kind == DX_MCP_TOOLS)
+        cli_seen_tools_keep(yyjson_obj_get(answer_value(ret_answer), list_member(kind)));
+    return code;
 }
 
 /* For people. */

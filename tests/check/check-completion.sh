@@ -227,6 +227,112 @@ if verbs | grep -qx list; then
     rm bin/duplex
 fi
 
+# --- What is known only at run time, in all three shells. --------------------------------------
+# A line, and what is offered for its last word; "@" is the real command. TAB starts no server.
+ln -sf "$duplex" bin/duplex
+cat >servers.json <<'END2'
+{"mcpServers": {"adder": {"command": "./adder"}, "files": {"command": "x"}, "odd name": {"command": "x"}}}
+END2
+cat >run.json <<END2
+{"mcpServers": {"alpha": {"command": "$BUILD/examples/mcp-adder"}, "beta": {"command": "$BUILD/examples/mcp-adder"}}}
+END2
+export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/runtime
+mkdir -m 700 runtime
+"$BUILD/duplex" run --config run.json >run.log 2>&1 &
+run=$!
+trap 'kill $run 2>/dev/null || true; wait $run || true; rm -rf "$work"' EXIT
+for _ in $(seq 300); do
+    if "$duplex" --names peers >/dev/null 2>&1; then break; fi
+    sleep 0.1
+done
+# Names that a shell would take for something else are not kept.
+cat >tools.py <<'END2'
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    elif message.get("method") == "tools/list":
+        names = ["weather", "we$(touch hacked)", "-w", "we ird", "web\x1b[31m", "w" * 200, "web.search"]
+        result = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+END2
+"$duplex" mcp tools -- python3 tools.py >/dev/null 2>&1 || { echo "no tools"; failed=1; }
+"$duplex" mcp tools -- "$BUILD/examples/mcp-adder" >/dev/null 2>&1 || { echo "no tools"; failed=1; }
+same "seen tools" $'add\ncount\nweather\nweb.search' "$("$duplex" --names tools | sort)"
+same "seen tools: mode" "600 700" "$(stat -c %a cache/duplex/tools) $(stat -c %a cache/duplex)"
+(($(stat -c %s cache/duplex/tools) < 32768)) || { echo "seen tools: too large"; failed=1; }
+# The newest 32 KiB are kept.
+python3 -c 'print("\n".join(f"old{i:04}" for i in range(9999)))' >cache/duplex/tools
+"$duplex" mcp tools -- "$BUILD/examples/mcp-adder" >/dev/null 2>&1
+same "seen tools: newest first" $'add\ncount\nold0000' "$(head -n 3 cache/duplex/tools)"
+(($(stat -c %s cache/duplex/tools) <= 32768)) || { echo "seen tools: too large"; failed=1; }
+# Not over a link, and not at all where nothing can be written.
+echo untouched >mine
+ln -sf "$work/mine" cache/duplex/tools
+"$duplex" mcp tools -- "$BUILD/examples/mcp-adder" >/dev/null 2>&1
+same "seen tools: a link" untouched "$(cat mine)"
+rm cache/duplex/tools
+XDG_CACHE_HOME=/proc/nowhere "$duplex" mcp tools -- "$BUILD/examples/mcp-adder" >/dev/null 2>err || { echo "seen tools: no folder"; failed=1; }
+same "seen tools: no folder is not reported" "" "$(cat err)"
+"$duplex" mcp tools -- python3 tools.py >/dev/null 2>&1
+
+# The names of a kind that the table of a command has.
+subcommands() {
+    "$duplex" "$1" --help | sed -n '/^Subcommands:/,/^$/ s/^  \([a-z][a-z -]*[a-z]\)   *[A-Z].*/\1/p'
+}
+cat >lines <<'END2'
+duplex call --in al>alpha
+duplex call --in >alpha beta
+duplex logs b>beta
+duplex restart alpha be>beta
+duplex down al>alpha
+duplex mcp tools --config servers.json --server >adder files
+duplex mcp tools --config=servers.json --server fi>files
+duplex mcp tools --config absent.json --server >
+duplex mock --fault result-f>result-fit
+duplex docs tra>trace
+END2
+first_words() { cut -d' ' -f1 | sort -u | paste -sd ' '; }
+for command in mcp hermes reginald finecode autohand; do
+    names=$(subcommands $command)
+    [[ $names ]] || continue
+    echo "duplex $command >$(first_words <<<"$names")" >>lines
+    while read -r one; do
+        more=$(sed -n "s/^$one \([a-z].*\)/\1/p" <<<"$names" | sort -u | paste -sd ' ')
+        if [[ $more ]]; then echo "duplex $command $one >$more" >>lines; fi
+    done < <(cut -d' ' -f1 <<<"$names" | sort -u)
+done
+if subcommands mcp | grep -qx 'tools call'; then
+    echo 'duplex mcp tools call we>weather web.search' >>lines
+    echo 'duplex mcp --stderr quiet tools ca>call' >>lines
+fi
+real() {
+    env -i PATH="$work/bin:$PATH" HOME="$work/home" TERM=vt100 LC_ALL=C.UTF-8 XDG_CACHE_HOME="$XDG_CACHE_HOME" \
+        XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR" timeout 60 "$@"
+}
+sed 's/>.*//' lines >typed
+rm -f offers
+real python3 "$here/terminal.py" zsh ./setup.zsh answers <typed >/dev/null || { echo "zsh failed"; failed=1; }
+number=0
+while IFS='>' read -r line wanted; do
+    number=$((number + 1))
+    read -ra words <<<"$line"
+    [[ $line != *' ' ]] || words+=('')
+    same "bash: $line" "$wanted" "$(real bash --norc --noprofile offer.bash "${words[@]}" | sort | paste -sd ' ')"
+    # shellcheck disable=SC2016 # fish expands these
+    same "fish: $line" "$wanted" "$(real fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$BUILD/share/fish/vendor_completions.d/duplex.fish" "$line" | names | paste -sd ' ')"
+    same "zsh: $line" "$wanted" "$(zsh_offers $number | paste -sd ' ')"
+done <lines
+[[ ! -e hacked ]] || { echo "the name of a tool was run"; failed=1; }
+kill $run
+wait $run || true
+# A run that hangs does not hang the shell; and nothing is said where there is none.
+same "no run" "" "$("$duplex" --names peers 2>/dev/null || true)"
+rm bin/duplex
+
 # Where there is no "duplex list", nothing is said and nothing breaks.
 printf '#!/bin/sh\necho trouble >&2\nexit 2\n' >bin/duplex
 chmod +x bin/duplex

@@ -37,11 +37,16 @@ size_t cli_fold(const char *line, size_t len, size_t width) {
 /* "-h, --help" or "--timeout TIME", and how wide that is. */
 static int head_of(const cli_option *option, char room[80]) {
     const char *value = option->value ? option->value : "";
+    bool may = option->kind == CLI_MAYBE;
+    bool takes = may || cli_takes_value(option);
     char letter[5] = "";
     if (option->letter)
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    return snprintf(room, 80, "%s--%s%s%s", letter, option->name,
-                    cli_takes_value(option) ? " " : "", cli_takes_value(option) ? value : "");
+    return snprintf(room, 80, "%s--%s%s%s%s", letter, option->name,
+                    may     ? "[="
+                    : takes ? " "
+                            : "",
+                    takes ? value : "", may ? "]" : "");
 }
 
 enum { WIDTH = 80, INDENT = 26 };

@@ -136,7 +136,7 @@ bool cli_start_is_given(const cli_start *start) {
 }
 
 bool cli_takes_value(const cli_option *option) {
-    return option->kind != CLI_FLAG && option->kind != CLI_NEXT;
+    return option->kind != CLI_FLAG && option->kind != CLI_NEXT && option->kind != CLI_MAYBE;
 }
 
 bool cli_is_set(const cli_option *option, const void *options, const void *usual) {
@@ -266,6 +266,11 @@ static bool take(const cli_option *option, const char *value, void *place) {
             return false;
         *(const char **)place = value;
         return true;
+    case CLI_MAYBE:
+        if (value && !is_choice(option->value, value))
+            return false;
+        *(const char **)place = value ? value : "";
+        return true;
     case CLI_COUNT:
         return number_and_unit(value, units, place) == 0;
     case CLI_SIZE:
@@ -323,7 +328,7 @@ static int take_option(struct parse *parse, char **argv, int *at, const char **r
         option = find(parse, name, len, is_long ? '\0' : name[0], &place);
     if (!option)
         return refuse_option(parse->verb, word, len + (is_long ? 2 : 1));
-    if (value && !cli_takes_value(option))
+    if (value && !cli_takes_value(option) && option->kind != CLI_MAYBE)
         return cli_fail(CLI_USAGE, "--%s does not take a value", option->name);
     if (!value && cli_takes_value(option)) {
         value = argv[*at + 1];

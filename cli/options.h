@@ -16,6 +16,7 @@ typedef enum cli_kind {
     CLI_FOLDER,   /* a folder: const char * */
     CLI_PROTOCOL, /* NAME[@REVISION] or a file: const char * */
     CLI_CHOICE,   /* one of those in `value`, "a|b|c": const char * */
+    CLI_MAYBE,    /* nothing (""), or "=" and one of those in `value`: const char * */
     CLI_COUNT,    /* a number: uint64_t */
     CLI_SIZE,     /* bytes, with k, M or G behind it: uint64_t */
     CLI_TIME,     /* 2, 2s, 500ms, 5m; never: uint64_t, in ms, CLI_NEVER */
@@ -149,6 +150,7 @@ int cli_unknown_subcommand(const cli_verb *verb, char *const *words);
 /* The same for the first word after "duplex". */
 int cli_unknown_command(const char *word);
 
+/* Must a value follow it? With CLI_MAYBE one may, after "=". */
 bool cli_takes_value(const cli_option *option);
 /* Was it given? `options` is the struct that its table is of, `usual` that of its verb (NULL:
  * zeros); a number that is as usual was not. */

@@ -184,6 +184,11 @@ static void put_options(cli_roff *roff, const char *title, const cli_option *opt
             cli_roff_str(roff, " ");
             put_value(roff, options->value);
         }
+        if (options->kind == CLI_MAYBE) {
+            cli_roff_str(roff, "[=");
+            put_value(roff, options->value);
+            cli_roff_str(roff, "]");
+        }
         cli_roff_end(roff);
         put_styled(roff, options->help, strlen(options->help), verb->words);
         cli_roff_end(roff);

@@ -1,242 +1,359 @@
-/* duplex demo: talks to the example plugins and shows what crosses the pipes. */
+/* duplex demo: each of the five systems does one useful thing, and shows it in a few lines. */
 #include "cli/cli.h"
 
-#include "cli/demo/scene.h"
+#include "cli/demo/next.h"
+#include "cli/demo/stage.h"
+#include "cli/demo/traffic.h"
+#include "cli/field.h"
 #include "cli/input.h"
-#include "cli/say.h"
-#include "cli/traffic.h"
+#include "cli/subreaper.h"
 #include "cli/wait.h"
 
 #include <duplex/duplex.h>
 
+#include <errno.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-static const struct demo_scene scenes[] = {
-    {"echo",
-     DX_FRAMING_HEADER,
-     "an echo plugin, Content-Length framing",
-     {{"echo", "{\"text\":\"Grüße\",\"numbers\":[1,2.5,18446744073709551615]}"},
-      {"no/such/method", "[]"}}},
-    {"echo",
-     DX_FRAMING_LINE,
-     "the same plugin, one JSON text a line",
-     {{"echo", "[\"one\"]"}, {"echo", "[\"two\"]"}}},
-    {"poll", DX_FRAMING_LINE, "a plugin that asks back before it answers", {{"greet", "{}"}}},
+static const struct demo_scene *const scenes[] = {&demo_hermes, &demo_mcp, &demo_finecode,
+                                                  &demo_reginald, &demo_autohand};
+
+enum { SCENES = sizeof scenes / sizeof scenes[0], COLUMNS_MAX = 100, FILES_OPEN = 8 };
+
+struct demo_options {
+    const char *traffic; /* NULL, "" or "full" */
+    const char *output;
 };
 
-/* Those that are left out where something is missing. */
-static const struct demo_scene *const systems[] = {&demo_editor, &demo_tools, &demo_setup,
-                                                   &demo_projects, &demo_agent};
-
-enum {
-    SCENES = sizeof scenes / sizeof scenes[0],
-    SYSTEMS = sizeof systems / sizeof systems[0],
-};
-
-struct talk {
+struct demo {
+    const struct demo_options *options;
     dx_loop *loop;
-    dx_child *child;
-    const struct demo_scene *scene;
-    struct demo_score score;
-    uint64_t began_us; /* the whole */
-    unsigned open;     /* calls that have not ended */
-    int code;          /* the exit code, as far as it is known */
+    char *folder; /* of all scenes */
+    char *trace;  /* of all scenes */
+    struct demo_traffic traffic;
+    size_t played;
+    int code; /* of the first scene that failed */
 };
 
-/* The examples lie beside the command in the build folder, and under libexec once installed; other
- * programs of ours lie where it does. */
-bool demo_find(const char *name, bool runs, char path[DEMO_PATH]) {
-    char self[3072];
-    if (!cli_own_path(self, sizeof self))
-        return false;
-    *strrchr(self, '/') = '\0';
-    static const char *const places[] = {"examples", "../libexec/duplex", "."};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, DEMO_PATH, "%s/%s/%s", self, places[i], name);
-        if (access(path, runs ? X_OK : R_OK) == 0)
-            return true;
-    }
-    return false;
+/* Output. */
+
+static size_t screen_columns(void) {
+    struct winsize size;
+    return isatty(1) && ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : COLUMNS_MAX;
 }
 
-static void show(void *user, int out, dx_text text, size_t framed) {
-    struct talk *talk = user;
-    (void)framed;
-    talk->score.sent += out != 0;
-    talk->score.came += out == 0;
-    if (!cli_voice.json)
-        cli_show(stdout, dx_recorder_now_us() - talk->began_us, out, NULL, text);
+static void put_row(const char *label, cli_colour colour, const char *text) {
+    enum { LABEL = 11 };
+    size_t columns = screen_columns() < COLUMNS_MAX ? screen_columns() : COLUMNS_MAX;
+    printf("  %s%-*s%s%s", cli_paint(stdout, CLI_DIM), LABEL - 2, label,
+           cli_paint(stdout, CLI_PLAIN), cli_paint(stdout, colour));
+    cli_put_start(stdout, dx_str(text), columns > LABEL ? columns - LABEL : 1);
+    printf("%s\n", cli_paint(stdout, CLI_PLAIN));
 }
 
-static void on_user_name(dx_link *link, const dx_event *event, void *user) {
-    struct talk *talk = user;
-    const char *name = getenv("USER");
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *value = yyjson_mut_str(doc, name && *name ? name : "you");
-    dx_link_reply(link, event->request, dx_json_built(value));
-    yyjson_mut_doc_free(doc);
-    talk->score.asked_back++;
-}
-
-static const dx_handler handlers[] = {{"user/name", on_user_name}, {NULL, NULL}};
-
-static void on_event(dx_link *link, const dx_event *event, void *user) {
-    struct talk *talk = user;
-    if (event->kind == DX_EVENT_REQUEST)
-        dx_link_refuse(link, event->request, DX_CODE_METHOD, dx_str(NULL), dx_json_none());
-    if (event->kind == DX_EVENT_VIOLATION || event->kind == DX_EVENT_STRAY)
-        talk->code = cli_fail(CLI_VIOLATION, "%s: %s", talk->scene->example,
-                              event->error.fault ? event->error.phrase : "stray text");
-}
-
-/* That an unknown method is refused is part of the show; anything else but a result is not. */
-static void on_done(dx_link *link, const dx_event *event, void *user) {
-    struct talk *talk = user;
-    (void)link;
-    talk->score.results += event->outcome == DX_OUTCOME_RESULT;
-    talk->score.refused += event->outcome == DX_OUTCOME_ERROR;
-    if (event->outcome == DX_OUTCOME_TIMED_OUT)
-        talk->code = CLI_LATE;
-    else if (event->outcome == DX_OUTCOME_INVALID)
-        talk->code = CLI_VIOLATION;
-    else if (event->outcome != DX_OUTCOME_RESULT && event->outcome != DX_OUTCOME_ERROR)
-        talk->code = CLI_ENDED;
-    if (event->error.fault)
-        cli_fail(talk->code, "%s: %s", talk->scene->example, event->error.phrase);
-    if (--talk->open == 0)
-        dx_child_stop(talk->child);
-}
-
-static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
-    struct talk *talk = user;
-    if (!talk->code && (gone->code || gone->signal))
-        talk->code = cli_fail(CLI_ENDED, "%s: %s", talk->scene->example, gone->error.phrase);
-    talk->child = dx_child_free(child);
-}
-
-static void call_all(struct talk *talk) {
-    dx_link_call_options options = {.peer = {.user = talk}, .on_done = on_done};
-    for (size_t i = 0; i < 4 && talk->scene->calls[i][0]; i++) {
-        const char *params = talk->scene->calls[i][1];
-        if (dx_link_call(dx_child_link(talk->child), dx_str(talk->scene->calls[i][0]),
-                         dx_json_text(params, strlen(params)), &options, NULL) == DX_OK)
-            talk->open++;
-    }
-}
-
-static void announce(const struct demo_scene *scene, size_t number, size_t of) {
+static void put_heading(const struct demo_scene *scene) {
     if (cli_voice.json)
         return;
-    printf("%s[%zu/%zu] %s %s%s: %s\n", cli_paint(stdout, CLI_BOLD), number, of, scene->example,
-           dx_framing_name(scene->framing), cli_paint(stdout, CLI_PLAIN), scene->sentence);
+    printf("%s%s%s: %s\n", cli_paint(stdout, CLI_BOLD), scene->system, cli_paint(stdout, CLI_PLAIN),
+           scene->sentence);
+    cli_flush();
 }
 
-static int play(struct talk *talk) {
-    char path[DEMO_PATH];
-    const char *argv[] = {path, dx_framing_name(talk->scene->framing), NULL};
-    dx_error error = {.fault = DX_FAULT_NONE};
-    if (!demo_find(talk->scene->example, true, path))
-        return cli_fail(CLI_NO_START, "the example '%s' is not beside the command",
-                        talk->scene->example);
-    dx_child_config config = dx_child_defaults(talk->scene->framing, argv);
-    config.link.peer.timeout_ms = 5000;
-    config.link.peer.observe = show;
-    config.link.peer.observe_user = talk;
-    config.link.handlers = handlers;
-    config.link.on_event = on_event;
-    config.link.user = talk;
-    config.on_gone = on_gone;
-    config.user = talk;
-    if (dx_child_start(talk->loop, &config, &talk->child, &error) != DX_OK)
-        return cli_fail(CLI_NO_START, "%s", error.phrase);
-    call_all(talk);
-    while (talk->child && !cli_interrupts())
-        cli_wait(talk->loop, DX_NEVER);
-    if (!talk->child)
-        return talk->code;
-    talk->child = dx_child_free(talk->child);
-    return cli_fail(CLI_INTERRUPTED, "interrupted");
+static void put_counts(const struct demo_stage *stage, const struct demo_counts *counts) {
+    char text[160];
+    snprintf(text, sizeof text, "%u messages sent, %u received, %u call%s back, %llu ms",
+             counts->sent, counts->received, counts->asked_back, counts->asked_back == 1 ? "" : "s",
+             (unsigned long long)(stage->us + 500) / 1000);
+    put_row("traffic", CLI_DIM, text);
 }
 
-static void put_summary(const struct demo_scene *const *played, const struct demo_score *scores,
-                        size_t count) {
-    printf("\n%s%-16s %-8s %8s %8s %8s %8s %12s%s\n", cli_paint(stdout, CLI_BOLD), "plugin",
-           "framing", "sent", "came", "results", "refused", "asked back",
-           cli_paint(stdout, CLI_PLAIN));
-    for (size_t i = 0; i < count; i++)
-        printf("%-16s %-8s %8u %8u %8u %8u %12u  %s%.1f ms%s\n", played[i]->example,
-               dx_framing_name(played[i]->framing), scores[i].sent, scores[i].came,
-               scores[i].results, scores[i].refused, scores[i].asked_back,
-               cli_paint(stdout, CLI_DIM), (double)scores[i].us / 1000,
-               cli_paint(stdout, CLI_PLAIN));
-    printf("\nEvery call was answered, every plugin stopped.\n");
+static void put_scene(const struct demo_stage *stage, const struct demo_counts *counts) {
+    for (size_t i = 0; i < stage->row_count; i++)
+        put_row(stage->rows[i].label, stage->rows[i].colour, stage->rows[i].text);
+    put_counts(stage, counts);
 }
 
-static void put_json(const struct demo_scene *scene, const struct demo_score *score) {
-    printf("{\"plugin\":\"%s\",\"framing\":\"%s\",\"sent\":%u,\"came\":%u,\"results\":%u,"
-           "\"refused\":%u,\"askedBack\":%u,\"us\":%llu}\n",
-           scene->example, dx_framing_name(scene->framing), score->sent, score->came,
-           score->results, score->refused, score->asked_back, (unsigned long long)score->us);
+static void put_object(yyjson_mut_doc *doc) {
+    char *text = yyjson_mut_write(doc, 0, NULL);
+    if (text)
+        puts(text);
+    free(text);
 }
 
-static int play_all(dx_loop *loop, const struct demo_scene *const *played,
-                    struct demo_score *scores, size_t count) {
-    uint64_t began = dx_recorder_now_us();
-    int code = CLI_OK;
-    for (size_t i = 0; i < count && code == CLI_OK && !cli_voice.lost; i++) {
-        struct talk talk = {.loop = loop, .scene = played[i], .began_us = began};
-        uint64_t scene_began = dx_recorder_now_us();
-        announce(played[i], i + 1, count);
-        code = played[i]->play ? played[i]->play(&talk.score) : play(&talk);
-        scores[i] = talk.score;
-        scores[i].us = dx_recorder_now_us() - scene_began;
-        if (cli_voice.json && code == CLI_OK)
-            put_json(played[i], &scores[i]);
-        cli_flush();
+static void put_json(const struct demo_stage *stage, const struct demo_counts *counts,
+                     yyjson_mut_doc *doc, yyjson_mut_val *messages) {
+    yyjson_mut_val *object = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, object);
+    yyjson_mut_obj_add_str(doc, object, "system", stage->scene->system);
+    yyjson_mut_obj_add_str(doc, object, "plugin", stage->scene->plugin);
+    yyjson_mut_obj_add_str(doc, object, "framing", dx_framing_name(counts->framing));
+    yyjson_mut_obj_add_uint(doc, object, "sent", counts->sent);
+    yyjson_mut_obj_add_uint(doc, object, "came", counts->received);
+    yyjson_mut_obj_add_uint(doc, object, "results", counts->results);
+    yyjson_mut_obj_add_uint(doc, object, "refused", counts->refused);
+    yyjson_mut_obj_add_uint(doc, object, "askedBack", counts->asked_back);
+    yyjson_mut_obj_add_uint(doc, object, "us", stage->us);
+    yyjson_mut_val *rows = yyjson_mut_obj_add_arr(doc, object, "shown");
+    for (size_t i = 0; i < stage->row_count; i++) {
+        yyjson_mut_val *row = yyjson_mut_arr_add_obj(doc, rows);
+        yyjson_mut_obj_add_str(doc, row, "label", stage->rows[i].label);
+        cli_add_text(doc, row, "text", dx_str(stage->rows[i].text));
     }
+    if (messages)
+        yyjson_mut_obj_add_val(doc, object, "messages", messages);
+    put_object(doc);
+}
+
+/* Scenes. */
+
+/* A scene that lacks something is left out; that says so. */
+static bool find_all(struct demo_stage *stage) {
+    const struct demo_scene *scene = stage->scene;
+    for (size_t i = 0; i < DEMO_NEEDS && scene->needs[i].name; i++) {
+        if (demo_find(&scene->needs[i], stage->found[i]))
+            continue;
+        if (cli_voice.json)
+            printf("{\"system\":\"%s\",\"leftOut\":\"%s is not installed beside duplex\"}\n",
+                   scene->system, scene->needs[i].name);
+        else
+            printf("%s%s%s: left out, %s is not installed beside duplex\n",
+                   cli_paint(stdout, CLI_BOLD), scene->system, cli_paint(stdout, CLI_PLAIN),
+                   scene->needs[i].name);
+        return false;
+    }
+    return true;
+}
+
+static int finish_scene(struct demo *demo, const struct demo_stage *stage) {
+    struct demo_counts counts = {.framing = 0};
+    bool lists = cli_voice.json && demo->options->traffic;
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *messages = lists ? yyjson_mut_arr(doc) : NULL;
+    int code = demo_traffic_add(&demo->traffic, stage->scene->system, stage->trace, &counts, doc,
+                                messages);
+    if (code == CLI_OK && cli_voice.json)
+        put_json(stage, &counts, doc, messages);
+    else if (code == CLI_OK)
+        put_scene(stage, &counts);
+    yyjson_mut_doc_free(doc);
     return code;
+}
+
+static int play_scene(struct demo *demo, const struct demo_scene *scene) {
+    struct demo_stage *stage = calloc(1, sizeof *stage);
+    if (!stage)
+        return cli_fail(CLI_NO_START, "no memory");
+    stage->scene = scene;
+    stage->loop = demo->loop;
+    int code = CLI_OK;
+    if (find_all(stage)) {
+        put_heading(scene);
+        code = demo_stage_open(stage, demo->folder, scene->system);
+        if (code == CLI_OK)
+            code = scene->play(stage);
+        if (code == CLI_OK)
+            code = finish_scene(demo, stage);
+        demo->played += code == CLI_OK;
+    }
+    demo_stage_close(stage);
+    free(stage);
+    cli_flush();
+    return code;
+}
+
+/* A scene that fails does not keep the others from being played. */
+static void play_all(struct demo *demo) {
+    for (size_t i = 0; i < SCENES && !cli_interrupts() && !cli_voice.lost; i++) {
+        int code = play_scene(demo, scenes[i]);
+        if (!demo->code)
+            demo->code = code;
+    }
+}
+
+/* The timeline. */
+
+/* Puts the page where it is the same for each run, in place of the last one. rename() follows no
+ * link; if somebody else has a file of that name, the page gets another one. To be freed. */
+static char *place_page(const struct demo *demo, const char *page) {
+    char *path;
+    size_t len = (size_t)(strrchr(demo->folder, '/') - demo->folder);
+    if (asprintf(&path, "%.*s/duplex-demo-%u.html", (int)len, demo->folder, (unsigned)geteuid()) <
+        0)
+        return NULL;
+    if (rename(page, path) == 0)
+        return path;
+    free(path);
+    if (asprintf(&path, "%s.html", demo->folder) < 0)
+        return NULL;
+    if (rename(page, path) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+static int write_timeline(struct demo *demo, char **ret_path) {
+    char self[DEMO_PATH];
+    char page[DEMO_PATH];
+    struct demo_stage stage = {.loop = demo->loop};
+    const char *given = demo->options->output;
+    snprintf(page, sizeof page, "%s/timeline.html", demo->folder);
+    const char *const argv[] = {self,        "timeline", "--json", "-o", given ? given : page,
+                                demo->trace, NULL};
+    int code = demo_traffic_finish(&demo->traffic);
+    if (code == CLI_OK && !cli_own_path(self, sizeof self))
+        code = cli_fail(CLI_NO_START, "the path of duplex is unknown");
+    if (code == CLI_OK)
+        code = demo_run(&stage, argv, NULL, CLI_OK);
+    if (code == CLI_OK) {
+        *ret_path = given ? strdup(given) : place_page(demo, page);
+        if (!*ret_path)
+            code = cli_fail(CLI_USAGE, "can't write the timeline: %s", strerror(errno));
+    }
+    demo_stage_close(&stage);
+    return code;
+}
+
+static void put_end(const char *path) {
+    if (cli_voice.json) {
+        yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+        yyjson_mut_val *object = yyjson_mut_obj(doc);
+        yyjson_mut_doc_set_root(doc, object);
+        cli_add_text(doc, object, "timeline", dx_str(path));
+        put_object(doc);
+        yyjson_mut_doc_free(doc);
+        return;
+    }
+    printf("\n%sTry next%s: call a tool, check a server, see the messages of this demo\n",
+           cli_paint(stdout, CLI_BOLD), cli_paint(stdout, CLI_PLAIN));
+    demo_put_next();
+    printf("%sTimeline%s of every message, for a browser: ", cli_paint(stdout, CLI_BOLD),
+           cli_paint(stdout, CLI_PLAIN));
+    cli_put_safe(stdout, dx_str(path));
+    putchar('\n');
+}
+
+static int finish(struct demo *demo) {
+    char *path = NULL;
+    if (!demo->played)
+        return demo->code ? demo->code
+                          : cli_fail(CLI_NO_START, "no system is installed beside duplex");
+    int code = write_timeline(demo, &path);
+    if (code == CLI_OK)
+        put_end(path);
+    free(path);
+    return demo->code ? demo->code : code;
+}
+
+/* The whole. */
+
+static int open_folder(struct demo *demo) {
+    const char *above = getenv("TMPDIR");
+    char path[DEMO_PATH];
+    snprintf(path, sizeof path, "%.3000s/duplex-demo-XXXXXX", above && *above ? above : "/tmp");
+    if (!mkdtemp(path))
+        return cli_fail(CLI_NO_START, "can't make a folder in %.3000s: %s",
+                        above && *above ? above : "/tmp", strerror(errno));
+    demo->folder = realpath(path, NULL);
+    if (!demo->folder || asprintf(&demo->trace, "%s/demo.jsonl", demo->folder) < 0)
+        demo->trace = NULL;
+    if (!demo->trace)
+        return cli_fail(CLI_NO_START, "no memory");
+    demo->traffic.file = fopen(demo->trace, "wbe");
+    if (!demo->traffic.file)
+        return cli_fail(CLI_NO_START, "can't write %s: %s", demo->trace, strerror(errno));
+    return CLI_OK;
+}
+
+static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *where) {
+    (void)stat;
+    (void)kind;
+    (void)where;
+    (void)remove(path);
+    return 0;
+}
+
+static void close_folder(struct demo *demo) {
+    if (demo->folder)
+        (void)nftw(demo->folder, remove_one, FILES_OPEN, FTW_DEPTH | FTW_PHYS);
+    free(demo->folder);
+    free(demo->trace);
 }
 
 static int run(const cli_words *words, void *user) {
-    const struct demo_scene *played[SCENES + SYSTEMS] = {0};
-    struct demo_score scores[SCENES + SYSTEMS];
-    size_t count = SCENES;
-    dx_loop *loop;
-    (void)user;
+    struct demo demo = {.options = user};
+    const char *traffic = demo.options->traffic;
     if (words->count || words->command)
-        return cli_fail(CLI_USAGE, "it takes no words");
-    if (dx_loop_new(NULL, &loop, NULL) != DX_OK)
-        return cli_fail(CLI_NO_START, "no loop");
+        return cli_fail(CLI_USAGE, "unexpected argument '%s'", words->count ? words->at[0] : "--");
+    if (demo.options->output && strcmp(demo.options->output, "-") == 0)
+        return cli_fail(CLI_USAGE, "--output: expected a file, got '-'");
+    if (dx_loop_new(NULL, &demo.loop, NULL) != DX_OK)
+        return cli_fail(CLI_NO_START, "no memory");
     cli_catch_signals();
-    signal(SIGPIPE, SIG_IGN); /* that nobody reads it is told */
-    for (size_t i = 0; i < SCENES; i++)
-        played[i] = &scenes[i];
-    for (size_t i = 0; i < SYSTEMS; i++)
-        if (systems[i]->is_there())
-            played[count++] = systems[i];
-    int code = play_all(loop, played, scores, count);
-    dx_loop_free(loop);
-    if (code == CLI_OK && !cli_voice.lost && !cli_voice.json)
-        put_summary(played, scores, count);
+    signal(SIGPIPE, SIG_IGN); /* cli_finish() reports it */
+    demo.traffic.columns = !traffic ? 0 : *traffic ? SIZE_MAX : screen_columns();
+    int code = open_folder(&demo);
+    if (code == CLI_OK) {
+        if (!cli_voice.json)
+            puts("Both sides of five systems that speak JSON-RPC over stdio, running right here:");
+        cli_flush();
+        play_all(&demo);
+        code = demo.code;
+        if (!cli_interrupts() && !cli_voice.lost)
+            code = finish(&demo);
+    }
+    if (demo.traffic.file)
+        (void)demo_traffic_finish(&demo.traffic);
+    close_folder(&demo);
+    dx_loop_free(demo.loop);
     return code;
 }
+
+#define AT(member) offsetof(struct demo_options, member)
+
+static const cli_option options[] = {
+    {"traffic", 0, CLI_MAYBE, "full",
+     "show the messages, cut to the width of the terminal (100 columns in a pipe); full: whole",
+     AT(traffic)},
+    {"output", 'o', CLI_FILE, "FILE",
+     "write the timeline page to this file (duplex-demo-UID.html in $TMPDIR or /tmp)", AT(output)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+static const cli_group groups[] = {{"Options", options, 0}, {NULL, NULL, 0}};
+
+static const char *const examples[] = {
+    "Five systems, a few lines each:",
+    "duplex demo",
+    "The same with the messages between their two sides:",
+    "duplex demo --traffic",
+    "What was shown and counted, for scripts:",
+    "duplex demo --json",
+    NULL,
+};
+
+static const char *const environment[] = {
+    "TMPDIR", "where the demo keeps its files while it runs, and writes the timeline", NULL};
 
 const cli_verb cli_demo = {
     .name = "demo",
     .words = "[OPTION...]",
-    .summary = "start the example plugins, talk to them, show the traffic",
-    .text =
-        "Starts the example plugins one after the other, lets each side call the other, shows the"
-        " traffic as it flows (-> what the host sends, <- what the plugin sends) and a summary,"
-        " and stops everything. If duplex-hermes, duplex-mcp, duplex-reginald, duplex-finecode and"
-        " duplex-autohand lie beside the command with their examples, these have a scene, too: an"
-        " editor of HL7 messages and its extension, a client and a server of the Model Context"
-        " Protocol, a host that sets a folder up with a plugin, a manager that runs an action in"
-        " two projects, a coding agent and its client. With --json only the summary, one object a"
-        " plugin.",
-    .codes = "3456",
+    .summary = "Watch five systems built on Duplex do something useful",
+    .text = "Runs both sides of five systems and shows what they do: an extension corrects an HL7"
+            " message (Hermes), a client calls a tool of a server that asks back (MCP), two"
+            " projects are linted (FineCode), tasks set up a folder (Reginald), an agent edits a"
+            " file after a permission (Autohand). Then it counts the messages and writes a"
+            " timeline of them, a page for a browser that only you can read (mode 0600). The next"
+            " run replaces that page.\n\n"
+            "A system whose program is not installed beside duplex is left out. With --json: one"
+            " object per system, then {\"timeline\":\"FILE\"}.",
+    .groups = groups,
+    .examples = examples,
+    .environment = environment,
+    .codes = "34567",
+    .size = sizeof(struct demo_options),
     .run = run,
 };

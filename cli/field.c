@@ -180,6 +180,16 @@ void cli_put_field(FILE *stream, dx_text text, size_t columns) {
     put_cut(&(struct row){.stream = stream}, text, columns);
 }
 
+void cli_put_start(FILE *stream, dx_text text, size_t columns) {
+    struct row row = {.stream = stream};
+    dx_text head = head_of(text, false, columns);
+    cli_count_shown(stream);
+    if (head.len < text.len)
+        head = head_of(text, false, columns ? columns - 1 : 0);
+    put_units(&row, head);
+    put_piece(&row, "…", head.len < text.len && columns ? strlen("…") : 0, 1);
+}
+
 void cli_put_safe(FILE *stream, dx_text text) {
     bool fits = text.len <= LINE_COLUMNS / 8 || !isatty(fileno(stream));
     cli_put_field(stream, text, fits ? SIZE_MAX : LINE_COLUMNS);

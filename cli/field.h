@@ -14,6 +14,9 @@ void cli_put_safe(FILE *stream, dx_text text);
 /* At most `columns` wide; text that is longer loses its middle: abc… (12,345 bytes) …xyz. */
 void cli_put_field(FILE *stream, dx_text text, size_t columns);
 
+/* The same, but text that is longer loses its end: abcdef…. */
+void cli_put_start(FILE *stream, dx_text text, size_t columns);
+
 /* In quotes, behind `used` columns of a line of ours; on a terminal the line is not wider than a
  * frame. */
 void cli_put_in_quotes(FILE *stream, dx_text text, size_t used);

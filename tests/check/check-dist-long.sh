@@ -36,7 +36,7 @@ rm -f /etc/dpkg/dpkg.cfg.d/* # small systems leave manuals out
 dpkg --install "${debs[@]}" >/tmp/installed.log || { cat /tmp/installed.log; exit 1; }
 [[ $(command -v duplex) == /usr/bin/duplex ]]
 duplex demo >/tmp/scenes
-grep -F "Every call was answered" /tmp/scenes
+[[ $(grep -c "^  traffic  " /tmp/scenes) == 5 ]]
 duplex call echo text=hello -- /usr/libexec/duplex/echo line
 for program in /usr/bin/duplex-*; do "$program" --help >/dev/null; done
 gcc -Wall -Werror "$source/tests/install/consumer.c" -o /tmp/consumer $(pkg-config --cflags --libs duplex)

@@ -101,12 +101,17 @@ static char *with_token(const cli_session *session, const char *params, const ch
     return text;
 }
 
+/* The deadline that the document gives the method. */
+static uint64_t own_of(const cli_session *session, const char *method) {
+    const dx_method *known = dx_protocol_find(session->protocol, dx_str(method));
+    return known ? known->deadline_ms[DX_SIDE_HOST]
+                 : dx_protocol_facts_of(session->protocol)->deadline_ms;
+}
+
 /* Where the document gives the method no deadline, none is invented. */
 static uint64_t total_of(const cli_session *session, const char *method) {
     const cli_peer_options *options = session->options;
-    const dx_method *known = dx_protocol_find(session->protocol, dx_str(method));
-    uint64_t own = known ? known->deadline_ms[DX_SIDE_HOST]
-                         : dx_protocol_facts_of(session->protocol)->deadline_ms;
+    uint64_t own = own_of(session, method);
     if (!options->total_ms && !options->timeout_ms && own == DX_NEVER)
         return DX_NEVER;
     return cli_total(options->total_ms, options->timeout_ms ? options->timeout_ms : own);
@@ -215,6 +220,8 @@ int session_ask(cli_session *session, const char *method, const char *params,
         dx_status status = ask(session, asked, params);
         if (status != DX_OK)
             return session_tell_unsent(session, method, status);
+        uint64_t given = session->options->timeout_ms;
+        contact_waits(session->main, method, given ? given : own_of(session, method));
         code = session_attend(session, is_answered, asked, &changed);
         if (code == CLI_OK && changed)
             code = session_shake_hands(session);

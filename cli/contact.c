@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "cli/say.h"
 #include "cli/traffic.h"
+#include "cli/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,19 @@ void contact_unsent(struct contact *contact, const char *method, dx_status statu
     contact->state = CONTACT_FAILED;
 }
 
+static uint64_t count_messages(const void *user) {
+    const dx_link *link = contact_link(user);
+    return link ? dx_link_statistics(link).messages_in : 0;
+}
+
+void contact_waits(const struct contact *contact, const char *method, uint64_t most_ms) {
+    cli_waiting_begin(&(cli_waiting){.what = method,
+                                     .most_ms = most_ms,
+                                     .tail = &contact->tail,
+                                     .messages = count_messages,
+                                     .user = contact});
+}
+
 /* Each when the one before was answered. */
 static void take_steps(struct contact *contact) {
     const cli_session *session = contact->session;
@@ -164,6 +178,8 @@ static void take_steps(struct contact *contact) {
                 cli_start_time(session->options->start_ms, session->options->timeout_ms,
                                known ? known->deadline_ms[DX_SIDE_HOST] : 0);
             status = dx_link_call(link, dx_str(step->method), contact_json(params), &options, NULL);
+            if (status == DX_OK && contact == session->main)
+                contact_waits(contact, step->method, options.peer.timeout_ms);
             if (status == DX_OK)
                 return;
         } else {
@@ -259,6 +275,17 @@ static const struct session_ears *ears_of(const struct contact *contact) {
     return session->ears && contact == session->main ? session->ears : &none;
 }
 
+/* Text in the other framing is a message; and of contacts that are only tried nothing is said. */
+static void take_noise(struct contact *contact, dx_text text) {
+    if (contact != contact->session->main || contact->other_framing) {
+        cli_tail_keep(&contact->tail, "stdout: ", text);
+        return;
+    }
+    const char *warning = cli_tail_noise(&contact->tail, "the server", text);
+    if (warning)
+        cli_warn("%s", warning);
+}
+
 /* What comes behind a header may look like a line. */
 static void hear(struct contact *contact, dx_link *link, const dx_event *event) {
     if (contact->heard || contact->other_framing)
@@ -275,7 +302,7 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
     if (event->kind == DX_EVENT_REQUEST && !taken)
         contact_answer(contact->session->protocol, link, event);
     if (event->kind == DX_EVENT_STRAY)
-        cli_tail_keep(&contact->tail, "stdout: ", event->message);
+        take_noise(contact, event->message);
     if (event->kind == DX_EVENT_VIOLATION && !taken && contact == contact->session->main &&
         !contact->other_framing)
         note_violation(contact, event->error.phrase);

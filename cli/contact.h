@@ -156,6 +156,9 @@ int session_tell_failure(cli_session *session, const char *method, const struct 
 
 /* One that is not started yet; NULL: no memory. */
 struct contact *contact_new(cli_session *session, dx_framing framing, bool probe);
+/* From now on the user sees, on a terminal, that `method` is waited for; cli_waiting_end() ends it.
+ */
+void contact_waits(const struct contact *contact, const char *method, uint64_t most_ms);
 /* Starts it and its handshake. CLI_OK, or an exit code with `failure` set. */
 int contact_open(struct contact *contact);
 /* How a call ended, in a phrase (to be freed; NULL: no memory) and as an exit code; `timer` is the

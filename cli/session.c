@@ -6,6 +6,7 @@
 #include "cli/say.h"
 #include "cli/subreaper.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -231,12 +232,16 @@ int session_attend(cli_session *session, bool (*done)(cli_session *session, void
     for (;;) {
         uint64_t until;
         bool over = done(session, user);
-        if (cli_interrupts() != before)
+        if (cli_interrupts() != before) {
+            cli_waiting_end();
             return tell_interrupt();
+        }
         switch (session_turn(session, &watch, over, &until)) {
         case SESSION_OVER:
+            cli_waiting_end();
             return CLI_OK;
         case SESSION_CHANGES:
+            cli_waiting_end();
             *ret_changed = true;
             return session_change_framing(session);
         case SESSION_WAITS:
@@ -303,9 +308,8 @@ int session_check(const cli_peer_options *options, char *const *command) {
         return cli_fail(CLI_USAGE, "--connect and a command exclude each other");
     if (!options->connect && (!command || !command[0]))
         return cli_fail(CLI_USAGE, "the command is missing: put it behind --, or pass --connect");
-    if (options->connect &&
-        (options->env.count || options->clean_env || options->inherit_env || options->cwd ||
-         options->keep_daemons))
+    if (options->connect && (options->env.count || options->clean_env || options->inherit_env ||
+                             options->cwd || options->keep_daemons))
         return cli_fail(CLI_USAGE,
                         "--env, --clean-env, --cwd and --keep-daemons are for a command after --");
     if (options->no_handshake && options->init)

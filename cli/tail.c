@@ -1,6 +1,7 @@
 #include "cli/tail.h"
 
 #include "cli/say.h"
+#include "host/crash.h"
 
 #include <string.h>
 
@@ -24,19 +25,54 @@ void cli_tail_keep(cli_tail *tail, const char *where, dx_text line) {
     cli_tail_add(tail, dx_str(where));
     cli_tail_add(tail, line);
     cli_tail_add(tail, dx_str("\n"));
+    tail->errors++;
 }
 
-/* The last of the lines that people like to read; the first may have lost its beginning. */
-static dx_text last_lines(dx_text text, bool cut) {
-    enum { LINES = 10 };
-    size_t lines = 0;
-    size_t at = text.len;
-    while (at && (text.at[at - 1] != '\n' || lines++ < LINES))
-        at--;
-    const char *newline = cut && !at ? memchr(text.at, '\n', text.len) : NULL;
+const char *cli_tail_noise(cli_tail *tail, const char *who, dx_text text) {
+    cli_tail_keep(tail, "stdout: ", text);
+    tail->errors--;
+    tail->noise++;
+    return cli_noise(who, text);
+}
+
+const char *cli_noise(const char *who, dx_text text) {
+    static char warning[300];
+    enum { SHOWN = 60 };
+    if (warning[0])
+        return NULL;
+    while (text.len && strchr("\r\n", text.at[text.len - 1]))
+        text.len--;
+    bool lost = text.len && memmem(text.at, text.len, "{\"jsonrpc\"", 10);
+    size_t len = text.len;
+    if (len > SHOWN)
+        for (len = SHOWN; len && ((unsigned char)text.at[len] & 0xc0) == 0x80;)
+            len--;
+    snprintf(warning, sizeof warning,
+             "warning: %s printed text on stdout that is not JSON-RPC: \"%.*s%s\" (it breaks strict"
+             " clients%s)",
+             who, (int)len, text.at, len < text.len ? "…" : "",
+             lost ? ", and the message on that line is lost" : "");
+    return warning;
+}
+
+/* The lines that people like to read: about ten, around the one that says why it ended. If the text
+ * was cut, its first line has lost its beginning. */
+static dx_text telling_lines(dx_text text, bool cut) {
+    enum { BEFORE = 5, AFTER = 4 };
+    const char *newline = cut ? memchr(text.at, '\n', text.len) : NULL;
     if (newline && newline + 1 < text.at + text.len)
-        at = (size_t)(newline + 1 - text.at);
-    return (dx_text){text.at + at, text.len - at};
+        text = (dx_text){newline + 1, (size_t)(text.at + text.len - newline - 1)};
+    dx_text line = dx__crash_line(text);
+    size_t at = line.len ? (size_t)(line.at - text.at) : text.len;
+    size_t end = line.len ? at + line.len : text.len;
+    int lines = 0;
+    while (end < text.len && (text.at[end] != '\n' || lines++ < AFTER))
+        end++;
+    /* What is not shown after it is shown before it. */
+    lines -= AFTER + 1;
+    while (at && (text.at[at - 1] != '\n' || lines++ < BEFORE))
+        at--;
+    return (dx_text){text.at + at, end - at + (end < text.len)};
 }
 
 bool cli_tail_is_wanted(const char *errors) {
@@ -47,7 +83,7 @@ int cli_tail_fail(const cli_tail *tail, const char *errors, int code, const char
                   yyjson_mut_doc *doc, yyjson_mut_val *more) {
     dx_text text = {tail->bytes, cli_tail_is_wanted(errors) ? tail->len : 0};
     if (!cli_voice.json)
-        text = last_lines(text, tail->len == sizeof tail->bytes);
+        text = telling_lines(text, tail->len == sizeof tail->bytes);
     message = message ? message : "no memory";
     /* How it ended has its last line already. */
     size_t len = strlen(message);

@@ -5,21 +5,29 @@
 #include <duplex/base.h>
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <yyjson.h>
 
 typedef struct cli_tail {
-    char bytes[2000];
+    char bytes[8000];
     size_t len;
+    uint64_t errors; /* lines of the standard error so far */
+    uint64_t noise;  /* … and of the standard output that are no messages */
 } cli_tail;
 
 /* One more line; `where` stands before it. */
 void cli_tail_keep(cli_tail *tail, const char *where, dx_text line);
+/* Text that `who` ("the server") printed on its standard output and that is not JSON-RPC: the
+ * warning about it, for cli_warn(). It is given once in a run of the command; NULL after that. */
+const char *cli_noise(const char *who, dx_text text);
+/* The same, and the text is kept, too. */
+const char *cli_tail_noise(cli_tail *tail, const char *who, dx_text text);
 /* More of what it wrote, as it came: lines may come in pieces. */
 void cli_tail_add(cli_tail *tail, dx_text text);
 /* Is that what --stderr asks for? NULL: so it is. */
 bool cli_tail_is_wanted(const char *errors);
-/* cli_fail_with() and the last of those lines, if --stderr asks for them. What the message ends
- * with already is not told again. message NULL: no memory. */
+/* cli_fail_with() and the most telling of those lines, if --stderr asks for them. A single line
+ * that the message ends with already is not repeated. message NULL: no memory. */
 int cli_tail_fail(const cli_tail *tail, const char *errors, int code, const char *message,
                   yyjson_mut_doc *doc, yyjson_mut_val *more);
 

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+const struct cli_idle *cli_idle;
 static volatile sig_atomic_t interrupts;
 static volatile sig_atomic_t is_told_to_end;
 
@@ -73,17 +74,34 @@ uint64_t cli_unix_ms(void) {
     return read_clock(CLOCK_REALTIME);
 }
 
+/* What ppoll(2) returns, at the latest at `until`. */
+static int poll_until(struct pollfd *fds, size_t count, uint64_t now, uint64_t until) {
+    uint64_t wait = until == DX_NEVER ? DX_NEVER : until > now ? until - now : 0;
+    struct timespec time = {(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
+    sigset_t none;
+    sigemptyset(&none);
+    return ppoll(fds, count, wait == DX_NEVER ? NULL : &time, &none);
+}
+
 int cli_poll(dx_loop *loop, struct pollfd *fds, size_t count, uint64_t until) {
     fds[0] = (struct pollfd){.fd = dx_loop_fd(loop), .events = POLLIN};
     uint64_t now = cli_now();
     int own = dx_loop_wait_ms(loop);
-    uint64_t wait = until == DX_NEVER ? DX_NEVER : until > now ? until - now : 0;
-    if (own >= 0 && (uint64_t)own < wait)
-        wait = (uint64_t)own;
-    struct timespec time = {(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
-    sigset_t none;
-    sigemptyset(&none);
-    int ready = ppoll(fds, count, wait == DX_NEVER ? NULL : &time, &none);
+    int ready;
+    const struct cli_idle *idle = cli_idle;
+    if (own >= 0 && now + (uint64_t)own < until)
+        until = now + (uint64_t)own;
+    do {
+        uint64_t next = idle ? idle->next(now) : DX_NEVER;
+        bool last = next >= until;
+        ready = poll_until(fds, count, now, last ? until : next);
+        now = cli_now();
+        if (ready || last)
+            break;
+        idle->draw(now);
+    } while (true);
+    if (idle)
+        idle->erase(now);
     /* Where something is ready it does not look for signals, and a peer may never stop writing. */
     if (ready > 0)
         cli_take_signals();

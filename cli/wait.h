@@ -18,6 +18,15 @@ void cli_take_signals(void);
 /* Was one of them another than SIGINT? Whoever can go on after that one can't after these. */
 bool cli_is_told_to_end(void);
 
+/* What is shown while cli_poll() waits, and only then: draw() is called when next() says so, and
+ * erase() before cli_poll() returns. NULL: nothing. */
+struct cli_idle {
+    uint64_t (*next)(uint64_t now);
+    void (*draw)(uint64_t now);
+    void (*erase)(uint64_t now);
+};
+extern const struct cli_idle *cli_idle;
+
 /* Milliseconds of a clock that only goes forward. */
 uint64_t cli_now(void);
 /* Those since 1970. */

@@ -3,6 +3,7 @@
 #include "cli/lane.h"
 #include "cli/say.h"
 #include "cli/stdio.h"
+#include "cli/tail.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -32,8 +33,23 @@ static bool leave(cli_wire *wire) {
     return is_open;
 }
 
+static void warn_of_noise(const cli_lane *lane, const dx_frame *frame) {
+    dx_text text = frame->text;
+    bool is_line = frame->kind == DX_FRAME_MESSAGE && lane->framing == DX_FRAMING_LINE;
+    size_t blank = 0;
+    while (is_line && blank < text.len && strchr(" \t", text.at[blank]))
+        blank++;
+    bool is_noise = is_line && blank < text.len && text.at[blank] != '{' && text.at[blank] != '[';
+    const char *warning =
+        is_noise || frame->kind == DX_FRAME_STRAY ? cli_noise("the program", text) : NULL;
+    if (warning)
+        cli_warn("%s", warning);
+}
+
 static void tell_frame(cli_lane *lane, const dx_frame *frame, uint64_t bytes) {
     cli_wire *wire = (cli_wire *)((char *)lane - offsetof(cli_wire, in));
+    if (wire->config.warns && wire->config.command)
+        warn_of_noise(lane, frame);
     if (wire->config.on_frame)
         wire->config.on_frame(wire, frame, bytes, wire->config.user);
 }

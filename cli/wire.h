@@ -24,6 +24,7 @@ typedef struct cli_wire_config {
     size_t message_max;       /* 0: 64 MiB */
     dx_recorder *recorder;    /* may be NULL; must outlive the wire */
     const char *name;         /* what the trace calls the plugin; may be NULL */
+    bool warns;               /* once, if the program prints text that is not JSON-RPC */
     bool show;                /* messages are shown on the standard error as they cross … */
     uint64_t began_us;        /* … with the time since then: set by cli_wire_open() */
     void *user;

@@ -282,6 +282,7 @@ static int open_wire(struct mock *mock) {
                               .name = mock->command ? mock->command[0] : "mock",
                               .show = options->show,
                               .user = mock,
+                              .warns = true,
                               .on_frame = on_frame,
                               .on_errors = on_errors,
                               .on_room = on_room,

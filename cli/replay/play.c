@@ -103,6 +103,7 @@ static int open_wire(struct replay *replay) {
                               .name = replay->talk->peer,
                               .show = options->show,
                               .user = replay,
+                              .warns = true,
                               .on_frame = on_frame,
                               .on_errors = on_errors,
                               .on_closed = on_closed,

@@ -194,7 +194,7 @@ static void on_state(dx_supervisor *supervisor, dx_state state, const dx_error *
     free(masked);
     dx__log_limiter_flush(peer->crew->limiter, peer->config->name);
     /* The lines themselves are shown, if they are known. */
-    char *last = peer->cut ? NULL : strstr(peer->why, "; it last wrote: ");
+    char *last = peer->cut ? NULL : strstr(peer->why, "; stderr: ");
     if (last)
         *last = '\0';
     if (state == DX_STATE_STARTING) {
@@ -301,7 +301,8 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
         size_t len = event->message.len < 250 ? event->message.len : 250;
         while (len && strchr("\r\n", event->message.at[len - 1]))
             len--;
-        int used = snprintf(line, sizeof line, "stray text: %.*s", (int)len, event->message.at);
+        int used = snprintf(line, sizeof line, "text on stdout that is not JSON-RPC: %.*s",
+                            (int)len, event->message.at);
         write_limited(peer, true, (dx_text){line, (size_t)used});
     }
 }

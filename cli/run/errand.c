@@ -106,7 +106,7 @@ static void tell_outcome(struct errand *errand, const dx_event *event, const cha
     yyjson_mut_val *data = yyjson_mut_obj(doc);
     char *tail = code == CLI_ENDED ? crew_tail(errand->peer, &len) : NULL;
     char *why = contact_describe(event, "--timeout");
-    char *last = code == CLI_ENDED && tail && why ? strstr(why, "; it last wrote: ") : NULL;
+    char *last = code == CLI_ENDED && tail && why ? strstr(why, "; stderr: ") : NULL;
     if (last)
         *last = '\0';
     if (asprintf(&message, "%s: %s%s", method,

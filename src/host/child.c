@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/line.h"
+#include "host/crash.h"
 #include "host/host.h"
 
 #include <errno.h>
@@ -151,7 +152,7 @@ static void read_errors(dx_child *child, int most) {
 
 /* The end. */
 
-/* One line about how it ended, with the last line of its standard error. */
+/* One line about how it ended, with what its standard error says about it. */
 static void describe(const dx_child *child, dx_error *error) {
     const siginfo_t *status = &child->status;
     bool by_signal = child->status_known && status->si_code != CLD_EXITED;
@@ -163,15 +164,13 @@ static void describe(const dx_child *child, dx_error *error) {
         dx__line_str(&line, child->survived ? "the program can't be ended"
                                             : "the program ended, reaped elsewhere");
     }
-    size_t end = child->tail.data ? child->tail.len : 0;
-    while (end && (child->tail.data[end - 1] == '\n' || child->tail.data[end - 1] == '\r'))
-        end--;
-    const char *newline = end ? memrchr(child->tail.data, '\n', end) : NULL;
-    const char *last = newline ? newline + 1 : child->tail.data;
-    if (end)
-        dx__line_str(&line, "; it last wrote: ");
-    for (const char *at = last; end && at < child->tail.data + end; at++) {
-        char byte[2] = {(unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f ? '?' : *at, 0};
+    dx_text said = {child->tail.data ? child->tail.data : "", child->tail.len};
+    said = dx__crash_line(said);
+    if (said.len)
+        dx__line_str(&line, "; stderr: ");
+    for (size_t i = 0; i < said.len; i++) {
+        unsigned char c = (unsigned char)said.at[i];
+        char byte[2] = {c == '\n' ? ' ' : c < 0x20 || c >= 0x7f ? '?' : said.at[i], 0};
         dx__line_str(&line, byte);
     }
 }

@@ -68,7 +68,7 @@ static void on_closed(dx_link *link, const dx_error *why, void *user) {
 static void on_event(dx_link *link, const dx_event *event, void *user) {
     (void)link;
     dx_finecode_er *er = user;
-    char stray[200] = "stray text: ";
+    char stray[200] = "text that is not JSON-RPC: ";
     if (event->kind == DX_EVENT_CANCEL) {
         dx__finecode_er_run_cancel(er, event->request);
     } else if (event->kind == DX_EVENT_VIOLATION && er->config.on_violation) {

@@ -117,7 +117,7 @@ static size_t last_lines(const dx_buf *lines, size_t room) {
 }
 
 void dx__finecode_runner_say_lines(dx_finecode_runner *runner) {
-    static const char before[] = "; it last wrote: ";
+    static const char before[] = "; stderr: ";
     char *why = runner->why;
     size_t room = sizeof runner->why - strlen(why);
     const dx_buf *lines = &runner->lines;

@@ -30,7 +30,7 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
         return; /* it is given up */
     if (event->kind == DX_EVENT_STRAY) {
         dx__finecode_runner_look_for_debugger(runner, event->message);
-        tell_violation(runner, "stray text: ", event->message);
+        tell_violation(runner, "text on stdout that is not JSON-RPC: ", event->message);
     } else if (event->kind == DX_EVENT_VIOLATION) {
         tell_violation(runner, "", dx_str(event->error.phrase));
     } else {

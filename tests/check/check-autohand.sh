@@ -211,6 +211,8 @@ for FORM in doc 0.6 0.8 later; do
     events 'of("change")[0]["after"] == "a\nB\nc\n" and of("decision")[0] == {"event": "decision", "success": True, "applied": 1, "skipped": 0}'
 done
 unset FORM
+with 1 '' 'duplex autohand: warning: the agent printed text on stdout that is not JSON-RPC: "hello" (it breaks strict clients)' \
+    prompt hi -- 'raw hello' '< prompt' 'e prompt -32003 Agent is busy'
 with 1 '*' '' prompt --json hi -- 'raw hello' '< prompt' 'n x {"a": 1}' 'n turnEnd {"turnId": null}' 'n toolUpdate {}' 'e prompt -32003 Agent is busy'
 events 'all[-1]["error"]["exit"] == 1 and "busy" in all[-1]["error"]["message"]'
 events 'of("turn")[0]["code"] == -32003 and of("turn")[0]["error"] == "Agent is busy" and not of("turn")[0]["success"]'

@@ -56,7 +56,7 @@ expect 2 '' 'duplex call: missing argument after --then' call echo --then -- "$e
 # Nobody answers a handshake here, and nothing is there to be started.
 expect 6 '' 'duplex call: the peer answered none of the handshakes that were tried (*' call -p auto x -- cat
 expect 3 '' 'duplex call: cannot start /nonexistent: *' call -p auto x -- /nonexistent
-expect 4 '' 'duplex call: the peer ended in the handshake: the program exited with code 1; it last wrote: no config' \
+expect 4 '' 'duplex call: the peer ended in the handshake: the program exited with code 1; stderr: no config' \
     call -p auto x -- sh -c 'echo no config >&2; exit 1'
 expect 4 '' $'duplex call: the peer ended in the handshake: the program exited with code 1\n  stdout: no config' \
     call -p auto x -- sh -c 'echo no config; exit 1'
@@ -145,7 +145,7 @@ for address in foo nothing:7 unix: tcp:99999 tcp:127.0.0.1:80; do
         expect 2 '' "duplex ${words%% *}: expected the address as unix:PATH or tcp:PORT, found $address" $words -c "$address"
     done
 done
-expect 4 '' 'duplex call: crash: the peer ended before it answered: the program exited with code 7; it last wrote: about to crash' \
+expect 4 '' 'duplex call: crash: the peer ended before it answered: the program exited with code 7; stderr: about to crash' \
     call crash -- "${py[@]}"
 run call --json crash -- "${py[@]}"
 json 'e["exit"] == 4 and e["kind"] == "ended" and e["method"] == "crash" and e["detail"] == "about to crash\n"'
@@ -158,7 +158,7 @@ expect 4 '' 'duplex call: x: the peer ended before it answered: it closed its ou
 expect 4 '' 'duplex call: the peer ended in the handshake: the program exited with code 3*' \
     call -p mcp tools/list -- "$children/leaves" exit 3 0
 # What it wrote to the wrong place is what one wants to read then.
-expect 4 '' $'duplex call: x: the peer ended before it answered: *' call x -- sh -c 'echo "usage: peer FILE"; exit 1'
+expect 4 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "usage: peer FILE" (it breaks strict clients)\nduplex call: x: the peer ended before it answered: *' call x -- sh -c 'echo "usage: peer FILE"; exit 1'
 grep -q '^  stdout: usage: peer FILE$' err || complain "$last: $(cat err)"
 run call x -- sh -c 'seq -f "line %g" 30 >&2; exit 1'
 [[ $(grep -c '^  line' err) == 10 ]] || complain "$last: $(cat err)"
@@ -215,9 +215,9 @@ for line in 'Starting up...' '[info] started' 42; do
     grep -q '^duplex call: the peer speaks header framing' err || complain "$last: $(cat err)"
 done
 # shellcheck disable=SC2016
-expect 0 '[1]' 'duplex call: the peer speaks header framing*' \
+expect 0 '[1]' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "up" (it breaks strict clients)\nduplex call: the peer speaks header framing*' \
     call -t 9s echo '[1]' -- sh -c 'echo up; exec "$@"' "$tag" "$python" "$plugin" header "$tag"
-expect 4 '' $'duplex call: the peer ended in the handshake: the program exited with code 1\n  stdout: starting up\n  stdout: no config' \
+expect 4 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "starting up" (it breaks strict clients)\nduplex call: the peer ended in the handshake: the program exited with code 1\n  stdout: starting up\n  stdout: no config' \
     call -p lsp -f header workspace/symbol query=x -- sh -c 'echo starting up; echo no config; exit 1'
 # Nor does one keep a header behind it from being seen, from somebody who speaks first.
 cat >greets.sh <<'END'
@@ -227,13 +227,13 @@ say '{"jsonrpc":"2.0","method":"hello"}'
 say '{"jsonrpc":"2.0","method":"hello"}'
 exec "$1" header
 END
-expect 6 '' 'duplex call: the peer does not speak line framing (it answered in the other one), but header framing: pass --framing header' \
+expect 6 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "Starting up..." (it breaks strict clients)\nduplex call: the peer does not speak line framing (it answered in the other one), but header framing: pass --framing header' \
     call -f line echo -- bash greets.sh "$echo"
 run call --json -f header echo -- "${py[@]}"
 json 'e["exit"] == 6 and e["kind"] == "violation"'
 expect 6 '' 'duplex call: x: a response with both "result" and "error"' \
     call x -- sh -c 'read -r line; echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1,\"error\":{\"code\":1,\"message\":\"\"}}"; read -r line'
-expect 6 '' 'duplex call: x: too much text that belongs to no message*' \
+expect 6 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "no" (it breaks strict clients)\nduplex call: x: too much text that belongs to no message*' \
     call x --stop-timeout 0 -- "$python" -c 'print("no\n" * 2000, flush=True); import time; time.sleep(9)'
 
 # --- The protocol ------------------------------------------------------------------------------

@@ -339,7 +339,7 @@ with 0 'Revision     2024-11-05' '' info -- older
 with 7 '' 'initialize' tools -- unfit
 with 5 '' '(--start-timeout)' tools --start-timeout 200ms -- silent
 with 6 '' 'framing' tools -- header
-with 0 '*' '' ping -- noise
+with 0 '*' 'duplex mcp: warning: the server printed text on stdout that is not JSON-RPC: "Server is starting up" (it breaks strict clients)' ping -- noise
 with 0 'Resources (3)' 'resources/templates/list: Method not found (-32601)' info -- partial
 lacks out Templates
 has out 'Prompts (2)'

@@ -214,7 +214,7 @@ json '"id" not in j[0] and j[1]["id"] == 1 and j[4]["error"]["message"] == "ther
 
 # --- Ends --------------------------------------------------------------------------------------
 
-talk 4 '[1]' 'duplex repl: line 2: crash: the peer ended before it answered: the program exited with code 7; it last wrote: about to crash' \
+talk 4 '[1]' 'duplex repl: line 2: crash: the peer ended before it answered: the program exited with code 7; stderr: about to crash' \
     $'echo [1]\ncrash\necho [2]' -- "${py[@]}"
 # One that leaves well has done nothing wrong, unless it is wanted again.
 talk 0 $'[1]\nnull' '' $'echo [1]\nleave code:=0' -- "${peer[@]}"
@@ -234,7 +234,8 @@ broken() {
 }
 broken 6 '' 'duplex repl: the peer ended: message too long: the limit is 67108864 bytes' \
     -f header -- sh -c 'printf "Content-Length: 99999999999\r\n\r\n"; sleep 9'
-broken 6 '' 'duplex repl: the peer ended: too much text that belongs to no message: 1001, the limit is 1000*' -- yes "$tag"
+broken 6 '' "duplex repl: warning: the server printed text on stdout that is not JSON-RPC: \"$tag\" (it breaks strict clients)
+duplex repl: the peer ended: too much text that belongs to no message: 1001, the limit is 1000*" -- yes "$tag"
 broken 4 '' 'duplex repl: the peer ended: it closed its output' -- sh -c 'exec >&-; sleep 9'
 # One that speaks first shows its framing.
 greets=("$python" "$SOURCE/tests/check/repl-greets.py" "$tag")

@@ -151,7 +151,7 @@ static void test_failures(void **state) {
         {"{'answers': {'initialize': {'error': {'code': 5, 'message': 'bad'}}}}",
          "initialize with an error: [5] bad"},
         {"{'answers': {'initialize': 7}}", "sent an invalid response to initialize"},
-        {"{'exit': 3, 'lines': ['oops']}", "code 3; it last wrote: oops"},
+        {"{'exit': 3, 'lines': ['oops']}", "code 3; stderr: oops"},
         {"{'leave': {'initialize': 4}}", "code 4"},
     };
     struct world *world = world_new(NULL);

@@ -155,7 +155,11 @@ static void on_violation(dx_autohand_client *client, const char *phrase, void *u
 static void on_stray(dx_autohand_client *client, dx_text line, void *user) {
     struct talk *talk = user;
     (void)client;
-    cli_tail_keep(&talk->tail, "stdout: ", line);
+    const char *warning = cli_tail_noise(&talk->tail, "the agent", line);
+    if (warning && !cli_voice.json) {
+        show_break(talk);
+        cli_warn("%s", warning);
+    }
     if (cli_voice.json && is_shown(talk, STRAY, line))
         show_json_remark("stray", line);
 }

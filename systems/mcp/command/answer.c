@@ -4,6 +4,7 @@
 
 #include "cli/say.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -166,7 +167,9 @@ static int wait_for_end(struct talk *talk, struct answer *answer) {
 int answer_wait(struct talk *talk, struct answer *answer, dx_status status) {
     if (status != DX_OK)
         return answer->mute ? CLI_REFUSED : tell_unsent(talk, answer, status);
+    talk_waits_for(talk, answer->method, talk->timeout_ms);
     int why = wait_for_end(talk, answer);
+    cli_waiting_end();
     talk_clear_line(talk);
     if (answer->mute)
         return why != CLI_OK ? why : answer->code;

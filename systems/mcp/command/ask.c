@@ -8,6 +8,7 @@
 #include "cli/input.h"
 #include "cli/say.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -297,6 +298,7 @@ static void read_terminal(struct talk *talk) {
 
 void ask_wait(struct talk *talk, uint64_t until) {
     struct pollfd fds[2] = {[1] = {.fd = 0, .events = POLLIN}};
+    cli_waiting_end(); /* the question stands there */
     /* What the server has printed since may look like another question. */
     if (talk->asks && talk->asks->asked != cli_voice.shown) {
         talk_clear_line(talk);

@@ -7,6 +7,7 @@
 #include "cli/say.h"
 #include "cli/traffic.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,11 @@ static void on_violation(dx_mcp_client *client, const dx_event *event, void *use
     struct talk *talk = user;
     (void)client;
     if (event->kind == DX_EVENT_STRAY) {
-        cli_tail_keep(&talk->tail, "stdout: ", event->message);
+        const char *warning = cli_tail_noise(&talk->tail, "the server", event->message);
+        if (warning) {
+            talk_clear_line(talk);
+            cli_warn("%s", warning);
+        }
         return;
     }
     if (!is_shown(talk, VIOLATION, dx_str(event->error.phrase)))
@@ -124,6 +129,7 @@ void news_on_progress(dx_mcp_client *client, dx_mcp_call call, const dx_mcp_prog
         fprintf(stderr, "%.*s%s", (int)len, text, drawn ? "" : "\n");
         cli_count_shown(stderr);
         talk->progress_len = drawn ? len : 0;
+        cli_waiting_end();
     }
     free(text);
 }

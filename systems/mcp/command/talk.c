@@ -8,6 +8,7 @@
 #include "cli/say.h"
 #include "cli/subreaper.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <duplex/version.h>
 
@@ -71,6 +72,19 @@ void talk_wait(struct talk *talk, uint64_t until) {
         ask_wait(talk, until);
     else
         cli_wait(talk->loop, until);
+}
+
+static uint64_t count_messages(const void *user) {
+    const struct talk *talk = user;
+    return talk->client ? dx_mcp_client_statistics(talk->client).messages_in : 0;
+}
+
+void talk_waits_for(const struct talk *talk, const char *what, uint64_t most_ms) {
+    cli_waiting_begin(&(cli_waiting){.what = what,
+                                     .most_ms = most_ms,
+                                     .tail = &talk->tail,
+                                     .messages = count_messages,
+                                     .user = talk});
 }
 
 #define LATE_START \
@@ -235,9 +249,12 @@ static int start(struct talk *talk) {
     uint64_t until = config.mode == DX_MCP_AUTO || config.start_ms > CLI_NEVER / 2
                          ? CLI_NEVER
                          : cli_now() + config.start_ms + LATER_MS;
+    talk_waits_for(talk, config.mode == DX_MCP_LEGACY ? "initialize" : "server/discover",
+                   config.start_ms);
     while (code == CLI_OK && !talk->ready && !talk->closed && !talk_is_interrupted(talk) &&
            cli_now() < until)
         talk_wait(talk, until);
+    cli_waiting_end();
     if (code == CLI_OK && talk_is_interrupted(talk))
         return talk_tell_interrupt();
     if (code == CLI_OK && !talk->ready && !talk->closed)

@@ -67,6 +67,8 @@ int talk_close(struct talk *talk, int code);
 
 /* Waits for what comes next, at the latest until `until`. */
 void talk_wait(struct talk *talk, uint64_t until);
+/* On a terminal the user sees that `what` is waited for, until cli_waiting_end(). */
+void talk_waits_for(const struct talk *talk, const char *what, uint64_t most_ms);
 bool talk_is_interrupted(const struct talk *talk);
 int talk_tell_interrupt(void);
 /* It failed: one line, and what the server wrote to its standard error. Returns the code. */

@@ -1,0 +1,198 @@
+"""Servers that misbehave: what duplex says about them, with the exact text. Usage: trouble.py DUPLEX"""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from screen import Screen
+
+DUPLEX = sys.argv[1]
+PYTHON = sys.executable
+failed = False
+
+
+def complain(what, *more):
+    global failed
+    failed = True
+    print("%s:" % what, *more, sep="\n  ")
+
+
+def run(*words, **more):
+    done = subprocess.run([DUPLEX, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=60, text=True, **more)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(what, code, out, err, *words, **more):
+    """The whole of both outputs; a list are parts of it."""
+    found = run(*words, **more)
+    for wanted, text in ((out, found[1]), (err, found[2])):
+        parts = wanted if isinstance(wanted, list) else None
+        if found[0] != code or (text != wanted if parts is None else any(part not in text for part in parts)):
+            complain("%s: duplex %s" % (what, " ".join(words)), *map(repr, found), "expected %r" % (wanted,))
+            return
+
+
+def write(name, text):
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+# 1. Text on stdout.
+
+write("noisy.py", r'''
+import json, sys, time
+how = sys.argv[1]
+def send(message):
+    text = json.dumps(message, indent=2 if how == "pretty" else None)
+    if how == "glued":
+        text = "DEBUG sends " + json.dumps(message, separators=(",", ":"))
+    if how == "between":
+        print("DEBUG sends something")
+    print(text, flush=True)
+if how == "before":
+    print("DEBUG \x1b[31mred\u202e" + "x" * 500, flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        send({"jsonrpc": "2.0", "id": message["id"], "result": {"protocolVersion": message["params"]["protocolVersion"],
+              "capabilities": {"tools": {}}, "serverInfo": {"name": "n", "version": "1"}}})
+    elif message.get("method") == "tools/list":
+        send({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}})
+    elif "id" in message:
+        send({"jsonrpc": "2.0", "id": message["id"], "result": {}})
+''')
+NOISY = [PYTHON, "noisy.py"]
+
+
+def noise(command, text, who="the server", more=""):
+    return 'duplex %s: warning: %s printed text on stdout that is not JSON-RPC: "%s" (it breaks strict clients%s)\n' % (
+        command, who, text, more)
+
+
+LONG = r"DEBUG \x1b[31mred\u202e" + "x" * 43 + "…"
+expect("no noise", 0, "add\n", "", "mcp", "tools", "--", *NOISY, "quiet")
+expect("noise before", 0, "add\n", noise("mcp", LONG), "mcp", "tools", "--", *NOISY, "before")
+expect("noise between, once", 0, "add\n", noise("mcp", "DEBUG sends something"), "mcp", "tools", "--", *NOISY, "between")
+expect("noise with --json", 0, ['"add"'], noise("mcp", "DEBUG sends something"), "mcp", "tools", "--json", "--", *NOISY, "between")
+GLUED = noise("mcp", 'DEBUG sends {"jsonrpc":"2.0","id":1,"result":{"protocolVersi…', more=", and the message on that line is lost")
+expect("noise on the same line", 5, "", [GLUED, "initialize"], "mcp", "tools", "--ids", "counter", "--start-timeout", "500ms", "--",
+       *NOISY, "glued")
+expect("JSON over many lines", 5, "", ["duplex mcp: JSON over many lines: this framing needs one message on one line\n"],
+       "mcp", "tools", "--start-timeout", "500ms", "--", *NOISY, "pretty")
+expect("call", 0, "{}\n", noise("call", "DEBUG sends something"), "call", "-p", "mcp", "ping", "--", *NOISY, "between")
+expect("notify", 0, "", noise("notify", "DEBUG sends something"), "notify", "-p", "mcp", "notifications/cancelled", "requestId:=1",
+       "--", *NOISY, "between")
+expect("bench", 0, ["ping"], [noise("bench", "DEBUG sends something")], "bench", "-p", "mcp", "ping", "--count", "5", "--starts", "2",
+       "--", *NOISY, "between")
+write("mock.json", json.dumps({"duplex-mock": 1, "start": [{"delay": "300ms"}]}))
+expect("mock", 0, "", noise("mock", "up", "the program"), "mock", "-p", "jsonrpc", "mock.json", "--", "sh", "-c", "echo up; sleep 0.6")
+
+# 4. A server that crashes, and one that hangs.
+
+write("key.mjs", '''
+const key = process.env.WEATHER_API_KEY;
+if (!key) throw new Error("WEATHER_API_KEY is missing");
+''')
+write("key.py", '''
+import os
+def main():
+    return os.environ["WEATHER_API_KEY"]
+main()
+''')
+clean = {name: value for name, value in os.environ.items() if name != "WEATHER_API_KEY"}
+if subprocess.run(["sh", "-c", "command -v node"], stdout=subprocess.DEVNULL, check=False).returncode == 0:
+    for command in (["mcp", "tools"], ["call", "-p", "mcp", "tools/list"]):
+        expect("node crashes", 4, "", ["the program exited with code 1; stderr: Error: WEATHER_API_KEY is missing\n", "key.mjs:3"],
+               *command, "--", "node", "key.mjs", env=clean)
+for command in (["mcp", "tools"], ["call", "-p", "mcp", "tools/list"]):
+    expect("python crashes", 4, "", ["the program exited with code 1; stderr: KeyError: 'WEATHER_API_KEY'\n", "key.py"],
+           *command, "--", PYTHON, "key.py", env=clean)
+# 2. With the key it runs: the environment is the shell's.
+expect("the environment", 4, "", ["the program exited with code 7"], "mcp", "tools", "--", "sh", "-c", 'exit "$WEATHER_API_KEY"',
+       env={**clean, "WEATHER_API_KEY": "7"})
+expect("a clean environment", 4, "", ["KeyError: 'WEATHER_API_KEY'"], "mcp", "tools", "--clean-env", "--", PYTHON, "key.py",
+       env={**clean, "WEATHER_API_KEY": "7"})
+
+
+def at_terminal(words, seconds, width=100):
+    """What stood on the last row of the screen over time, and all of it in the end."""
+    screen = Screen(width)
+    rows = []
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ["TERM"] = "xterm"
+        os.environ["NO_COLOR"] = "1"
+        os.execv(DUPLEX, [DUPLEX, *words])
+    import fcntl, struct, termios
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if not select.select([fd], [], [], 0.1)[0]:
+            continue
+        try:
+            got = os.read(fd, 65536)
+        except OSError:
+            break
+        screen.feed(got)
+        row = "".join(screen.rows[screen.row]).rstrip()
+        if row and (not rows or rows[-1] != row):
+            rows.append(row)
+    else:
+        complain("%s: still running" % words)
+    os.close(fd)
+    os.waitpid(pid, 0)
+    return rows, ["".join(row).rstrip() for row in screen.rows]
+
+
+write("slow.py", r'''
+import json, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        time.sleep(1.2)
+        for number in range(int(sys.argv[2])):
+            print("line", number, file=sys.stderr, flush=True)
+        time.sleep(float(sys.argv[1]))
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"protocolVersion": message["params"]["protocolVersion"],
+              "capabilities": {}, "serverInfo": {"name": "n", "version": "1"}}}), flush=True)
+    elif "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {}}), flush=True)
+''')
+
+
+def waits(what, wanted, left, words, **more):
+    rows, screen = at_terminal(words, 30, **more)
+    for text in wanted:
+        if text not in rows:
+            complain("%s: %r never stood there" % (what, text), *rows)
+    for row in screen:
+        if "waiting for" in row:
+            complain("%s: the line was not erased" % what, *screen)
+    if [row for row in screen if row] != left:
+        complain("%s: left on the screen" % what, *screen)
+
+
+for command, most in ((["call", "-p", "mcp", "ping"], 60), (["mcp", "info"], 30)):
+    rows, _ = at_terminal([*command, "--start-timeout", "9s", "--", PYTHON, "slow.py", "3", "0"], 30)
+    for second in 2, 3:
+        text = "waiting for initialize… %d s, 9 s at most; the server wrote nothing" % second
+        if text not in rows:
+            complain("%s: %r never stood there" % (command, text), *rows)
+    if any("waiting for initialize… 1 s" in row for row in rows):
+        complain("it comes before two seconds", *rows)
+waits("erased", ["waiting for initialize… 3 s, 9 s at most; the server wrote 3 lines to stderr"], ["{}"],
+      ["call", "-p", "mcp", "ping", "--start-timeout", "9s", "--", PYTHON, "slow.py", "3", "3"])
+waits("one line", ["waiting for initialize… 2 s, 9 s at most; the server wrote 1 line to stderr"], ["{}"],
+      ["call", "-p", "mcp", "ping", "--start-timeout", "9s", "--", PYTHON, "slow.py", "2", "1"])
+waits("a narrow terminal", ["waiting for initialize… 2 s, 9"], ["{}"],
+      ["call", "-p", "mcp", "ping", "--start-timeout", "9s", "--", PYTHON, "slow.py", "2", "1"], width=33)
+expect("no terminal", 0, "{}\n", "", "call", "-p", "mcp", "ping", "--", PYTHON, "slow.py", "2", "1")
+
+sys.exit(failed)

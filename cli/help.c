@@ -203,6 +203,9 @@ static void put_synopsis(FILE *out, const char *lead, const cli_verb *verb, cons
 static void put_verbs(FILE *out) {
     fputs("\nCommands:\n", out);
     for (const cli_verb *const *verb = cli_verbs; *verb; verb++) {
+        for (const char *const *row = cli_command.headings; row && row[0]; row += 2)
+            if (strcmp(row[0], (*verb)->name) == 0)
+                fprintf(out, " %s:\n", row[1]);
         fprintf(out, "  %-9s ", (*verb)->name);
         put_wrapped(out, (*verb)->summary, strlen((*verb)->summary), 12, 12);
     }

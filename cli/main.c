@@ -13,11 +13,14 @@
 #include <unistd.h>
 
 const cli_verb *const cli_verbs[] = {
-    &cli_call,   &cli_notify, &cli_repl,     &cli_bench_verb, &cli_list_verb, &cli_describe,
-    &cli_tap,    &cli_lint,   &cli_timeline, &cli_replay,     &cli_mock,      &cli_check,
-    &cli_schema, &cli_run,    &cli_ps,       &cli_logs,       &cli_restart,   &cli_down,
-    &cli_hermes, &cli_mcp,    &cli_reginald, &cli_finecode,   &cli_autohand,  &cli_demo,
-    &cli_docs,   NULL,
+    &cli_call,      &cli_notify,   &cli_repl,     &cli_bench_verb,                /* call */
+    &cli_tap,       &cli_timeline, &cli_lint,     &cli_replay,                    /* record */
+    &cli_check,     &cli_mock,                                                    /* test */
+    &cli_run,       &cli_ps,       &cli_logs,     &cli_restart,    &cli_down,     /* run */
+    &cli_list_verb, &cli_describe, &cli_schema,                                   /* look up */
+    &cli_mcp,       &cli_hermes,   &cli_reginald, &cli_finecode,   &cli_autohand, /* systems */
+    &cli_demo,      &cli_docs,                                                    /* learn */
+    NULL,
 };
 
 /* duplex NAME is duplex-NAME, if there is such a program. Returns only if not. */

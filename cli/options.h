@@ -111,6 +111,8 @@ typedef struct cli_verb {
     const cli_subcommand *subcommands; /* may be NULL */
     /* Words that people try, and what they mean: "call", "tools call", …, NULL; may be NULL. */
     const char *const *guesses;
+    /* The command itself: its commands in groups: the first of each, and the heading above it. */
+    const char *const *headings;
     /* Letters that keep an old meaning in this command for one release, with a warning:
      * "c=connect p=progress"; may be NULL. */
     const char *old_letters;

@@ -38,6 +38,13 @@ static const char *const examples[] = {
     NULL,
 };
 
+static const char *const headings[] = {
+    "call",  "Call a server", "tap", "Record and inspect",
+    "check", "Test",          "run", "Keep servers running",
+    "list",  "Look up",       "mcp", "Complete systems",
+    "demo",  "Learn",         NULL,
+};
+
 static const char *const guesses[] = {
     "record",      "tap",           "watch",     "tap",
     "proxy",       "tap",           "sniff",     "tap",
@@ -76,6 +83,7 @@ const cli_verb cli_command = {
                " PATH.",
     .shown = "help version completion",
     .guesses = guesses,
+    .headings = headings,
     .groups = groups,
     .examples = examples,
     .codes = "134567",

@@ -146,7 +146,7 @@ for help in sorted(pathlib.Path(sys.argv[1]).glob("*.help")):
     body = head.split("\n\n", 2)[2] + "\n\n" + (tail.partition("\n\n")[2] if tail else "")
     for part in re.split(r"\n\n|\n(?=  -)", body):
         part = re.sub(r"^[A-Z][\w, -]+:(\n|$)", "", part)
-        if part.startswith("  ") and not part.startswith("  -"):
+        if part.startswith(" ") and not part.startswith("  -"):
             continue  # the list of commands
         if flat(part) not in page:
             fail(f"{name}: the page lacks: {flat(part)}")

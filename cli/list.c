@@ -176,7 +176,7 @@ static const char *const examples[] = {
     "List the methods of MCP:",
     "duplex list mcp",
     "List the methods of an OpenRPC document, for a script:",
-    "duplex list --json systems/mcp/mcp.openrpc.json",
+    "duplex describe --openrpc mcp >mcp.json && duplex list --json ./mcp.json",
     NULL,
 };
 

@@ -186,8 +186,8 @@ static const char *const examples[] = {
     "duplex schema call.json",
     "Validate standard input:",
     "echo '{\"name\":\"add\"}' | duplex schema call.json -",
-    "Report every error of a file, for a script:",
-    "echo '{\"arguments\":1}' >wrong.json; duplex schema --all --json call.json wrong.json",
+    "Report every error as JSON:",
+    "echo '{\"arguments\":1}' | duplex schema --all --json call.json - || echo \"exit code $?\"",
     NULL,
 };
 

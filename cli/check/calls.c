@@ -1,6 +1,7 @@
 /* Which requests may be sent to a program that nobody knows. */
 #include "cli/check/scene.h"
 
+#include "cli/describe/nearest.h"
 #include "cli/input.h"
 #include "cli/say.h"
 
@@ -87,7 +88,7 @@ static int take_given(check_plan *plan, dx_protocol *protocol, const char *word)
     if (params && (dx_json_check(dx_str(params), DX_DEPTH_MAX, NULL) != DX_FAULT_NONE ||
                    (params[0] != '{' && params[0] != '[')))
         return cli_fail(CLI_USAGE, "--call: expected METHOD or METHOD={JSON}, got '%s'", word);
-    return CLI_OK;
+    return cli_check_method(protocol, "--call", method);
 }
 
 static void take_own(check_plan *plan, dx_protocol *protocol, dx_side us) {

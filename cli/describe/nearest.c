@@ -103,6 +103,17 @@ char *cli_nearest(const dx_protocol *protocol, const char *word) {
     return cli_nearest_of(method_at, protocol, word);
 }
 
+int cli_check_method(const dx_protocol *protocol, const char *option, const char *method) {
+    const dx_protocol_facts *facts = dx_protocol_facts_of(protocol);
+    bool is_known = facts->open || dx_protocol_find(protocol, dx_str(method));
+    char *hint = is_known ? NULL : cli_near_hint(method_at, protocol, method, "");
+    int code = hint && *hint ? cli_fail_hint(CLI_USAGE, hint, "%s: %s has no method '%s'", option,
+                                             facts->name, method)
+                             : CLI_OK;
+    free(hint);
+    return code;
+}
+
 char *cli_near_method(const dx_protocol *protocol, const char *word, const char *otherwise) {
     return cli_near_hint(method_at, protocol, word, otherwise);
 }

@@ -130,7 +130,7 @@ static int take_one(struct mock *mock, dx_text word) {
         return cli_fail(CLI_NO_START, "out of memory");
     if (method && !*method)
         return cli_fail(CLI_USAGE, "--fault: missing method after '@'");
-    return CLI_OK;
+    return method ? cli_check_method(mock->protocol, "--fault", method) : CLI_OK;
 }
 
 /* Both are in how a message is written. (Two framings are told by who knows which one is spoken.)

@@ -40,6 +40,7 @@ expect 2 '' "--json, --tap and --junit can't be combined" -p mcp --tap --junit -
 expect 2 '"kind":"usage"' '' -p mcp --tap --json -- true
 expect 2 '' '--jobs: expected 1 to 4, got 5' -p mcp --jobs 5 -- true
 expect 2 '' '--jobs: expected 1 to 4, got 0' -p mcp --jobs 0 -- true
+expect 2 '' $'--call: mcp has no method \'tools/lst\'\nhint: did you mean tools/list?' -p mcp --call tools/lst -- true
 expect 2 '' '--call: missing method' -p mcp --call '={}' -- true
 expect 2 '' "--call: expected METHOD or METHOD={JSON}, got 'a=1'" -p mcp --call a=1 -- true
 expect 2 '' "--call: expected METHOD or METHOD={JSON}, got 'a={'" -p mcp --call 'a={' -- true

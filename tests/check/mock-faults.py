@@ -486,6 +486,7 @@ def wrong_words():
     fails("--fault: unknown fault 'dies-writting'\nhint: did you mean dies-writing?", "--fault", "dies-writting")
     fails("--fault: unknown fault ''\nhint: 'duplex mock --list-faults' lists them", "--fault", "nul,")
     fails("--fault: missing method after '@'", "--fault", "nul@")
+    fails("--fault: mcp has no method 'tools/lst'\nhint: did you mean tools/list?", "-p", "mcp", "--fault", "nul@tools/lst")
     fails("the fault header-lf needs the header framing, which the protocol does not use\nhint: add --framing header", "--fault", "header-lf", "-p", "mcp")
     fails("the fault pretty needs the line framing, which the protocol does not use\nhint: add --framing line", "--fault", "pretty", "-p", "lsp")
     fails("the fault pretty needs the line framing, not header", "--fault", "pretty", "-f", "header")

@@ -313,5 +313,5 @@ test("a page that was cut off says so", async (t) => {
     const whole = readFileSync(file, "utf8"), script = whole.slice(whole.lastIndexOf("<script>"));
     writeFileSync(file, whole.slice(0, whole.indexOf('id="c0"') + 50) + "</script>" + script);
     const { page } = await openPage(await openBrowser(t), file);
-    assert.match(await text(page, "#notices"), /may not be whole/);
+    assert.match(await text(page, "#notices"), /may be incomplete/);
 });

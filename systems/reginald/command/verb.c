@@ -67,8 +67,7 @@ static const char *const examples[] = {
     "List the flags of that command:",
     "duplex reginald --plugin-dir build/examples sleep --help",
     "Check the tasks of a configuration without running them:",
-    "duplex reginald --plugin-dir build/examples -c build/examples/workstation.toml --dry-run"
-    " attend",
+    "duplex reginald --plugin-dir build/examples -n -c build/examples/workstation.toml attend",
     NULL,
 };
 

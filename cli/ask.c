@@ -1,5 +1,6 @@
 /* Calls and notifications in a session. */
 #include "cli/contact.h"
+#include "cli/describe/nearest.h"
 #include "cli/say.h"
 
 #include <stdlib.h>
@@ -169,16 +170,57 @@ int session_tell_unsent(cli_session *session, const char *method, dx_status stat
     return code;
 }
 
-bool session_is_wrong_verb(const cli_session *session, const char *method, bool notification,
-                           const char *command) {
-    const dx_method *rule = dx_protocol_find(session->protocol, dx_str(method));
-    const char *check = session->options->check;
-    if (!rule || !rule->from_host || !rule->notification == !notification ||
-        (check && strcmp(check, "both") != 0))
+/* Are messages checked that we send? */
+static bool is_checked(const cli_peer_options *options) {
+    return !options->check || strcmp(options->check, "both") == 0;
+}
+
+static bool is_wrong_kind(const dx_protocol *protocol, const char *method, bool notification,
+                          const char *command) {
+    const dx_method *rule = dx_protocol_find(protocol, dx_str(method));
+    if (!rule || !rule->from_host || !rule->notification == !notification)
         return false;
     cli_fail(CLI_MISFIT, "%s is a %s: use %s%s", method, notification ? "request" : "notification",
              command, notification ? "call" : "notify");
     return true;
+}
+
+bool session_is_wrong_verb(const cli_session *session, const char *method, bool notification,
+                           const char *command) {
+    return is_checked(session->options) &&
+           is_wrong_kind(session->protocol, method, notification, command);
+}
+
+static int check_method(const dx_protocol *protocol, const char *name, const char *method,
+                        bool notification) {
+    static const char otherwise[] = "--check off sends any method";
+    const dx_method *rule = dx_protocol_find(protocol, dx_str(method));
+    char *hint = NULL;
+    if (rule && !rule->from_host)
+        return cli_fail_hint(CLI_MISFIT, otherwise, "'%s' is a method that only the server calls",
+                             method);
+    if (rule || dx_protocol_facts_of(protocol)->open)
+        return is_wrong_kind(protocol, method, notification, "duplex ") ? CLI_MISFIT : CLI_OK;
+    char *near = cli_nearest(protocol, method);
+    if (near && asprintf(&hint, "did you mean %s? (%s)", near, otherwise) < 0)
+        hint = NULL;
+    int code =
+        cli_fail_hint(CLI_MISFIT, hint ? hint : otherwise, "%s has no method '%s'", name, method);
+    free(hint);
+    free(near);
+    return code;
+}
+
+int cli_session_check_method(const cli_peer_options *options, const char *method,
+                             bool notification) {
+    dx_protocol *protocol = NULL;
+    const char *name = options->protocol;
+    if (!name || !is_checked(options) ||
+        dx_protocol_open(dx_str(name), NULL, &protocol, NULL) != DX_OK)
+        return CLI_OK;
+    int code = check_method(protocol, name, method, notification);
+    dx_protocol_free(protocol);
+    return code;
 }
 
 int session_tell_failure(cli_session *session, const char *method, const struct failure *failure) {

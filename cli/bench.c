@@ -156,10 +156,10 @@ static int find_out(struct work *work, const cli_words *words) {
     cli_peer_options *peer = &work->peer;
     const char *method = words->at[0];
     int code = session_check(peer, work->command);
-    if (code == CLI_OK && peer->protocol && strcmp(peer->protocol, "auto") == 0) {
-        cli_catch_signals();
-        code = session_detect(peer, work->command, &peer->protocol);
-    }
+    if (code == CLI_OK && peer->protocol && strcmp(peer->protocol, "auto") == 0)
+        code = session_detect_name(peer, work->command, &peer->protocol);
+    if (code == CLI_OK && method)
+        code = cli_session_check_method(peer, method, false);
     if (code != CLI_OK)
         return code;
     work->method =

@@ -117,16 +117,30 @@ static int say(struct target *target, const char *kind, const char *method, cons
                            : cli_session_call(target->session, method, params, print_result, user);
 }
 
+/* Whether the protocol has these methods is known before anything is started. */
+static int check_methods(const cli_words *words, const cli_peer_options *peer, const char *kind) {
+    int code = CLI_OK;
+    size_t i = 0;
+    for (char **group = words->at; group && code == CLI_OK;
+         group = cli_next_group(words, group), i++)
+        code = cli_session_check_method(
+            peer, group[0], strcmp(words->kinds[i] ? words->kinds[i] : kind, "notify") == 0);
+    return code;
+}
+
 /* Words that no option stands before are of the given kind. */
 static int say_all(const cli_words *words, const struct call_options *options, const char *kind) {
     struct target target = {.options = options};
     size_t count;
     if (!check_groups(words, &count))
         return CLI_USAGE;
+    int code = options->in ? CLI_OK : check_methods(words, &options->peer, kind);
+    if (code != CLI_OK)
+        return code;
     char **params = read_params(words, count);
     if (!params)
         return CLI_USAGE;
-    int code = open_target(&target, words->command);
+    code = open_target(&target, words->command);
     if (code == CLI_OK) {
         size_t i = 0;
         for (char **group = words->at; group && code == CLI_OK;

@@ -87,8 +87,13 @@ struct cli_session {
 int session_check(const cli_peer_options *options, char *const *command);
 /* The framing that a session begins with. */
 dx_framing session_framing(const cli_session *session);
-/* The name of the protocol that the peer speaks, found out by trying. CLI_OK, or told. */
-int session_detect(const cli_peer_options *options, char **command, const char **ret_name);
+/* Finds out which protocol the peer speaks: sets session->protocol, and session->main if the peer
+ * that was asked can be used. CLI_OK, or told. */
+int session_detect(cli_session *session, const char **ret_name);
+/* Only the name; the peer is ended again. */
+int session_detect_name(const cli_peer_options *options, char **command, const char **ret_name);
+/* Is nothing of the peer recorded or shown? Then it may already have been talked to. */
+bool session_is_unseen(const cli_session *session);
 
 /* cli_session_open() with somebody who listens from the beginning; `ears` may be NULL. */
 int session_open(const cli_peer_options *options, char **command, const struct session_ears *ears,

@@ -132,6 +132,11 @@ static bool is_auto(const cli_session *session) {
     return !framing || strcmp(framing, "auto") == 0;
 }
 
+bool session_is_unseen(const cli_session *session) {
+    const cli_peer_options *options = session->options;
+    return !options->record && !options->show && !options->errors;
+}
+
 int session_change_framing(cli_session *session) {
     dx_framing wrong = session->main->framing;
     dx_framing right = other_framing(wrong);
@@ -152,9 +157,8 @@ int session_change_framing(cli_session *session) {
              dx_framing_name(right), dx_framing_name(right));
     contact_free(session->main);
     /* What it said so far was neither recorded nor shown. */
-    const cli_peer_options *options = session->options;
-    bool unseen = !options->record && !options->show && !options->errors;
-    bool adopt = unseen && session->other && session->other->heard && !session->other->probe;
+    bool adopt = session_is_unseen(session) && session->other && session->other->heard &&
+                 !session->other->probe;
     session->main = adopt ? session->other : contact_new(session, right, false);
     if (adopt)
         session->other = NULL;
@@ -376,29 +380,45 @@ static int prepare(cli_session *session, const char *name) {
     return code == CLI_OK ? open_files(session) : code;
 }
 
-static int begin(cli_session *session) {
-    const char *name = session->options->protocol;
+static int open_loop(cli_session *session) {
+    const cli_peer_options *options = session->options;
     dx_error error = {.fault = DX_FAULT_NONE};
-    int code = CLI_OK;
-    if (name && strcmp(name, "auto") == 0) {
-        cli_catch_signals();
-        code = session_detect(session->options, session->command, &name);
+    cli_catch_signals();
+    session->loop = options->loop;
+    if (!session->loop &&
+        cli_loop_new(options->keep_daemons || options->connect, &session->loop, &error) != DX_OK)
+        return cli_fail(CLI_NO_START, "%s", error.phrase);
+    return CLI_OK;
+}
+
+/* The protocol, the loop and the files. */
+static int equip(cli_session *session) {
+    const char *name = session->options->protocol;
+    if (!name || strcmp(name, "auto") != 0) {
+        int code = prepare(session, name ? name : "jsonrpc");
+        return code == CLI_OK ? open_loop(session) : code;
     }
+    int code = open_loop(session);
     if (code == CLI_OK)
-        code = prepare(session, name ? name : "jsonrpc");
+        code = session_detect(session, &name);
+    if (code == CLI_OK)
+        code = read_init(session);
+    return code == CLI_OK ? open_files(session) : code;
+}
+
+static int begin(cli_session *session) {
+    int code = equip(session);
     if (code != CLI_OK)
         return code;
-    cli_catch_signals();
-    session->loop = session->options->loop;
-    if (!session->loop && cli_loop_new(session->options->keep_daemons || session->options->connect,
-                                       &session->loop, &error) != DX_OK)
-        return cli_fail(CLI_NO_START, "%s", error.phrase);
     session->began_us = dx_recorder_now_us();
-    session->main = contact_new(session, session_framing(session), false);
     session->limiter = dx__log_limiter_new(session->loop, on_summary, session);
+    bool is_new = !session->main;
+    if (is_new)
+        session->main = contact_new(session, session_framing(session), false);
     if (!session->main || !session->limiter)
         return cli_fail(CLI_NO_START, "no memory");
-    contact_open(session->main);
+    if (is_new)
+        contact_open(session->main);
     return session_shake_hands(session);
 }
 

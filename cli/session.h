@@ -48,6 +48,10 @@ int cli_session_close(cli_session *session, int code);
 /* One request; params is JSON text or NULL. CLI_OK: on_result had it. Everything else is told. */
 int cli_session_call(cli_session *session, const char *method, const char *params,
                      void (*on_result)(const dx_event *event, void *user), void *user);
+/* Before anything is started: is this a method of a built-in protocol that a host can send?
+ * Protocols from files are checked later, and --check turns it off. CLI_OK, or told. */
+int cli_session_check_method(const cli_peer_options *options, const char *method,
+                             bool notification);
 int cli_session_notify(cli_session *session, const char *method, const char *params);
 
 #endif

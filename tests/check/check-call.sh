@@ -51,18 +51,18 @@ expect 2 '' 'duplex call: --connect and a command exclude each other' call echo 
 for word in --env=A=1 --clean-env --inherit-env --cwd=. --keep-daemons; do
     expect 2 '' 'duplex call: --env, --clean-env, --cwd and --keep-daemons are for a command after --' call echo -c tcp:1 "$word"
 done
-expect 2 '' 'duplex call: --no-handshake and --init exclude each other' call -p mcp --no-handshake --init '{}' x -- "$echo" line
+expect 2 '' 'duplex call: --no-handshake and --init exclude each other' call -p mcp --no-handshake --init '{}' ping -- "$echo" line
 expect 2 '' 'duplex call: missing argument after --then' call echo --then -- "$echo" line
 # Nobody answers a handshake here, and nothing is there to be started.
-expect 6 '' 'duplex call: the peer answered none of the handshakes that were tried (*' call -p auto x -- cat
+expect 6 '' "duplex call: can't detect the protocol: no valid response to a handshake (tried *" call -p auto x -- cat
 expect 3 '' 'duplex call: cannot start /nonexistent: *' call -p auto x -- /nonexistent
 expect 4 '' 'duplex call: the peer ended in the handshake: the program exited with code 1; stderr: no config' \
     call -p auto x -- sh -c 'echo no config >&2; exit 1'
 expect 4 '' $'duplex call: the peer ended in the handshake: the program exited with code 1\n  stdout: no config' \
     call -p auto x -- sh -c 'echo no config; exit 1'
-expect 5 '' 'duplex call: the peer answered none of the handshakes that were tried (*' \
+expect 5 '' "duplex call: can't detect the protocol: no response in time (tried *" \
     call -p auto x -- sh -c 'echo loading >&2; exec sleep 20'
-[[ $(cat err) == *', and said nothing in time: pass --protocol'$'\n''  loading' ]] || complain "$last: $(cat err)"
+[[ $(cat err) == *'; pass --protocol, or a longer --start-timeout'$'\n''  loading' ]] || complain "$last: $(cat err)"
 expect 2 '' 'duplex call: missing argument before --then' call echo --then --then echo -- "$echo" line
 expect 0 null '' call --then echo -- "$echo" line
 expect 2 '' 'duplex call: missing argument before --notify' call --then --notify echo -- "$echo" line

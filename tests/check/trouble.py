@@ -120,6 +120,84 @@ expect("the environment", 4, "", ["the program exited with code 7"], "mcp", "too
 expect("a clean environment", 4, "", ["KeyError: 'WEATHER_API_KEY'"], "mcp", "tools", "--clean-env", "--", PYTHON, "key.py",
        env={**clean, "WEATHER_API_KEY": "7"})
 
+# 7. A method that a built-in protocol does not have is refused before anything is started.
+
+for command in "call", "bench":
+    expect("unknown method", 7, "", "duplex %s: mcp has no method 'tools/lst'\nhint: did you mean tools/list? (--check off sends any method)\n"
+           % command, command, "-p", "mcp", "tools/lst", "--", "touch", "started")
+expect("a method like no other", 7, "", "duplex call: mcp has no method 'xyzzy'\nhint: --check off sends any method\n",
+       "call", "-p", "mcp", "xyzzy", "--", "touch", "started")
+expect("the second method", 7, "", ["duplex call: mcp has no method 'tools/lst'\n"], "call", "-p", "mcp", "ping", "--then", "tools/lst",
+       "--", "touch", "started")
+expect("a method of the server", 7, "", "duplex call: 'sampling/createMessage' is a method that only the server calls\n"
+       "hint: --check off sends any method\n", "call", "-p", "mcp", "sampling/createMessage", "--", "touch", "started")
+expect("a notification", 7, "", "duplex call: notifications/cancelled is a notification: use duplex notify\n", "call", "-p", "mcp",
+       "notifications/cancelled", "--", "touch", "started")
+if os.path.exists("started"):
+    complain("a server was started for a method that does not exist")
+expect("any method", 0, "{}\n", "", "call", "-p", "mcp", "--check", "off", "tools/lst", "--", *NOISY, "quiet")
+
+# 8. The protocol is detected with one start if one is enough, within --start-timeout.
+
+write("counted.py", r'''
+import json, os, sys
+with open("starts", "a") as file:
+    file.write("x")
+if sys.argv[1] == "silent":
+    import time
+    time.sleep(60)
+if sys.argv[1] == "mcp":
+    with open("noisy.py") as file:
+        sys.argv = ["noisy.py", "quiet"]
+        exec(file.read())
+while True:
+    length = 0
+    while (line := sys.stdin.buffer.readline()).strip():
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.split(b":")[1])
+    if not line:
+        break
+    message = json.loads(sys.stdin.buffer.read(length))
+    if "id" in message:
+        body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"capabilities": {}} if message["method"] == "initialize" else None})
+        sys.stdout.write("Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        sys.stdout.flush()
+    elif message["method"] == "exit":
+        break
+''')
+
+
+def starts(what, wanted, code, out, err, *words):
+    if os.path.exists("starts"):
+        os.unlink("starts")
+    expect(what, code, out, err, *words)
+    with open("starts", encoding="ascii") as file:
+        count = len(file.read())
+    if not wanted(count):
+        complain("%s: %d starts" % (what, count))
+
+
+def detected(command, name):
+    return "duplex %s: the server speaks %s; pass --protocol %s to skip the detection\n" % (command, name, name)
+
+
+starts("a language server", lambda count: count == 1, 0, "null\n", detected("call", "lsp"), "call", "-p", "auto", "workspace/symbol",
+       "query=x", "--", PYTHON, "counted.py", "lsp")
+starts("a server that its command line names", lambda count: count == 1, 0, "{}\n", detected("call", "mcp"), "call", "-p", "auto", "ping",
+       "--", PYTHON, "counted.py", "mcp")
+starts("a recording is whole", lambda count: count == 2, 0, "{}\n", detected("call", "mcp"), "call", "-p", "auto", "-o", "trace.jsonl", "ping",
+       "--", PYTHON, "counted.py", "mcp")
+os.link("counted.py", "other.py")
+write("hidden.sh", 'exec "$1" other.py m""cp\n')
+starts("a server that is not named", lambda count: count > 1, 0, "{}\n", detected("call", "mcp"), "call", "-p", "auto", "ping",
+       "--", "sh", "hidden.sh", PYTHON)
+for words, least, most in (["--start-timeout", "1500ms"], 1.5, 4), (["--start-timeout", "7s"], 7, 11):
+    began = time.monotonic()
+    starts("a silent server", lambda count: count > 1, 5, "", ["duplex call: can't detect the protocol: no response in time (tried "],
+           "call", "-p", "auto", *words, "x", "--", PYTHON, "counted.py", "silent")
+    if not least <= time.monotonic() - began <= most:
+        complain("a silent server: %s took %.1f s" % (words, time.monotonic() - began))
+
 
 def at_terminal(words, seconds, width=100):
     """What stood on the last row of the screen over time, and all of it in the end."""

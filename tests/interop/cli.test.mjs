@@ -162,7 +162,7 @@ test("server-everything: errors of tools are results, other errors are errors", 
         mcp(["tools/call", "nome=echo"]),
         mcp(["notifications/initialized"]),
     ]);
-    bad(strange, 7, /^duplex call: no\/such can't be sent: no\/such is no message of mcp$/);
+    bad(strange, 7, /^duplex call: mcp has no method 'no\/such'$/m);
     bad(misfit, 7, /^duplex call: tools\/call can't be sent: .*name/);
     bad(notified, 7, /^duplex call: notifications\/initialized is a notification: use duplex notify$/);
 });
@@ -317,6 +317,6 @@ test("the protocol is found out by trying", async () => {
     ]) {
         const ended = await run(["call", "--protocol", "auto", ...method, "--", ...peer]);
         assert.equal(ended.code, 0, ended.err);
-        assert.ok(ended.err.includes(`the peer speaks ${name} (--protocol ${name} saves finding that out)`), ended.err);
+        assert.ok(ended.err.includes(`the server speaks ${name}; pass --protocol ${name} to skip the detection`), ended.err);
     }
 });

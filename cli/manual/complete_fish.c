@@ -179,7 +179,9 @@ static void put_words(FILE *out, const cli_verb *verb) {
         fputs(")'\n", out);
     }
     if (verb->word == CLI_A_FILE) {
-        fprintf(out, "complete -c duplex -n '__duplex_is \"%s\"' -F\n", verb->name);
+        fprintf(out, "complete -c duplex -n '__duplex_is \"%s\"%s%s%s' -F\n", verb->name,
+                verb->subcommands ? "; and not __duplex_first \"" : "",
+                verb->subcommands ? verb->name : "", verb->subcommands ? "\"" : "");
         return;
     }
     if (offers[verb->word])

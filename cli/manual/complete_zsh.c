@@ -47,9 +47,9 @@ static const char script[] =
     "  print -r -- ${found/#\\~/$HOME}\n"
     "}\n"
     "\n"
-    "# SUBCOMMAND...: the next word of those that begin with the words on the line.\n"
+    "# KIND SUBCOMMAND...: the next word of those that begin with the words on the line.\n"
     "_duplex_subcommand() {\n"
-    "  local i one trail\n"
+    "  local i one trail more=$1\n"
     "  local -aU duplex_next\n"
     "  for (( i = 2; i < CURRENT; i++ )); do\n"
     "    if [[ $words[i] == -* ]]; then\n"
@@ -58,6 +58,7 @@ static const char script[] =
     "      trail+=\"$words[i] \"\n"
     "    fi\n"
     "  done\n"
+    "  shift\n"
     "  for one; do\n"
     "    [[ $one == \"$trail\"* ]] && duplex_next+=(${${one#$trail}%% *})\n"
     "  done\n"
@@ -65,6 +66,8 @@ static const char script[] =
     "    _duplex_some '' tools\n"
     "  elif (( $#duplex_next )); then\n"
     "    _wanted subcommands expl subcommand compadd -a duplex_next\n"
+    "  elif [[ $more == files ]]; then\n"
+    "    _files\n"
     "  else\n"
     "    _duplex_more\n"
     "  fi\n"
@@ -197,7 +200,7 @@ static void put_taking(FILE *out, const cli_verb *verb) {
 static void put_words(FILE *out, const cli_verb *verb) {
     const char *name = cli_word_name(verb);
     if (verb->subcommands) {
-        fputs(" \\\n    '*:word: _duplex_subcommand ", out);
+        fprintf(out, " \\\n    '*:word: _duplex_subcommand %s ", cli_more_name(verb));
         cli_put_subcommands(out, verb, "\"", " ");
         fputs("'", out);
         return;

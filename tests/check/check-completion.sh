@@ -294,6 +294,7 @@ duplex mcp tools --config=servers.json --server fi>files
 duplex mcp tools --config absent.json --server >
 duplex mock --fault result-f>result-fit
 duplex docs tra>trace
+duplex hermes host oth>other.json
 END2
 first_words() { cut -d' ' -f1 | sort -u | paste -sd ' '; }
 for command in mcp hermes reginald finecode autohand; do

@@ -52,7 +52,7 @@ static dx_status read_formats(const dx_allocator *alloc, yyjson_val *value,
         return DX_OK;
     }
     yyjson_doc_free(doc);
-    return status == DX_MISFIT ? misfit(answer, "the result by format is no object") : status;
+    return status == DX_MISFIT ? misfit(answer, "the result by format is not an object") : status;
 }
 
 static dx_status read_code(yyjson_val *value, bool real, dx__finecode_answer *answer) {
@@ -60,7 +60,7 @@ static dx_status read_code(yyjson_val *value, bool real, dx__finecode_answer *an
     if (yyjson_is_int(code) && (!yyjson_is_uint(code) || yyjson_get_uint(code) <= INT64_MAX))
         answer->return_code = yyjson_get_sint(code);
     else if (code || !real)
-        return misfit(answer, "the return code is no integer");
+        return misfit(answer, "the return code is not an integer");
     return DX_OK;
 }
 
@@ -68,7 +68,7 @@ static dx_status read_result(yyjson_val *value, dx__finecode_answer *answer) {
     yyjson_val *result = yyjson_obj_get(value, "result");
     yyjson_val *context = yyjson_obj_get(value, "context");
     if (result && !yyjson_is_obj(result) && !yyjson_is_null(result))
-        return misfit(answer, "the result is no object");
+        return misfit(answer, "the result is not an object");
     answer->result = yyjson_is_obj(result) ? result : NULL;
     answer->context = yyjson_is_obj(context) ? context : NULL;
     return DX_OK;
@@ -80,14 +80,14 @@ static dx_status read_failure(yyjson_val *error, dx__finecode_answer *answer) {
     if (yyjson_is_str(error) && yyjson_get_len(error))
         dx__say(answer->why, sizeof answer->why, dx_json_string(error));
     else
-        dx__say_str(answer->why, sizeof answer->why, "the runner did not say why");
+        dx__say_str(answer->why, sizeof answer->why, "the runner gave no reason");
     return DX_OK;
 }
 
 static dx_status read_members(const dx_allocator *alloc, yyjson_val *value, bool handlers,
                               bool real, bool wanted, dx__finecode_answer *answer) {
     if (!read_status(value, real, &answer->status))
-        return misfit(answer, "the status is neither success, streamed nor stopped");
+        return misfit(answer, "the status must be success, streamed or stopped");
     dx_status status = read_code(value, real, answer);
     if (status == DX_OK && handlers)
         status = read_result(value, answer);
@@ -103,7 +103,7 @@ dx_status dx__finecode_answer_read(const dx_allocator *alloc, yyjson_val *value,
                                    bool real, bool wanted, dx__finecode_answer *ret_answer) {
     *ret_answer = (dx__finecode_answer){.status = DX_FINECODE_SUCCESS};
     if (!yyjson_is_obj(value))
-        return misfit(ret_answer, "the answer is no object");
+        return misfit(ret_answer, "the response is not an object");
     yyjson_val *error = yyjson_obj_get(value, "error");
     if (error)
         return read_failure(error, ret_answer);

@@ -20,7 +20,7 @@ static void answer(const dx_finecode_wm *wm, dx_link *link, dx_request request, 
         (applied || !text[0] || yyjson_mut_obj_add_str(doc, result, "failureReason", text)))
         (void)dx_link_reply(link, request, dx_json_built(result));
     else
-        dx__finecode_back_refuse(link, request, DX_CODE_INTERNAL, "there is no memory", "");
+        dx__finecode_back_refuse(link, request, DX_CODE_INTERNAL, "out of memory", "");
     yyjson_mut_doc_free(doc);
 }
 
@@ -50,7 +50,7 @@ static struct dx__finecode_edit *hold(dx_link *link, const dx_event *event,
             .id = ++wm->last_edit, .runner = runner, .link = link, .next = wm->edits};
     if (!edit || dx_link_keep(link, &edit->event) != DX_OK) {
         dx__free(&wm->alloc, edit);
-        dx__finecode_back_refuse(link, request, DX_CODE_INTERNAL, "there is no memory", "");
+        dx__finecode_back_refuse(link, request, DX_CODE_INTERNAL, "out of memory", "");
         return NULL;
     }
     wm->edits = edit;
@@ -100,7 +100,7 @@ void dx__finecode_back_edit_cancel(dx_finecode_runner *runner, dx_request reques
     if (!edit)
         return;
     (void)take(wm, edit);
-    dx__finecode_back_refuse(edit->link, request, DX_FINECODE_CANCELLED, "it was cancelled", "");
+    dx__finecode_back_refuse(edit->link, request, DX_FINECODE_CANCELLED, "cancelled", "");
     drop(wm, edit);
 }
 

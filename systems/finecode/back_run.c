@@ -125,7 +125,7 @@ static void reply_project(dx__finecode_nested *nested, const dx_finecode_result 
         (void)dx_link_reply(nested->link, nested->event->request, dx_json_built(root));
     else
         dx__finecode_back_refuse(nested->link, nested->event->request, DX_CODE_INTERNAL,
-                                 "there is no memory", "");
+                                 "out of memory", "");
     yyjson_mut_doc_free(doc);
 }
 
@@ -142,7 +142,7 @@ static void on_done(dx_finecode_wm *wm, dx_finecode_run *run, const dx_finecode_
     else if (result->status == DX_FINECODE_FAILED && !is_told)
         dx__finecode_back_refuse(nested->link, request, DX_CODE_INTERNAL, result->why, "");
     else if (nested->is_short)
-        dx__finecode_back_refuse(nested->link, request, DX_CODE_INTERNAL, "there is no memory", "");
+        dx__finecode_back_refuse(nested->link, request, DX_CODE_INTERNAL, "out of memory", "");
     else if (nested->is_workspace)
         (void)dx_link_reply(nested->link, request,
                             dx_json_built(yyjson_mut_doc_get_root(nested->results)));

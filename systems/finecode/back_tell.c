@@ -153,8 +153,7 @@ static void ask(struct question *question, bool (*tell)(struct question *questio
     question->doc = yyjson_mut_doc_new(&alc);
     question->root = question->doc ? yyjson_mut_obj(question->doc) : NULL;
     if (!question->root || !tell(question))
-        dx__finecode_back_refuse(question->link, request, DX_CODE_INTERNAL, "there is no memory",
-                                 "");
+        dx__finecode_back_refuse(question->link, request, DX_CODE_INTERNAL, "out of memory", "");
     else if (question->why[0])
         dx__finecode_back_refuse(question->link, request, DX_CODE_INTERNAL, question->why, "");
     else

@@ -83,9 +83,9 @@ static dx_status cannot_read(char why[DX__FINECODE_WHY], const char *label, int 
     if (error == ENOMEM)
         return DX_ERR_NOMEM;
     if (error == EFBIG)
-        return dx__finecode_why(why, label, "", "it is larger than 1 MiB");
+        return dx__finecode_why(why, label, "", "larger than 1 MiB");
     if (error == EINVAL)
-        return dx__finecode_why(why, label, "", "it is no file");
+        return dx__finecode_why(why, label, "", "not a regular file");
     return dx__finecode_why(why, label, "", strerror_r(error, room, sizeof room));
 }
 

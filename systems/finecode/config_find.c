@@ -100,9 +100,8 @@ static dx_status need_look(struct search *search, char *path, unsigned level) {
     if (search->looked + search->left.count < FOLDERS_MAX)
         return push(&search->alloc, &search->left, path, level);
     dx__free(&search->alloc, path);
-    return fail(
-        search->reterr, DX_ERR_LIMIT, 0, search->folder,
-        "there are more than 10,000 folders; finecode-workspace.toml may name the projects");
+    return fail(search->reterr, DX_ERR_LIMIT, 0, search->folder,
+                "more than 10,000 folders; list the projects in finecode-workspace.toml");
 }
 
 static dx_status look_inside(struct search *search, DIR *folder, const struct place *place) {
@@ -177,7 +176,7 @@ static dx_status take_named(struct search *search, const char *folder, yyjson_va
         const char *path = yyjson_get_str(name);
         if (!is_plain(path))
             return fail(search->reterr, DX_ERR_INVALID, 0, "finecode-workspace.toml: projects",
-                        "expected paths of folders below it, such as \"libs/core\"");
+                        "expected paths of folders below the workspace, such as \"libs/core\"");
         char *whole = strcmp(path, ".") == 0 ? dx__text_copy(&search->alloc, dx_str(folder))
                                              : dx__finecode_join(&search->alloc, folder, path);
         size_t len = whole ? strlen(whole) : 0;

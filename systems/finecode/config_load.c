@@ -48,7 +48,7 @@ static dx_status check_names(dx__finecode_load *load, const char *label, const c
             dx__say_str(place, sizeof place, action);
             dx__say_str(place, sizeof place, ".handlers.");
             dx__say_str(place, sizeof place, yyjson_get_str(name));
-            return invalid(load, label, place, "there are two of this name in one list");
+            return invalid(load, label, place, "duplicate name in one list");
         }
     }
     return DX_OK;
@@ -63,7 +63,7 @@ static dx_status check_table(dx__finecode_load *load, yyjson_val *table, const c
     dx_status status =
         dx__finecode_shape_check(&load->alloc, table, "table", label, place, load->why);
     if (status == DX_OK && yyjson_obj_get(table, "workspace"))
-        status = invalid(load, label, "workspace", "it belongs into finecode-workspace.toml");
+        status = invalid(load, label, "workspace", "belongs in finecode-workspace.toml");
     if (status != DX_OK)
         return status;
     yyjson_obj_foreach(yyjson_obj_get(table, "action"), index, count, key, action) {
@@ -87,18 +87,18 @@ static dx_status find_table(dx__finecode_load *load) {
     if (!load->own && !theirs) {
         load->state = DX_FINECODE_NO_CONFIG;
         return invalid(load, load->pyproject ? pyproject_name : "", "",
-                       load->pyproject ? "there is no [tool.finecode] in it"
-                                       : "there is neither finecode.toml nor pyproject.toml");
+                       load->pyproject ? "[tool.finecode] is missing"
+                                       : "no finecode.toml and no pyproject.toml");
     }
     if (load->own && theirs)
         return invalid(load, "", "",
-                       "both finecode.toml and [tool.finecode] of pyproject.toml are there; only "
-                       "one of them may be");
+                       "found both finecode.toml and [tool.finecode] in pyproject.toml; keep only "
+                       "one of them");
     if (yyjson_obj_get(root, "workspace"))
-        return invalid(load, own_name, "workspace", "it belongs into finecode-workspace.toml");
+        return invalid(load, own_name, "workspace", "belongs in finecode-workspace.toml");
     load->table = load->own ? yyjson_obj_get(root, "finecode") : theirs;
     if (!load->table)
-        return invalid(load, own_name, "", "there is no [finecode] in it");
+        return invalid(load, own_name, "", "[finecode] is missing");
     return load->own ? check_table(load, load->table, own_name, "finecode")
                      : check_table(load, load->table, pyproject_name, "tool.finecode");
 }
@@ -110,7 +110,8 @@ static dx_status read_user(dx__finecode_load *load) {
         return status;
     if (yyjson_is_obj(yyjson_obj_get(root, "finecode")) ||
         yyjson_is_obj(yyjson_obj_get(yyjson_obj_get(root, "tool"), "finecode")))
-        return invalid(load, user_name, "", "its tables stand at the top, not in [finecode]");
+        return invalid(load, user_name, "",
+                       "its tables must be at the top level, not in [finecode]");
     return check_table(load, root, user_name, "");
 }
 
@@ -189,9 +190,9 @@ dx_status dx__finecode_load_all(dx__finecode_load *load, dx_finecode_project *pr
     load->project = project;
     load->state = DX_FINECODE_INVALID;
     if (project->is_unspoken)
-        return invalid(load, "", "", "its path is not UTF-8, so nobody could be told of it");
+        return invalid(load, "", "", "its path is not valid UTF-8 and cannot be sent");
     if (stat(project->path, &about) != 0)
-        return invalid(load, "the folder can't be read", "", strerror_r(errno, room, sizeof room));
+        return invalid(load, "cannot read the folder", "", strerror_r(errno, room, sizeof room));
     dx_status status = read_all(load);
     if (status == DX_OK)
         status = merge(load, overrides);

@@ -155,7 +155,7 @@ static dx_status take(const struct pass *pass, const char *word, bool folded) {
     if (!dx__is_utf8(override.value)) {
         char label[96] = "";
         dx__say(label, sizeof label, (dx_text){name, strcspn(name, "=")});
-        return dx__finecode_why(pass->why, label, "", "the value is not UTF-8");
+        return dx__finecode_why(pass->why, label, "", "the value is not valid UTF-8");
     }
     if ((override.handler.at != NULL) != pass->handlers)
         return DX_OK;

@@ -83,7 +83,7 @@ static dx_status need_node(dx__finecode_load *load, const char *source, const ch
         dx__free(&load->alloc, key);
     } else if (index == DX__FINECODE_PRESETS_MAX) {
         dx__free(&load->alloc, key);
-        return dx__finecode_why(load->why, "", "", "there are more than 64 presets");
+        return dx__finecode_why(load->why, "", "", "more than 64 presets");
     } else {
         load->nodes[load->node_count++] = (dx__finecode_node){.source = key};
     }
@@ -122,7 +122,7 @@ static dx_status take_preset(dx__finecode_load *load, dx__finecode_node *node, c
     yyjson_val *tool = yyjson_obj_get(yyjson_obj_get(root, "tool"), "finecode");
     yyjson_val *table = tool ? tool : yyjson_obj_get(root, "finecode");
     if (!table)
-        return dx__finecode_why(load->why, label, "", "there is no [tool.finecode] in it");
+        return dx__finecode_why(load->why, label, "", "[tool.finecode] is missing");
     dx_status status = check_table(load, table, label, tool ? "tool.finecode" : "finecode");
     if (status == DX_OK)
         status = dx__finecode_file_read(&load->alloc, folder, user_file, user_file, &node->user,
@@ -159,7 +159,7 @@ static dx_status read_preset(dx__finecode_load *load, dx__finecode_node *node, c
         dx__free(&load->alloc, where);
     }
     if (status == DX_OK && !node->doc)
-        status = dx__finecode_why(load->why, label, "", "there is no such file");
+        status = dx__finecode_why(load->why, label, "", "no such file");
     return status;
 }
 

@@ -63,11 +63,12 @@ static dx_status read_handler(dx__finecode_load *load, const dx__finecode_action
         if (!load->complete)
             return DX_GONE;
         return tell(load, action->name, handler.name,
-                    handler.source ? "no file says its env" : "no file says its source");
+                    handler.source ? "its env is missing in every file"
+                                   : "its source is missing in every file");
     }
     for (size_t i = 0; i < action->handler_count; i++)
         if (strcmp(action->handlers[i].name, handler.name) == 0)
-            return tell(load, action->name, handler.name, "there are two of this name");
+            return tell(load, action->name, handler.name, "duplicate name");
     *ret_handler = handler;
     return DX_OK;
 }
@@ -81,7 +82,7 @@ static dx_status note_env(dx__finecode_load *load, dx__finecode_reading *reading
         if (strcmp(reading->envs[i], handler->env) == 0)
             return DX_OK;
     if (reading->env_count == ENVS_MAX)
-        return tell(load, action, handler->name, "there are more than 64 envs");
+        return tell(load, action, handler->name, "more than 64 envs");
     reading->envs[reading->env_count++] = handler->env;
     return DX_OK;
 }
@@ -115,7 +116,8 @@ static dx_status read_action(dx__finecode_load *load, dx__finecode_reading *read
                              const char *name, yyjson_val *from) {
     const char *source = string_of(from, "source");
     if (!source)
-        return load->complete ? tell(load, name, NULL, "no file says its source") : DX_OK;
+        return load->complete ? tell(load, name, NULL, "its source is missing in every file")
+                              : DX_OK;
     /* A runner has one action for each source. */
     for (size_t i = 0; i < reading->action_count; i++)
         if (strcmp(reading->actions[i].source, source) == 0)
@@ -143,8 +145,7 @@ static dx_status read_actions(dx__finecode_load *load, dx__finecode_reading *rea
     size_t index;
     size_t count = yyjson_obj_size(actions);
     if (has_odd_number(reading->raw))
-        return dx__finecode_why(load->why, "", "",
-                                "there is a number that is inf or nan, which can't be sent");
+        return dx__finecode_why(load->why, "", "", "inf and nan cannot be sent as JSON");
     if (!count)
         return DX_OK;
     reading->actions = dx__malloc(&load->alloc, count * sizeof *reading->actions);

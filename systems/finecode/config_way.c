@@ -64,9 +64,9 @@ static dx_status say_venv(struct command *command, struct strings *strings,
         return DX_ERR_NOMEM;
     if (access(strings->program, X_OK) != 0) {
         reason[0] = '\0';
-        dx__say_str(reason, 200, "there is no ");
+        dx__say_str(reason, 200, "cannot run ");
         dx__say_str(reason, 200, strings->program + strlen(project->path) + 1);
-        dx__say_str(reason, 200, " that can be run in the project");
+        dx__say_str(reason, 200, ": it is missing or not executable");
         return DX_MISFIT;
     }
     say(command, strings->program);

@@ -54,7 +54,7 @@ static dx_status read_there(const dx_allocator *alloc, const char *folder, yyjso
     }
     yyjson_val *table = yyjson_obj_get(yyjson_doc_get_root(doc), "workspace");
     status = table ? dx__finecode_shape_check(alloc, table, "workspace", name, "workspace", why)
-                   : dx__finecode_why(why, name, "", "there is no [workspace] in it");
+                   : dx__finecode_why(why, name, "", "[workspace] is missing");
     if (status != DX_OK) {
         yyjson_doc_free(doc);
         return status;

@@ -11,7 +11,7 @@ static dx_status edit_document(dx__finecode_stage *stage, dx_text uri, yyjson_va
     dx__say(shown, sizeof shown, uri);
     dx_status status = dx__finecode_path_of(NULL, uri, &path);
     if (status == DX_MISFIT)
-        return dx__finecode_stage_fail(reterr, shown, "no file of this machine", 0);
+        return dx__finecode_stage_fail(reterr, shown, "not a local file", 0);
     if (status == DX_OK)
         status = dx__finecode_stage_file(stage, path, &file, reterr);
     if (status == DX_OK) {
@@ -19,8 +19,7 @@ static dx_status edit_document(dx__finecode_stage *stage, dx_text uri, yyjson_va
         file->changed = file->changed || yyjson_arr_size(edits) > 0;
         if (status == DX_MISFIT || status == DX_ERR_LIMIT)
             status = dx__finecode_stage_fail(
-                reterr, path, status == DX_MISFIT ? "edits that overlap or are none" : "too long",
-                0);
+                reterr, path, status == DX_MISFIT ? "overlapping or invalid edits" : "too long", 0);
     }
     dx__free(&alloc, path);
     return status;
@@ -33,8 +32,8 @@ static dx_status stage_documents(dx__finecode_stage *stage, yyjson_val *changes,
     yyjson_arr_foreach(changes, index, count, change) {
         yyjson_val *document = yyjson_obj_get(change, "textDocument");
         if (!document)
-            return dx__finecode_stage_fail(
-                reterr, "edit", "files are not created, renamed or deleted by an edit here", 0);
+            return dx__finecode_stage_fail(reterr, "edit",
+                                           "an edit cannot create, rename or delete files here", 0);
         dx_status status = edit_document(stage, dx__finecode_string(document, "uri"),
                                          yyjson_obj_get(change, "edits"), reterr);
         if (status != DX_OK)

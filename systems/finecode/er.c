@@ -28,12 +28,12 @@ static dx_status check_config(const dx_finecode_er_config *config, dx_error *ret
     const char *revision = config->revision;
     if (!config->project_path || config->project_path[0] != '/' ||
         !dx__is_utf8(dx_str(config->project_path)))
-        return dx__finecode_fail(reterr, "the path of the project is not absolute, or not UTF-8",
+        return dx__finecode_fail(reterr, "the project's path is not absolute or not valid UTF-8",
                                  "");
     if (!config->env_name || !*config->env_name || !dx__is_utf8(dx_str(config->env_name)))
-        return dx__finecode_fail(reterr, "there is no name of an env, or it is not UTF-8", "");
+        return dx__finecode_fail(reterr, "the name of the env is missing or not valid UTF-8", "");
     if (revision && strcmp(revision, "seed") != 0 && strcmp(revision, "real") != 0)
-        return dx__finecode_fail(reterr, "there is no revision", revision);
+        return dx__finecode_fail(reterr, "unknown revision", revision);
     return DX_OK;
 }
 

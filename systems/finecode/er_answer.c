@@ -164,8 +164,8 @@ void dx__finecode_er_answer_make(dx__finecode_er_run *run) {
     bool no_memory = run->answer.status == DX_ERR_NOMEM;
     dx__finecode_er_out_done(&run->answer);
     dx__finecode_er_out_done(&run->why);
-    dx__finecode_er_out_say_str(&run->why, no_memory ? "Out of memory"
-                                                     : "The result has no text, or none that fits");
+    dx__finecode_er_out_say_str(
+        &run->why, no_memory ? "Out of memory" : "The result has no text, or its text is too long");
     run->code = DX_CODE_INTERNAL;
 }
 

@@ -109,7 +109,7 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
     if (status != DX_OK) {
         changed.outcome = DX_OUTCOME_INVALID;
         changed.error = (dx_error){.fault = DX_FAULT_RESULT_FIT,
-                                   .phrase = "the configuration that came is no JSON"};
+                                   .phrase = "the received configuration is not JSON"};
         if (status == DX_ERR_NOMEM)
             changed.error = (dx_error){.fault = DX_FAULT_SYSTEM, .phrase = "out of memory"};
     } else if (doc) {
@@ -151,7 +151,7 @@ static void on_progress(dx_link *link, const dx_event *event, void *user) {
                                          dx__finecode_er_rules(question->kind));
     if (status != DX_OK)
         dx__finecode_er_log_str(question->er, "WARNING",
-                                "a partial result was lost: ", dx_str(dx_status_name(status)));
+                                "lost a partial result: ", dx_str(dx_status_name(status)));
     yyjson_doc_free(doc);
 }
 

@@ -53,7 +53,8 @@ typedef struct member {
 } member;
 
 static dx_status check(yyjson_val *object, const member *members, dx__finecode_er_out *why) {
-    static const char *const words[] = {" is no string", " is no object", " is no list"};
+    static const char *const words[] = {" is not a string", " is not an object",
+                                        " is not an array"};
     for (; members->name; members++) {
         yyjson_val *value = yyjson_obj_get(object, members->name);
         if (!value)
@@ -99,7 +100,7 @@ static dx_status check_all(yyjson_val *config, size_t *ret_steps, dx__finecode_e
     if (status == DX_OK &&
         (yyjson_arr_size(actions) > ITEMS_MAX || steps > ITEMS_MAX ||
          yyjson_obj_size(yyjson_obj_get(config, "action_handler_configs")) > ITEMS_MAX))
-        return misses(why, "actions", ": there are too many of them");
+        return misses(why, "actions", ": too many");
     *ret_steps = steps;
     return status;
 }

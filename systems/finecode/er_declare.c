@@ -87,7 +87,7 @@ static dx_status read_parts(const dx_allocator *alloc, const dx_finecode_action 
     char reason[200] = "";
     dx_status status = read_object(alloc, action->payload, &kind->payload);
     if (status == DX_ERR_INVALID)
-        return fail(reterr, action->source, "its payload is no JSON object");
+        return fail(reterr, action->source, "its payload is not a JSON object");
     if (status == DX_OK)
         status = compile(alloc, kind, &why);
     if (status == DX_ERR_INVALID || status == DX_ERR_LIMIT)
@@ -98,7 +98,7 @@ static dx_status read_parts(const dx_allocator *alloc, const dx_finecode_action 
         status = dx__finecode_rules_check(yyjson_doc_get_root(kind->merge), reason);
     if (status == DX_ERR_INVALID || status == DX_MISFIT)
         return fail(reterr, action->source,
-                    reason[0] ? reason : "its merge rules are no JSON object");
+                    reason[0] ? reason : "its merge rules are not a JSON object");
     return status == DX_OK ? DX_OK : no_memory(reterr);
 }
 
@@ -118,14 +118,14 @@ dx_status dx_finecode_er_add_action(dx_finecode_er *er, const dx_finecode_action
     const char *others[] = {action->canonical_source, action->parent, action->language,
                             action->location};
     if (!is_good(action->source))
-        return fail(reterr, action->source, "an action needs a source, in UTF-8");
+        return fail(reterr, action->source, "the action's source is missing or not valid UTF-8");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i] && !is_good(others[i]))
-            return fail(reterr, action->source, "a text of it is empty or not UTF-8");
+            return fail(reterr, action->source, "one of its strings is empty or not valid UTF-8");
     if (action->fails_if && action->fails_if[0] && action->fails_if[0] != '/')
-        return fail(reterr, action->source, "fails_if is no JSON pointer");
+        return fail(reterr, action->source, "fails_if is not a JSON pointer");
     if (dx__finecode_er_kind_of(er, dx_str(action->source)))
-        return fail(reterr, action->source, "that action is there already");
+        return fail(reterr, action->source, "duplicate action");
     dx__finecode_er_kind *kind = dx__malloc(&er->alloc, sizeof *kind);
     if (!kind)
         return no_memory(reterr);
@@ -147,13 +147,13 @@ dx_status dx_finecode_er_add_action(dx_finecode_er *er, const dx_finecode_action
 dx_status dx_finecode_er_add_handler(dx_finecode_er *er, const dx_finecode_handler *handler,
                                      dx_error *reterr) {
     if (!is_good(handler->source))
-        return fail(reterr, handler->source, "a handler needs a source, in UTF-8");
+        return fail(reterr, handler->source, "the handler's source is missing or not valid UTF-8");
     if (handler->location && !is_good(handler->location))
-        return fail(reterr, handler->source, "its location is empty or not UTF-8");
+        return fail(reterr, handler->source, "its location is empty or not valid UTF-8");
     if (!handler->run)
-        return fail(reterr, handler->source, "there is nothing to run");
+        return fail(reterr, handler->source, "the function to run is missing");
     if (dx__finecode_er_doer_of(er, dx_str(handler->source)))
-        return fail(reterr, handler->source, "that handler is there already");
+        return fail(reterr, handler->source, "duplicate handler");
     dx__finecode_er_doer *doer = dx__malloc(&er->alloc, sizeof *doer);
     if (!doer)
         return no_memory(reterr);

@@ -13,7 +13,7 @@ static char *path_of(dx_finecode_er *er, const dx_event *event) {
     char *path = NULL;
     if (dx__finecode_path_of(&er->alloc, uri, &path) == DX_OK)
         return path;
-    dx__finecode_er_log_str(er, "WARNING", "a document that is no file of this machine: ", uri);
+    dx__finecode_er_log_str(er, "WARNING", "ignoring a document that is not a local file: ", uri);
     return NULL;
 }
 
@@ -32,7 +32,7 @@ void dx__finecode_er_on_open(dx_link *link, const dx_event *event, void *user) {
     if (dx__finecode_documents_open(&er->documents, path,
                                     yyjson_get_sint(yyjson_obj_get(document, "version")),
                                     text) != DX_OK)
-        complain(er, "a document could not be kept: ", path);
+        complain(er, "cannot store a document: ", path);
     dx__free(&er->alloc, path);
 }
 
@@ -45,10 +45,10 @@ void dx__finecode_er_on_change(dx_link *link, const dx_event *event, void *user)
         return;
     dx__finecode_document *document = dx__finecode_documents_find(&er->documents, path);
     if (!document)
-        complain(er, "a document was changed that is not open: ", path);
+        complain(er, "ignoring a change of a document that is not open: ", path);
     else if (dx__finecode_text_change(&document->text,
                                       yyjson_obj_get(event->value, "contentChanges")) != DX_OK)
-        complain(er, "a change of a document could not be taken: ", path);
+        complain(er, "cannot apply a change of a document: ", path);
     else
         document->version = yyjson_get_sint(version);
     dx__free(&er->alloc, path);

@@ -34,7 +34,7 @@ void dx_finecode_job_fail(dx_finecode_job *job, const char *why) {
     if (job->ended)
         return;
     dx__finecode_er_job_enter(job);
-    fail(job, why && *why ? why : "it did not say why");
+    fail(job, why && *why ? why : "no reason given");
     dx__finecode_er_job_leave(job);
 }
 
@@ -129,7 +129,7 @@ static void finish(dx_finecode_job *job, dx_json result, int return_code, bool s
     if (status == DX_OK)
         status = job->broken;
     if (counts && status != DX_OK) {
-        fail(job, status == DX_ERR_INVALID ? "its result is no JSON object"
+        fail(job, status == DX_ERR_INVALID ? "its result is not a JSON object"
                   : status == DX_ERR_LIMIT ? dx__finecode_er_too_long
                                            : "out of memory");
         return;

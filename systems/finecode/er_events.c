@@ -61,9 +61,8 @@ static void look_at_names(dx_finecode_er *er, yyjson_val *config) {
     for (yyjson_val *name; (name = yyjson_obj_iter_next(&iter));) {
         dx_text action = dx_json_string(name);
         if (!dx__finecode_er_task_named(er->setup, action))
-            dx__finecode_er_log_str(
-                er, "WARNING",
-                "handlers_to_initialize names an action that is not there: ", action);
+            dx__finecode_er_log_str(er, "WARNING", "handlers_to_initialize: unknown action ",
+                                    action);
     }
 }
 

@@ -62,7 +62,7 @@ static dx_status show_result(dx__finecode_er_run *run) {
 }
 
 static void no_doer(dx_finecode_job *job) {
-    char why[200] = "nothing is known here as ";
+    char why[200] = "unknown here: ";
     dx__say_str(why, sizeof why, job->step->source);
     dx_finecode_job_fail(job, why);
 }
@@ -83,7 +83,7 @@ dx_status dx__finecode_er_job_start(dx__finecode_er_run *run, size_t index) {
     else
         no_doer(job);
     if (!job->ended && !job->kept)
-        dx_finecode_job_fail(job, "the handler gave no result");
+        dx_finecode_job_fail(job, "the handler returned no result");
     dx__finecode_er_job_leave(job);
     return DX_OK;
 }

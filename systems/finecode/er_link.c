@@ -93,7 +93,7 @@ static void start_anew(dx_finecode_er *er) {
 
 static dx_status prepare(dx_finecode_er *er, dx_loop *loop, bool is_real, dx_error *reterr) {
     if (er->link || er->listener)
-        return dx__finecode_fail(reterr, "the runner is open already", "");
+        return dx__finecode_fail(reterr, "the runner is already open", "");
     if (er->config.revision)
         is_real = strcmp(er->config.revision, "real") == 0;
     er->loop = loop;
@@ -105,7 +105,8 @@ static dx_status prepare(dx_finecode_er *er, dx_loop *loop, bool is_real, dx_err
         status = dx_timer_new(loop, on_time, er, &er->timer);
     if (status != DX_OK) {
         (void)dx__finecode_fail(
-            reterr, status == DX_ERR_NOMEM ? "out of memory" : "there is no protocol finecode", "");
+            reterr, status == DX_ERR_NOMEM ? "out of memory" : "the protocol finecode is missing",
+            "");
         return status;
     }
     start_anew(er);
@@ -164,7 +165,7 @@ static void on_nobody(dx_timer *timer, void *user) {
     (void)timer;
     dx_finecode_er *er = user;
     if (er->config.on_violation)
-        er->config.on_violation(er, "nobody has connected", er->config.user);
+        er->config.on_violation(er, "no client connected", er->config.user);
     if (!er->freed)
         leave(er, 1);
 }

@@ -66,6 +66,7 @@ void dx__finecode_er_on_merge(dx_link *link, const dx_event *event, void *user) 
     if (status == DX_OK)
         reply_merged(er, event, &sum);
     else if (status == DX_MISFIT)
-        dx__finecode_er_reply_error(er, event, dx_str("One of the results is none of that action"));
+        dx__finecode_er_reply_error(er, event,
+                                    dx_str("One of the results does not belong to that action"));
     dx__finecode_er_sum_done(&sum);
 }

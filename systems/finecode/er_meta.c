@@ -150,7 +150,7 @@ void dx__finecode_er_on_resolve_source(dx_link *link, const dx_event *event, voi
     else if (!memchr(source.at, '.', source.len))
         refuse(er, event, "Invalid source path (no module separator): '", source, "'");
     else
-        refuse(er, event, "Cannot resolve source '", source, "': no action is known by it");
+        refuse(er, event, "Cannot resolve source '", source, "': unknown action");
 }
 
 void dx__finecode_er_on_resolve_path(dx_link *link, const dx_event *event, void *user) {

@@ -60,7 +60,7 @@ dx_status dx__finecode_er_options_read(const dx_finecode_er *er, yyjson_val *opt
         (formats && !yyjson_is_null(formats) && !read_formats(formats, &read.formats)) ||
         !read_token(options, "partialResultToken", &read.token) ||
         !read_token(options, "progressToken", &read.progress)) {
-        *why = "The run options are not right: meta, resultFormats or a token";
+        *why = "Invalid run options: meta, resultFormats or a token";
         *ret_is_error = true;
         return DX_MISFIT;
     }

@@ -1,7 +1,7 @@
 /* Partial results: merged while they wait, sent at most every partial_ms and after each handler. */
 #include "systems/finecode/er_parts.h"
 
-const char dx__finecode_er_too_long[] = "a partial result is too long, or can't be said";
+const char dx__finecode_er_too_long[] = "a partial result is too long or cannot be sent";
 
 dx_status dx__finecode_er_progress_send(dx__finecode_er_run *run, yyjson_val *token,
                                         dx_text value) {

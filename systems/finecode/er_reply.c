@@ -50,6 +50,6 @@ bool dx__finecode_er_need_text(dx_finecode_er *er, const dx_event *event, const 
         return false;
     *ret_text = dx_json_string(value);
     if (!yyjson_is_str(value))
-        refuse_key(er, event, name, " is no string");
+        refuse_key(er, event, name, " is not a string");
     return yyjson_is_str(value);
 }

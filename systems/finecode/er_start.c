@@ -24,8 +24,7 @@ static void choose(dx__finecode_er_run *run, yyjson_val *names) {
         if (i < task->count)
             run->steps[run->count++] = &task->steps[i];
         else
-            dx__finecode_er_log_str(run->er, "WARNING",
-                                    "a handler that is not known here is skipped: ", text);
+            dx__finecode_er_log_str(run->er, "WARNING", "skipping an unknown handler: ", text);
     }
     for (size_t i = 0; i < run->count; i++)
         run->parts[i] = (dx__finecode_er_sum){.doc = NULL};
@@ -43,7 +42,7 @@ static dx_status take_previous(dx__finecode_er_run *run) {
     if (dx__finecode_er_is_result(result, rules) && yyjson_obj_size(result))
         status = dx__finecode_er_sum_add(alloc, &run->result, result, rules);
     else if (result && !yyjson_is_null(result) && yyjson_obj_size(result))
-        dx__finecode_er_log_str(run->er, "WARNING", "previousResult is no result of ",
+        dx__finecode_er_log_str(run->er, "WARNING", "previousResult is not a result of ",
                                 dx_str(run->task->name));
     if (status == DX_OK && yyjson_is_obj(context))
         status = dx__finecode_doc_of(alloc, context, &run->context);
@@ -118,7 +117,7 @@ static bool is_known(dx_finecode_er *er, const dx_event *event, dx_text name,
             dx__finecode_er_out_say_number(&why, er->run_count);
             dx__finecode_er_out_say_str(&why, " | Action ");
             dx__finecode_er_out_say(&why, name);
-            dx__finecode_er_out_say_str(&why, task ? " is not known here: " : " not found");
+            dx__finecode_er_out_say_str(&why, task ? " is unknown to this runner: " : " not found");
             dx__finecode_er_out_say_str(&why, task ? task->source : "");
             status = DX_MISFIT;
         }
@@ -151,12 +150,12 @@ static bool is_sound(dx_finecode_er *er, const dx_event *event, bool is_segment,
         return false;
     }
     if (payload && !yyjson_is_obj(payload) && !yyjson_is_null(payload)) {
-        dx__finecode_er_refuse(er, event, DX_CODE_INTERNAL, dx_str("'params' is no object"));
+        dx__finecode_er_refuse(er, event, DX_CODE_INTERNAL, dx_str("'params' is not an object"));
         return false;
     }
     if (is_segment && (!yyjson_is_arr(names) || yyjson_arr_size(names) > NAMES_MAX)) {
         dx__finecode_er_refuse(er, event, DX_CODE_INTERNAL,
-                               dx_str("'handlerNames' is no list, or too long"));
+                               dx_str("'handlerNames' is not an array or too long"));
         return false;
     }
     if (!er->setup) {

@@ -27,5 +27,5 @@ void dx__finecode_er_wal(const dx__finecode_er_run *run, const char *type, const
     yyjson_mut_doc_free(doc);
     const char *trouble = dx__finecode_wal_trouble(er->wal);
     if (trouble)
-        dx__finecode_er_log_str(er, "WARNING", "the WAL ends: ", dx_str(trouble));
+        dx__finecode_er_log_str(er, "WARNING", "no longer writing the WAL: ", dx_str(trouble));
 }

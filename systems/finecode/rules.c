@@ -35,7 +35,7 @@ dx_status dx__finecode_rules_check(yyjson_val *rules, char reason[200]) {
         return DX_OK;
     reason[0] = '\0';
     if (!yyjson_is_obj(rules)) {
-        dx__say_str(reason, 200, "merge is not an object of rules");
+        dx__say_str(reason, 200, "merge must be an object of rules");
         return DX_MISFIT;
     }
     size_t index;
@@ -47,7 +47,7 @@ dx_status dx__finecode_rules_check(yyjson_val *rules, char reason[200]) {
             continue;
         dx__say_str(reason, 200, "merge of ");
         dx__say(reason, 100, dx_json_string(key));
-        dx__say_str(reason, 200, " is none of last, first, concat, merge, or, and, sum, max, min");
+        dx__say_str(reason, 200, ": expected last, first, concat, merge, or, and, sum, max or min");
         return DX_MISFIT;
     }
     return DX_OK;

@@ -35,7 +35,7 @@ static bool is_calling(const dx__finecode_step *steps, size_t count) {
 
 static void give_up(dx_finecode_run *run) {
     dx__finecode_end end;
-    dx__finecode_end_set(&end, DX_FINECODE_GIVEN_UP, DX_FINECODE_REFUSED, "it was cancelled", "");
+    dx__finecode_end_set(&end, DX_FINECODE_GIVEN_UP, DX_FINECODE_REFUSED, "cancelled", "");
     for (size_t i = 0; i < run->leg_count; i++) {
         dx__finecode_leg *leg = &run->legs[i];
         if (leg->state != DX__FINECODE_LEG_OVER && !is_calling(leg->steps, leg->step_count))
@@ -83,12 +83,12 @@ static void on_turn(dx_timer *timer, void *user) {
 
 static dx_status check_origin(const dx_finecode_ask *ask, dx_error *reterr) {
     if (!ask->action || !ask->action[0])
-        return dx__finecode_fail(reterr, "a run needs the name of an action", "");
+        return dx__finecode_fail(reterr, "the name of the action is missing", "");
     if (!dx_finecode_is_trigger(dx_str(ask->origin.trigger)))
         return dx__finecode_fail(
-            reterr, "no such trigger:", ask->origin.trigger ? ask->origin.trigger : "(none)");
+            reterr, "unknown trigger:", ask->origin.trigger ? ask->origin.trigger : "(none)");
     if (!dx_finecode_is_dev_env(dx_str(ask->origin.dev_env)))
-        return dx__finecode_fail(reterr, "no such development environment:",
+        return dx__finecode_fail(reterr, "unknown development environment:",
                                  ask->origin.dev_env ? ask->origin.dev_env : "(none)");
     return DX_OK;
 }
@@ -112,7 +112,7 @@ static dx_status copy_payload(dx_finecode_run *run, dx_json payload, dx_error *r
     if (status == DX_ERR_NOMEM)
         return status;
     if (status != DX_OK || !yyjson_is_obj(yyjson_doc_get_root(run->payload)))
-        return dx__finecode_fail(reterr, "the payload of an action is an object", "");
+        return dx__finecode_fail(reterr, "the payload of an action must be an object", "");
     return DX_OK;
 }
 

@@ -87,8 +87,9 @@ static dx_status check_fanout(const dx_finecode_run *run, size_t count, dx_error
 
 static dx_status not_found(const dx_finecode_run *run, const struct found *found,
                            dx_error *reterr) {
-    char text[200] = "there is no action ";
+    char text[200] = "unknown action '";
     dx__say_str(text, sizeof text, run->ask.action);
+    dx__say_str(text, sizeof text, "'");
     if (!run->projects || !found->missing)
         return dx__finecode_fail(reterr, text, "");
     dx__say_str(text, sizeof text, " in ");
@@ -236,7 +237,7 @@ static dx_status make_legs(dx_finecode_run *run, dx_text word, bool canonical, s
 static void fail(dx_finecode_run *run, dx_status status, const dx_error *why) {
     dx__finecode_end end;
     dx__finecode_end_set(&end, DX_FINECODE_FAILED, run->end.cause,
-                         status == DX_ERR_NOMEM ? "there is no memory" : why->phrase, "");
+                         status == DX_ERR_NOMEM ? "out of memory" : why->phrase, "");
     if (run->end.why[0]) {
         dx__say_str(end.why, sizeof end.why, "; ");
         dx__say_str(end.why, sizeof end.why, run->end.why);

@@ -57,7 +57,7 @@ static void merge(dx__finecode_leg *leg) {
     const char *env = find_merger(leg);
     if (!env) {
         dx__finecode_end_set(&end, DX_FINECODE_FAILED, DX_FINECODE_ENDED,
-                             "no runner is there to merge the results of ", leg->action);
+                             "no runner can merge the results of ", leg->action);
         dx__finecode_leg_end(leg, &end);
         return;
     }
@@ -172,8 +172,7 @@ static void end_schemas(dx__finecode_leg *leg) {
     if (all)
         (void)dx__finecode_doc_of_json(&leg->run->alloc, dx_json_built(all), &leg->by_format);
     if (!leg->by_format)
-        dx__finecode_end_set(&end, DX_FINECODE_FAILED, DX_FINECODE_REFUSED, "there is no memory",
-                             "");
+        dx__finecode_end_set(&end, DX_FINECODE_FAILED, DX_FINECODE_REFUSED, "out of memory", "");
     yyjson_mut_doc_free(doc);
     dx__finecode_leg_end(leg, &end);
 }

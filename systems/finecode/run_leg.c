@@ -82,7 +82,7 @@ static void begin_schemas(dx__finecode_leg *leg) {
         return;
     }
     if (dx__finecode_leg_steps(leg, count) != DX_OK) {
-        fail(leg, "there is no memory", "");
+        fail(leg, "out of memory", "");
         return;
     }
     leg->state = DX__FINECODE_LEG_GROUPS;
@@ -108,11 +108,11 @@ void dx__finecode_leg_begin(dx__finecode_leg *leg) {
     dx__finecode_tell_run(leg->run, leg, "run.accepted", NULL);
     const dx__finecode_action *action = look(leg);
     if (!action)
-        fail(leg, "there is no action ", leg->action);
+        fail(leg, "unknown action: ", leg->action);
     else if (!action->handler_count)
         dx__finecode_leg_end(leg, &(dx__finecode_end){.status = DX_FINECODE_NO_HANDLERS});
     else if (lay_out(leg, action) != DX_OK)
-        fail(leg, "there is no memory", "");
+        fail(leg, "out of memory", "");
     else
         begin_runners(leg);
 }
@@ -138,9 +138,9 @@ static void begin_segment(dx__finecode_leg *leg) {
 static void begin_work(dx__finecode_leg *leg) {
     const dx__finecode_action *action = look(leg);
     if (!action || !action->handler_count)
-        fail(leg, "there is no action any more: ", leg->action);
+        fail(leg, "the action no longer exists: ", leg->action);
     else if (lay_out(leg, action) != DX_OK)
-        fail(leg, "there is no memory", "");
+        fail(leg, "out of memory", "");
     else if (leg->group_count > 1 && action->runs_concurrently)
         begin_groups(leg);
     else

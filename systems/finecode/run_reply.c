@@ -7,7 +7,7 @@ static void set(dx__finecode_step *step, dx_finecode_status status, dx_finecode_
 }
 
 static void no_memory(dx__finecode_step *step) {
-    set(step, DX_FINECODE_FAILED, DX_FINECODE_REFUSED, "there is no memory for the answer", "");
+    set(step, DX_FINECODE_FAILED, DX_FINECODE_REFUSED, "out of memory for the response", "");
 }
 
 static void violation(dx__finecode_step *step, const char *why) {
@@ -59,7 +59,7 @@ static void read_object(dx__finecode_step *step, yyjson_val *value) {
     if (step->kind == DX__FINECODE_MERGE && yyjson_is_str(error))
         set(step, DX_FINECODE_FAILED, DX_FINECODE_REFUSED, yyjson_get_str(error), "");
     else if (!yyjson_is_obj(object))
-        violation(step, "the answer is not the object that it should be");
+        violation(step, "the response is not an object of the expected form");
     else if (keep(step, object, &step->result) != DX_OK)
         no_memory(step);
 }
@@ -73,7 +73,7 @@ static void read_value(dx__finecode_step *step, const dx_event *event) {
     else if (status == DX_ERR_NOMEM)
         no_memory(step);
     else if (status != DX_OK)
-        violation(step, "the answer can't be read");
+        violation(step, "cannot read the response");
     else if (step->kind == DX__FINECODE_RUN || step->kind == DX__FINECODE_HANDLERS ||
              step->kind == DX__FINECODE_FORMAT)
         read_run(step, yyjson_doc_get_root(doc));
@@ -86,7 +86,7 @@ static void read_error(dx__finecode_step *step, const dx_event *event) {
     dx_finecode_status status =
         event->code == DX_FINECODE_CANCELLED ? DX_FINECODE_GIVEN_UP : DX_FINECODE_FAILED;
     dx_text message = dx__finecode_string(event->value, "message");
-    set(step, status, DX_FINECODE_REFUSED, message.at ? "" : "the runner answered with an error",
+    set(step, status, DX_FINECODE_REFUSED, message.at ? "" : "the runner responded with an error",
         "");
     if (message.at)
         dx__say(step->end.why, sizeof step->end.why, message);
@@ -104,10 +104,10 @@ void dx__finecode_step_read(dx__finecode_step *step, const dx_event *event) {
         break;
     case DX_OUTCOME_TIMED_OUT:
         set(step, DX_FINECODE_FAILED, DX_FINECODE_LATE,
-            "the runner did not answer in time: ", event->error.phrase);
+            "the runner timed out: ", event->error.phrase);
         break;
     case DX_OUTCOME_CANCELLED:
-        set(step, DX_FINECODE_GIVEN_UP, DX_FINECODE_REFUSED, "it was cancelled", "");
+        set(step, DX_FINECODE_GIVEN_UP, DX_FINECODE_REFUSED, "cancelled", "");
         break;
     default:
         set(step, DX_FINECODE_FAILED, DX_FINECODE_ENDED,

@@ -93,7 +93,7 @@ static void cannot_send(dx__finecode_step *step, dx_status status) {
     const char *why =
         status == DX_MISFIT && link ? dx_link_why(link)->phrase : dx_status_name(status);
     step->state = DX__FINECODE_IDLE;
-    fail(step, cause, "the runner can't be asked: ", why);
+    fail(step, cause, "cannot send a request to the runner: ", why);
 }
 
 static void ready(dx__finecode_step *step) {
@@ -106,8 +106,8 @@ static void ready(dx__finecode_step *step) {
     if (step->state == DX__FINECODE_OVER) /* its project was removed */
         return;
     if (step->run->is_cancelled) {
-        dx__finecode_end_set(&step->end, DX_FINECODE_GIVEN_UP, DX_FINECODE_REFUSED,
-                             "it was cancelled", "");
+        dx__finecode_end_set(&step->end, DX_FINECODE_GIVEN_UP, DX_FINECODE_REFUSED, "cancelled",
+                             "");
         over(step);
         return;
     }
@@ -131,7 +131,7 @@ static void on_ready(dx_finecode_runner *runner, bool is_ready, void *user) {
     }
     dx__say_str(before, sizeof before, runner->env);
     dx__say_str(before, sizeof before, " has no runner: ");
-    fail(step, DX_FINECODE_NO_RUNNER, before, runner->why[0] ? runner->why : "it does not start");
+    fail(step, DX_FINECODE_NO_RUNNER, before, runner->why[0] ? runner->why : "it failed to start");
 }
 
 void dx__finecode_step_start(dx__finecode_step *step) {
@@ -139,7 +139,7 @@ void dx__finecode_step_start(dx__finecode_step *step) {
     dx_finecode_runner *runner = dx__finecode_wm_need_runner(wm, step->project, step->env);
     step->runner = runner;
     if (!runner) {
-        fail(step, DX_FINECODE_NO_RUNNER, "there is no memory for a runner", "");
+        fail(step, DX_FINECODE_NO_RUNNER, "out of memory for a runner", "");
         return;
     }
     step->env = runner->env;
@@ -151,7 +151,7 @@ void dx__finecode_step_start(dx__finecode_step *step) {
     if (dx__finecode_runner_need(runner, on_ready, step) == DX_OK)
         return;
     step->state = DX__FINECODE_IDLE;
-    fail(step, DX_FINECODE_NO_RUNNER, "there is no memory to wait for a runner", "");
+    fail(step, DX_FINECODE_NO_RUNNER, "out of memory while waiting for a runner", "");
 }
 
 void dx__finecode_step_drop(dx__finecode_step *step) {

@@ -90,7 +90,7 @@ void dx__finecode_runner_broke(dx_finecode_runner *runner, const char *before, c
 static void say_end(dx_finecode_runner *runner, const dx_gone *gone) {
     char text[100];
     if (!gone->known)
-        snprintf(text, sizeof text, "it ended, nobody knows how");
+        snprintf(text, sizeof text, "it ended for an unknown reason");
     else if (gone->signal)
         snprintf(text, sizeof text, "it was killed by signal %d (%s)", gone->signal,
                  sigabbrev_np(gone->signal) ? sigabbrev_np(gone->signal) : "?");
@@ -98,7 +98,7 @@ static void say_end(dx_finecode_runner *runner, const dx_gone *gone) {
         snprintf(text, sizeof text, "it exited with code %d", gone->code);
     dx__finecode_runner_set_why(
         runner, text,
-        runner->step == FINECODE_PORT && runner->is_tcp ? " before it told its port" : "");
+        runner->step == FINECODE_PORT && runner->is_tcp ? " before it reported its port" : "");
 }
 
 void dx__finecode_runner_on_gone(dx_child *child, const dx_gone *gone, void *user) {
@@ -107,7 +107,7 @@ void dx__finecode_runner_on_gone(dx_child *child, const dx_gone *gone, void *use
     bool was_starting = runner->state == DX_FINECODE_INITIALIZING;
     if (asked)
         dx__finecode_runner_set_why(runner, "it was stopped",
-                                    gone->signal ? ", and killed since it did not leave" : "");
+                                    gone->signal ? ", and killed because it did not exit" : "");
     else
         say_end(runner, gone);
     dx__finecode_runner_lose_link(runner);
@@ -173,7 +173,7 @@ void dx__finecode_runner_on_limit(dx_timer *timer, void *user) {
     } else if (runner->leaving) {
         kill_process(runner);
         dx__finecode_runner_set_why(runner, "it was stopped",
-                                    ", and killed since it did not leave");
+                                    ", and killed because it did not exit");
         be_gone(runner, DX_FINECODE_EXITED);
     } else if (runner->dying) {
         bool was_starting = runner->state == DX_FINECODE_INITIALIZING;
@@ -182,7 +182,7 @@ void dx__finecode_runner_on_limit(dx_timer *timer, void *user) {
         dx__finecode_runner_say_lines(runner);
         be_gone(runner, was_starting ? DX_FINECODE_RUNNER_FAILED : DX_FINECODE_EXITED);
     } else if (runner->step == FINECODE_PORT) {
-        snprintf(text, sizeof text, "it did not tell its port within %.1f s",
+        snprintf(text, sizeof text, "it did not report its port within %.1f s",
                  (double)runner->wm->config.port_ms / 1000);
         dx__finecode_runner_fail(runner, text, "");
     }

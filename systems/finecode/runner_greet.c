@@ -27,7 +27,7 @@ void dx__finecode_runner_say_outcome(char *to, size_t room, const dx_event *even
         dx__say(to, room, dx_json_string(message));
         break;
     case DX_OUTCOME_TIMED_OUT:
-        dx__say_str(to, room, "no answer in time");
+        dx__say_str(to, room, "timed out");
         break;
     default:
         dx__say_str(to, room, event->error.phrase);
@@ -51,7 +51,7 @@ void dx__finecode_runner_fail_asking(dx_finecode_runner *runner, const char *met
     char before[64];
     if (status == DX_CLOSED)
         return; /* the same */
-    snprintf(before, sizeof before, "%s can't be sent: ", method);
+    snprintf(before, sizeof before, "cannot send %s: ", method);
     dx__finecode_runner_fail(runner, before,
                              status == DX_MISFIT ? dx_link_why(runner->link)->phrase
                                                  : dx_status_name(status));

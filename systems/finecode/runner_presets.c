@@ -57,7 +57,7 @@ static void on_path(dx_link *link, const dx_event *event, void *user) {
     if (keep_folder(runner, folder))
         ask_next(runner);
     else
-        dx__finecode_runner_fail(runner, "no memory for presets", "");
+        dx__finecode_runner_fail(runner, "out of memory for presets", "");
 }
 
 static void ask_for(dx_finecode_runner *runner, const char *source) {
@@ -105,11 +105,10 @@ static void ask_next(dx_finecode_runner *runner) {
     dx_status status = reread(runner);
     source = status == DX_OK ? next_preset(runner) : NULL;
     if (status != DX_OK) {
-        dx__finecode_runner_fail(runner,
-                                 "the project can't be read again: ", dx_status_name(status));
+        dx__finecode_runner_fail(runner, "cannot reload the project: ", dx_status_name(status));
     } else if (runner->project->state != DX_FINECODE_VALID) {
-        dx__finecode_runner_fail(
-            runner, "with its presets the project is not valid: ", runner->project->why);
+        dx__finecode_runner_fail(runner,
+                                 "the project is invalid with its presets: ", runner->project->why);
     } else if (source) {
         ask_for(runner, source);
     } else {

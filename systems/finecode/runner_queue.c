@@ -45,7 +45,7 @@ static void on_bootstrapped(dx_finecode_runner *bootstrap, bool ready, void *use
     dx_finecode_runner *runner = user;
     if (!ready)
         dx__finecode_wm_note(bootstrap->wm, bootstrap, "WARNING",
-                             "presets can't be found without " FINECODE_BOOTSTRAP ": ",
+                             "cannot find presets without " FINECODE_BOOTSTRAP ": ",
                              bootstrap->why);
     if (runner->step == FINECODE_WAITS)
         queue(runner);

@@ -77,7 +77,7 @@ void dx__finecode_runner_connect(dx_finecode_runner *runner, unsigned port) {
     if (status == DX_OK)
         dx__finecode_runner_greet(runner);
     else
-        dx__finecode_runner_fail(runner, "its port is no use: ",
+        dx__finecode_runner_fail(runner, "cannot connect to its port: ",
                                  error.phrase[0] ? error.phrase : dx_status_name(status));
 }
 
@@ -89,9 +89,9 @@ static void on_output_closed(dx_child *child, const dx_error *why, void *user) {
     if (!runner->is_tcp)
         dx__finecode_runner_broke(runner, "it closed its output", is_plain ? "" : why->phrase);
     else if (!is_plain)
-        dx__finecode_runner_broke(runner, "its output can't be read", why->phrase);
+        dx__finecode_runner_broke(runner, "cannot read its output", why->phrase);
     else if (!runner->link)
-        dx__finecode_runner_broke(runner, "it closed its output before it told its port", "");
+        dx__finecode_runner_broke(runner, "it closed its output before it reported its port", "");
 }
 
 /* The process. */
@@ -175,7 +175,7 @@ void dx__finecode_runner_start(dx_finecode_runner *runner) {
     dx_error error = {0};
     char reason[200] = "";
     if (runner->project->state != DX_FINECODE_VALID) {
-        dx__finecode_runner_fail(runner, "the project is not valid: ", runner->project->why);
+        dx__finecode_runner_fail(runner, "the project is invalid: ", runner->project->why);
         return;
     }
     dx_status status =

@@ -76,7 +76,7 @@ static dx_status start(dx_finecode_server *server, dx_error *reterr) {
 dx_status dx_finecode_server_new(dx_finecode_wm *wm, const dx_finecode_server_config *config,
                                  dx_finecode_server **ret_server, dx_error *reterr) {
     if (!wm || !config || config->port > 65535 || wm->server)
-        return dx__finecode_fail(reterr, "a manager without a server, and a port, are needed", "");
+        return dx__finecode_fail(reterr, "expected a manager without a server, and a port", "");
     dx_finecode_server *server = dx__malloc(&wm->alloc, sizeof *server);
     if (!server)
         return DX_ERR_NOMEM;

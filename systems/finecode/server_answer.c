@@ -44,7 +44,7 @@ const char *dx__finecode_need_param(dx_link *link, const dx_event *event, const 
     const char *value = dx__finecode_param(event, name);
     if (!value)
         dx__finecode_answer_refuse(link, event->request, DX_CODE_PARAMS,
-                                   "a string is needed: ", name);
+                                   "expected a string: ", name);
     return value;
 }
 
@@ -66,6 +66,6 @@ dx_finecode_project *dx__finecode_need_project(dx__finecode_client *client, cons
         word ? dx_finecode_wm_find_project(client->server->wm, word) : NULL;
     if (word && !project)
         dx__finecode_answer_refuse(client->link, event->request, DX_CODE_PARAMS,
-                                   "no such project: ", word);
+                                   "unknown project: ", word);
     return project;
 }

@@ -148,7 +148,7 @@ static void on_schemas(dx_finecode_wm *wm, yyjson_val *value, const char *why, v
     dx_finecode_project *project = word ? dx_finecode_wm_find_project(wm, word) : NULL;
     if (link && (!value || !project)) {
         dx__finecode_answer_refuse(link, request, DX_CODE_INTERNAL,
-                                   why && *why ? why : "the project is gone", "");
+                                   why && *why ? why : "the project was removed", "");
     } else if (link) {
         yyjson_mut_doc *doc = dx__finecode_answer_new(duty->server);
         yyjson_val *sources = yyjson_obj_get(duty->event->value, "actionSources");
@@ -165,7 +165,7 @@ void dx__finecode_get_schemas(dx_link *link, const dx_event *event, void *user) 
         return;
     if (!yyjson_is_arr(yyjson_obj_get(event->value, "actionSources"))) {
         dx__finecode_answer_refuse(link, event->request, DX_CODE_PARAMS,
-                                   "an array is needed: actionSources", "");
+                                   "expected an array: actionSources", "");
         return;
     }
     dx__finecode_duty *duty = dx__finecode_duty_new(client, sizeof(struct question));
@@ -195,7 +195,7 @@ void dx__finecode_reload_action(dx_link *link, const dx_event *event, void *user
         project ? dx__finecode_project_find(project, dx_str(mark + 2)) : NULL;
     dx__free(&alloc, path);
     if (!action) {
-        dx__finecode_answer_refuse(link, event->request, DX_CODE_PARAMS, "no such action: ", node);
+        dx__finecode_answer_refuse(link, event->request, DX_CODE_PARAMS, "unknown action: ", node);
         return;
     }
     dx_status status = dx_finecode_wm_reload(client->server->wm, project, action->name);

@@ -42,9 +42,9 @@ static const char *flaw_of(const struct batch *batch, const dx_event *event) {
     if (!is_list_of_words(batch->sources) ||
         yyjson_arr_size(batch->sources) > DX__FINECODE_ACTIONS_MAX ||
         (batch->names && !is_list_of_words(batch->names)))
-        return "actionSources and projects are lists of words";
+        return "actionSources and projects must be arrays of strings";
     if (!is_map_of_objects(yyjson_obj_get(event->value, "paramsByProject")))
-        return "paramsByProject: {path: {…}}";
+        return "paramsByProject: expected {path: {…}}";
     return NULL;
 }
 
@@ -112,7 +112,7 @@ static const char *homeless(const struct batch *batch) {
 /* False with a refusal. */
 static bool find_projects(struct batch *batch, dx_link *link, dx_request request) {
     size_t most = batch->wm->config.max_fanout;
-    const char *before = "no such project: ";
+    const char *before = "unknown project: ";
     const char *missing = NULL;
     bool many = yyjson_arr_size(batch->names) > most;
     if (batch->names && !many)
@@ -125,13 +125,12 @@ static bool find_projects(struct batch *batch, dx_link *link, dx_request request
         missing = homeless(batch);
     }
     if (many)
-        dx__finecode_answer_refuse(link, request, DX_CODE_INTERNAL,
-                                   "more projects than one run may have", "");
+        dx__finecode_answer_refuse(link, request, DX_CODE_INTERNAL, "too many projects for one run",
+                                   "");
     else if (missing)
         dx__finecode_answer_refuse(link, request, DX_CODE_PARAMS, before, missing);
     else if (!batch->count)
-        dx__finecode_answer_refuse(link, request, DX_CODE_PARAMS,
-                                   "there is no project to run it in", "");
+        dx__finecode_answer_refuse(link, request, DX_CODE_PARAMS, "no project to run it in", "");
     return !many && !missing && batch->count;
 }
 

@@ -124,11 +124,11 @@ void dx__finecode_set_overrides(dx_link *link, const dx_event *event, void *user
     dx_buf_done(&words.text);
     if (!list) {
         bool misfit = status == DX_MISFIT;
-        dx__finecode_answer_refuse(
-            link, event->request, misfit ? DX_CODE_PARAMS : DX_CODE_INTERNAL,
-            misfit ? "overrides: {action: {handler: {param: value}}}, without '.' and '=' in names"
-                   : "out of memory",
-            "");
+        dx__finecode_answer_refuse(link, event->request, misfit ? DX_CODE_PARAMS : DX_CODE_INTERNAL,
+                                   misfit ? "overrides: expected {action: {handler: {param: "
+                                            "value}}}, without '.' and '=' in names"
+                                          : "out of memory",
+                                   "");
         return;
     }
     dx__finecode_overrides_drop(server);

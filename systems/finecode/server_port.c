@@ -95,11 +95,11 @@ dx_status dx__finecode_port_take(dx_finecode_server *server, dx_error *reterr) {
     if (fd < 0)
         return fail(reterr, path, "", errno);
     if (fstat(fd, &facts) < 0 || !S_ISREG(facts.st_mode))
-        status = fail(reterr, path, "is not an ordinary file", 0);
+        status = fail(reterr, path, "is not a regular file", 0);
     else if (flock(fd, LOCK_EX | LOCK_NB) < 0 || !is_named(fd, path))
-        status = fail(reterr, path, "belongs to a server that is running", 0);
+        status = fail(reterr, path, "belongs to a running server", 0);
     else if (is_served(fd))
-        status = fail(reterr, path, "a server answers at the port in it", 0);
+        status = fail(reterr, path, "a server is running at the port in it", 0);
     if (status != DX_OK) {
         (void)close(fd);
         return status;

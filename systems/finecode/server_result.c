@@ -108,7 +108,7 @@ void dx__finecode_result_send(dx__finecode_work *work) {
         return;
     }
     if (work->lost) {
-        dx__finecode_work_refuse(work, DX_CODE_INTERNAL, "not all partial results could be sent",
+        dx__finecode_work_refuse(work, DX_CODE_INTERNAL, "some partial results could not be sent",
                                  "");
         return;
     }

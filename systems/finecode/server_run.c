@@ -65,19 +65,19 @@ static const char *read_options(dx__finecode_work *work, yyjson_val *params) {
     dx_text dev_env = dx__finecode_string(options, "devEnv");
     yyjson_val *payload = yyjson_obj_get(params, "params");
     if (trigger.at && !dx_finecode_is_trigger(trigger))
-        return "trigger is user, system or unknown";
+        return "trigger: expected user, system or unknown";
     if (dev_env.at && !dx_finecode_is_dev_env(dev_env))
-        return "devEnv is ide, cli, ai, git_hook or ci";
+        return "devEnv: expected ide, cli, ai, git_hook or ci";
     if (!read_formats(yyjson_obj_get(options, "resultFormats"), &work->formats))
-        return "resultFormats are json and string";
+        return "resultFormats: expected json and string";
     if (!is_empty(yyjson_obj_get(options, "envSelectors")) ||
         !is_empty(yyjson_obj_get(options, "interpreterSelectors")))
         return "envSelectors and interpreterSelectors are not implemented";
     if (payload && !yyjson_is_null(payload) && !yyjson_is_obj(payload))
-        return "params is not an object";
+        return "params: expected an object";
     if (!read_token(params, "partialResultToken", &work->partial) ||
         !read_token(params, "progressToken", &work->progress))
-        return "a token is a string or an integer";
+        return "a token must be a string or an integer";
     work->origin = (dx_finecode_origin){trigger.at ? trigger.at : "unknown",
                                         dev_env.at ? dev_env.at : "ide", 0};
     work->concurrently = yyjson_is_true(yyjson_obj_get(options, "concurrently"));
@@ -201,7 +201,8 @@ static dx_status start(dx__finecode_item *item, yyjson_mut_doc *doc, dx_error *r
                            .user = item};
     ask.project = item->project ? dx_finecode_wm_find_project(wm, item->project) : NULL;
     if (item->project && !ask.project)
-        return dx__finecode_fail(reterr, "the project is gone", ""); /* since the request came */
+        return dx__finecode_fail(reterr, "the project was removed",
+                                 ""); /* since the request came */
     dx_status status = doc ? payload_of(item, doc, &ask.payload) : DX_ERR_NOMEM;
     return status == DX_OK ? dx_finecode_wm_run(wm, &ask, &item->run, reterr) : status;
 }

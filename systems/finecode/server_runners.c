@@ -51,12 +51,12 @@ void dx__finecode_restart_runner(dx_link *link, const dx_event *event, void *use
         return;
     if (yyjson_is_true(yyjson_obj_get(event->value, "debug"))) {
         dx__finecode_answer_refuse(link, event->request, DX__FINECODE_NOT_DONE,
-                                   "debug: the project's configuration says that", "");
+                                   "debug: set it in the project's configuration", "");
         return;
     }
     dx_finecode_runner *runner = dx_finecode_wm_find_runner(wm, project, env);
     if (!runner) {
-        dx__finecode_answer_refuse(link, event->request, DX_CODE_PARAMS, "no such runner: ", env);
+        dx__finecode_answer_refuse(link, event->request, DX_CODE_PARAMS, "unknown runner: ", env);
         return;
     }
     dx_status status = dx_finecode_wm_restart(wm, runner);

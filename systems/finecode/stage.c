@@ -119,7 +119,7 @@ static dx_status read_file(dx__finecode_staged *file, dx_error *reterr) {
     if (fstat(fd, &file->facts) < 0)
         status = dx__finecode_stage_fail(reterr, file->path, "", errno);
     else if (!S_ISREG(file->facts.st_mode))
-        status = dx__finecode_stage_fail(reterr, file->path, "not an ordinary file", 0);
+        status = dx__finecode_stage_fail(reterr, file->path, "not a regular file", 0);
     else
         status = read_all(fd, &file->text);
     if (status == DX_ERR_SYSTEM)
@@ -175,7 +175,7 @@ dx_status dx__finecode_stage_file(dx__finecode_stage *stage, const char *path,
         }
     if (!is_allowed(stage, real)) {
         free(real);
-        return dx__finecode_stage_fail(reterr, path, "outside of the workspace", 0);
+        return dx__finecode_stage_fail(reterr, path, "outside the workspace", 0);
     }
     return stage_new(stage, real, ret_file, reterr);
 }
@@ -248,7 +248,7 @@ static int exchange(const dx__finecode_staged *file) {
 static dx_status put_in_place(dx__finecode_staged *file, dx_error *reterr) {
     int fd = file->folder->fd;
     if (!is_as_read(file, file->name))
-        return dx__finecode_stage_fail(reterr, file->path, "was changed meanwhile", 0);
+        return dx__finecode_stage_fail(reterr, file->path, "changed in the meantime", 0);
     file->exchanged = exchange(file) == 0;
     /* Not every file system can exchange. */
     if (!file->exchanged && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
@@ -257,7 +257,7 @@ static dx_status put_in_place(dx__finecode_staged *file, dx_error *reterr) {
         return dx__finecode_stage_fail(reterr, file->path, "", errno);
     file->in_place = true;
     if (file->exchanged && !is_as_read(file, file->beside))
-        return dx__finecode_stage_fail(reterr, file->path, "was changed meanwhile", 0);
+        return dx__finecode_stage_fail(reterr, file->path, "changed in the meantime", 0);
     return DX_OK;
 }
 

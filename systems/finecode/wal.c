@@ -12,7 +12,7 @@ static void end(dx__finecode_wal *wal, int error) {
     wal->ended = true;
     wal->trouble[0] = '\0';
     dx__say_str(wal->trouble, 150, wal->folder);
-    dx__say_str(wal->trouble, sizeof wal->trouble, ": no more events are written: ");
+    dx__say_str(wal->trouble, sizeof wal->trouble, ": no longer writing events: ");
     dx__say_str(wal->trouble, sizeof wal->trouble, strerror(error));
 }
 

@@ -76,7 +76,7 @@ static dx_status check_revision(const dx_finecode_wm *wm, dx_error *reterr) {
     const char *name = wm->config.revision;
     if (!name || strcmp(name, "seed") == 0 || strcmp(name, "real") == 0)
         return DX_OK;
-    return dx__finecode_fail(reterr, "there is no revision ", name);
+    return dx__finecode_fail(reterr, "unknown revision ", name);
 }
 
 static dx_status equip(dx_finecode_wm *wm, dx_error *reterr) {

@@ -142,8 +142,7 @@ void dx__finecode_runner_tell_documents(dx_finecode_wm *wm, const char *path, co
             continue;
         dx_status status = dx_link_notify(runner->link, dx_str(method), params);
         if (status != DX_OK && status != DX_CLOSED)
-            dx__finecode_runner_fail(runner,
-                                     "it can't be told of documents: ", dx_status_name(status));
+            dx__finecode_runner_fail(runner, "cannot send it documents: ", dx_status_name(status));
     }
 }
 

@@ -12,7 +12,7 @@ timeout 120 python3 "$SOURCE/tests/check/help-examples.py" "$duplex" autohand ag
 # Each has what belongs to it, and nothing else.
 expect 0 $'Run a coding agent, or give one instructions\n\nUsage: duplex autohand agent [OPTION...] [-- MODEL [ARG...]]\n' '' --help
 has out $'  chat            Talk to an agent: each line of standard input is a prompt\n'
-has out 'More: duplex autohand SUBCOMMAND --help, duplex autohand --help-all, man duplex-autohand'
+has out 'More: duplex autohand SUBCOMMAND --help, --help-all, man duplex-autohand'
 expect 0 $'Give an agent one instruction and show what it does\n\nUsage: duplex autohand prompt [OPTION...] TEXT|@FILE|- -- COMMAND [ARG...]\n' '' prompt --help
 has out '  -f, --file FILE         a file the prompt is about; may be repeated'
 lacks out --yolo

@@ -16,8 +16,8 @@ sed '1,/^end$/d' screen >last
 for text in 'l 1 of 2 projects' 'half of it' '50%' 'tcp: h1'; do has most "$text"; done
 has last $'two:'
 for text in running half 'of 2 projects' 'not shown'; do lacks last "$text"; done
-has last 'found     two: l, return code 1, '
-has last '2 projects: 1 done, 1 found something, 0 failed; '
+has last 'findings  two: l, return code 1, '
+has last '2 projects: 1 done, 1 with findings, 0 failed; '
 [[ $(tail -n +1 last | grep -c 'project') == 1 ]] || complain "$(cat last)"
 NO_COLOR=1 timeout 20 python3 "$SOURCE/tests/check/finecode-terminal.py" "$finecode" -w live run l >screen
 lacks screen running
@@ -70,11 +70,11 @@ interrupt INT -w wait runners
 "$finecode" -w wait --runner duplex --debug a runners >out 2>err </dev/null &
 host=$!
 for ((i = 0; i < 100; i++)); do
-    if grep -q 'p/a: waits for a debugger at 127.0.0.1:' err; then break; fi
+    if grep -q 'p/a: waiting for a debugger at 127.0.0.1:' err; then break; fi
     sleep 0.05
 done
 lacks out RUNNING
-port=$(sed -n 's/.*waits for a debugger at 127.0.0.1://p' err)
+port=$(sed -n 's/.*waiting for a debugger at 127.0.0.1://p' err)
 exec 9<>"/dev/tcp/127.0.0.1/$port" || complain "nobody listens for a debugger"
 printf 'Content-Length: 2\r\n\r\n{}' >&9
 code=0
@@ -147,8 +147,8 @@ for ((i = 0; i < 100; i++)); do
     sleep 0.05
 done
 [[ $(cat port2) == "$serve_port" ]] || complain "port2: $(cat port2)"
-expect 3 '' "it can't be served" serve --port-file port2
-expect 3 '' "it can't be served" serve --port "$serve_port"
+expect 3 '' 'cannot start the server: port2 belongs to a running server' serve --port-file port2
+expect 3 '' 'cannot start the server: cannot listen on tcp:' serve --port "$serve_port"
 kill -TERM "$host"
 code=0
 wait "$host" || code=$?

@@ -15,18 +15,18 @@ END
 # Runs: results on the standard output, all else on the standard error.
 expect 0 'only' 'done      core: clean, ' -w two run clean
 [[ $(cat out) == only ]] || complain "$(cat out)"
-has err '1 project: 1 done, 0 found something, 0 failed; '
+has err '1 project: 1 done, 0 with findings, 0 failed; '
 lacks err $'\x1b'
 gone
 calls 'len(of("actions/run")) == 1 and of("actions/run")[0][2]["params"] == {}'
 calls 'of("actions/run")[0][2]["options"]["resultFormats"] == ["string"]'
 calls '{**of("actions/run")[0][2]["options"]["meta"], "orchestrationDepth": 0} == {"trigger": "user", "devEnv": "cli", "orchestrationDepth": 0}'
 calls '[one[1] for one in all if "pid" not in one[1]][:2] == ["initialize", "initialized"] and all[-1][1] == "exit"'
-expect 1 'first' 'found     core: lint, return code 1, ' -w two run lint
+expect 1 'first' 'findings  core: lint, return code 1, ' -w two run lint
 has out $'core:\nfirst\nsecond'
 has out $'tools:\nthird'
 has err 'done      tools: lint, '
-has err '2 projects: 1 done, 1 found something, 0 failed; '
+has err '2 projects: 1 done, 1 with findings, 0 failed; '
 gone
 expect 0 third '' -w two run lint --project tools
 lacks out tools:

@@ -40,7 +40,7 @@ project mixed/a <<<'m h a code = 1'
 project mixed/b <<<'m h a fail = "no"'
 project mixed/c <<<'m h broken'
 project mixed/d <<<'m h a'
-expect 1 $'d:\nh' '4 projects: 1 done, 1 found something, 2 failed' -w mixed run m
+expect 1 $'d:\nh' '4 projects: 1 done, 1 with findings, 2 failed' -w mixed run m
 has err '2 of 4 projects failed'
 rm -r mixed/b
 expect 3 '' '1 of 3 projects failed' -w mixed run m

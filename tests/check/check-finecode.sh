@@ -16,18 +16,18 @@ mkdir two/plain
 printf '[project]\nname = "plain"\n' >two/plain/pyproject.toml
 
 # Usage.
-expect 2 '' 'missing command: run, list, runners, serve or er'
-expect 2 '' "unknown 'walk'" walk
-expect 2 '' 'ACTION is missing' run
+expect 2 '' $'duplex finecode: missing subcommand: run, list, runners, serve or er\nhint: \'duplex finecode --help\' lists the subcommands'
+expect 2 '' $'duplex finecode: unknown subcommand \'walk\'\nhint: \'duplex finecode --help\' lists the subcommands' walk
+expect 2 '' $'duplex finecode: missing ACTION\nhint: \'duplex finecode list\' shows all actions' run
 expect 2 '' "unknown option '--nothing'" --nothing list
 expect 2 '' "list: unexpected argument 'more'" list more
-expect 2 '' 'unexpected -- (no command line follows it here)' run lint -- a=1
+expect 2 '' $'duplex finecode: unexpected --\nhint: remove the --: duplex finecode run ACTION NAME=VALUE' run lint -- a=1
 expect 2 '' '--stream applies only to run' list --stream
 expect 2 '' '--resolve applies only to list' run lint --resolve
 expect 2 '' '--port applies only to serve' run lint --port 1
 expect 2 '' '--project applies only to run, list and runners' serve --project a
 expect 2 '' '--port: expected 0 to 65535' serve --port 65536
-expect 2 '' "--port: expected 0 to 65535, found '-'" serve --port -
+expect 2 '' "--port: expected 0 to 65535, got '-'" serve --port -
 expect 2 '' 'expected string|json' run lint --format xml
 expect 2 '' 'expected duplex|venv' run lint --runner x
 expect 2 '' 'expected seed|real' run lint --revision x
@@ -36,9 +36,9 @@ expect 2 '' 'expected ide|cli|ai|git_hook|ci' run lint --dev-env precommit
 expect 2 '' "duplex finecode: --jobs: expected a number of at least 1, got '0'" -w two run lint --jobs 0
 expect 2 '' "duplex finecode: --fanout: expected a number of at least 1, got '0'" -w two run lint --fanout 0
 for word in fanout jobs; do
-    [[ $("$finecode" --help | grep -A 1 -e "--$word N" | tr -s ' \n' ' ') == *'at least 1 ('* ]] || complain "the help of --$word"
+    [[ $("$finecode" run --help | grep -A 1 -e "--$word N" | tr -s ' \n' ' ') == *'at least 1 ('* ]] || complain "the help of --$word"
 done
-expect 2 '' 'er must come before all options: duplex finecode er start' -w two er start
+expect 2 '' $'duplex finecode: er must come before all options\nhint: write: duplex finecode er start OPTION...' -w two er start
 expect 2 '' 'absent' -w absent list
 for word in lint.x lint=1 .x=1 lint.=1 lint.x=yes; do
     expect 2 '' '--set: expected ACTION.[HANDLER.]PARAM=JSON' -w two list --set $word
@@ -50,24 +50,24 @@ expect 2 '' '--payload must be a JSON object' -w two run lint --payload '[1]'
 expect 2 '' 'the payload must be a JSON object' -w two run lint '[1]'
 expect 2 '' 'is given twice' -w two run lint a=1 a=2
 expect 2 '' "can't be read" -w two run lint --payload @absent.json
-expect 2 '' 'no project' -w two run lint --project nobody
-expect 2 '' 'there is core' -w two run lint --project cor
-expect 2 '' 'has no configuration of FineCode' -w two run lint --project plain
-expect 2 '' 'there is lint' -w two run lnit
-expect 2 '{"error":{"exit":2,"kind":"usage"' '' -w two --json run lnit
+expect 2 '' "--project: no project below $work/two has the name or folder 'nobody'" -w two run lint --project nobody
+expect 2 '' 'hint: did you mean core?' -w two run lint --project cor
+expect 2 '' "$work/two/plain has no FineCode configuration" -w two run lint --project plain
+expect 2 '' $'duplex finecode: unknown action \'lnit\'\nhint: did you mean lint?' -w two run lnit
+expect 2 '"hint":"did you mean lint?"' '' -w two --json run lnit
 expect 0 'Usage: duplex finecode run [OPTION...] ACTION' '' --help
 [[ ! -s trace ]] || complain "a runner was started: $(cat trace)"
-expect 2 '' 'there is no action t.clea' -w two run t.clea
+expect 2 '' "unknown action 't.clea'" -w two run t.clea
 mkdir none
-expect 0 '' 'there is no project' -w none list
-expect 2 '' 'there is no project of FineCode' -w none run lint
+expect 0 '' "no project in or below $work/none" -w none list
+expect 2 '' "no FineCode project in or below $work/none" -w none run lint
 
 # The tree.
 expect 0 'core  ' '' -w two list
 has out "$work/two/core"
 grep -q '^  lint  t.lint$' out || complain "$(cat out)"
 grep -q '^    second  a  t.second$' out || complain "$(cat out)"
-has out 'nothing of FineCode'
+has out 'no FineCode configuration'
 lacks out $'\x1b'
 [[ ! -s trace ]] || complain "a runner was started"
 expect 0 'canonical.lint' '' -w two list --resolve
@@ -91,7 +91,7 @@ project half/p <<'END'
 x h1 a
 x h2 broken
 END
-expect 3 'RUNNING  p/a  ' '1 of 2 runners could not be started' -w half runners
+expect 3 'RUNNING  p/a  ' '1 of 2 runners failed to start' -w half runners
 grep -q '^[A-Z]*  *p/broken .*' out || complain "$(cat out)"
 lacks out 'RUNNING  p/broken'
 gone

@@ -394,11 +394,11 @@ def part_commands():
     check(run["payload"] == {"p": 1} and run["result"]["list"] == [1] and run["action"] == "it" and
           run["handler"] == "full" and run["runId"] == "run-1" and run["config"] == {} and
           run["meta"] == {"trigger": "user", "devEnv": "cli", "orchestrationDepth": 1}, run)
-    for source, text in (("text", "no JSON object"), ("array", "no JSON object"), ("deep", "no JSON object"),
-                         ("mixed", "line 3 of its output is no JSON object"), ("noise", "no JSON object"),
-                         ("oddfull", "has none of partial"), ("late", "took longer than 300 ms"),
+    for source, text in (("text", "its output is not a JSON object"), ("array", "its output is not a JSON object"), ("deep", "its output is not a JSON object"),
+                         ("mixed", "line 3 of its output is not a JSON object"), ("noise", "its output is not a JSON object"),
+                         ("oddfull", "has no partial, progress, result, context, stop or returnCode"), ("late", "took longer than 300 ms"),
                          ("much", "wrote more than 1999 bytes"), ("killed", "signal 11"),
-                         ("broken", "sh left with exit code 4 and no result: last ?? words0"),
+                         ("broken", "sh exited with code 4 and no result: last ?? words0"),
                          ("absent", "cannot start no-such-program-here: No such file"),
                          ("nowhere", "cannot change to nowhere: No such file")):
         only(source)
@@ -661,7 +661,7 @@ def part_tools():
     er.on_request = on_request
     asked.clear()
     result, code = er.run("it", {"files": ["bad.c"]})
-    check(code is None and "bad.c: it has changed meanwhile" in str(result) and not asked, result, code, asked)
+    check(code is None and "bad.c: the file changed in the meantime" in str(result) and not asked, result, code, asked)
     # An open document that needs nothing is no reason not to edit another file here.
     er.on_request = lambda method, params: (None, {"code": -32601, "message": "Method not found"})
     configure(er, {"format": ("duplex.Format", [("format", "duplex.clang_format", {})])})
@@ -678,7 +678,7 @@ def part_tools():
                          ({"jobs": 65}, "jobs: expected"), ({"jobs": 0}, "jobs: expected"),
                          ({"incldue": []}, "incldue"), ({"args": "x"}, "args: expected"),
                          ({"timeout": "soon"}, "timeout: expected"),
-                         ({"args": ["--no-such-option"]}, "exit code 1"),
+                         ({"args": ["--no-such-option"]}, "clang-format exited with code 1"),
                          ({"timeout": "1ms", "program": project + "/slow"}, "took longer than 1 ms")):
         with open(project + "/slow", "w") as file:
             file.write("#!/bin/sh\nsleep 5\n")

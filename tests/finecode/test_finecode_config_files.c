@@ -51,8 +51,9 @@ static void test_both(void **state) {
     (void)state;
     put("p/finecode.toml", lint);
     put("p/pyproject.toml", "[tool.finecode]\n");
-    must_be_invalid("p", "both finecode.toml and [tool.finecode] of pyproject.toml are there; only "
-                         "one of them may be");
+    must_be_invalid(
+        "p",
+        "found both finecode.toml and [tool.finecode] in pyproject.toml; keep only one of them");
 }
 
 static void test_no_config(void **state) {
@@ -60,8 +61,8 @@ static void test_no_config(void **state) {
     put("p/pyproject.toml", "[tool.other]\n");
     put("q/readme", "");
     static const char *const folders[] = {"p", "q"};
-    static const char *const whys[] = {"pyproject.toml: there is no [tool.finecode] in it",
-                                       "there is neither finecode.toml nor pyproject.toml"};
+    static const char *const whys[] = {"pyproject.toml: [tool.finecode] is missing",
+                                       "no finecode.toml and no pyproject.toml"};
     for (int i = 0; i < 2; i++) {
         dx_finecode_project *project = project_of(folders[i]);
         assert_int_equal(dx_finecode_project_get_state(project), DX_FINECODE_NO_CONFIG);
@@ -70,7 +71,7 @@ static void test_no_config(void **state) {
         assert_null(dx__finecode_project_env(project, 0));
         dx__finecode_project_free(project);
     }
-    must_be_invalid("none", "the folder can't be read: No such file or directory");
+    must_be_invalid("none", "cannot read the folder: No such file or directory");
 }
 
 static void test_relative(void **state) {
@@ -91,7 +92,7 @@ static void test_relative(void **state) {
 static void test_wrong(void **state) {
     static const char *const rows[][2] = {
         {"[finecode", "finecode.toml:1:10: expected ']' after the key, found the end of the text"},
-        {"[action.lint]\n", "finecode.toml: there is no [finecode] in it"},
+        {"[action.lint]\n", "finecode.toml: [finecode] is missing"},
         {"finecode = 1\n", "finecode.toml: finecode: expected object, found number"},
         {"[finecode]\naction = 'x'\n",
          "finecode.toml: finecode.action: expected object, found string"},
@@ -141,23 +142,22 @@ static void test_wrong(void **state) {
         {"[finecode.extension.e]\ndependencies_override = 'y'\n",
          "finecode.toml: finecode.extension.e.dependencies_override: expected array, found string"},
         {"[finecode]\n[workspace]\n",
-         "finecode.toml: workspace: it belongs into finecode-workspace.toml"},
-        {"[finecode.workspace]\n",
-         "finecode.toml: workspace: it belongs into finecode-workspace.toml"},
-        {"[finecode.action.lint]\n", "action.lint: no file says its source"},
+         "finecode.toml: workspace: belongs in finecode-workspace.toml"},
+        {"[finecode.workspace]\n", "finecode.toml: workspace: belongs in finecode-workspace.toml"},
+        {"[finecode.action.lint]\n", "action.lint: its source is missing in every file"},
         {"[finecode.action.lint]\nsource = 's'\nhandlers = [{name = 'x', env = 'e'}]\n",
-         "action.lint.handlers.x: no file says its source"},
+         "action.lint.handlers.x: its source is missing in every file"},
         {"[finecode.action.lint]\nsource = 's'\nhandlers = [{name = 'x', source = 'e'}]\n",
-         "action.lint.handlers.x: no file says its env"},
+         "action.lint.handlers.x: its env is missing in every file"},
         {"[finecode.action.a]\nsource = 's'\n[finecode.action.b]\nsource = 's'\n",
          "action.b: another action has the same source"},
         {"[finecode.action.a]\nsource = 's'\nhandlers = [{name = 'x'}, {name = 'x'}]\n",
-         "finecode.toml: action.a.handlers.x: there are two of this name in one list"},
+         "finecode.toml: action.a.handlers.x: duplicate name in one list"},
         {"[finecode.action.a]\nsource = 's'\nhandlers.x = {name = 'z', source = 's', env = 'e'}\n"
          "handlers.y = {name = 'z', source = 't', env = 'e'}\n",
-         "action.a.handlers.z: there are two of this name"},
+         "action.a.handlers.z: duplicate name"},
         {"[finecode.action.a]\nsource = 's'\nconfig = {x = inf}\n",
-         "there is a number that is inf or nan, which can't be sent"},
+         "inf and nan cannot be sent as JSON"},
         {"[finecode.action.\"a\\u0000b\"]\nsource = 's'\n", NULL},
         {"[finecode.action.a]\nsource = \"s\\u0000\"\n", NULL},
         {"[finecode.action.a]\nsource = ''\n", NULL},
@@ -211,13 +211,15 @@ static void test_user(void **state) {
     must_have(project, "/action/lint/handlers/0/config", "{\"width\":90}");
     dx__finecode_project_free(project);
     put("p/finecode-user.toml", "[finecode.action.lint]\nsource = 'b'\n");
-    must_be_invalid("p", "finecode-user.toml: its tables stand at the top, not in [finecode]");
+    must_be_invalid("p",
+                    "finecode-user.toml: its tables must be at the top level, not in [finecode]");
     put("p/finecode-user.toml", "[tool.finecode]\n");
-    must_be_invalid("p", "finecode-user.toml: its tables stand at the top, not in [finecode]");
+    must_be_invalid("p",
+                    "finecode-user.toml: its tables must be at the top level, not in [finecode]");
     put("p/finecode-user.toml", "[action]\nlint = 3\n");
     must_be_invalid("p", "finecode-user.toml: action.lint: expected object, found number");
     put("p/finecode-user.toml", "[workspace]\n");
-    must_be_invalid("p", "finecode-user.toml: workspace: it belongs into finecode-workspace.toml");
+    must_be_invalid("p", "finecode-user.toml: workspace: belongs in finecode-workspace.toml");
 }
 
 /* Messages have no room for other bytes, and one such folder must not silence all others. */
@@ -228,7 +230,7 @@ static void test_odd_path(void **state) {
     assert_string_equal(dx_finecode_project_path(project), in_top("caf?\xc3\xa9"));
     assert_string_equal(dx_finecode_project_name(project), "caf?\xc3\xa9");
     assert_string_equal(dx_finecode_project_why(project),
-                        "its path is not UTF-8, so nobody could be told of it");
+                        "its path is not valid UTF-8 and cannot be sent");
     assert_int_equal(dx_finecode_project_get_state(project), DX_FINECODE_INVALID);
     assert_int_equal(dx__finecode_project_reread(project, NULL, NULL), DX_OK);
     assert_int_equal(dx_finecode_project_get_state(project), DX_FINECODE_INVALID);
@@ -242,7 +244,7 @@ static void test_odd_files(void **state) {
     must_be_invalid("p", "finecode.toml: Is a directory");
     assert_int_equal(mkdir(in_top("q"), 0700), 0);
     assert_int_equal(mkfifo(in_top("q/pyproject.toml"), 0600), 0);
-    must_be_invalid("q", "pyproject.toml: it is no file");
+    must_be_invalid("q", "pyproject.toml: not a regular file");
     if (geteuid() == 0)
         return; /* who may read everything */
     put("r/finecode.toml", lint);
@@ -260,7 +262,7 @@ static void test_size(void **state) {
     memcpy(text, lint, strlen(lint));
     text[MAX + 1] = '\0';
     put("p/finecode.toml", text);
-    must_be_invalid("p", "finecode.toml: it is larger than 1 MiB");
+    must_be_invalid("p", "finecode.toml: larger than 1 MiB");
     text[MAX] = '\0';
     put("p/finecode.toml", text);
     dx_finecode_project *project = project_of("p");
@@ -349,7 +351,7 @@ static void test_limits(void **state) {
          "found 1025"},
         {"[finecode.action.a]\nsource = 's'\nhandlers = [",
          "{name = 'h%d', source = 's', env = 'e%d'},", "]\n", 64,
-         "action.a.handlers.h64: there are more than 64 envs"},
+         "action.a.handlers.h64: more than 64 envs"},
     };
     char *text = malloc(1 << 20);
     (void)state;

@@ -102,7 +102,7 @@ static void test_folders(void **state) {
     }
     must_find("", "9999 ");
     assert_int_equal(mkdir(in_top("x"), 0700), 0);
-    must_fail("", DX_ERR_LIMIT, "there are more than 10,000 folders");
+    must_fail("", DX_ERR_LIMIT, "more than 10,000 folders");
     /* Of any number of them no more are kept. */
     for (int i = 0; i < 1000; i++) {
         char name[32];
@@ -164,14 +164,14 @@ static void test_named_wrong(void **state) {
         snprintf(text, sizeof text, "[workspace]\nprojects = ['%s']\n", paths[i]);
         put("finecode-workspace.toml", text);
         must_fail("", DX_ERR_INVALID,
-                  "finecode-workspace.toml: projects: expected paths of folders below it, such as "
-                  "\"libs/core\"");
+                  "finecode-workspace.toml: projects: expected paths of folders below the "
+                  "workspace, such as \"libs/core\"");
     }
     put("finecode-workspace.toml", "[workspace]\nprojects = 'x'\n");
     must_fail("", DX_ERR_INVALID,
               "finecode-workspace.toml: workspace.projects: expected array, found string");
     put("finecode-workspace.toml", "projects = ['x']\n");
-    must_fail("", DX_ERR_INVALID, "finecode-workspace.toml: there is no [workspace] in it");
+    must_fail("", DX_ERR_INVALID, "finecode-workspace.toml: [workspace] is missing");
     put("finecode-workspace.toml", "[workspace");
     must_fail("", DX_ERR_INVALID, "finecode-workspace.toml:1:11: ");
 }

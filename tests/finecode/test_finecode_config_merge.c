@@ -157,9 +157,9 @@ static void test_preset_user_file(void **state) {
 static void test_preset_wrong(void **state) {
     (void)state;
     put("p/finecode.toml", base);
-    must_be_invalid("p", "common/preset.toml: there is no such file");
+    must_be_invalid("p", "common/preset.toml: no such file");
     put("p/common/preset.toml", "[action]\n");
-    must_be_invalid("p", "common/preset.toml: there is no [tool.finecode] in it");
+    must_be_invalid("p", "common/preset.toml: [tool.finecode] is missing");
     put("p/common/preset.toml", "[tool.finecode]\naction = 1\n");
     must_be_invalid("p", "common/preset.toml: tool.finecode.action: expected object, found number");
     put("p/common/preset.toml", "[tool.finecode");
@@ -183,7 +183,7 @@ static void test_preset_count(void **state) {
     must_be_valid(project);
     dx__finecode_project_free(project);
     put_preset("p/n63", "{source = '../n64'}", "x");
-    must_be_invalid("p", "there are more than 64 presets");
+    must_be_invalid("p", "more than 64 presets");
 }
 
 /* Those of packages are found by runners: until then what depends on them is left out. */
@@ -298,7 +298,7 @@ static void test_overrides_wrong(void **state) {
         {"lint.=1", "lint.: expected ACTION.[HANDLER.]PARAM=VALUE"},
         {".x=1", ".x: expected ACTION.[HANDLER.]PARAM=VALUE"},
         {"a.b.c.d=1", "a.b.c.d: expected ACTION.[HANDLER.]PARAM=VALUE"},
-        {"a.b=\xff", "a.b: the value is not UTF-8"},
+        {"a.b=\xff", "a.b: the value is not valid UTF-8"},
     };
     static const char *const variables[][2] = {
         {"FINECODE_CONFIG_LINT=1",

@@ -174,10 +174,10 @@ static void test_way(void **state) {
     must_start(project, "c", &config, "run start --project-path=TOP/p --env-name=c tcp");
     must_start(project, "d", &config, "/bin/run start --project-path=TOP/p --env-name=d stdio");
     must_start(project, "e", &config,
-               "there is no .venvs/e/bin/python that can be run in the project");
+               "cannot run .venvs/e/bin/python: it is missing or not executable");
     put("p/.venvs/e/bin/python", "#!/bin/sh\n");
     must_start(project, "e", &config,
-               "there is no .venvs/e/bin/python that can be run in the project");
+               "cannot run .venvs/e/bin/python: it is missing or not executable");
     assert_int_equal(chmod(in_top("p/.venvs/e/bin/python"), 0700), 0);
     must_start(project, "e", &config,
                "TOP/p/.venvs/e/bin/python -m finecode_extension_runner.cli start --log-level=INFO "
@@ -191,7 +191,7 @@ static void test_way(void **state) {
                "duplex-finecode er start --project-path=TOP/p --env-name=c stdio");
     config.runner = "venv";
     must_start(project, "a", &config,
-               "there is no .venvs/a/bin/python that can be run in the project");
+               "cannot run .venvs/a/bin/python: it is missing or not executable");
     dx__finecode_project_free(project);
     put("p/finecode.toml", "[finecode.er]\ntransport = 'stdio'\n");
     config.runner = NULL;

@@ -136,7 +136,7 @@ static void case_12_configurations(void **state) {
     talk_error(&talk, 5, -32603, "'env'");
     talk_request(&talk, 6, "finecodeRunner/updateConfig",
                  CONFIGURE("{\"actions\":{},\"action_handler_configs\":{}}"));
-    talk_error(&talk, 6, -32603, "'actions' is no list");
+    talk_error(&talk, 6, -32603, "'actions' is not an array");
     /* What was there before counts until a good one comes. */
     demo_run(&talk, 7, "bad", "{\"text\":\"t\"}", "");
     assert_has(talk_hear(&talk), "\"status\":\"success\"");
@@ -375,7 +375,7 @@ static void what_can_not_be_added(void **state) {
     config.env_name = "e";
     config.revision = "other";
     assert_int_equal(dx_finecode_er_new(&config, &none, &error), DX_ERR_INVALID);
-    assert_string_equal(error.phrase, "there is no revision other");
+    assert_string_equal(error.phrase, "unknown revision other");
     /* Twice open. */
     talk_socketpair(&talk);
     unsigned port;

@@ -131,7 +131,7 @@ static void faults_of_a_payload(void **state) {
     assert_int_equal(count_of(talk_hear(&talk), " @ "), 16);
     talk_request(&talk, 5, "actions/run",
                  "{\"actionName\":\"many\",\"params\":[],\"options\":" DEMO_OPTIONS("") "}");
-    talk_error(&talk, 5, -32603, "'params' is no object");
+    talk_error(&talk, 5, -32603, "'params' is not an object");
     demo_stop_talk(&talk);
 }
 
@@ -155,7 +155,7 @@ static void what_can_not_be_said(void **state) {
         demo_run(&talk, 2, "odd", TEXT_T, ",\"resultFormats\":[\"string\"]");
         talk_quiet(&talk);
         dx_finecode_job_done(demo_kept, JSON("{\"a\":1}"), 0);
-        talk_error(&talk, 2, -32603, "The result has no text, or none that fits");
+        talk_error(&talk, 2, -32603, "The result has no text, or its text is too long");
         /* A partial result: the handler is told, and what it gives in the end is a failure. */
         demo_run(&talk, 3, "odd", TEXT_T,
                  ",\"resultFormats\":[\"string\"],\"partialResultToken\":1");
@@ -193,7 +193,7 @@ static void what_can_not_be_said_later(void **state) {
     while (!demo_cancelled)
         talk_turn(&talk, 50);
     dx_finecode_job_cancel(demo_kept);
-    talk_result(&talk, 2, "{\"error\":\"a partial result is too long, or can't be said\"}");
+    talk_result(&talk, 2, "{\"error\":\"a partial result is too long or cannot be sent\"}");
     demo_stop_talk(&talk);
 }
 

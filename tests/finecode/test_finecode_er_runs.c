@@ -158,17 +158,17 @@ static void case_20_failures(void **state) {
                 "{\"error\":\"Running action handler 'fail' failed(Run 1): declared failure\"}");
     demo_run(&talk, 3, "boom", TEXT_T, "");
     talk_result(&talk, 3,
-                "{\"error\":\"Running action handler 'boom' failed(Run 2): the handler gave no "
+                "{\"error\":\"Running action handler 'boom' failed(Run 2): the handler returned no "
                 "result\"}");
     demo_run(&talk, 4, "nosuch", TEXT_T, "");
     talk_result(&talk, 4, "{\"error\":\"R3 | Action nosuch not found\"}");
     demo_run(&talk, 5, "missing", TEXT_T, "");
-    talk_result(&talk, 5, "{\"error\":\"R4 | Action missing is not known here: demo.Missing\"}");
+    talk_result(&talk, 5,
+                "{\"error\":\"R4 | Action missing is unknown to this runner: demo.Missing\"}");
     demo_run(&talk, 6, "half", TEXT_T, "");
-    talk_result(
-        &talk, 6,
-        "{\"error\":\"Running action handler 'lost' failed(Run 5): nothing is known here as "
-        "demo.acts.Lost\"}");
+    talk_result(&talk, 6,
+                "{\"error\":\"Running action handler 'lost' failed(Run 5): unknown here: "
+                "demo.acts.Lost\"}");
     demo_run(&talk, 7, "canc", TEXT_T, "");
     talk_expect(&talk, "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32800,\"message\":"
                        "\"Running action handler 'canc' was cancelled(Run 6)\"}}");
@@ -180,7 +180,7 @@ static void case_20_failures(void **state) {
         demo_run(&talk, 8, "keep", TEXT_T, "");
         talk_quiet(&talk);
         dx_finecode_job_done(demo_kept, dx_json_text(bad[i], strlen(bad[i])), 0);
-        assert_has(talk_hear(&talk), "its result is no JSON object\"}");
+        assert_has(talk_hear(&talk), "its result is not a JSON object\"}");
     }
     demo_run(&talk, 9, "keep", TEXT_T, "");
     talk_quiet(&talk);
@@ -278,7 +278,7 @@ static void handlers_of_other_envs(void **state) {
     assert_has(talk_hear(&talk), "{\"json\":{\"items\":[\"c1\",\"c2\"],");
     demo_segment(&talk, 3, "conc", "[\"c2\",\"c3\"]", ",\"params\":" TEXT_T, "");
     assert_has(talk_hear(&talk), "\"result\":{\"items\":[\"c2\"],");
-    assert_has(talk.log, "a handler that is not known here is skipped: c3");
+    assert_has(talk.log, "skipping an unknown handler: c3");
     demo_stop_talk(&talk);
 }
 

@@ -70,7 +70,7 @@ static void case_32_segments(void **state) {
     talk_result(&talk, 3,
                 "{\"status\":\"success\",\"result\":{},\"resultByFormat\":{},\"returnCode\":0,"
                 "\"context\":null}");
-    assert_has(talk.log, "WARNING finecode.er: a handler that is not known here is skipped: zz");
+    assert_has(talk.log, "WARNING finecode.er: skipping an unknown handler: zz");
     /* What can't be a result is ignored. */
     static const char *const bad[] = {"{\"items\":5}", "5", "\"x\"", "[1]", "{\"bad\":\"yes\"}"};
     for (size_t i = 0; i < LENGTH(bad); i++) {

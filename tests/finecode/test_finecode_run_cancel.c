@@ -202,7 +202,7 @@ static void test_removed(void **state) {
           &(dx_finecode_ask){
               .action = "a.b", .origin = {"user", "cli", 0}, .on_done = on_done, .user = world});
     WAIT(world, world->done == 2);
-    assert_string_equal(world->why, "there is no action a.b");
+    assert_string_equal(world->why, "unknown action 'a.b'");
     world_close(world);
 }
 

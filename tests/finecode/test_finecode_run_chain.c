@@ -236,7 +236,7 @@ static void test_projects(void **state) {
     ask.project = at(world, "d");
     dx_error error = {0};
     assert_int_equal(dx_finecode_wm_run(world->wm, &ask, NULL, &error), DX_ERR_INVALID);
-    assert_non_null(strstr(error.phrase, "there is no action x in /"));
+    assert_non_null(strstr(error.phrase, "unknown action 'x' in /"));
     world_close(world);
 }
 

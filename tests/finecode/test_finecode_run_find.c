@@ -41,12 +41,12 @@ static void test_unknown(void **state) {
     world_open(world);
     run(world, "no.such.Thing", JSON);
     assert_int_equal(world->status, DX_FINECODE_FAILED);
-    assert_string_equal(world->why, "there is no action no.such.Thing");
+    assert_string_equal(world->why, "unknown action 'no.such.Thing'");
     must_be(&world->projects, "");
     dx_finecode_ask ask = ask_for(world, "no.such.Thing", JSON);
     ask.project = at(world, "p");
     perform(world, &ask);
-    assert_non_null(strstr(world->why, "there is no action no.such.Thing in /"));
+    assert_non_null(strstr(world->why, "unknown action 'no.such.Thing' in /"));
     world_close(world);
     world = world_new(true);
     project(world, "p",
@@ -54,7 +54,7 @@ static void test_unknown(void **state) {
     world_open(world);
     run(world, "no.such.Thing", JSON);
     assert_int_equal(world->cause, DX_FINECODE_NO_RUNNER);
-    assert_non_null(strstr(world->why, "no.such.Thing; env a has no runner: "));
+    assert_non_null(strstr(world->why, "'no.such.Thing'; env a has no runner: "));
     world_close(world);
 }
 

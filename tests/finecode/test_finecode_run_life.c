@@ -44,7 +44,7 @@ static void test_no_preset(void **state) {
     world_open(world);
     run(world, "nosuch", JSON);
     assert_int_equal(world->status, DX_FINECODE_FAILED);
-    assert_string_equal(world->why, "there is no action nosuch");
+    assert_string_equal(world->why, "unknown action 'nosuch'");
     run(world, "own", JSON);
     assert_int_equal(world->status, DX_FINECODE_SUCCESS);
     world_close(world);
@@ -223,7 +223,7 @@ static void test_wal_ends(void **state) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(world->status, DX_FINECODE_SUCCESS);
     must_have(&world->messages, "WARNING manager ");
-    must_have(&world->messages, "/wal: no more events are written: ");
+    must_have(&world->messages, "/wal: no longer writing events: ");
     world_close(world);
 }
 
@@ -266,9 +266,8 @@ static void test_wal(void **state) {
     wal->len = 0;
     note(wal, "%s", get(world, "wal/wal-000001.jsonl"));
     assert_int_equal(count_of(wal, "\"event_type\":\"run.rejected\""), 2);
-    must_have(wal,
-              "\"action_name\":\"none\",\"trigger\":\"user\",\"dev_env\":\"cli\",\"payload\":{"
-              "\"status\":\"failed\",\"return_code\":0,\"error\":\"there is no action none\"}");
+    must_have(wal, "\"action_name\":\"none\",\"trigger\":\"user\",\"dev_env\":\"cli\",\"payload\":{"
+                   "\"status\":\"failed\",\"return_code\":0,\"error\":\"unknown action 'none'\"}");
     must_have(wal, "\"error\":\"Orchestration depth 8 reached limit 8. Action source: chain\"");
     free(wal);
     world_close(world);

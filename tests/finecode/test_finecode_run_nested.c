@@ -81,10 +81,10 @@ static void test_in_project(void **state) {
                             "{\"error\": {\"code\": -32603, \"message\": \"inner failure\"}}");
         assert_string_equal(answer(world, 2),
                             "{\"error\": {\"code\": -32800, \"message\": \"handler gave up\"}}");
-        assert_non_null(strstr(answer(world, 3),
-                               "\"code\": -32603, \"message\": \"there is no action "
-                               "demo.inner in TOP/p"));
-        assert_non_null(strstr(answer(world, 4), "there is no action no.such.Action in TOP/p"));
+        assert_non_null(
+            strstr(answer(world, 3),
+                   "\"code\": -32603, \"message\": \"unknown action 'demo.inner' in TOP/p"));
+        assert_non_null(strstr(answer(world, 4), "unknown action 'no.such.Action' in TOP/p"));
         assert_non_null(strstr(answer(world, 5), "\"code\": -32601"));
         sent_has(world, "actions/run", 1, "\"orchestrationDepth\":2");
         const char *own = id_of(sent(world, "actions/run", 0));

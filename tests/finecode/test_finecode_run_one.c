@@ -79,7 +79,7 @@ static void test_outcomes(void **state) {
         run(world, "odd", JSON);
         assert_int_equal(world->status, DX_FINECODE_FAILED);
         assert_int_equal(world->cause, DX_FINECODE_VIOLATION);
-        assert_non_null(strstr(world->why, "the return code is no integer"));
+        assert_non_null(strstr(world->why, "the return code is not an integer"));
         world_close(world);
     }
 }
@@ -119,19 +119,19 @@ static void test_refused(void **state) {
     world_open(world);
     dx_finecode_ask ask = ask_for(world, "nosuch", JSON);
     assert_int_equal(dx_finecode_wm_run(world->wm, &ask, NULL, &error), DX_ERR_INVALID);
-    assert_string_equal(error.phrase, "there is no action nosuch");
+    assert_string_equal(error.phrase, "unknown action 'nosuch'");
     ask.action = "";
     assert_int_equal(dx_finecode_wm_run(world->wm, &ask, NULL, &error), DX_ERR_INVALID);
     ask.action = "echo";
     ask.payload = dx_json_text("[]", 2);
     assert_int_equal(dx_finecode_wm_run(world->wm, &ask, NULL, &error), DX_ERR_INVALID);
-    assert_string_equal(error.phrase, "the payload of an action is an object");
+    assert_string_equal(error.phrase, "the payload of an action must be an object");
     ask.payload = dx_json_text("{", 1);
     assert_int_equal(dx_finecode_wm_run(world->wm, &ask, NULL, &error), DX_ERR_INVALID);
     ask.payload = dx_json_none();
     ask.origin.trigger = "weird";
     assert_int_equal(dx_finecode_wm_run(world->wm, &ask, NULL, &error), DX_ERR_INVALID);
-    assert_string_equal(error.phrase, "no such trigger: weird");
+    assert_string_equal(error.phrase, "unknown trigger: weird");
     ask.origin.trigger = "user";
     ask.origin.dev_env = NULL;
     assert_int_equal(dx_finecode_wm_run(world->wm, &ask, NULL, &error), DX_ERR_INVALID);

@@ -254,7 +254,7 @@ static void test_bad_preset(void **state) {
     must_fail(world, runner_of(world, "p", "dev_workspace"), "preset.toml");
     dx_finecode_project *project = dx_finecode_wm_find_project(world->wm, "p");
     dx_finecode_runner *runner = dx__finecode_wm_need_runner(world->wm, project, "a");
-    must_fail(world, runner, "the project is not valid");
+    must_fail(world, runner, "the project is invalid");
     stop(world);
     world_free(world);
 }
@@ -327,7 +327,7 @@ static void test_no_bootstrap(void **state) {
     set_spec(world, "p", "dev_workspace", "{'leave': 2}");
     world_open(world);
     must_run(world, runner_of(world, "p", "a"));
-    must_have(world->messages.text, "presets can't be found");
+    must_have(world->messages.text, "cannot find presets");
     must_have(world->messages.text, "code 2");
     stop(world);
     world_free(world);

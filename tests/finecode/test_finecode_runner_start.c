@@ -98,13 +98,13 @@ static void test_no_port(void **state) {
         const char *parts[4];
     } rows[] = {
         {"{'tcp': '', 'before': ['one', 'two'], 'errors': ['three'], 'sleep': 60}",
-         {"did not tell its port within 1.5 s", "one", "two", "three"}},
+         {"did not report its port within 1.5 s", "one", "two", "three"}},
         {"{'tcp': '', 'port': 'Serving somewhere', 'before': ['one']}",
-         {"did not tell its port", "Serving somewhere", "one"}},
+         {"did not report its port", "Serving somewhere", "one"}},
         {"{'tcp': '', 'leave': 7, 'before': ['one'], 'errors': ['Traceback']}",
-         {"exited with code 7 before it told its port", "one", "Traceback"}},
+         {"exited with code 7 before it reported its port", "one", "Traceback"}},
         {"{'tcp': '', 'leave': 0}", {"exited with code 0"}},
-        {"{'tcp': '', 'port': \"Serving on ('127.0.0.1', 1)\"}", {"its port is no use"}},
+        {"{'tcp': '', 'port': \"Serving on ('127.0.0.1', 1)\"}", {"cannot connect to its port: "}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -302,7 +302,7 @@ static void test_times(void **state) {
         dx_finecode_runner *runner = runner_of(world, "p", "a");
         uint64_t begin = now_ms();
         if (rows[i / 2].fails)
-            must_fail(world, runner, "no answer in time");
+            must_fail(world, runner, "timed out");
         else
             must_run(world, runner);
         assert_in_range(now_ms() - begin, 1500, 20000);

@@ -87,7 +87,7 @@ static void odd_names(void **state) {
     begin();
     client_gets(client, "workspace/listProjects", "{}", "\"name\":\"a\"");
     client_gets(client, "workspace/listProjects", "{}",
-                "/caf?\",\"status\":\"CONFIG_INVALID\",\"why\":\"its path is not UTF-8");
+                "/caf?\",\"status\":\"CONFIG_INVALID\",\"why\":\"its path is not valid UTF-8");
     client_gets(client, "actions/getTree", "{}", "::x.Act\"");
     client_gets(client, "actions/run", "{\"actionSource\":\"act\",\"project\":\"\"}", "returnCode");
 }
@@ -147,9 +147,9 @@ static void batches(void **state) {
                 "\"returnCode\":0}");
     client_gets(client, "actions/runBatch",
                 "{\"actionSources\":[\"act\"],\"projects\":[\"a\",\"b\",\"c\"]," JSON "}",
-                "more projects than one run may have");
+                "too many projects for one run");
     client_gets(client, "actions/runBatch", "{\"actionSources\":[\"act\",\"other\"]," JSON "}",
-                "more projects than one run may have");
+                "too many projects for one run");
     client_gets(client, "actions/runBatch", "{\"actionSources\":[\"act\",\"none\"]," JSON "}",
                 "\"code\":-32602,\"message\":\"no project has the action none\"");
     /* One that is invalid, and a name that turns out to be nothing only when runners were asked. */
@@ -157,7 +157,7 @@ static void batches(void **state) {
         client, "actions/runBatch",
         "{\"actionSources\":[\"act\",\"no.such\"],\"projects\":[\"a\",\"bad\"]," JSON "}");
     must_have(answer, "/a\":{\"act\":{\"resultByFormat\":{\"json\":{\"pid\":");
-    must_have(answer, "\"no.such\":{\"error\":\"there is no action no.such");
+    must_have(answer, "\"no.such\":{\"error\":\"unknown action 'no.such'");
     must_have(answer, "/bad\":{\"act\":{\"error\":\"");
     must_have(answer, "\"returnCode\":1}");
 }
@@ -184,7 +184,7 @@ static void lost_parts(void **state) {
                    "{\"actionSource\":\"act\",\"project\":\"a\",\"partialResultToken\":\"%s\"," JSON
                    "}",
                    token);
-    client_gets(client, "actions/run", params, "not all partial results could be sent");
+    client_gets(client, "actions/run", params, "some partial results could not be sent");
     assert_null(strstr(client->heard.text, "partialResult"));
 }
 

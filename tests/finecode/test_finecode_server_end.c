@@ -181,7 +181,7 @@ static void live_files(void **state) {
     place_write(place, "port", "1", 1);
     int held = open(path, O_RDWR | O_CLOEXEC);
     assert_int_equal(flock(held, LOCK_EX), 0);
-    refused(path, "belongs to a server that is running");
+    refused(path, "belongs to a running server");
     place_has(place, "port", "1");
     (void)close(held);
     /* or one of another kind answers there; */
@@ -197,7 +197,7 @@ static void live_files(void **state) {
     place_write(place, "port", port, strlen(port));
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, answer_one, &other), 0);
-    refused(path, "answers");
+    refused(path, "a server is running at the port in it");
     assert_int_equal(pthread_join(thread, NULL), 0);
     place_has(place, "port", port);
     (void)close(other);
@@ -209,7 +209,7 @@ static void live_files(void **state) {
     place_has(place, "victim", "v");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
-    refused(path, "ordinary");
+    refused(path, "is not a regular file");
     refused(place, "");
     refused("/proc/none/port", "/proc/none/port");
     free(path);

@@ -142,7 +142,7 @@ static void put_tree(const dx_finecode_project *project) {
         put(CLI_RED, "invalid: ");
         put(CLI_PLAIN, dx_finecode_project_why(project));
     } else if (state == DX_FINECODE_NO_CONFIG) {
-        put(CLI_DIM, "  nothing of FineCode");
+        put(CLI_DIM, "  no FineCode configuration");
     }
     putchar('\n');
     for (size_t i = 0; dx_finecode_project_action(project, i, &action); i++)
@@ -200,11 +200,11 @@ static int show(struct work *work, dx_finecode_project **projects, int code) {
     }
     cli_flush();
     if (!projects[0])
-        cli_note("there is no project in or below %s", work->folder);
+        cli_note("no project in or below %s", work->folder);
     int invalid = pick_tell_invalid(work, projects);
     if (code == CLI_OK)
         return invalid;
-    return cli_tail_fail(&work->tail, NULL, code, "not all runners could be asked", NULL, NULL);
+    return cli_tail_fail(&work->tail, NULL, code, "some runners could not be queried", NULL, NULL);
 }
 
 int verb_list(const struct finecode_options *options) {
@@ -222,7 +222,7 @@ int verb_list(const struct finecode_options *options) {
     if (code == CLI_OK && options->resolve) {
         asks = calloc(count + 1, sizeof *asks);
         code = asks ? resolve_all(&work, projects, asks, &open, &asked)
-                    : cli_fail(CLI_NO_START, "no memory");
+                    : cli_fail(CLI_NO_START, "out of memory");
     }
     if (code == CLI_OK)
         code = show(&work, projects, asked);

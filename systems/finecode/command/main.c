@@ -1,5 +1,4 @@
 /* duplex-finecode: what `duplex finecode` runs; and a runner, where it stands for python. */
-#include "cli/describe/nearest.h"
 #include "cli/say.h"
 #include "systems/finecode/command/er/er.h"
 #include "systems/finecode/command/work.h"
@@ -60,9 +59,11 @@ static int run(const cli_words *words, void *user) {
     const struct finecode_options *options = user;
     char **at = words->at;
     if (!at[0])
-        return cli_fail(CLI_USAGE, "missing command: run, list, runners, serve or er");
+        return cli_fail_hint(CLI_USAGE, "'duplex finecode --help' lists the subcommands",
+                             "missing subcommand: run, list, runners, serve or er");
     if (words->command)
-        return cli_fail(CLI_USAGE, "unexpected -- (no command line follows it here)");
+        return cli_fail_hint(CLI_USAGE, "remove the --: duplex finecode run ACTION NAME=VALUE",
+                             "unexpected --");
     int code = check_options(options, at[0]);
     if (code != CLI_OK)
         return code;
@@ -76,9 +77,9 @@ static int run(const cli_words *words, void *user) {
         return verbs[i].run(options);
     }
     if (is(at[0], "er"))
-        return cli_fail(CLI_USAGE, "er must come before all options: duplex finecode er start …");
-    static const char *const there[] = {"run", "list", "runners", "serve", "er", NULL};
-    return cli_unknown(there, at[0]);
+        return cli_fail_hint(CLI_USAGE, "write: duplex finecode er start OPTION...",
+                             "er must come before all options");
+    return cli_unknown_subcommand(&cli_finecode, at);
 }
 
 /* A link to this program can be .venvs/ENV/bin/python: managers start runners by that. */

@@ -197,7 +197,7 @@ static void on_debug(dx_finecode_wm *wm, dx_finecode_runner *runner, unsigned po
     char text[100];
     (void)wm;
     if (!cli_voice.json) {
-        snprintf(text, sizeof text, "waits for a debugger at 127.0.0.1:%u", port);
+        snprintf(text, sizeof text, "waiting for a debugger at 127.0.0.1:%u", port);
         put(work, runner, "INFO", CLI_GREEN, NULL, dx_str(text));
         return;
     }

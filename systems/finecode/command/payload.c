@@ -14,7 +14,7 @@ static yyjson_doc *read_words(char *const *words, const char *name) {
     const char *object = text ? text : "{}";
     yyjson_doc *doc = yyjson_read(object, strlen(object), YYJSON_READ_NUMBER_AS_RAW);
     if (!doc)
-        cli_fail(CLI_NO_START, "no memory");
+        cli_fail(CLI_NO_START, "out of memory");
     free(text);
     if (!doc || yyjson_is_obj(yyjson_doc_get_root(doc)))
         return doc;
@@ -28,7 +28,7 @@ static yyjson_doc *read_option(const char *payload) {
     char *words[] = {(char *)(uintptr_t)payload, NULL};
     const char *begin = payload ? payload + strspn(payload, " \t\r\n") : "{";
     if (payload && (!*begin || !strchr("{[@", *begin)) && strcmp(payload, "-") != 0) {
-        cli_fail(CLI_USAGE, "--payload: expected a JSON object, @FILE or -, found '%s'", payload);
+        cli_fail(CLI_USAGE, "--payload: expected a JSON object, @FILE or -, got '%s'", payload);
         return NULL;
     }
     return read_words(payload ? words : words + 1, "--payload");
@@ -56,7 +56,7 @@ bool payload_read(const struct finecode_options *options, char **words, char **r
     bool good = doc && put_into(doc, yyjson_mut_doc_get_root(doc), yyjson_doc_get_root(given));
     *ret_text = good ? yyjson_mut_write(doc, 0, NULL) : NULL;
     if (given && !*ret_text)
-        cli_fail(CLI_NO_START, "no memory");
+        cli_fail(CLI_NO_START, "out of memory");
     yyjson_mut_doc_free(doc);
     yyjson_doc_free(given);
     yyjson_doc_free(option);

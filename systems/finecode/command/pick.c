@@ -42,6 +42,11 @@ char *pick_nearest(dx_finecode_project *const *projects, const char *word) {
     return near;
 }
 
+char *pick_hint(const char *near) {
+    char *hint = NULL;
+    return near && asprintf(&hint, "did you mean %s?", near) >= 0 ? hint : NULL;
+}
+
 static const char *project_at(const void *user, size_t index) {
     const dx_finecode_project *project = dx_finecode_wm_project(user, index);
     return project ? dx_finecode_project_name(project) : NULL;
@@ -49,8 +54,10 @@ static const char *project_at(const void *user, size_t index) {
 
 static int tell_missing(struct work *work, const char *word) {
     char *near = cli_nearest_of(project_at, work->wm, word);
-    cli_fail(CLI_USAGE, "--project: no project below %s has the name or folder '%s'%s%s",
-             work->folder, word, near ? "; there is " : "", near ? near : "");
+    char *hint = pick_hint(near);
+    cli_fail_hint(CLI_USAGE, hint, "--project: no project below %s has the name or folder '%s'",
+                  work->folder, word);
+    free(hint);
     free(near);
     return CLI_USAGE;
 }
@@ -76,7 +83,7 @@ int pick_projects(struct work *work, dx_finecode_project ***ret_projects) {
         count++;
     dx_finecode_project **projects = calloc(count + 1, sizeof *projects);
     if (!projects)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     for (size_t i = 0; !words->count && i < count; i++)
         projects[i] = dx_finecode_wm_project(work->wm, i);
     for (size_t i = 0; i < words->count; i++) {

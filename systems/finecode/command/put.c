@@ -100,7 +100,7 @@ static void put_json(const dx_finecode_project *project, yyjson_val *value) {
     if (text)
         cli_put_json(stdout, (dx_text){text, len});
     else
-        cli_warn("a result is lost: no memory");
+        cli_warn("lost a result: out of memory");
     free(text);
     yyjson_mut_doc_free(doc);
 }

@@ -62,9 +62,9 @@ static const char *word_of(const dx_finecode_result *result, cli_colour *ret_col
         return "cancelled";
     default:
         *ret_colour = found ? CLI_YELLOW : CLI_GREEN;
-        return found                                       ? "found"
+        return found                                       ? "findings"
                : result->status == DX_FINECODE_STOPPED     ? "stopped"
-               : result->status == DX_FINECODE_NO_HANDLERS ? "nothing"
+               : result->status == DX_FINECODE_NO_HANDLERS ? "skipped"
                                                            : "done";
     }
 }
@@ -120,7 +120,7 @@ static void put_summary(struct work *work, const struct rows *rows, const struct
         return;
     }
     work_clear(work);
-    fprintf(stderr, "%zu project%s: %zu done, %zu found something, %zu failed", rows->count,
+    fprintf(stderr, "%zu project%s: %zu done, %zu with findings, %zu failed", rows->count,
             rows->count == 1 ? "" : "s", counts->done, counts->found, counts->failed);
     if (counts->not_run)
         fprintf(stderr, ", %zu not run", counts->not_run);

@@ -132,7 +132,9 @@ static int refuse(struct run *run, dx_status status, const char *why) {
                : has_invalid(&run->rows) ? CLI_MISFIT
                                          : CLI_USAGE;
     work_clear(run->work);
-    cli_fail(code, "%s%s%s", why, near ? "; there is " : "", near ? near : "");
+    char *hint = pick_hint(near);
+    cli_fail_hint(code, hint ? hint : "'duplex finecode list' shows all actions", "%s", why);
+    free(hint);
     free(near);
     return code;
 }
@@ -142,7 +144,7 @@ static void on_done(dx_finecode_wm *wm, dx_finecode_run *handle, const dx_fineco
     struct errand *errand = user;
     struct run *run = errand->run;
     int code = report_code(result);
-    const char *why = result->why && *result->why ? result->why : "it did not say why";
+    const char *why = result->why && *result->why ? result->why : "no reason given";
     (void)wm;
     (void)handle;
     errand->over = true;
@@ -261,12 +263,12 @@ static int choose(struct run *run) {
     for (; run->projects[count]; count++) {
         const dx_finecode_project *project = run->projects[count];
         if (named && dx_finecode_project_get_state(project) == DX_FINECODE_NO_CONFIG)
-            return cli_fail(CLI_USAGE, "%s has no configuration of FineCode",
+            return cli_fail(CLI_USAGE, "%s has no FineCode configuration",
                             dx_finecode_project_path(project));
     }
     run->errands = calloc(count + 1, sizeof *run->errands);
     if (!run->errands)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     for (size_t i = 0; i < count; i++) {
         bool valid = look_at(run, run->projects[i], named);
         if (valid && named)
@@ -276,8 +278,7 @@ static int choose(struct run *run) {
     if (any && !named)
         run->errands[run->count++] = (struct errand){run, NULL, NULL, 0, 0, 0, 0};
     if (!any && !run->rows.count)
-        return cli_fail(CLI_USAGE, "there is no project of FineCode in or below %s",
-                        run->work->folder);
+        return cli_fail(CLI_USAGE, "no FineCode project in or below %s", run->work->folder);
     return CLI_OK;
 }
 
@@ -325,7 +326,8 @@ int verb_run(const struct finecode_options *options, char **words) {
     const char *format = options->format ? options->format : cli_voice.json ? "json" : "string";
     run.json = strcmp(format, "json") == 0;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "ACTION is missing; 'duplex finecode list' has them all");
+        return cli_fail_hint(CLI_USAGE, "'duplex finecode list' shows all actions",
+                             "missing ACTION");
     if (!payload_read(options, words + 1, &run.payload))
         return CLI_USAGE;
     int code = work_open(&work, options, options->folder ? options->folder : ".");

@@ -115,8 +115,7 @@ static int show(struct work *work, dx_finecode_project *const *projects,
     if (running == count)
         return code;
     char message[100];
-    snprintf(message, sizeof message, "%zu of %zu runners could not be started", count - running,
-             count);
+    snprintf(message, sizeof message, "%zu of %zu runners failed to start", count - running, count);
     return cli_tail_fail(&work->tail, NULL, CLI_NO_START, message, NULL, NULL);
 }
 

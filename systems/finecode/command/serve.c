@@ -60,7 +60,7 @@ static int serve(struct work *work, const dx_finecode_server_config *config, con
     dx_finecode_server *server;
     dx_status status = dx_finecode_server_new(work->wm, config, &server, &error);
     if (status != DX_OK)
-        return cli_fail(CLI_NO_START, "it can't be served: %s",
+        return cli_fail(CLI_NO_START, "cannot start the server: %s",
                         error.phrase[0] ? error.phrase : dx_status_name(status));
     if (config->any_user)
         cli_warn(CLI_ANY_USER);
@@ -76,7 +76,7 @@ int verb_serve(const struct finecode_options *options) {
     dx_finecode_server_config config = dx_finecode_server_defaults();
     bool idle = false;
     if (options->port && !read_port(options->port, &config.port))
-        return cli_fail(CLI_USAGE, "--port: expected 0 to 65535, found '%s'", options->port);
+        return cli_fail(CLI_USAGE, "--port: expected 0 to 65535, got '%s'", options->port);
     config.port_file = options->port_file;
     if (options->disconnect_ms)
         config.disconnect_ms = options->disconnect_ms;

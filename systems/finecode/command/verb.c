@@ -8,97 +8,185 @@ static const struct finecode_options usual = {.fanout = FINECODE_UNSAID, .jobs =
 
 static const cli_option place_options[] = {
     {"workspace", 'w', CLI_FOLDER, "FOLDER",
-     "the folder at and below which projects are (here; serve: none, clients name theirs)",
+     "look for projects in and below this folder (the current one; serve: none, clients name"
+     " theirs)",
      AT(folder)},
-    {"project", 'p', CLI_TEXTS, "NAME|FOLDER", "only this project; may be repeated (all)",
+    {"project", 0, CLI_TEXTS, "NAME|FOLDER", "only this project; may be repeated (all)",
      AT(projects)},
     {"set", 0, CLI_TEXTS, "ACTION.[HANDLER.]PARAM=JSON",
-     "a setting of an action or handler, over all files and the environment; may be repeated",
+     "a setting of an action or handler, which overrides files and environment; may be repeated",
      AT(set)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option run_options[] = {
     {"payload", 0, CLI_TEXT, "JSON|@FILE|-",
-     "what the action gets, an object; NAME=VALUE words are put into it ({})", AT(payload)},
-    {"format", 'f', CLI_CHOICE, "string|json", "how results are wanted (string; with --json json)",
+     "the action's payload, an object; NAME=VALUE arguments are added to it ({})", AT(payload)},
+    {"format", 'f', CLI_CHOICE, "string|json", "format of the results (string; with --json: json)",
      AT(format)},
-    {"stream", 0, CLI_FLAG, NULL, "results in parts, as they come", AT(stream)},
-    {"one-by-one", 0, CLI_FLAG, NULL, "projects one after the other (side by side)",
+    {"stream", 0, CLI_FLAG, NULL, "print partial results as they arrive", AT(stream)},
+    {"one-by-one", 0, CLI_FLAG, NULL, "run in one project after the other (in parallel)",
      AT(one_by_one)},
     {"fanout", 0, CLI_COUNT, "N", "run in at most N projects, at least 1 (64)", AT(fanout)},
-    {"trigger", 0, CLI_CHOICE, "user|system|unknown", "who wants it (user)", AT(trigger)},
-    {"dev-env", 0, CLI_CHOICE, "ide|cli|ai|git_hook|ci", "from where (cli)", AT(dev_env)},
+    {"trigger", 0, CLI_CHOICE, "user|system|unknown", "who started the run (user)", AT(trigger)},
+    {"dev-env", 0, CLI_CHOICE, "ide|cli|ai|git_hook|ci", "where it was started from (cli)",
+     AT(dev_env)},
     {"resolve", 0, CLI_FLAG, NULL,
-     "list: also what runners know of the actions; starts runners for that", AT(resolve)},
+     "list: start the runners, and show what they know about the actions", AT(resolve)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option runner_options[] = {
     {"runner", 0, CLI_CHOICE, "duplex|venv",
-     "the program for all envs: this one, or python of .venvs/ENV (as the projects say)",
+     "runner for all environments: this program, or the Python of .venvs/ENV (as configured)",
      AT(runner)},
     {"revision", 0, CLI_CHOICE, "seed|real",
-     "what is spoken with runners (seed by pipes, real by TCP)", AT(revision)},
+     "protocol revision spoken with runners (pipes: seed, TCP: real)", AT(revision)},
     {"jobs", 'j', CLI_COUNT, "N", "start at most N runners at the same time, at least 1 (4)",
      AT(jobs)},
-    {"debug", 0, CLI_TEXT, "ENV", "its runners wait for a debugger; where is told", AT(debug)},
-    {"wal", 0, CLI_FOLDER, "FOLDER", "write what happens to runs there; runners do so, too",
+    {"debug", 0, CLI_TEXT, "ENV",
+     "let the runners of this environment wait for a debugger, and print the address", AT(debug)},
+    {"wal", 0, CLI_FOLDER, "FOLDER", "log the events of runs in this folder; runners do so, too",
      AT(wal)},
     {"log-level", 0, CLI_CHOICE, "TRACE|DEBUG|INFO|WARNING|ERROR",
-     "show what runners log from there on; by pipes they log to their standard error, of which all"
-     " lines are shown (nothing)",
+     "show log messages of runners from this level on; runners on pipes log to standard error, all"
+     " of which is shown (nothing)",
      AT(log_level)},
-    {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
-    {"record", 'o', CLI_FILE, "FILE", "record the traffic", AT(record)},
+    {"show", 's', CLI_FLAG, NULL, "show all messages on standard error", AT(show)},
+    {"record", 'o', CLI_FILE, "FILE", "record all messages in a trace", AT(record)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option serve_options[] = {
-    {"port", 0, CLI_TEXT, "PORT", "of the loopback address (any that is free)", AT(port)},
-    {"port-file", 0, CLI_FILE, "FILE", "gets the port, and goes with the server", AT(port_file)},
+    {"port", 0, CLI_TEXT, "PORT", "port on 127.0.0.1; 0: any free one (0)", AT(port)},
+    {"port-file", 0, CLI_FILE, "FILE", "write the port to this file; removed at the end",
+     AT(port_file)},
     {"disconnect-timeout", 0, CLI_TIME, "TIME",
-     "so long without a client it ends; also if none comes (30s)", AT(disconnect_ms)},
-    {"any-user", 0, CLI_FLAG, NULL, "let every user of this machine connect (only yours, and root)",
-     AT(any_user)},
+     "exit after so long without a client, also if none has connected yet (30s)",
+     AT(disconnect_ms)},
+    {"any-user", 0, CLI_FLAG, NULL,
+     "let every user of this machine connect (only the same user, and root)", AT(any_user)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option time_options[] = {
-    {"port-timeout", 0, CLI_TIME, "TIME", "until a runner by TCP says its port (30s)", AT(port_ms)},
-    {"initialize-timeout", 0, CLI_TIME, "TIME", "for the answer to initialize (20s)",
+    {"port-timeout", 0, CLI_TIME, "TIME", "for a runner on TCP to report its port (30s)",
+     AT(port_ms)},
+    {"initialize-timeout", 0, CLI_TIME, "TIME", "for the response to initialize (20s)",
      AT(initialize_ms)},
-    {"info-timeout", 0, CLI_TIME, "TIME", "for those to getInfo, resolveSource, resolvePath (10s)",
-     AT(info_ms)},
+    {"info-timeout", 0, CLI_TIME, "TIME",
+     "for the response to getInfo, resolveSource and resolvePath (10s)", AT(info_ms)},
     {"config-timeout", 0, CLI_TIME, "TIME",
-     "for those to updateConfig, resolveActionMeta, mergeResults (60s)", AT(config_ms)},
-    {"run-timeout", 't', CLI_TIME, "TIME", "for a run without a sign of life (10m)", AT(run_ms)},
-    {"stop-timeout", 0, CLI_TIME, "TIME", "for runners to leave; then they are killed (10s)",
+     "for the response to updateConfig, resolveActionMeta and mergeResults (60s)", AT(config_ms)},
+    {"run-timeout", 't', CLI_TIME, "TIME", "for a run without any sign of progress (10m)",
+     AT(run_ms)},
+    {"stop-timeout", 0, CLI_TIME, "TIME", "for runners to exit before they are killed (10s)",
      AT(stop_ms)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_group groups[] = {
-    {"Projects", place_options, 0}, {"What is done", run_options, 0},
-    {"Runners", runner_options, 0}, {"Serving", serve_options, 0},
-    {"Times", time_options, 0},     {NULL, NULL, 0},
+    {"Projects", place_options, 0},   {"Runs", run_options, 0},
+    {"Runners", runner_options, 0},   {"Serving", serve_options, 0},
+    {"Time limits", time_options, 0}, {NULL, NULL, 0},
 };
 
 static const char *const examples[] = {
-    "Which projects, actions and handlers are there?",
-    "duplex finecode list",
-    "Lint all projects below this folder:",
-    "duplex finecode run lint",
-    "Two of them, with a payload:",
-    "duplex finecode run -p core -p ./tools format save=no file_paths:='[\"a.c\"]'",
-    "For a script: results as they come, one object a line:",
-    "duplex finecode run --json --stream lint",
-    "Does every runner start?",
-    "duplex finecode runners",
-    "A manager for editors:",
-    "duplex finecode serve --port-file ~/.cache/finecode/port",
+    "Show all projects, actions and handlers:",
+    "duplex finecode list -w examples/finecode",
+    "Run an action in every project that has it:",
+    "duplex finecode run -w examples/finecode report",
+    "Check that every runner starts:",
+    "duplex finecode runners -w examples/finecode",
     NULL,
+};
+
+static const char *const run_examples[] = {
+    "In every project that has the action:",
+    "duplex finecode run -w examples/finecode report",
+    "In one project, with another setting for a handler:",
+    "duplex finecode run -w examples/finecode --project app"
+    " --set 'report.collect.globs=[\"*.h\"]' report",
+    "For a script: results as they arrive, one JSON object per line:",
+    "duplex finecode run -w examples/finecode --json --stream report",
+    NULL,
+};
+
+static const char *const list_examples[] = {
+    "Show all projects, actions and handlers:",
+    "duplex finecode list -w examples/finecode",
+    "Of one project, with what its runners know about the actions:",
+    "duplex finecode list -w examples/finecode --project app --resolve",
+    "As JSON, one project per line:",
+    "duplex finecode list -w examples/finecode --json",
+    NULL,
+};
+
+static const char *const runners_examples[] = {
+    "Start every runner:",
+    "duplex finecode runners -w examples/finecode",
+    "Those of one project, and show all messages:",
+    "duplex finecode runners -w examples/finecode --project app --show",
+    "Record the messages for 'duplex timeline':",
+    "duplex finecode runners -w examples/finecode --record trace.jsonl",
+    NULL,
+};
+
+static const char *const serve_examples[] = {
+    "Serve editors until the last one has disconnected:",
+    "duplex finecode serve --disconnect-timeout 5s",
+    "Write the port to a file:",
+    "duplex finecode serve --port-file finecode.port --disconnect-timeout 5s",
+    "Serve one workspace, and record the messages of its runners:",
+    "duplex finecode serve -w examples/finecode -o trace.jsonl --disconnect-timeout 5s",
+    NULL,
+};
+
+static const char *const er_examples[] = {
+    "List the built-in handlers:",
+    "duplex finecode er handlers",
+    "Print the version:",
+    "duplex finecode er version",
+    "Start a runner, as a workspace manager does:",
+    "duplex finecode er start --project-path=examples/finecode/app --env-name=c",
+    NULL,
+};
+
+static const cli_subcommand subcommands[] = {
+    {"run", "[OPTION...] ACTION [NAME=VALUE | NAME:=JSON]...",
+     "Run an action in every project that has it",
+     "ACTION is the name of an action, its source, or its canonical source. The arguments after it"
+     " are its payload: NAME=TEXT and NAME:=JSON, or a JSON object, @FILE, or - for standard input."
+     " Results are printed on standard output, progress and a summary on standard error. Edits that"
+     " handlers request are written to the files, either all of them or none.",
+     "workspace project set payload format stream one-by-one fanout jobs runner log-level show"
+     " record run-timeout",
+     run_examples},
+    {"list", "[OPTION...]", "Show the tree of projects, actions and handlers", NULL,
+     "workspace project set resolve show record", list_examples},
+    {"runners", "[OPTION...]", "Start every runner and report the outcome", NULL,
+     "workspace project set jobs runner revision log-level show record initialize-timeout"
+     " stop-timeout",
+     runners_examples},
+    {"serve", "[OPTION...]", "Serve editors and other clients over TCP",
+     "Prints the address it listens on.",
+     "workspace port port-file disconnect-timeout any-user fanout jobs log-level show record",
+     serve_examples},
+    {"er", "start|handlers|version [OPTION...]",
+     "Act as a runner itself, or list the built-in handlers",
+     "A workspace manager starts runners; 'duplex finecode er --help' lists their options.", "",
+     er_examples},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
+};
+
+static const char *const guesses[] = {
+    "exec",     "run",     "execute",    "run",      "do",          "run",    "lint",
+    "run lint", "format",  "run format", "check",    "run",         "test",   "run",
+    "actions",  "list",    "projects",   "list",     "ls",          "list",   "tree",
+    "list",     "show",    "list",       "start",    "runners",     "status", "runners",
+    "ps",       "runners", "server",     "serve",    "daemon",      "serve",  "wm",
+    "serve",    "runner",  "er",         "handlers", "er handlers", NULL,
 };
 
 static const char *const environment[] = {
@@ -114,29 +202,20 @@ const cli_verb cli_finecode = {
              "runners [OPTION...]\n"
              "serve [OPTION...]\n"
              "er start|handlers|version [OPTION...]",
-    .summary = "run actions across projects and their environments",
-    .text =
-        "A workspace manager of FineCode. Projects are the folders with a finecode.toml or a"
-        " pyproject.toml; they have actions, and those have handlers, each in an environment of the"
-        " project. A runner is a program that has the handlers of one project and environment. It"
-        " is started when it is needed, and none is left behind.\n\n"
-        "  run      runs an action in every project that has it\n"
-        "  list     a tree of projects, actions and handlers\n"
-        "  runners  starts every runner and says what became of it\n"
-        "  serve    a manager for editors and other clients, on the loopback address\n"
-        "  er       is a runner itself: duplex finecode er --help\n\n"
-        "ACTION is the name of an action, its source, or its canonical source. The words behind it"
-        " are its payload: key=text and key:=json words, or a JSON object, @FILE, or - for the"
-        " standard input. Handlers of several environments run one after the other, each seeing"
-        " the result so far, or side by side if the action is such. What"
-        " handlers want to edit is written to the files, all of it or nothing.\n\n"
-        "Results are on the standard output, all else is on the standard error: on a terminal what"
-        " is going on, redrawn as it changes; everywhere a line for each project as it ends, and a"
-        " summary. Lines of a runner's standard error are shown only if something fails (see"
-        " --log-level). With"
-        " --format json a result is {\"project\", \"result\"}, on one line unless it is for a"
-        " terminal.\n\n"
-        "With --json there is an object a line, with these members besides \"event\":\n\n"
+    .summary = "Run actions such as lint and format across projects",
+    .text = "A FineCode workspace manager. A project is a folder with a finecode.toml or a"
+            " pyproject.toml. It has actions, and actions have handlers, each in an environment of"
+            " the project. A runner is a program that runs the handlers of one project and"
+            " environment; it is started when needed and stopped at the end.",
+    .details =
+        "Handlers of several environments run one after the other, each with the result so far, or"
+        " in parallel if the action allows it.\n\n"
+        "Results are printed on standard output. Everything else is on standard error: on a"
+        " terminal the current state, redrawn as it changes, and everywhere a line for each project"
+        " as it ends, and a summary. Lines that runners write to standard error are shown only if"
+        " something fails (see --log-level). With --format json a result is"
+        " {\"project\", \"result\"}, on one line unless it is printed on a terminal.\n\n"
+        "With --json each line is an object with these members besides \"event\":\n\n"
         "  project    project, name; of run: action, status (success, streamed,\n"
         "             stopped, no_handlers, failed, cancelled), returnCode, result\n"
         "             (by format), why, code, ms; of list: file, state, why, actions\n"
@@ -147,19 +226,23 @@ const cli_verb cli_finecode = {
         "  message    project, name, env, kind, text: for the user\n"
         "  log        project, name, env, level, group, text, time\n"
         "  stderr     project, name, env, text\n"
-        "  violation  project, name, env, text: it broke the protocol\n"
+        "  violation  project, name, env, text: it violated the protocol\n"
         "  suppressed runner (NAME/ENV), text: how many of its messages, logs, lines\n"
-        "             and violations are not shown (more than 1,000 or 1 MiB a\n"
-        "             second, or the same)\n"
-        "  debug      project, name, env, port: a debugger may attach\n"
+        "             and violations are not shown because there were more than\n"
+        "             1,000 or 1 MiB a second, or because they were the same\n"
+        "  debug      project, name, env, port: a debugger can attach\n"
         "  serving    port\n"
         "  summary    projects, done, found, failed, notRun, returnCode, ms\n\n"
-        "Of the exit codes, 1 is a return code that is not 0 (the action found something), or a"
-        " runner that says that it failed; 3 a runner that could not be started; 4 one that ended"
-        " in the middle; 6 one that broke the protocol; 7 a project whose configuration is wrong,"
-        " or a payload that does not fit. Of several projects the first that failed decides, and"
-        " only if none did a return code. SIGINT and SIGTERM cancel what runs, stop the runners"
-        " and end with 130; a second one ends at once.",
+        "Exit code 1 means that a return code was not 0 (the action has findings), or that a runner"
+        " reported a failure; 3 that a runner could not be started; 4 that one ended during a run;"
+        " 6 that one violated the protocol; 7 that a project's configuration is invalid, or that a"
+        " payload does not match. The first project that fails decides; return codes count only if"
+        " none fails. SIGINT and SIGTERM cancel the run, stop the runners and end with 130; a"
+        " second signal ends at once.",
+    .shown = "workspace project set payload format stream jobs show record run-timeout",
+    .subcommands = subcommands,
+    .guesses = guesses,
+    .old_letters = "p=project",
     .groups = groups,
     .examples = examples,
     .environment = environment,

@@ -87,7 +87,7 @@ static int check_override(const char *word) {
     yyjson_doc_free(doc);
     if (fits)
         return CLI_OK;
-    return cli_fail(CLI_USAGE, "--set: expected ACTION.[HANDLER.]PARAM=JSON, found '%s'", word);
+    return cli_fail(CLI_USAGE, "--set: expected ACTION.[HANDLER.]PARAM=JSON, got '%s'", word);
 }
 
 static int take_overrides(struct work *work) {
@@ -95,7 +95,7 @@ static int take_overrides(struct work *work) {
     int code = CLI_OK;
     work->overrides = calloc(set->count + 1, sizeof *work->overrides);
     if (!work->overrides)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     for (size_t i = 0; code == CLI_OK && i < set->count; i++) {
         work->overrides[i] = set->at[i];
         code = check_override(set->at[i]);
@@ -112,12 +112,12 @@ static int add_folder(struct work *work, const char *folder) {
     dx_error error = {.fault = DX_FAULT_NONE};
     work->folder = realpath(folder, NULL);
     if (!work->folder)
-        return cli_fail(CLI_USAGE, "%s can't be read: %s", folder, strerror(errno));
+        return cli_fail(CLI_USAGE, "cannot read %s: %s", folder, strerror(errno));
     dx_status status = dx_finecode_wm_add_dir(work->wm, work->folder, &error);
     if (status == DX_OK)
         return CLI_OK;
     return cli_fail(status == DX_ERR_NOMEM ? CLI_NO_START : CLI_USAGE,
-                    "the projects below %s can't be listed: %s", work->folder,
+                    "cannot list the projects below %s: %s", work->folder,
                     error.phrase[0] ? error.phrase : dx_status_name(status));
 }
 
@@ -138,7 +138,7 @@ int work_open(struct work *work, const struct finecode_options *options, const c
     dx_finecode_wm_config config = configure(work);
     if (cli_loop_new(options->keep_daemons, &work->loop, &error) != DX_OK ||
         dx_finecode_wm_new(work->loop, &config, &work->wm, &error) != DX_OK)
-        return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
+        return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "out of memory");
     work->limiter = dx__log_limiter_new(work->loop, news_on_summary, work);
     if (options->log_level)
         dx_finecode_wm_forward_logs(work->wm, options->log_level);

@@ -60,6 +60,8 @@ int pick_tell_invalid(struct work *work, dx_finecode_project *const *projects);
 bool pick_is_action(const dx_finecode_action_view *action, const char *word);
 /* Names of actions that are like that word: "lint or format"; to be freed; NULL: none. */
 char *pick_nearest(dx_finecode_project *const *projects, const char *word);
+/* "did you mean NEAR?", to be freed; NULL: nothing is near. */
+char *pick_hint(const char *near);
 
 /* What the words and --payload say, an object as text; to be freed. False: that was told. */
 bool payload_read(const struct finecode_options *options, char **words, char **ret_text);

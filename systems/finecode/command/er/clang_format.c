@@ -118,12 +118,12 @@ static void take_edit(struct work *work, struct work_file *file, struct place *p
     char room[300];
     const char *why = NULL;
     if (edit->offset > place->len || edit->len > place->len - edit->offset)
-        why = "it has changed meanwhile";
+        why = "the file changed in the meantime";
     else if (!dx__is_utf8(edit->text))
-        why = "it is not UTF-8";
+        why = "not valid UTF-8";
     else if (check ? first && !words_add(&edits->changed, path)
                    : (first && !edits_begin(edits, file)) || !edits_add(edits, place, edit))
-        why = "no memory";
+        why = "out of memory";
     else if (check)
         tell(work, path, place, edit);
     if (why) {
@@ -148,7 +148,7 @@ static void read_file(struct work *work, struct work_file *file, struct reading 
         free(replacement);
     }
     if (!work->why[0] && !skip_to(reading, "</replacements>", NULL))
-        work_fail(work, "what clang-format wrote can't be read");
+        work_fail(work, "cannot parse the output of clang-format");
 }
 
 static void read_batch(struct work *work, const struct batch *batch) {
@@ -180,7 +180,7 @@ const struct tool tool_clang_format = {
     .source = "duplex.clang_format",
     .action = "duplex.Format",
     .program = "clang-format",
-    .about = "formats C and C++",
+    .about = "format C and C++",
     .include = c_files,
     .batch_max = 32,
     .words = words,
@@ -192,7 +192,7 @@ const struct tool tool_clang_format_check = {
     .source = "duplex.clang_format_check",
     .action = "duplex.Lint",
     .program = "clang-format",
-    .about = "tells where C and C++ are not formatted",
+    .about = "report C and C++ code that is not formatted",
     .include = c_files,
     .batch_max = 32,
     .words = words,

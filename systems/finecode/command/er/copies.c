@@ -88,7 +88,7 @@ bool copies_make(struct copies *copies, struct files *files, char *room, size_t 
     if (made && copies->folder)
         made = write_overlay(copies, files);
     if (!made)
-        snprintf(room, room_len, "a copy of an open document can't be made: %s", strerror(errno));
+        snprintf(room, room_len, "cannot copy an open document: %s", strerror(errno));
     return made;
 }
 

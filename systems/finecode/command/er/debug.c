@@ -35,9 +35,9 @@ static int await(dx_loop *loop, const bool *came, bool by_pipes, pid_t parent) {
         if (cli_interrupts())
             return cli_fail(CLI_INTERRUPTED, "interrupted");
         if (count > 0 && (fds[1].revents & (POLLHUP | POLLERR | POLLNVAL)))
-            return cli_fail(CLI_ENDED, "the manager has left before a debugger came");
+            return cli_fail(CLI_ENDED, "the manager exited before a debugger connected");
         if (getppid() != parent)
-            return cli_fail(CLI_ENDED, "who started it has ended before a debugger came");
+            return cli_fail(CLI_ENDED, "the parent process ended before a debugger connected");
         dx_loop_dispatch(loop);
     }
     return CLI_OK;
@@ -48,7 +48,7 @@ int er_await_debugger(bool by_pipes, bool any_user) {
     bool came = false;
     dx_loop *loop = NULL;
     dx_listener *listener;
-    dx_error error = {.phrase = "no memory"};
+    dx_error error = {.phrase = "out of memory"};
     dx_listener_config config = {.on_connect = on_connect,
                                  .on_refused = on_refused,
                                  .user = &came,
@@ -57,7 +57,7 @@ int er_await_debugger(bool by_pipes, bool any_user) {
     if (dx_loop_new(NULL, &loop, &error) != DX_OK ||
         dx_listener_open(loop, "tcp:0", &config, &listener, &error) != DX_OK) {
         dx_loop_free(loop);
-        return cli_fail(CLI_NO_START, "no debugger can be waited for: %s", error.phrase);
+        return cli_fail(CLI_NO_START, "cannot wait for a debugger: %s", error.phrase);
     }
     /* The standard output is for messages alone where those go by pipes. */
     FILE *stream = by_pipes ? stderr : stdout;

@@ -72,12 +72,12 @@ static void apply_here(struct work *work) {
     yyjson_mut_val *edit = edit_of(&work->edits, "documentChanges");
     yyjson_doc *doc = edit ? yyjson_mut_val_imut_copy(edit, NULL) : NULL;
     if (!doc)
-        work_fail(work, "no memory");
+        work_fail(work, "out of memory");
     for (size_t i = 0; i < work->files.count; i++)
         if (work->files.at[i].changed && work->files.at[i].text)
-            work_fail(work, "a document is open in an editor that nobody here can tell");
+            work_fail(work, "a document is open in an editor that cannot be reached");
     if (!work->why[0] && dx_finecode_apply(yyjson_doc_get_root(doc), &error) != DX_OK)
-        work_fail(work, error.phrase[0] ? error.phrase : "no memory");
+        work_fail(work, error.phrase[0] ? error.phrase : "out of memory");
     yyjson_doc_free(doc);
 }
 
@@ -97,7 +97,7 @@ static void on_answer(dx_finecode_job *job, const dx_event *event, void *user) {
     } else if (event->outcome == DX_OUTCOME_ERROR) {
         apply_here(work);
     } else {
-        dx__say_str(room, sizeof room, "the manager gave no answer");
+        dx__say_str(room, sizeof room, "the manager sent no response");
         work_fail(work, room);
     }
     if (work->cancelled || work->why[0])
@@ -118,7 +118,7 @@ static void check_texts(struct work *work) {
             continue;
         if (dx_finecode_job_read(work->job, file->path, &text, &len, NULL) != DX_OK ||
             text_hash(text, len) != file->hash) {
-            snprintf(room, sizeof room, "%s: it has changed meanwhile", file->path);
+            snprintf(room, sizeof room, "%s: the file changed in the meantime", file->path);
             work_fail(work, room);
         }
         free(text);
@@ -143,7 +143,7 @@ void edits_apply(struct work *work) {
     if (!made || dx_finecode_job_ask(work->job, "workspace/applyEdit", dx_json_built(params),
                                      on_answer, work) != DX_OK) {
         work->asking = false;
-        work_fail(work, "the manager can't be asked to apply the edits");
+        work_fail(work, "cannot ask the manager to apply the edits");
         work_step(work);
     }
 }

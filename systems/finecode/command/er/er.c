@@ -9,62 +9,64 @@
 #define AT(member) offsetof(struct er_options, member)
 
 static const cli_option place_options[] = {
-    {"project-path", 0, CLI_FOLDER, "DIR", "the folder of the project", AT(project)},
-    {"env-name", 0, CLI_TEXT, "ENV", "the environment", AT(env)},
+    {"project-path", 0, CLI_FOLDER, "DIR", "folder of the project", AT(project)},
+    {"env-name", 0, CLI_TEXT, "ENV", "name of the environment", AT(env)},
     {"handlers", 0, CLI_FILE, "FILE",
-     "what actions and handlers there are (finecode-handlers.toml of the project, if it is there)",
-     AT(handlers)},
+     "actions and handlers (finecode-handlers.toml of the project, if it exists)", AT(handlers)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option talk_options[] = {
-    {"stdio", 0, CLI_FLAG, NULL, "speak by the standard input and output (so it is)", AT(stdio)},
-    {"tcp", 0, CLI_FLAG, NULL, "speak by a port of this machine, which is told first", AT(tcp)},
-    {"revision", 0, CLI_CHOICE, "seed|real", "what is spoken (seed by pipes, real by a port)",
+    {"stdio", 0, CLI_FLAG, NULL, "speak on standard input and output (the default)", AT(stdio)},
+    {"tcp", 0, CLI_FLAG, NULL, "listen on a port of 127.0.0.1, and report it first", AT(tcp)},
+    {"revision", 0, CLI_CHOICE, "seed|real", "protocol revision (pipes: seed, TCP: real)",
      AT(revision)},
     {"debug", 0, CLI_FLAG, NULL,
-     "tell another port, and begin when a debugger has connected and spoken", AT(debug)},
+     "report another port, and begin once a debugger has connected and sent data", AT(debug)},
     {"any-user", 0, CLI_FLAG, NULL,
-     "let every user of this machine connect to these ports (only yours, and root)", AT(any_user)},
+     "let every user of this machine connect to these ports (only the same user, and root)",
+     AT(any_user)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option log_options[] = {
     {"log-level", 0, CLI_CHOICE, "TRACE|DEBUG|INFO|WARNING|ERROR|CRITICAL",
-     "what is logged, from this level on (INFO)", AT(log_level)},
-    {"log-file", 0, CLI_FILE, "FILE", "where to (the standard error)", AT(log_file)},
-    {"wal", 0, CLI_FLAG, NULL, "write events of runs into .venvs/ENV/state of the project",
+     "lowest level that is logged (INFO)", AT(log_level)},
+    {"log-file", 0, CLI_FILE, "FILE", "write the log to this file (standard error)", AT(log_file)},
+    {"wal", 0, CLI_FLAG, NULL, "log the events of runs in .venvs/ENV/state of the project",
      AT(wal)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_group groups[] = {
-    {"Place", place_options, 0},
-    {"Conversation", talk_options, 0},
-    {"Records", log_options, 0},
+    {"Project", place_options, 0},
+    {"Connection", talk_options, 0},
+    {"Logs", log_options, 0},
     {NULL, NULL, 0},
 };
 
 static const char *const examples[] = {
-    "Which handlers are there?",
+    "List the built-in handlers:",
     "duplex finecode er handlers",
-    "As a workspace manager starts it:",
-    "duplex finecode er start --project-path=/home/me/work --env-name=c",
+    "Print the version:",
+    "duplex finecode er version",
+    "Start a runner, as a workspace manager does:",
+    "duplex finecode er start --project-path=examples/finecode/app --env-name=c",
     NULL,
 };
 
 static const cli_verb table = {
     .name = "finecode er",
     .words = "start --project-path DIR --env-name ENV [OPTION...]\nhandlers\nversion",
-    .summary = "run handlers of actions for one project and environment",
-    .text = "An extension runner of FineCode: a workspace manager starts it and asks it to run"
-            " handlers. Those of the file FILE are commands: they get the payload as JSON on their"
-            " standard input, and write the result as JSON to their standard output. The others"
-            " are ready-made; `handlers` lists them.\n"
+    .summary = "Run the handlers of one project and environment",
+    .text = "A FineCode extension runner: a workspace manager starts it and asks it to run"
+            " handlers. Handlers in FILE are commands: they get the payload as JSON on standard"
+            " input and write the result as JSON to standard output. The others are built in;"
+            " 'handlers' lists them.\n"
             "\n"
-            "In the place of a venv's Python (.venvs/ENV/bin/python, a link to duplex-finecode) it"
-            " takes the words of that: -m finecode_extension_runner.cli start …, and speaks by a"
-            " port unless told otherwise.",
+            "As a replacement for a venv's Python (.venvs/ENV/bin/python, a link to"
+            " duplex-finecode) it accepts the same arguments: -m finecode_extension_runner.cli"
+            " start …, and listens on a port unless --stdio is given.",
     .groups = groups,
     .examples = examples,
     .codes = "137",
@@ -74,8 +76,7 @@ static const cli_verb table = {
 static int run(const cli_words *words, const struct er_options *options, bool stands_in) {
     const char *word = words->count ? words->at[0] : "";
     if (words->count > 1)
-        return cli_fail(CLI_USAGE, "nothing stands behind %s but options, found '%s'", word,
-                        words->at[1]);
+        return cli_fail(CLI_USAGE, "%s: unexpected argument '%s'", word, words->at[1]);
     if (strcmp(word, "start") == 0)
         return er_start(options, stands_in);
     if (strcmp(word, "handlers") == 0)
@@ -85,8 +86,10 @@ static int run(const cli_words *words, const struct er_options *options, bool st
         return CLI_OK;
     }
     if (*word)
-        return cli_fail(CLI_USAGE, "expected start, handlers or version, found '%s'", word);
-    return cli_fail(CLI_USAGE, "say what to do: start, handlers or version; --help tells more");
+        return cli_fail_hint(CLI_USAGE, "'duplex finecode er --help' lists the subcommands",
+                             "unknown subcommand '%s'", word);
+    return cli_fail_hint(CLI_USAGE, "'duplex finecode er --help' lists the subcommands",
+                         "missing subcommand: start, handlers or version");
 }
 
 static int run_runner(const cli_words *words, void *options) {

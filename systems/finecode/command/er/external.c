@@ -83,7 +83,7 @@ static void judge_silence(struct external *external) {
     bool said = external->result || external->parts || external->has_code || external->stop;
     if (!external->why[0] && !said && program->status && external->last[0] &&
         program->status != external->handler->stop_code)
-        snprintf(external->why, sizeof external->why, "%s left with exit code %d and no result: %s",
+        snprintf(external->why, sizeof external->why, "%s exited with code %d and no result: %s",
                  external->plan.argv[0], program->status, external->last);
 }
 
@@ -149,7 +149,7 @@ static bool start(struct external *external) {
         .timeout_ms = handler->timeout_ms,
         .output_max = handler->output_max,
     };
-    const char *why = "no memory";
+    const char *why = "out of memory";
     if (has_input)
         why = cli_program_start(&external->runner->programs, &external->plan, external->why,
                                 sizeof external->why, &external->program);
@@ -167,7 +167,7 @@ static void run(dx_finecode_job *job, void *user) {
     struct runner *runner = binding->runner;
     struct external *external = calloc(1, sizeof *external);
     if (!external) {
-        dx_finecode_job_fail(job, "no memory");
+        dx_finecode_job_fail(job, "out of memory");
         return;
     }
     external->runner = runner;
@@ -177,7 +177,7 @@ static void run(dx_finecode_job *job, void *user) {
     bool timed = dx_timer_new(runner->loop, on_time, external, &external->timer) == DX_OK;
     if (!timed || !start(external)) {
         external->job = NULL;
-        dx_finecode_job_fail(job, timed ? external->why : "no memory");
+        dx_finecode_job_fail(job, timed ? external->why : "out of memory");
         external_free(external);
         return;
     }
@@ -203,7 +203,7 @@ void externals_drop(struct runner *runner) {
 
 static int tell(const struct runner *runner, const char *what, const dx_error *error) {
     return cli_fail(CLI_MISFIT, "%s: %s: %s", runner->spec.path, what,
-                    error->phrase[0] ? error->phrase : "no memory");
+                    error->phrase[0] ? error->phrase : "out of memory");
 }
 
 static int add_action(struct runner *runner, const struct spec_action *spec) {

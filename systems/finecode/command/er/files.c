@@ -48,11 +48,11 @@ bool files_take(struct files *files, yyjson_val *list, const char *project, char
         if (!path)
             why = "expected paths or file: URIs";
         else if (files->count >= FILES_MAX)
-            why = "more than 100,000";
+            why = "more than 100,000 entries";
         if (why)
             free(path);
         else if (!files_add(files, path))
-            why = "no memory";
+            why = "out of memory";
     }
     if (why)
         snprintf(room, room_len, "files: %s", why);

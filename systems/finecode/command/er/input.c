@@ -100,8 +100,8 @@ static void set_facts(struct environment *env, struct external *external) {
         set(env, "FINECODE_CONFIG_JSON", ""); /* not what we may have got ourselves */
     else
         snprintf(external->why, sizeof external->why,
-                 "its configuration is too long for FINECODE_CONFIG_JSON; form = \"full\" has it on"
-                 " the standard input");
+                 "its configuration is too long for FINECODE_CONFIG_JSON; use form = \"full\" to "
+                 "get it on standard input");
     free(text);
 }
 
@@ -124,7 +124,7 @@ char **input_env(struct external *external) {
     if (!env.failed)
         set_facts(&env, external);
     if (env.failed)
-        snprintf(external->why, sizeof external->why, "no memory");
+        snprintf(external->why, sizeof external->why, "out of memory");
     if (!external->why[0])
         return env.at;
     input_env_free(env.at);

@@ -47,7 +47,7 @@ static void give_part(struct external *external, yyjson_val *part) {
         return;
     dx_status status = dx_finecode_job_partial(external->job, dx_json_value(part));
     if (status < 0)
-        fail_line(external, status == DX_ERR_NOMEM ? "finds no memory" : "is too much");
+        fail_line(external, status == DX_ERR_NOMEM ? "runs out of memory" : "is too long");
 }
 
 static void give_progress(struct external *external, yyjson_val *progress) {
@@ -68,19 +68,19 @@ static void take_full(struct external *external, yyjson_doc *doc) {
     yyjson_val *context = yyjson_obj_get(root, "context");
     yyjson_val *code = yyjson_obj_get(root, "returnCode");
     if (!partial && !progress && !result && !context && !code && !yyjson_obj_get(root, "stop"))
-        fail_line(external, "has none of partial, progress, result, context, stop, returnCode");
+        fail_line(external, "has no partial, progress, result, context, stop or returnCode");
     else if ((partial && !yyjson_is_obj(partial)) ||
              (result && !yyjson_is_obj(result) && !yyjson_is_null(result)))
-        fail_line(external, "has a result that is no object");
+        fail_line(external, "has a result that is not an object");
     else if (code && (!yyjson_is_uint(code) || yyjson_get_uint(code) > 255))
-        fail_line(external, "has a returnCode that is not from 0 to 255");
+        fail_line(external, "has a returnCode that is not between 0 and 255");
     if (!external->why[0] && partial)
         give_part(external, partial);
     if (!external->why[0] && progress)
         give_progress(external, progress);
     if (!external->why[0] && context && external->job &&
         dx_finecode_job_set_context(external->job, dx_json_value(context)) != DX_OK)
-        fail_line(external, "has a context that can't be kept");
+        fail_line(external, "has a context that cannot be stored");
     external->stop |= yyjson_get_bool(yyjson_obj_get(root, "stop"));
     if (code) {
         external->has_code = true;
@@ -105,7 +105,7 @@ static void take_line(struct external *external, dx_text line) {
     else if (!external->handler->full && !external->parts)
         external->is_whole = true;
     else
-        fail_line(external, "is no JSON object");
+        fail_line(external, "is not a JSON object");
     yyjson_doc_free(doc);
 }
 
@@ -164,7 +164,7 @@ static void take_whole(struct external *external) {
     const dx_buf *output = &external->program->output;
     external->result = parse((dx_text){output->data, output->len});
     if (!external->result)
-        fail(external, "what it wrote is no JSON object");
+        fail(external, "its output is not a JSON object");
 }
 
 /* The last line may have no end. */
@@ -179,7 +179,7 @@ void lines_end(struct external *external) {
     if (external->held_len) {
         external->result = parse(output_part(external, external->held_at, external->held_len));
         if (!external->result && external->parts)
-            fail_line(external, "is no JSON object");
+            fail_line(external, "is not a JSON object");
         external->is_whole = !external->result;
     }
     if (external->is_whole && !external->why[0])

@@ -49,7 +49,7 @@ static size_t from_zero(size_t number) {
 static void add(struct work *work, dx_text path, struct message *message) {
     char *copy = path_of(path, work->runner->project);
     if (!copy) {
-        work_fail(work, "no memory");
+        work_fail(work, "out of memory");
         return;
     }
     message->path = work->copies.count ? copies_origin(&work->files, copy) : copy;
@@ -123,7 +123,7 @@ const struct tool tool_clang_tidy = {
     .source = "duplex.clang_tidy",
     .action = "duplex.Lint",
     .program = "clang-tidy",
-    .about = "looks for mistakes in C and C++, as compile_commands.json says",
+    .about = "check C and C++ with the options of compile_commands.json",
     .include = c_files,
     .copies = true,
     .batch_max = 1,
@@ -177,7 +177,7 @@ const struct tool tool_cppcheck = {
     .source = "duplex.cppcheck",
     .action = "duplex.Lint",
     .program = "cppcheck",
-    .about = "looks for mistakes in C and C++",
+    .about = "check C and C++",
     .include = c_files,
     .joined = true,
     .copies = true,
@@ -237,7 +237,7 @@ const struct tool tool_shellcheck = {
     .source = "duplex.shellcheck",
     .action = "duplex.Lint",
     .program = "shellcheck",
-    .about = "looks for mistakes in shell scripts",
+    .about = "check shell scripts",
     .include = shell_files,
     .scripts = true,
     .copies = true,

@@ -37,7 +37,7 @@ bool log_open(struct runner *runner, const char *path) {
     runner->limiter = dx__log_limiter_new(runner->loop, on_summary, runner);
     if (runner->log)
         return true;
-    cli_fail(CLI_USAGE, "%s can't be written: %s", path, strerror(errno));
+    cli_fail(CLI_USAGE, "cannot write %s: %s", path, strerror(errno));
     return false;
 }
 

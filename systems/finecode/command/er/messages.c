@@ -163,12 +163,12 @@ void messages_add(struct work *work, const struct message *message) {
     if (work->why[0])
         return;
     if (work->messages.count >= MESSAGES_MAX) {
-        work_fail(work, "it found more than 100,000 things");
+        work_fail(work, "it reported more than 100,000 findings");
         return;
     }
     int is_new = note_down(&work->messages, message);
     if (is_new < 0 || (is_new && !put(work, message)))
-        work_fail(work, "no memory");
+        work_fail(work, "out of memory");
 }
 
 void messages_done(struct messages *messages) {

@@ -31,7 +31,7 @@ static bool are_known(yyjson_val *config, char *room, size_t room_len) {
         while (*name && !yyjson_equals_str(key, *name))
             name++;
         if (!*name)
-            return wrong(yyjson_get_str(key), "there is no such member", room, room_len);
+            return wrong(yyjson_get_str(key), "unknown key", room, room_len);
     }
     return true;
 }
@@ -43,7 +43,7 @@ static bool take_text(yyjson_val *config, const char *name, const char **to, cha
         return true;
     if (!yyjson_is_str(value) || !yyjson_get_len(value) ||
         strlen(yyjson_get_str(value)) != yyjson_get_len(value))
-        return wrong(name, "expected a text that is not empty", room, room_len);
+        return wrong(name, "expected a non-empty string", room, room_len);
     *to = yyjson_get_str(value);
     return true;
 }
@@ -75,16 +75,16 @@ bool settings_read(const struct tool *tool, yyjson_val *config, struct settings 
         !take_text(config, "build", &settings->build, room, room_len))
         return false;
     if (!are_texts(settings->args))
-        return wrong("args", "expected an array of texts", room, room_len);
+        return wrong("args", "expected an array of strings", room, room_len);
     if (!are_texts(settings->include) || !are_texts(settings->exclude))
-        return wrong("include, exclude", "expected arrays of texts", room, room_len);
+        return wrong("include, exclude", "expected arrays of strings", room, room_len);
     if (jobs &&
         (!yyjson_is_uint(jobs) || yyjson_get_uint(jobs) < 1 || yyjson_get_uint(jobs) > JOBS_MAX))
         return wrong("jobs", "expected a number from 1 to 64", room, room_len);
     if (jobs)
         settings->jobs = yyjson_get_uint(jobs);
     if (!take_timeout(yyjson_obj_get(config, "timeout"), &settings->timeout_ms))
-        return wrong("timeout", "expected seconds, or a time (2s, 500ms, 5m, never)", room,
+        return wrong("timeout", "expected seconds or a time (2s, 500ms, 5m, never)", room,
                      room_len);
     return true;
 }

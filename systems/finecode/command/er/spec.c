@@ -40,7 +40,7 @@ static bool are_known(const struct place *place, yyjson_val *table, const char *
         while (*name && !yyjson_equals_str(key, *name))
             name++;
         if (!*name)
-            return wrong(place, yyjson_get_str(key), "there is no such member");
+            return wrong(place, yyjson_get_str(key), "unknown key");
     }
     return true;
 }
@@ -52,7 +52,7 @@ static bool take_text(const struct place *place, yyjson_val *table, const char *
         return true;
     if (!yyjson_is_str(value) || !yyjson_get_len(value) ||
         strlen(yyjson_get_str(value)) != yyjson_get_len(value))
-        return wrong(place, name, "expected a text that is not empty");
+        return wrong(place, name, "expected a non-empty string");
     *to = yyjson_get_str(value);
     return true;
 }
@@ -74,7 +74,7 @@ static bool take_table(const struct place *place, yyjson_val *table, const char 
     if (!yyjson_is_obj(value))
         return wrong(place, name, "expected a table");
     *to = yyjson_val_write(value, 0, NULL);
-    return *to || wrong(place, name, "it has no JSON form");
+    return *to || wrong(place, name, "cannot be converted to JSON");
 }
 
 static bool are_texts(yyjson_val *array) {
@@ -106,7 +106,7 @@ static bool take_timeout(const struct place *place, yyjson_val *value, uint64_t 
     if (yyjson_is_uint(value) && yyjson_get_uint(value) > 0 && yyjson_get_uint(value) < 1000000000)
         *to = yyjson_get_uint(value) * 1000;
     else if (!yyjson_is_str(value) || !cli_parse_time(yyjson_get_str(value), to))
-        return wrong(place, "timeout", "expected seconds, or a time (2s, 500ms, 5m, never)");
+        return wrong(place, "timeout", "expected seconds or a time (2s, 500ms, 5m, never)");
     return true;
 }
 
@@ -132,11 +132,11 @@ static bool take_action(const struct place *at, yyjson_val *table, struct spec_a
     if (!take_text(&place, table, "source", &action->source))
         return false;
     if (!action->source)
-        return wrong(&place, "source", "it is missing");
+        return wrong(&place, "source", "missing");
     place.source = action->source;
     action->aliases = yyjson_obj_get(table, "aliases");
     if (action->aliases && !are_texts(action->aliases))
-        return wrong(&place, "aliases", "expected an array of texts");
+        return wrong(&place, "aliases", "expected an array of strings");
     if (!are_known(&place, table, names) ||
         !take_text(&place, table, "canonical_source", &action->canonical) ||
         !take_text(&place, table, "parent", &action->parent) ||
@@ -159,11 +159,10 @@ static bool take_command(const struct place *place, yyjson_val *words,
     size_t at = 0;
     if (!are_texts(words) || !count || count > WORDS_MAX ||
         !yyjson_get_len(yyjson_arr_get_first(words)))
-        return wrong(place, "command",
-                     "expected an array of words, the first of which is a program");
+        return wrong(place, "command", "expected an array of strings: a program and its arguments");
     handler->argv = calloc(count + 1, sizeof *handler->argv);
     if (!handler->argv)
-        return wrong(place, "command", "no memory");
+        return wrong(place, "command", "out of memory");
     yyjson_arr_iter iter = yyjson_arr_iter_with(words);
     for (yyjson_val *word; (word = yyjson_arr_iter_next(&iter));)
         handler->argv[at++] = (char *)(uintptr_t)yyjson_get_str(word);
@@ -179,11 +178,11 @@ static bool take_handler(const struct place *at, yyjson_val *table, struct spec_
     if (!take_text(&place, table, "source", &handler->source))
         return false;
     if (!handler->source)
-        return wrong(&place, "source", "it is missing");
+        return wrong(&place, "source", "missing");
     place.source = handler->source;
     handler->env = yyjson_obj_get(table, "env");
     if (handler->env && !is_environment(handler->env))
-        return wrong(&place, "env", "expected a table of texts");
+        return wrong(&place, "env", "expected a table of strings");
     if (stop && (!yyjson_is_uint(stop) || yyjson_get_uint(stop) < 1 || yyjson_get_uint(stop) > 255))
         return wrong(&place, "stop_code", "expected an exit code from 1 to 255");
     handler->stop_code = stop ? (int)yyjson_get_uint(stop) : 0;
@@ -207,7 +206,7 @@ static bool take_package(const struct place *place, yyjson_val *table) {
     if (!are_known(place, table, names) || !take_text(place, table, "name", &name) ||
         !take_text(place, table, "path", &path))
         return false;
-    return name && path ? true : wrong(place, name ? "path" : "name", "it is missing");
+    return name && path ? true : wrong(place, name ? "path" : "name", "missing");
 }
 
 /* The tables of one kind, in their order. */
@@ -247,7 +246,7 @@ static int take_root(struct spec *spec) {
     spec->actions = calloc(actions + 1, sizeof *spec->actions);
     spec->handlers = calloc(handlers + 1, sizeof *spec->handlers);
     if (!spec->actions || !spec->handlers)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     spec->packages = yyjson_obj_get(root, "package");
     return take_all(spec, "action") && take_all(spec, "handler") && take_all(spec, "package")
                ? CLI_OK
@@ -277,7 +276,7 @@ int spec_read(struct spec *spec, const char *path) {
     *spec = (struct spec){.path = strdup(path)};
     char *text = spec->path ? read_text(path, &len) : NULL;
     if (!text)
-        return cli_fail(CLI_USAGE, "%s can't be read: %s", path, strerror(errno));
+        return cli_fail(CLI_USAGE, "cannot read %s: %s", path, strerror(errno));
     dx_status status =
         len > TEXT_MAX ? DX_ERR_LIMIT : dx_toml_read((dx_text){text, len}, NULL, &spec->doc, &why);
     free(text);

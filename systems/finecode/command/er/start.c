@@ -41,11 +41,11 @@ static char *find_project(const char *given, int *ret_code) {
     struct stat status;
     char *path = given ? realpath(given, NULL) : NULL;
     if (!given)
-        *ret_code = cli_fail(CLI_USAGE, "--project-path is missing");
+        *ret_code = cli_fail(CLI_USAGE, "missing option --project-path");
     else if (!path || stat(path, &status) < 0)
         *ret_code = cli_fail(CLI_USAGE, "--project-path: %s: %s", given, strerror(errno));
     else if (!S_ISDIR(status.st_mode))
-        *ret_code = cli_fail(CLI_USAGE, "--project-path: %s is no folder", given);
+        *ret_code = cli_fail(CLI_USAGE, "--project-path: %s is not a folder", given);
     else
         return path;
     free(path);
@@ -66,7 +66,7 @@ static int find_wal(const struct runner *runner, bool wanted, char **ret) {
         return CLI_OK;
     if (asprintf(ret, "%s/.venvs/%s/state/finecode/wal/er", runner->project, runner->env) < 0) {
         *ret = NULL;
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     }
     return CLI_OK;
 }
@@ -77,7 +77,7 @@ static int read_spec(struct runner *runner, const char *named) {
     if (named)
         return spec_read(&runner->spec, named);
     if (asprintf(&path, "%s/finecode-handlers.toml", runner->project) < 0)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     int code = access(path, F_OK) == 0 ? spec_read(&runner->spec, path) : CLI_OK;
     free(path);
     return code;
@@ -98,7 +98,7 @@ static int make_er(struct runner *runner, const struct er_options *options, cons
     config.on_left = on_left;
     config.user = runner;
     if (dx_finecode_er_new(&config, &runner->er, &error) != DX_OK)
-        return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
+        return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "out of memory");
     int code = tools_add(runner);
     return code == CLI_OK ? externals_add(runner) : code;
 }
@@ -110,10 +110,10 @@ static int open_pipes(struct runner *runner) {
     int out = fcntl(1, F_DUPFD_CLOEXEC, 3);
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (in < 0 || out < 0 || null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0)
-        return cli_fail(CLI_NO_START, "the standard input and output: %s", strerror(errno));
+        return cli_fail(CLI_NO_START, "standard input and output: %s", strerror(errno));
     close(null);
     if (dx_finecode_er_open(runner->er, runner->loop, in, out, &error) != DX_OK)
-        return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
+        return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "out of memory");
     return CLI_OK;
 }
 
@@ -121,7 +121,7 @@ static int open_port(struct runner *runner) {
     dx_error error = {.fault = DX_FAULT_NONE};
     unsigned port;
     if (dx_finecode_er_listen(runner->er, runner->loop, &port, &error) != DX_OK)
-        return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "no memory");
+        return cli_fail(CLI_NO_START, "%s", error.phrase[0] ? error.phrase : "out of memory");
     printf("Serving on ('127.0.0.1', %u)\n", port);
     cli_flush();
     return CLI_OK;
@@ -152,9 +152,9 @@ static void end(struct runner *runner) {
 static int begin(struct runner *runner, const struct er_options *options) {
     char *wal = NULL;
     char *log_path = NULL;
-    dx_error error = {.phrase = "no memory"};
+    dx_error error = {.phrase = "out of memory"};
     if (dx_loop_new(NULL, &runner->loop, &error) != DX_OK)
-        return cli_fail(CLI_NO_START, "it can't be served: %s", error.phrase);
+        return cli_fail(CLI_NO_START, "cannot start the server: %s", error.phrase);
     runner->programs.loop = runner->loop;
     if (!log_open(runner, options->log_file))
         return CLI_USAGE;
@@ -180,11 +180,11 @@ int er_start(const struct er_options *options, bool stands_in) {
     if (options->tcp && options->stdio)
         return cli_fail(CLI_USAGE, "--tcp and --stdio exclude each other");
     if (!options->env) {
-        cli_fail(CLI_USAGE, "--env-name is missing");
+        cli_fail(CLI_USAGE, "missing option --env-name");
         return TOLD_EXIT; /* what the real program leaves with */
     }
     if (!is_env_name(options->env))
-        return cli_fail(CLI_USAGE, "--env-name: '%s' is no name", options->env);
+        return cli_fail(CLI_USAGE, "--env-name: invalid name '%s'", options->env);
     char *project = find_project(options->project, &code);
     if (!project)
         return code;

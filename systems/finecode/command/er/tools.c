@@ -13,9 +13,8 @@ const struct tool *const tools[TOOLS + 1] = {&tool_clang_format, &tool_clang_for
                                              &tool_shellcheck,   NULL};
 
 static const char payload[] =
-    "{\"properties\": {\"files\": {\"type\": \"array\", \"items\": {\"type\": \"string\"},"
-    " \"description\": \"paths or file: URIs; without it: all of the project\"}},"
-    " \"required\": []}";
+    "{\"properties\": {\"files\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}, "
+    "\"description\": \"paths or file: URIs; the whole project if absent\"}}, \"required\": []}";
 
 static dx_status say(dx_buf *text, const char *words) {
     return dx_buf_append(text, words, strlen(words));
@@ -54,7 +53,8 @@ static dx_status format_text(yyjson_val *result, dx_buf *text, int *ret_styled, 
 }
 
 static int tell(const char *source, const dx_error *error) {
-    return cli_fail(CLI_NO_START, "%s: %s", source, error->phrase[0] ? error->phrase : "no memory");
+    return cli_fail(CLI_NO_START, "%s: %s", source,
+                    error->phrase[0] ? error->phrase : "out of memory");
 }
 
 int tools_add(struct runner *runner) {

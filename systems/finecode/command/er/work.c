@@ -75,7 +75,7 @@ void work_fail(struct work *work, const char *why) {
 
 void work_fail_batch(struct work *work, const struct batch *batch) {
     char room[400];
-    snprintf(room, sizeof room, "%s left with exit code %d%s%s", batch->plan.argv[0], batch->status,
+    snprintf(room, sizeof room, "%s exited with code %d%s%s", batch->plan.argv[0], batch->status,
              batch->tail[0] ? ": " : "", batch->tail);
     work_fail(work, room);
 }
@@ -104,7 +104,7 @@ void work_done(struct work *work, yyjson_mut_val *result) {
     if (result)
         dx_finecode_job_done(job, dx_json_built(result), 0);
     else
-        dx_finecode_job_fail(job, "no memory");
+        dx_finecode_job_fail(job, "out of memory");
     work_free(work);
 }
 
@@ -132,7 +132,7 @@ static void tell_so_far(struct work *work, const struct batch *batch) {
     dx_status status =
         result ? dx_finecode_job_partial(work->job, dx_json_built(result)) : DX_ERR_NOMEM;
     if (status < 0)
-        work_fail(work, status == DX_ERR_NOMEM ? "no memory" : "what it has found is too long");
+        work_fail(work, status == DX_ERR_NOMEM ? "out of memory" : "its findings are too long");
     yyjson_mut_doc_free(messages->doc);
     messages->doc = NULL;
     messages->by_path = messages->list = NULL;
@@ -217,7 +217,7 @@ static void start_batch(struct work *work) {
     const struct work_file *file = &work->files.at[work->at];
     bool by_input = file->text && !work->tool->copies;
     if (!batch) {
-        work_fail(work, "no memory");
+        work_fail(work, "out of memory");
         return;
     }
     batch->work = work;
@@ -225,7 +225,7 @@ static void start_batch(struct work *work) {
     batch->from = work->at;
     batch->count = share_of(work);
     work->at += batch->count;
-    const char *why = "no memory";
+    const char *why = "out of memory";
     if (make_words(work, batch, by_input)) {
         batch->plan = (struct cli_program_plan){
             .argv = batch->words.at,
@@ -282,8 +282,8 @@ static void read_texts(struct work *work) {
         size_t len = 0;
         size_t disk_len = 0;
         if (dx_finecode_job_read(work->job, file->path, &text, &len, &error) != DX_OK) {
-            snprintf(room, sizeof room, "%s can't be read: %s", file->path,
-                     error.phrase[0] ? error.phrase : "no memory");
+            snprintf(room, sizeof room, "cannot read %s: %s", file->path,
+                     error.phrase[0] ? error.phrase : "out of memory");
             work_fail(work, room);
             return;
         }
@@ -312,7 +312,7 @@ static void begin(struct work *work, bool named) {
 
 static void walk(struct work *work) {
     if (!files_walk(&work->files, work->runner->project))
-        work_fail(work, "no memory");
+        work_fail(work, "out of memory");
     begin(work, false);
 }
 
@@ -327,7 +327,7 @@ static void on_list(struct cli_program *program) {
         walk(work);
     else {
         if (!files_split(&work->files, list, work->runner->project))
-            work_fail(work, "no memory");
+            work_fail(work, "out of memory");
         begin(work, false);
     }
 }
@@ -374,7 +374,7 @@ void work_run(dx_finecode_job *job, void *user) {
     struct work *work = calloc(1, sizeof *work);
     if (!work || dx_timer_new(runner->loop, on_time, work, &work->timer) != DX_OK) {
         free(work);
-        dx_finecode_job_fail(job, "no memory");
+        dx_finecode_job_fail(job, "out of memory");
         return;
     }
     work->runner = runner;

@@ -22,7 +22,7 @@ const cli_option cli_peer_table[] = {
      " or whatever is found out by trying (jsonrpc: any method, no handshake)",
      AT(protocol)},
     {"framing", 'f', CLI_CHOICE, "header|line|auto",
-     "Content-Length headers, or one JSON text a line (auto: the protocol's, or the other one if"
+     "Content-Length headers, or one JSON text per line (auto: the protocol's, or the other one if"
      " only that is answered)",
      AT(framing)},
     {"connect", 'c', CLI_TEXT, "ADDRESS",

@@ -81,7 +81,7 @@ DX_API int dx_text_is(dx_text text, const char *string);
 typedef enum dx_fault {
     DX_FAULT_NONE = 0,
     /* the byte stream */
-    DX_FAULT_STRAY,          /* text that belongs to no message */
+    DX_FAULT_STRAY,          /* text that is not part of a message */
     DX_FAULT_STRAY_LIMIT,    /* too much of it */
     DX_FAULT_OTHER_FRAMING,  /* the peer uses the other framing */
     DX_FAULT_HEADER_SYNTAX,  /* NUL, a control character, non-ASCII or no field where one must be */
@@ -136,12 +136,12 @@ typedef enum dx_fault {
     DX_FAULT_OVERDUE,    /* a request of the peer's was not answered in time here */
     DX_FAULT_CANCELLED,  /* cancelled here */
     DX_FAULT_GIVEN_UP,   /* cancelled by the other side, which should have answered */
-    DX_FAULT_ENDED,      /* the conversation ended before the answer came */
+    DX_FAULT_ENDED,      /* the conversation ended before the response came */
     DX_FAULT_UNREAD,     /* the peer does not read what is sent to it */
     /* the protocol */
     DX_FAULT_METHOD_UNKNOWN, /* a message that the protocol does not have, or not from that side */
     DX_FAULT_METHOD_KIND,    /* a request that is a notification there, or the other way round */
-    DX_FAULT_STATE,          /* a message that may not come now */
+    DX_FAULT_STATE,          /* a message that is not allowed now */
     DX_FAULT_PARAMS_FIT,     /* params that do not fit their schema */
     DX_FAULT_RESULT_FIT,     /* a result that does not */
     /* the process at the other end */

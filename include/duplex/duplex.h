@@ -5,7 +5,7 @@
  * included alone; they build on each other in this order:
  *
  *   duplex/base.h        status, error, text, buffer, allocator
- *   duplex/frame.h       bytes <-> frames (Content-Length headers, or one JSON text a line)
+ *   duplex/frame.h       bytes <-> frames (Content-Length headers, or one JSON text per line)
  *   duplex/rpc.h         what a JSON text is in JSON-RPC terms, and writing such texts
  *   duplex/peer.h        one conversation: calls, answers, deadlines, cancellation, progress
  *   duplex/loop.h        one descriptor, one deadline, one call: lives in any other loop

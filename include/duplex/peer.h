@@ -239,7 +239,7 @@ typedef enum dx_event_kind {
     DX_EVENT_CANCEL,       /* request: the other side no longer wants it; body = params; error is
                               set if it does not fit the protocol */
     DX_EVENT_OVERDUE,      /* request: handle_ms passed; it was answered with an error */
-    DX_EVENT_STRAY,        /* message = text that belongs to no message */
+    DX_EVENT_STRAY,        /* message = text that is not part of a message */
     DX_EVENT_VIOLATION,    /* error, message = what broke the rule (or the beginning of it) */
     DX_EVENT_CLOSED        /* error.fault = DX_FAULT_NONE for a plain end; comes once, last */
 } dx_event_kind;

@@ -1,4 +1,4 @@
-/* Line framing: one JSON text a line. */
+/* Line framing: one JSON text per line. */
 #include "frame/framer.h"
 
 #include "base/utf8.h"

@@ -161,7 +161,7 @@ static void describe(const dx_child *child, dx_error *error) {
     dx__line line = {error->phrase, strlen(error->phrase), sizeof error->phrase};
     if (!child->status_known) {
         line = dx__line_on(error->phrase, sizeof error->phrase);
-        dx__line_str(&line, child->survived ? "the program can't be ended"
+        dx__line_str(&line, child->survived ? "the program can't be killed"
                                             : "the program ended, reaped elsewhere");
     }
     dx_text said = {child->tail.data ? child->tail.data : "", child->tail.len};

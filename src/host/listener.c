@@ -75,7 +75,7 @@ static bool is_allowed(dx_listener *listener, int fd) {
     if (listener->config.any_user)
         return true;
     if (!dx__socket_owner(fd, &uid)) {
-        report(listener, "cannot tell which user made it", NULL);
+        report(listener, "cannot determine which user made it", NULL);
         return false;
     }
     if (uid == geteuid() || uid == 0)
@@ -166,7 +166,7 @@ static bool silent_ready(dx__watch *watch, uint32_t events) {
     close(fd);
     if (len > 0)
         report(listener,
-               is_http(text) ? "it begins with an HTTP request, as a web page would send it"
+               is_http(text) ? "it begins with an HTTP request, as a web page would send"
                              : "it does not begin with a message",
                NULL);
     return true;
@@ -193,7 +193,7 @@ static bool silent_new(dx_listener *listener, int fd) {
     *place = silent;
     if (listener->silent_count++ == SILENT_MAX) {
         close(silent_end(listener->silent));
-        report(listener, "too many others say nothing", NULL);
+        report(listener, "too many connections have sent nothing", NULL);
     }
     return true;
 }

@@ -12,8 +12,8 @@ static dx_status open_stdio(dx_loop *loop, const dx_link_config *config,
     int out = in < 0 ? -1 : fcntl(1, F_DUPFD_CLOEXEC, 3);
     int nothing = out < 0 ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing < 0) {
-        dx_status status = dx__system_error(reterr, DX_FAULT_SYSTEM,
-                                            "take the standard input and output", NULL, errno);
+        dx_status status =
+            dx__system_error(reterr, DX_FAULT_SYSTEM, "use standard input and output", NULL, errno);
         if (in >= 0)
             close(in);
         if (out >= 0)

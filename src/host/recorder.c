@@ -238,12 +238,12 @@ static dx_status start(dx_recorder *recorder, dx_error *reterr) {
 static dx_status open_file(dx_recorder *recorder, dx_error *reterr) {
     recorder->fd = dx__high_fd(dx__recorder_open_file(recorder->path));
     if (recorder->fd < 0)
-        return dx__system_error(reterr, DX_FAULT_SYSTEM,
-                                recorder->fd == DX__FOREIGN
-                                    ? "record to a file or symbolic link of another user:"
-                                : errno == EBUSY ? "record to what another process records to:"
-                                                 : "write to",
-                                recorder->path, errno);
+        return dx__system_error(
+            reterr, DX_FAULT_SYSTEM,
+            recorder->fd == DX__FOREIGN ? "record to a file or symbolic link of another user:"
+            : errno == EBUSY            ? "record to a file that another process records to:"
+                                        : "write to",
+            recorder->path, errno);
     if (!is_file(recorder->fd))
         recorder->size_max = 0;
     return DX_OK;

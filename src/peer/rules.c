@@ -90,7 +90,7 @@ static dx_status refuse(dx__refusal *ret, dx_fault fault, int64_t code, const ch
 
 static dx_status not_listed(dx_peer *peer, dx_text method, dx__refusal *ret) {
     dx__line line = begin_why(peer, method);
-    dx__line_str(&line, "is no message of ");
+    dx__line_str(&line, "is not a message of ");
     dx__line_str(&line, dx_protocol_facts_of(peer->config.protocol)->name);
     return refuse(ret, DX_FAULT_METHOD_UNKNOWN, DX_CODE_METHOD, NULL);
 }
@@ -112,7 +112,7 @@ static dx_status wrong_kind(dx_peer *peer, dx_text method, bool is_request, dx__
 static dx_status wrong_state(dx_peer *peer, dx_text method, int64_t code, const char *message,
                              dx__refusal *ret) {
     dx__line line = begin_why(peer, method);
-    dx__line_str(&line, "may not be sent now: the state is \"");
+    dx__line_str(&line, "is not allowed now: the state is \"");
     dx__line_str(&line, dx_protocol_state_name(peer->config.protocol, peer->state));
     dx__line_str(&line, "\"");
     return refuse(ret, DX_FAULT_STATE, code, message);

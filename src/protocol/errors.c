@@ -94,7 +94,7 @@ dx_status dx__check_errors(dx__load *load, yyjson_val *method) {
             return status;
         for (size_t i = 0; i < count; i++)
             if (codes[i] == codes[count])
-                return dx__flaw(load, item, "that error is listed before");
+                return dx__flaw(load, item, "that error is listed twice");
     }
     return DX_OK;
 }

@@ -81,7 +81,7 @@ static dx_status check_title(dx__load *load, const dx__source *source, yyjson_va
     dx_text revision = revision_of(source);
     if (!revision.at)
         return dx__flaw(load, source->duplex,
-                        "extends a document of the same name, so it needs a revision");
+                        "a document that extends one of the same name needs a revision");
     if (revision_of(extended).at && dx__same(revision, revision_of(extended)))
         return dx__flaw(load, dx__get(source->duplex, "revision"),
                         "that is the revision of the document that it extends");
@@ -94,7 +94,7 @@ dx_status dx__extend(dx__load *load) {
         yyjson_val *extends = dx__get(source->duplex, "extends");
         yyjson_val *removes = dx__get(source->duplex, "removes");
         if (!extends && removes)
-            return dx__flaw(load, removes, "there is nothing to remove from without extends");
+            return dx__flaw(load, removes, "nothing can be removed without 'extends'");
         if (!extends)
             return DX_OK;
         if (is_in_chain(load, dx__text_of(extends)))

@@ -110,7 +110,7 @@ static dx_status read_cancel(dx__load *load, yyjson_val *cancel) {
     if (status != DX_OK || facts->cancel_answered)
         return status;
     yyjson_val *odd = dx__get(cancel, "code") ? dx__get(cancel, "code") : dx__get(cancel, "grace");
-    return odd ? dx__flaw(load, odd, "a cancelled request is not answered here") : DX_OK;
+    return odd ? dx__flaw(load, odd, "a cancelled request gets no response here") : DX_OK;
 }
 
 static bool is_pointer(dx_text text) {
@@ -131,7 +131,7 @@ static dx_status read_places(dx__load *load, yyjson_val *list) {
     yyjson_arr_iter iter = yyjson_arr_iter_with(list);
     for (yyjson_val *it; (it = yyjson_arr_iter_next(&iter)); places++) {
         if (!is_pointer(dx__text_of(it)))
-            return dx__flaw_named(load, it, "", dx__text_of(it), " is no JSON Pointer");
+            return dx__flaw_named(load, it, "", dx__text_of(it), " is not a JSON Pointer");
         *places = unsafe_yyjson_get_str(it);
     }
     *places = NULL;

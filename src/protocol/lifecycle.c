@@ -140,7 +140,8 @@ static dx_status forbid(dx__load *load, unsigned state, yyjson_val *value, uint8
             cell->leave = otherwise;
         }
         if (known)
-            return dx__flaw_named(load, it, "", message->name, " is allowed here and never");
+            return dx__flaw_named(load, it, "", message->name,
+                                  " is both allowed here and listed in 'never'");
     }
     return DX_OK;
 }
@@ -216,8 +217,7 @@ static dx_status read_move(dx__load *load, yyjson_val *value) {
     if (cell->next[move.outcome] != NOT_YET)
         return dx__flaw(load, value, "there is another move for the same case");
     if (!move.outcome && cell->leave == DX_LEAVE_NO)
-        return dx__flaw_named(load, value, "", move.message->name,
-                              " is not let through in that state");
+        return dx__flaw_named(load, value, "", move.message->name, " is not allowed in that state");
     cell->next[move.outcome] = (uint8_t)move.to;
     return DX_OK;
 }

@@ -62,7 +62,7 @@ static dx_status refuse(dx__load *load, yyjson_val *object, const char *const *n
 static dx_status check_notification(dx__load *load, yyjson_val *method, yyjson_val *duplex) {
     static const char *const answer[] = {"result", "errors", NULL};
     static const char *const more[] = {"deadline", "late", "result", NULL};
-    static const char why[] = "a notification has no answer";
+    static const char why[] = "a notification has no response";
     yyjson_val *variants = dx__get(duplex, "variants");
     dx_status status = refuse(load, method, answer, why);
     if (status == DX_OK)
@@ -111,8 +111,8 @@ static dx_status check_variant(dx__load *load, const dx__message *message, yyjso
         return DX_OK;
     if (!(host ? message->method.from_host : message->method.from_plugin))
         return dx__flaw(load, variant,
-                        host ? "the host does not send it, says from"
-                             : "the plugin does not send it, says from");
+                        host ? "'from' says that the host does not send it"
+                             : "'from' says that the plugin does not send it");
     dx_status status = check_late(load, variant, side);
     if (status == DX_OK)
         status = check_optional(load, variant, message->params[dx__column(side)]);

@@ -11,9 +11,9 @@ static void put_title(dx__page *page) {
         dx__page_text(page, text);
         dx__page_put(page, "\n\n");
     }
-    dx__page_put(page, "Made from the document ");
+    dx__page_put(page, "Generated from the document ");
     dx__page_code(page, page->protocol->file);
-    dx__page_put(page, "; docs/protocol.md explains the words.\n");
+    dx__page_put(page, "; docs/protocol.md explains the terms.\n");
 }
 
 static void begin_row(dx__page *page, const char *name) {
@@ -34,7 +34,7 @@ static void put_row(dx__page *page, const char *name, const char *text) {
 
 static void put_lenient(dx__page *page) {
     yyjson_val *list = dx__get(page->duplex, "lenient");
-    begin_row(page, "taken beyond the letter");
+    begin_row(page, "accepted deviations");
     if (!list)
         dx__page_put(page, "lf, stray");
     bool some = false;
@@ -69,30 +69,30 @@ static void put_facts(dx__page *page) {
     dx__page_put(page, "\n| | |\n| --- | --- |\n");
     put_name(page);
     put_row(page, "version", facts->version);
-    put_row(page, "who starts", facts->host);
-    put_row(page, "who is started", facts->plugin);
+    put_row(page, "starts the other side", facts->host);
+    put_row(page, "is started", facts->plugin);
     put_row(page, "framing",
             facts->framing == DX_FRAMING_HEADER ? "header (Content-Length)"
-                                                : "line (one JSON text a line)");
+                                                : "line (one JSON text per line)");
     if (facts->content_type)
         put_row(page, "Content-Type", facts->content_type);
     put_lenient(page);
     if (facts->fields == DX_FIELDS_LETTERS)
         put_row(page, "header fields", "names of letters and hyphens, spaces after the colon");
-    begin_row(page, "ids of our calls");
+    begin_row(page, "request ids");
     dx__page_put(page, ids[facts->ids]);
     end_row(page);
-    put_row(page, "batches", facts->batch ? "taken" : "not taken");
+    put_row(page, "batches", facts->batch ? "accepted" : "not accepted");
     if (facts->id_absent)
-        put_row(page, "an error about no known request", "has no id");
+        put_row(page, "an error about an unreadable message", "has no id");
     if (facts->params_null)
         put_row(page, "a message without params", "is sent with params null");
-    put_row(page, "other methods", facts->open ? "let through, unchecked" : "refused (-32601)");
-    begin_row(page, "longest message");
+    put_row(page, "other methods", facts->open ? "accepted, not checked" : "refused (-32601)");
+    begin_row(page, "maximum message size");
     dx__page_num(page, facts->message_max);
     dx__page_put(page, " bytes");
     end_row(page);
-    begin_row(page, "time for an answer");
+    begin_row(page, "default timeout");
     dx__page_time(page, facts->deadline_ms);
     end_row(page);
 }
@@ -114,9 +114,9 @@ static void put_cancel(dx__page *page) {
         dx__page_put(page, " says why");
     }
     if (facts->cancel_mutual)
-        dx__page_put(page, ". Who has to answer it can give it up in the same way");
-    dx__page_put(page, facts->cancel_answered ? ". The request is still answered"
-                                              : ". The request is not answered then.\n");
+        dx__page_put(page, ". The side that should respond can give it up in the same way");
+    dx__page_put(page, facts->cancel_answered ? ". The cancelled request still gets a response"
+                                              : ". The cancelled request gets no response.\n");
     if (!facts->cancel_answered)
         return;
     yyjson_val *code = dx__get(dx__get(page->duplex, "cancel"), "code");
@@ -135,13 +135,13 @@ static void put_progress(dx__page *page) {
     const dx_protocol_facts *facts = &page->protocol->facts;
     dx__page_put(page, "\n## Progress\n\n");
     if (!facts->progress_method) {
-        dx__page_put(page, "Progress is not told.\n");
+        dx__page_put(page, "There are no progress notifications.\n");
         return;
     }
     dx__page_code(page, facts->progress_method);
-    dx__page_put(page, " tells progress; ");
+    dx__page_put(page, " reports progress; ");
     dx__page_code(page, facts->progress_token);
-    dx__page_put(page, " says of what");
+    dx__page_put(page, " identifies the request");
     const char *const *place = facts->progress_places;
     if (*place)
         dx__page_put(page, ". A request has that token at ");
@@ -150,8 +150,8 @@ static void put_progress(dx__page *page) {
         dx__page_put(page, place[1] ? " or " : " of its params");
     }
     dx__page_put(page, facts->progress_pass_unknown
-                           ? ". What has a token of no call is passed on.\n"
-                           : ". What has a token of no call is dropped.\n");
+                           ? ". Progress with an unknown token is passed on.\n"
+                           : ". Progress with an unknown token is dropped.\n");
 }
 
 static void put_start(dx__page *page) {
@@ -271,7 +271,7 @@ static void put_errata(dx__page *page) {
     yyjson_val *errata = dx__get(page->duplex, "errata");
     if (!yyjson_arr_size(errata))
         return;
-    dx__page_put(page, "\n## Errata\n\nWhere document and program differ.\n\n"
+    dx__page_put(page, "\n## Errata\n\nWhere the document and the real program differ.\n\n"
                        "| | the document | the program | here | as the program |\n"
                        "| --- | --- | --- | --- | --- |\n");
     yyjson_arr_iter iter = yyjson_arr_iter_with(errata);

@@ -26,7 +26,7 @@ static void put_state(dx__page *page, const dx__state *state, yyjson_val *value)
     put_names(page, dx__get(value, "never"), "");
     dx__page_put(page, dx__get(value, "never") ? " | " : "| ");
     if (yyjson_equals_str(dx__get(value, "early"), "deliver")) {
-        dx__page_put(page, "let through, and counted |\n");
+        dx__page_put(page, "accepted, and counted |\n");
         return;
     }
     dx__page_put(page, state->code < 0 ? "-" : "");
@@ -62,14 +62,14 @@ void dx__page_lifecycle(dx__page *page) {
     yyjson_val *moves = dx__get(lifecycle, "moves");
     dx__page_put(page, "\n## Lifecycle\n\n");
     if (!lifecycle) {
-        dx__page_put(page, "Every message may come at any time.\n");
+        dx__page_put(page, "Every message is allowed at any time.\n");
         return;
     }
     dx__page_put(page, "| state | ");
     dx__page_text(page, protocol->facts.host);
     dx__page_put(page, " may send | ");
     dx__page_text(page, protocol->facts.plugin);
-    dx__page_put(page, " may send | never | what comes all the same |\n"
+    dx__page_put(page, " may send | never | anything else |\n"
                        "| --- | --- | --- | --- | --- |\n");
     for (unsigned i = 0; i < protocol->state_count; i++)
         put_state(page, &protocol->states[i],

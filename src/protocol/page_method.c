@@ -63,8 +63,8 @@ static void put_params(dx__page *page, const dx__message *message, dx_side side)
             put_param(page, it);
     }
     if (message->method.optional[side])
-        dx__page_put(page, yyjson_arr_size(list) ? "\nParams may be left out.\n"
-                                                 : "; they may be left out.\n");
+        dx__page_put(page,
+                     yyjson_arr_size(list) ? "\nParams are optional.\n" : "; they are optional.\n");
     else if (!yyjson_arr_size(list))
         dx__page_put(page, ".\n");
 }
@@ -73,9 +73,9 @@ static void put_deadline(dx__page *page, const dx_method *method, dx_side side) 
     static const char *const then[] = {
         [DX_LATE_FAIL] = "then the call fails",
         [DX_LATE_CANCEL] = "then it is cancelled",
-        [DX_LATE_KILL] = "then the other side is ended",
+        [DX_LATE_KILL] = "then the other side is stopped",
     };
-    dx__page_put(page, "- Answered within: ");
+    dx__page_put(page, "- Response within: ");
     dx__page_time(page, method->deadline_ms[side]);
     if (method->deadline_ms[side] != DX_NEVER) {
         dx__page_put(page, ", ");
@@ -156,7 +156,7 @@ static void put_variant(dx__page *page, const dx__message *message, dx_side side
     if (dx__get(variant, "params")) {
         dx__page_put(page, "\nParams: ");
         dx__page_schema(page, params);
-        dx__page_put(page, message->method.optional[side] ? "; they may be left out.\n" : ".\n");
+        dx__page_put(page, message->method.optional[side] ? "; they are optional.\n" : ".\n");
     }
     if (!message->method.notification)
         put_answer(page, message, side);

@@ -56,7 +56,7 @@ static dx_status compare_one(dx__load *load, struct both *both, yyjson_val *item
         return dx__flaw_named(load, name, "the schema of the params has no ", dx__text_of(name),
                               "");
     if (!row->value)
-        return dx__flaw_named(load, name, "", dx__text_of(name), " is listed before");
+        return dx__flaw_named(load, name, "", dx__text_of(name), " is listed twice");
     row->value = NULL;
     bool listed = yyjson_get_bool(dx__get(item, "required"));
     bool needed = dx__table_find(&both->required, dx__text_of(name));

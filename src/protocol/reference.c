@@ -160,7 +160,7 @@ static dx_status check_reference(struct walk *walk, yyjson_val *reference) {
         return DX_OK;
     yyjson_val *target = resolve(walk->root, text, &walk->effort);
     if (walk->effort > EFFORT_MAX) {
-        dx__flaw(walk->load, reference, "too many references, or too large what they lead to");
+        dx__flaw(walk->load, reference, "too many references, or their targets are too large");
         return DX_ERR_LIMIT;
     }
     if (!target)

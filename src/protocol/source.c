@@ -20,13 +20,13 @@ static const char *json_fault(dx_fault fault) {
     case DX_FAULT_JSON_INCOMPLETE:
         return "the JSON ends too early";
     case DX_FAULT_JSON_TRAILING:
-        return "something follows the JSON";
+        return "unexpected data after the JSON";
     case DX_FAULT_JSON_UTF8:
         return "not UTF-8";
     case DX_FAULT_JSON_DEPTH:
         return "nested too deep";
     case DX_FAULT_JSON_VALUE:
-        return "a number or string that can't be held";
+        return "a number or string that can't be represented";
     default:
         return "not JSON";
     }

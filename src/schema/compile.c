@@ -68,8 +68,7 @@ static dx_status enter(dx_schemas *set, dx__place place, const dx__scope *outer,
         return status;
     scope->whole = does ? scope : outer;
     if (scope->depth > set->config.nesting_max)
-        return dx__blame_limit(set, place, DX__WORD__COUNT,
-                               "dynamic scopes lie too deep in each other");
+        return dx__blame_limit(set, place, DX__WORD__COUNT, "dynamic scopes are nested too deep");
     if (dx__store_put(&set->store, DX__KIND_SCOPE, key, &scope->entry) != DX_OK)
         return dx__blame_memory(set);
     *ret_scope = scope->whole;
@@ -149,7 +148,7 @@ static dx_status step(dx_schemas *set, dx__place *place, const dx__scope **scope
     }
     if (!yyjson_is_obj(place->value) && !yyjson_is_bool(place->value))
         return dx__blame(set, from, word,
-                         "leads to something that is no schema:", dx__text_of(reference));
+                         "refers to something that is not a schema:", dx__text_of(reference));
     return enter(set, *place, *scope, scope);
 }
 
@@ -175,14 +174,14 @@ dx_status dx__declare(dx_schemas *set, dx__place place, const dx__scope *scope,
         if (!reference)
             return new_node(set, place, scope, ret_node);
         if (hops > set->config.nesting_max)
-            return dx__blame_limit(set, start, word, "leads through too many others");
+            return dx__blame_limit(set, start, word, "goes through too many other references");
         status = step(set, &place, &scope, word, reference);
         if (status != DX_OK)
             return status;
         /* From a place that lies on a loop the way comes back; others see it at the limit, or one
          * of those that lie on it is compiled for itself. */
         if (place.value == start.value && scope == start_scope)
-            return dx__blame(set, start, word, "leads to itself", (dx_text){0});
+            return dx__blame(set, start, word, "refers to itself", (dx_text){0});
         if ((hops & (hops - 1)) == 0) {
             start = place;
             start_scope = scope;

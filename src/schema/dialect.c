@@ -71,7 +71,7 @@ static dx_status read_vocabularies(dx_schemas *set, dx__resource *meta, yyjson_v
         if (known)
             ret_dialect->vocabularies |= known->bits;
         else if (yyjson_is_true(needed))
-            return dx__blame(set, place, DX__WORD_VOCABULARY, "not a vocabulary that is known",
+            return dx__blame(set, place, DX__WORD_VOCABULARY, "unknown vocabulary",
                              dx__text_of(key));
     }
     return DX_OK;
@@ -104,14 +104,14 @@ static dx_status find_dialect(dx_schemas *set, dx__resource *resource, dx__diale
         if (status != DX_OK)
             return status;
         if (!meta)
-            return dx__blame(set, place, DX__WORD_SCHEMA, "not a metaschema that is known", uri);
+            return dx__blame(set, place, DX__WORD_SCHEMA, "unknown metaschema", uri);
         yyjson_val *words = yyjson_obj_get(meta->root, "$vocabulary");
         if (words)
             return read_vocabularies(set, meta, words, ret_dialect);
         resource = meta;
     }
     return dx__blame(set, (dx__place){resource->root, resource}, DX__WORD_SCHEMA,
-                     "metaschemas that lead to each other", (dx_text){0});
+                     "metaschemas that refer to each other", (dx_text){0});
 }
 
 dx_status dx__dialect_of(dx_schemas *set, dx__resource *resource, dx__dialect *ret_dialect) {

@@ -97,14 +97,14 @@ static dx_text read_name(dx__ecma *ecma) {
     const char *from = ecma->at;
     const char *to = memchr(from, '>', (size_t)(ecma->end - from));
     if (!to) {
-        dx__ecma_fail(ecma, "a name that does not end", from);
+        dx__ecma_fail(ecma, "a group name that does not end", from);
         return (dx_text){from, 0};
     }
     dx__ecma name = {.start = ecma->start, .at = from, .end = to};
     do {
         const char *where = name.at;
         if (!is_name_code(name_code(&name), where == from))
-            dx__ecma_fail(&name, "a name that is none", where);
+            dx__ecma_fail(&name, "an invalid group name", where);
     } while (name.at < to);
     if (name.status != DX_OK)
         dx__ecma_fail(ecma, name.wrong, name.where);
@@ -151,7 +151,7 @@ static void survey_group(dx__ecma *ecma) {
     if (ecma->names_count == DX__ECMA_NAMES_MAX)
         dx__ecma_fail(ecma, "more than 100 names", at);
     else if (number_of(ecma, name))
-        dx__ecma_fail(ecma, "a second group of the same name", name.at);
+        dx__ecma_fail(ecma, "two groups of the same name", name.at);
     if (ecma->status != DX_OK)
         return;
     ecma->names[ecma->names_count] = name;
@@ -204,12 +204,12 @@ static struct repeat read_braces(dx__ecma *ecma) {
     else if (dx__is_digit(dx__ecma_peek(ecma)))
         repeat.max = read_number(ecma);
     if (!right || !dx__ecma_take(ecma, '}'))
-        dx__ecma_fail(ecma, "a '{' that begins no repetition", from - 1);
+        dx__ecma_fail(ecma, "a '{' that does not begin a repetition", from - 1);
     else if (repeat.max < repeat.min)
-        dx__ecma_fail(ecma, "a repetition of at least more than at most", from - 1);
+        dx__ecma_fail(ecma, "a repetition whose minimum exceeds its maximum", from - 1);
     else if (ecma->out && (repeat.min > DX__ECMA_COUNT_MAX ||
                            (repeat.max > DX__ECMA_COUNT_MAX && repeat.max != UINT64_MAX)))
-        dx__ecma_fail(ecma, "a repetition of more than 65535, which can't be searched", from - 1);
+        dx__ecma_fail(ecma, "a repetition of more than 65535, which is not supported", from - 1);
     return repeat;
 }
 
@@ -290,12 +290,12 @@ static void open_group(dx__ecma *ecma) {
         if (counts && take_word(ecma, "?<"))
             read_name(ecma);
         else if (counts && dx__ecma_peek(ecma) == '?')
-            dx__ecma_fail(ecma, "a group that there is not", where);
+            dx__ecma_fail(ecma, "an unknown kind of group", where);
         /* Who does not refer to groups need not pay for remembering them. */
         dx__ecma_put(ecma, counts && ecma->refers ? "(" : "(?:");
     }
     if (ecma->depth == DX__ECMA_NESTING_MAX) {
-        dx__ecma_fail(ecma, "more than 200 groups in each other", where);
+        dx__ecma_fail(ecma, "groups nested more than 200 deep", where);
         return;
     }
     ecma->open[ecma->depth].asserts = asserts;
@@ -317,7 +317,7 @@ static bool close_group(dx__ecma *ecma) {
 
 static void refer(dx__ecma *ecma, uint64_t number, const char *where) {
     if (number == 0 || number > ecma->groups) {
-        dx__ecma_fail(ecma, "a reference to a group that there is not", where);
+        dx__ecma_fail(ecma, "a reference to a group that does not exist", where);
         return;
     }
     for (unsigned i = 0; i < ecma->depth; i++)

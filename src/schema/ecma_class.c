@@ -63,7 +63,7 @@ static uint32_t braced(dx__ecma *ecma) {
         if (code <= 0x10ffff)
             code = code << 4 | (uint32_t)digit;
     if (ecma->at == from || code > 0x10ffff || !dx__ecma_take(ecma, '}')) {
-        dx__ecma_fail(ecma, "a \\u{ that names no character", from);
+        dx__ecma_fail(ecma, "a \\u{ that is not a character", from);
         return 0;
     }
     return code;

@@ -148,5 +148,5 @@ void dx__ecma_property(dx__ecma *ecma, bool negated) {
         right &= put_alone(ecma, negated, &name);
     }
     if (!right || !dx__ecma_take(ecma, '}'))
-        dx__ecma_fail(ecma, "a property that there is not", where);
+        dx__ecma_fail(ecma, "an unknown property", where);
 }

@@ -87,7 +87,7 @@ static void keep_vocabularies(dx__words *words, const dx__dialect *dialect) {
 static dx_status fill_branches(dx_schemas *set, const dx__node *node, dx__word word,
                                yyjson_val *list, dx__op *op) {
     if (!yyjson_is_arr(list) || !yyjson_arr_size(list))
-        return dx__blame(set, dx__place_of(node), word, "must be an array of schemas that has some",
+        return dx__blame(set, dx__place_of(node), word, "must be a non-empty array of schemas",
                          (dx_text){0});
     op->word = word;
     op->count = (uint32_t)yyjson_arr_size(list);

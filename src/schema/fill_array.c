@@ -31,8 +31,8 @@ static dx_status fill_items(dx_schemas *set, const dx__node *node, const dx__wor
     }
     if (list && (!yyjson_is_arr(list) ||
                  (!unsafe_yyjson_get_len(list) && list_word == DX__WORD_PREFIX_ITEMS)))
-        return dx__blame(set, dx__place_of(node), list_word,
-                         "must be an array of schemas that has some", (dx_text){0});
+        return dx__blame(set, dx__place_of(node), list_word, "must be a non-empty array of schemas",
+                         (dx_text){0});
     dx_status status = list ? fill_prefix(set, node, list_word, list, rules) : DX_OK;
     if (status == DX_OK && items)
         status = dx__declare_below(set, node, items, &rules->items);

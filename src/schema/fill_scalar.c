@@ -6,7 +6,7 @@ dx_status dx__fill_count(dx_schemas *set, const dx__node *node, const dx__words 
                          dx__word word, uint64_t *ret_count) {
     yyjson_val *value = words->at[word];
     if (value && !dx__number_count(value, ret_count))
-        return dx__blame(set, dx__place_of(node), word, "must be an integer that is not negative",
+        return dx__blame(set, dx__place_of(node), word, "must be a non-negative integer",
                          (dx_text){0});
     return DX_OK;
 }
@@ -15,7 +15,7 @@ dx_status dx__fill_pattern(dx_schemas *set, const dx__node *node, dx__word word,
                            const dx__pattern **ret_pattern) {
     dx__place place = dx__place_of(node);
     if (source.len > set->config.pattern_max)
-        return dx__blame_limit(set, place, word, "a pattern longer than is allowed");
+        return dx__blame_limit(set, place, word, "a pattern that is too long");
     dx__entry *entry = dx__store_take(&set->store, sizeof *entry, 1);
     if (!entry)
         return dx__blame_memory(set);

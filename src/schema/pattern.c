@@ -73,13 +73,13 @@ static dx_status refuse(int error, char *reterr, size_t reterr_len) {
         return DX_ERR_INVALID;
     dx__line line = dx__line_on(reterr, reterr_len);
     if (error == PCRE2_ERROR_LOOKBEHIND_NOT_FIXED_LENGTH)
-        dx__line_str(&line, "a lookbehind of no fixed length, which can't be searched");
+        dx__line_str(&line, "a lookbehind without a fixed length, which is not supported");
     else if (error == PCRE2_ERROR_UNKNOWN_UNICODE_PROPERTY)
-        dx__line_str(&line, "a property that is not known");
+        dx__line_str(&line, "an unknown property");
     else if (error == PCRE2_ERROR_PATTERN_TOO_LARGE || error == PCRE2_ERROR_PATTERN_TOO_COMPLICATED)
-        dx__line_str(&line, "a pattern too large to be searched");
+        dx__line_str(&line, "a pattern that is too large");
     else
-        dx__line_str(&line, "a pattern that can't be searched");
+        dx__line_str(&line, "a pattern that is not supported");
     return DX_ERR_INVALID;
 }
 

@@ -159,7 +159,8 @@ static void write_missing(dx__line *line, const dx__detail *detail) {
 static void write_branches(dx__line *line, const dx__detail *detail) {
     dx__line_str(line, detail->number ? "fits more than one of the " : "fits none of the ");
     dx__line_num(line, detail->op->count);
-    dx__line_str(line, detail->number ? " forms of which it must have one" : " allowed forms");
+    dx__line_str(line,
+                 detail->number ? " forms, of which it must fit exactly one" : " allowed forms");
 }
 
 static void write_unique(dx__line *line, const dx__detail *detail) {

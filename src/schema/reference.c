@@ -223,7 +223,7 @@ dx_status dx__reference(dx_schemas *set, dx_text reference, dx__place from, dx__
     dx__resource *resource = NULL;
     dx_status status = dx__uri_decode(parts.fragment, &set->fragment);
     if (status == DX_ERR_INVALID)
-        return dx__blame(set, from, word, "a % that two hex digits must follow in", reference);
+        return dx__blame(set, from, word, "a % without two hex digits in", reference);
     if (status != DX_OK)
         return dx__blame_memory(set);
     if (from.resource && parts.fragment.at && reference.len == parts.fragment.len + 1)

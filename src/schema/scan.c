@@ -14,7 +14,7 @@ static dx_status push(dx_schemas *set, yyjson_val *value, const struct item *abo
         return DX_OK;
     if (above->depth >= set->config.nesting_max)
         return dx__blame_limit(set, (dx__place){value, above->resource}, DX__WORD__COUNT,
-                               "schemas lie too deep in each other");
+                               "schemas are nested too deep");
     struct item one = {value, above->resource, above->depth + 1};
     if (dx__buf_put(&set->stack, (const char *)&one, sizeof one) != DX_OK)
         return dx__blame_memory(set);

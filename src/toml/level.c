@@ -115,7 +115,7 @@ static bool few_differ(dx__toml_writer *writer, dx__toml_level *level) {
     for (size_t count = 0; step(writer->mut, level) && level->key; count++) {
         for (size_t i = 0; i < count; i++)
             if (same(keys[i], level->key))
-                return dx__toml_level_refuse(writer, DX_ERR_INVALID, "the key is there twice");
+                return dx__toml_level_refuse(writer, DX_ERR_INVALID, "the key is defined twice");
         keys[count] = level->key;
     }
     return true;
@@ -127,7 +127,7 @@ static bool is_new(dx__toml_writer *writer, dx__map *seen, uint64_t seed, void *
     void *other;
     while ((other = dx__map_find(seen, hash, &cursor)))
         if (same(other, key))
-            return dx__toml_level_refuse(writer, DX_ERR_INVALID, "the key is there twice");
+            return dx__toml_level_refuse(writer, DX_ERR_INVALID, "the key is defined twice");
     if (dx__map_reserve(seen) != DX_OK)
         return dx__toml_level_refuse(writer, DX_ERR_NOMEM, "no memory");
     dx__map_put(seen, hash, key);

@@ -81,7 +81,8 @@ void dx__toml_put_key(dx__toml_writer *writer, dx_text key) {
 static void put_integer(dx__toml_writer *writer, uint64_t magnitude, bool negative) {
     char digits[20];
     if (magnitude > (uint64_t)INT64_MAX + negative) {
-        dx__toml_level_refuse(writer, DX_ERR_INVALID, "an integer of TOML has 64 bits with a sign");
+        dx__toml_level_refuse(writer, DX_ERR_INVALID,
+                              "TOML integers are limited to 64 bits with a sign");
         return;
     }
     if (negative)
@@ -155,10 +156,10 @@ void dx__toml_put_scalar(dx__toml_writer *writer, void *value) {
             DX__TOML_PUT(writer, "false");
         return;
     case YYJSON_TYPE_NULL:
-        dx__toml_level_refuse(writer, DX_ERR_INVALID, "null has no form in TOML");
+        dx__toml_level_refuse(writer, DX_ERR_INVALID, "TOML has no null");
         return;
     default:
-        dx__toml_level_refuse(writer, DX_ERR_INVALID, "a raw value has no form in TOML");
+        dx__toml_level_refuse(writer, DX_ERR_INVALID, "TOML can't represent a raw value");
         return;
     }
 }

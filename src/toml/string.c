@@ -46,7 +46,7 @@ static const char *code_point(dx__toml_reader *reader, const char *at, const cha
         point = point << 4 | (uint32_t)value;
     }
     if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) {
-        dx__toml_refuse(reader, escape, "the escape is no character of Unicode");
+        dx__toml_refuse(reader, escape, "the escape is not a Unicode character");
         return NULL;
     }
     *to = put_utf8(*to, point);
@@ -69,7 +69,7 @@ static const char *escape(dx__toml_reader *reader, const char *at, const char *e
             at++;
         return at;
     }
-    dx__toml_refuse(reader, at - 1, "there is no such escape in TOML 1.0");
+    dx__toml_refuse(reader, at - 1, "TOML 1.0 has no such escape");
     return NULL;
 }
 

@@ -98,7 +98,7 @@ static const char *is_already(const dx__toml_member *member) {
     case DX__TOML_ITEM:
         return "is an array of tables already";
     case DX__TOML_DOTTED:
-        return "is a table that dotted keys have made";
+        return "is a table defined by dotted keys";
     default:
         return "is a table already";
     }

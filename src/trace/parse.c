@@ -63,7 +63,7 @@ static dx__line complain(const struct line *line, dx_fault fault, size_t offset)
 static dx_status bad_json(const struct line *line, dx_fault fault, size_t offset) {
     if (fault == DX_FAULT_JSON_INCOMPLETE && line->whole->last) {
         dx__line phrase = complain(line, DX_FAULT_TRUNCATED, offset);
-        dx__line_str(&phrase, "the trace ends inside of it");
+        dx__line_str(&phrase, "the trace ends in the middle of it");
         return DX_ERR_INVALID;
     }
     dx_error error;
@@ -253,7 +253,7 @@ static dx_status read_content(const struct line *line, dx_trace_record *record) 
     case DX_TRACE_DROPPED:
         return number(line, DROPPED, &record->count);
     default:
-        return bad_record(line, "a JSON object, but no record of a trace");
+        return bad_record(line, "a JSON object, but not a trace record");
     }
 }
 

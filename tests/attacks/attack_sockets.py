@@ -476,7 +476,7 @@ def attack_other_user_hangs_up():
             mark = ours.mark()
             data = ours.bytes_for(mark)
             stopped(ours, lambda: subprocess.run(python(code, str(NOBODY), ours.where, "inet"), input=data, check=True))
-            eventually(lambda: "refused a connection: cannot tell which user made it" in ours.said(), "it is refused")
+            eventually(lambda: "refused a connection: cannot determine which user made it" in ours.said(), "it is refused")
             ours.works()
             true(not os.path.exists(mark), "a program was run")
 
@@ -524,7 +524,7 @@ def attack_other_user_without_both():
     """Where neither tells, nobody gets in by TCP; --any-user still lets everybody."""
     need_confinement()
     with mcp_serve(by=python(CONFINED, "12")) as ours:
-        ours.refuses([ours.bytes_for], "refused a connection: cannot tell which user made it")
+        ours.refuses([ours.bytes_for], "refused a connection: cannot determine which user made it")
     with mcp_serve("--any-user", by=python(CONFINED, "12")) as ours:
         ours.works()
 

@@ -135,7 +135,7 @@ static void test_calls(void **state) {
     assert_int_equal(dx_autohand_client_messages(talk->client, 3, talk_answer, talk), DX_OK);
     talk_until_told(talk, "answer {\"messages\":[]}\n");
     assert_int_equal(dx_autohand_client_messages(talk->client, 0, talk_answer, talk), DX_OK);
-    talk_until_told(talk, "answer no answer within 400 ms");
+    talk_until_told(talk, "answer no response within 400 ms");
     assert_int_equal(dx_autohand_client_reset(talk->client, talk_answer, talk), DX_OK);
     talk_until_told(talk, "start session_2 m -1\nanswer {\"sessionId\":\"session_2\"}\n");
     assert_int_equal(dx_autohand_client_state(talk->client, talk_answer, talk), DX_OK);

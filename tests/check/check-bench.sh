@@ -117,7 +117,7 @@ expect 3 '' 'duplex bench: cannot start ./absent: No such file or directory' ben
 expect 4 '' 'duplex bench: x: the peer ended before it answered: it left with code 0' bench x -- true
 expect 4 '' 'duplex bench: the peer ended in the handshake: the program exited with code 3*' \
     bench -p mcp -- "$children/leaves" exit 3 0
-expect 5 '' 'duplex bench: x: no answer within 200 ms (--timeout)*' \
+expect 5 '' 'duplex bench: x: no response within 200 ms (--timeout)*' \
     bench x -f line -t 200ms --stop-timeout 0 -- "${peer[@]}" drop 1 "$tag"
 expect 6 '' 'duplex bench: the peer does not speak header framing (it answered in the other one), but line framing: pass --framing line' \
     bench -f header echo -- "${py[@]}"
@@ -165,7 +165,7 @@ bench "${short[@]}" -n 10 --stop-timeout 0 --concurrency 1 x -- "${peer[@]}" clo
 failed_with 4 'r[0]["results"] == 4 and r[0]["lost"] == 1'
 bench "${short[@]}" -n 10 --stop-timeout 0 --concurrency 1 x -- "${peer[@]}" stray 6 "$tag"
 failed_with 6 'r[0]["results"] == 4 and r[0]["lost"] == 1'
-json 'e["message"].startswith("x: too much text that belongs to no message") and "stdout: no" in e["detail"]'
+json 'e["message"].startswith("x: too much text that is not part of a message") and "stdout: no" in e["detail"]'
 # What may be said only once can't be measured.
 cat >once.openrpc.json <<'END'
 {"openrpc": "1.3.2", "info": {"title": "Once", "version": "1"},

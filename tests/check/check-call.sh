@@ -150,7 +150,7 @@ expect 4 '' 'duplex call: crash: the peer ended before it answered: the program 
 run call --json crash -- "${py[@]}"
 json 'e["exit"] == 4 and e["kind"] == "ended" and e["method"] == "crash" and e["detail"] == "about to crash\n"'
 expect 4 true 'duplex call: y: the peer ended before it answered: *' call x --then y -- "$children/leaves" exit 3 1
-expect 4 '' 'duplex call: x: the peer ended before it answered: signal 9 ended the program*' call x -- "$children/leaves" signal 9 0
+expect 4 '' 'duplex call: x: the peer ended before it answered: the program was killed by signal 9*' call x -- "$children/leaves" signal 9 0
 expect 4 '' 'duplex call: x: the peer ended before it answered: it left with code 0' call x -- true
 # What ends it then is no news.
 expect 4 '' 'duplex call: x: the peer ended before it answered: it closed its output' \
@@ -163,11 +163,11 @@ grep -q '^  stdout: usage: peer FILE$' err || complain "$last: $(cat err)"
 run call x -- sh -c 'seq -f "line %g" 30 >&2; exit 1'
 [[ $(grep -c '^  line' err) == 10 ]] || complain "$last: $(cat err)"
 
-expect 5 '' 'duplex call: slow: no answer within 300 ms (--timeout)' \
+expect 5 '' 'duplex call: slow: no response within 300 ms (--timeout)' \
     call slow seconds:=9 -t 300ms --stop-timeout 0 -- "${py[@]}"
-expect 5 '' 'duplex call: slow: no answer within 200 ms in all (--total-timeout)' \
+expect 5 '' 'duplex call: slow: no response within 200 ms in total (--total-timeout)' \
     call slow seconds:=9 -t never --total-timeout 200ms --stop-timeout 0 -- "${py[@]}"
-expect 5 '' 'duplex call: initialize: no answer within 400 ms (--start-timeout)' \
+expect 5 '' 'duplex call: initialize: no response within 400 ms (--start-timeout)' \
     call -p mcp tools/list -f line --start-timeout 400ms --stop-timeout 0 -- "$children/deaf"
 # --timeout is for the call, not for the handshake, and holds for methods that the protocol knows.
 cat >late.py <<'END'
@@ -183,7 +183,7 @@ for line in sys.stdin:
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
 END
 expect 0 '{"tools": []}' '' call -p mcp -t 600ms tools/list -- "$python" late.py 0.9 0
-expect 5 '' $'duplex call: tools/list: no answer within 250 ms (--timeout)\n  still thinking' \
+expect 5 '' $'duplex call: tools/list: no response within 250 ms (--timeout)\n  still thinking' \
     call -p mcp -t 250ms tools/list --stop-timeout 0 -- "$python" late.py 0 9
 
 # What it did wrong before is a note, and with --json in the detail.
@@ -193,12 +193,12 @@ read -r line
 printf '{"jsonrpc":"2.0","id":1,"result":"\377"}\n'
 [[ -z $1 ]] && read -r line
 END
-expect 5 '' $'duplex call: not UTF-8 at byte 34\nduplex call: x: no answer within 2000 ms (--timeout)\n  busy' \
+expect 5 '' $'duplex call: invalid UTF-8 at byte 34\nduplex call: x: no response within 2000 ms (--timeout)\n  busy' \
     call -f line -t 2s --stop-timeout 0 x -- bash torn.sh
 run call --json -f line -t 2s --stop-timeout 0 x -- bash torn.sh
-json 'e["exit"] == 5 and e["detail"] == "busy\nviolation: not UTF-8 at byte 34\n"'
+json 'e["exit"] == 5 and e["detail"] == "busy\nviolation: invalid UTF-8 at byte 34\n"'
 run call --json --stderr quiet -f line x -- bash torn.sh ends
-json 'e["exit"] == 4 and e["detail"] == "violation: not UTF-8 at byte 34\n"'
+json 'e["exit"] == 4 and e["detail"] == "violation: invalid UTF-8 at byte 34\n"'
 
 begin=$(date +%s%N)
 expect 6 '' 'duplex call: the peer does not speak header framing (it answered in the other one), but line framing: pass --framing line' \
@@ -233,7 +233,7 @@ run call --json -f header echo -- "${py[@]}"
 json 'e["exit"] == 6 and e["kind"] == "violation"'
 expect 6 '' 'duplex call: x: a response with both "result" and "error"' \
     call x -- sh -c 'read -r line; echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1,\"error\":{\"code\":1,\"message\":\"\"}}"; read -r line'
-expect 6 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "no" (it breaks strict clients)\nduplex call: x: too much text that belongs to no message*' \
+expect 6 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "no" (it breaks strict clients)\nduplex call: x: too much text that is not part of a message*' \
     call x --stop-timeout 0 -- "$python" -c 'print("no\n" * 2000, flush=True); import time; time.sleep(9)'
 
 # --- The protocol ------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ expect 0 '[1]' '' call "${toy[@]}" echo '[1]' -- "$echo" line
 expect 7 '' 'duplex call: told is a notification: use duplex notify' call "${toy[@]}" told -- "$echo" line
 expect 7 '' 'duplex notify: echo is a request: use duplex call' notify "${toy[@]}" echo -- "$echo" line
 expect 7 '' "duplex call: echo can't be sent: *" call "${toy[@]}" echo a=b -- "$echo" line
-expect 7 '' "duplex call: none can't be sent: none is no message of toy" call "${toy[@]}" none -- "$echo" line
+expect 7 '' "duplex call: none can't be sent: none is not a message of toy" call "${toy[@]}" none -- "$echo" line
 expect 0 '' '' notify "${toy[@]}" told a=b -- "$echo" line
 # Unchecked everything can be sent, but what comes must fit, until that is switched off, too.
 expect 6 '' 'duplex call: echo: *' call "${toy[@]}" --check incoming echo a=b -- "$echo" line
@@ -293,7 +293,7 @@ expect 0 null $'one\ntwo\\xff\n\\x00three' call --stderr inherit say err="$noise
 expect 0 null '' call --stderr quiet say err="$noise" -- "${py[@]}"
 expect 0 null '' call --stderr errors.txt say err="$noise" -- "${py[@]}"
 printf 'one\ntwo\xff\n\0three\n' | cmp -s - errors.txt || complain "$last: $(od -c errors.txt)"
-expect 5 null 'duplex call: slow: no answer within 1500 ms (--timeout)' \
+expect 5 null 'duplex call: slow: no response within 1500 ms (--timeout)' \
     call --stderr quiet say err="$noise" --then slow seconds:=9 -t 1500ms --stop-timeout 0 -- "${py[@]}"
 
 expect 0 null "duplex call: /dev/full can't be written: No space left on device" \

@@ -192,7 +192,7 @@ json 'e["kind"] == "timeout" and "--timeout" in e["message"]'
 with 5 '' '(--total-timeout)' tools call wait --timeout 10s --total-timeout 200ms
 with 5 '' '(--total-timeout)' tools call wait ms:=4000 -p --reset-on-progress --timeout 1500ms --total-timeout 1700ms
 # Progress is shown, here in lines; it keeps the call alive only if that is wanted.
-with 5 '' 'no answer within 600 ms (--timeout)' tools call wait ms:=1000 -p --timeout 600ms
+with 5 '' 'no response within 600 ms (--timeout)' tools call wait ms:=1000 -p --timeout 600ms
 with 0 'waited' ' 20% 1 of 5: step 1' tools call wait ms:=1000 -p --reset-on-progress --timeout 600ms
 has err '100% 5 of 5: step 5'
 with 0 'waited' 'the task is working' tools call job ms:=200 --task

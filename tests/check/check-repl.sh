@@ -91,7 +91,7 @@ grep -q '^Usage: duplex repl ' out || complain "$last: $(cat out)"
 # What ends first is told first; without & each is awaited.
 talk 0 $'2\n1' '' $'hold count:=2 &\nhold count:=2 &' -- "${peer[@]}"
 talk 0 $'[3]\n3\n1' '' $'hold count:=2 &\necho [3]\nhold count:=2' -- "${peer[@]}"
-talk 5 '[1]' 'duplex repl: line 2: hold: no answer within 200 ms (--timeout)' $'echo [1]\nhold count:=2' -t 200ms -- "${peer[@]}"
+talk 5 '[1]' 'duplex repl: line 2: hold: no response within 200 ms (--timeout)' $'echo [1]\nhold count:=2' -t 200ms -- "${peer[@]}"
 printf 'hold count:=2 &\npending\nhold count:=2\n' | timeout 20 "$BUILD/duplex" repl -- "${peer[@]}" >out 2>err
 [[ $(sed -E 's/[0-9.]+ ms/T/' out) == $'call 1: hold, for T\n2\n1' ]] || complain "pending: $(cat out err)"
 # A call that is cancelled on purpose is told, but it is no failure.
@@ -136,7 +136,7 @@ talk 0 '[{"jsonrpc": "2.0", "method": "told", "params": {"a": "b"}}, {"jsonrpc":
     $'notify told a=b\nnotify x\nseen' -- "${peer[@]}"
 # Texts go out as they are, quotes, & and all.
 talk 0 '["no  \"JSON & &"]' '' $'raw no  "JSON & &\nseen' -- "${peer[@]}"
-talk 0 '[1]' 'duplex repl: a response to nothing that was asked' \
+talk 0 '[1]' 'duplex repl: a response to an unknown request' \
     $'raw {"jsonrpc":"2.0","id":77,"method":"echo","params":[7]}\necho [1]' -- "$echo" line
 # What comes unasked is no result.
 talk 0 2 '' 'tell count:=2' -- "${py[@]}"
@@ -235,7 +235,7 @@ broken() {
 broken 6 '' 'duplex repl: the peer ended: message too long: the limit is 67108864 bytes' \
     -f header -- sh -c 'printf "Content-Length: 99999999999\r\n\r\n"; sleep 9'
 broken 6 '' "duplex repl: warning: the server printed text on stdout that is not JSON-RPC: \"$tag\" (it breaks strict clients)
-duplex repl: the peer ended: too much text that belongs to no message: 1001, the limit is 1000*" -- yes "$tag"
+duplex repl: the peer ended: too much text that is not part of a message: 1001, the limit is 1000*" -- yes "$tag"
 broken 4 '' 'duplex repl: the peer ended: it closed its output' -- sh -c 'exec >&-; sleep 9'
 # One that speaks first shows its framing.
 greets=("$python" "$SOURCE/tests/check/repl-greets.py" "$tag")
@@ -268,7 +268,7 @@ talk 6 '' 'duplex repl: the peer does not speak header framing (it answered in t
 talk 4 '' 'duplex repl: line 1: x: the peer ended before it *' x -- true
 mcp=("$BUILD/examples/mcp-conformance")
 talk 0 '{}' '' ping -p mcp -- "${mcp[@]}"
-talk 7 '{}' $'duplex repl: line 1: ping is a request: use call\nduplex repl: line 2: notifications/initialized is a notification: use notify\nduplex repl: line 3: none can\'t be sent: none is no message of mcp\nduplex repl: line 4: tools/call can\'t be sent: *' \
+talk 7 '{}' $'duplex repl: line 1: ping is a request: use call\nduplex repl: line 2: notifications/initialized is a notification: use notify\nduplex repl: line 3: none can\'t be sent: none is not a message of mcp\nduplex repl: line 4: tools/call can\'t be sent: *' \
     $'notify ping\nnotifications/initialized\nnone\ntools/call name:=1\nping' -p mcp -- "${mcp[@]}"
 talk 2 '' "duplex repl: line 1: mcp has no message 'pong'; did you mean ping?" 'describe pong' -p mcp -- "${mcp[@]}"
 talk 0 $'[1]\n[2]' '*' $'echo [1]\nrestart\necho [2]' -s -o trace.jsonl -- "$echo" line

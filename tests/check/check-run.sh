@@ -151,7 +151,7 @@ calls() {
     expect 4 '' 'duplex call: x: the peer ended before it answered: the program exited with code 5
   last words' call --in dies x
     expect 3 '' 'dies is not there: backoff' call --in dies x
-    expect 5 '' 'duplex call: x: no answer within 100 ms (--timeout)' call --in silent -t 100ms x
+    expect 5 '' 'duplex call: x: no response within 100 ms (--timeout)' call --in silent -t 100ms x
     expect 5 '' '(--total-timeout)' call --in silent -t never --total-timeout 100ms x
     expect 6 '' 'sum: ' call --in parrot sum a:=1
     expect 7 '' "sum can't be sent: /a: expected integer, found string" call --in parrot sum a=x
@@ -370,7 +370,7 @@ END
     expect 0 '{}' '' call --in good ping # it waits until the peer is ready
     grep -q '^good: ready' run.err || complain "good: $(cat run.err)"
     wait_for '^wrong: failed: the handshake failed: initialize: Method not found (-32601)$' run.err
-    wait_for '^mute: failed: no answer within 200 ms' run.err
+    wait_for '^mute: failed: no response within 200 ms' run.err
     wait_for '^dead: failed: the program exited with code 9' run.err
     timeout -s INT 0.5 "$duplex" call --in good tools/list >out 2>err && complain "no answer is well"
     for _ in $(seq 40); do

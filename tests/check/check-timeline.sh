@@ -73,8 +73,8 @@ has said '"{\"jsonrpc\":\"2.0\",\"method\":\"</script><script>alert(1)</script>\
 has said '"{\"jsonrpc\":\"2.0\",\"id\":\"\\ud800\",\"method\":\"\\ud800<b>\"}"'
 has said '"{\"jsonrpc\":\"2.0\",\"id\":18446744073709551617,\"result\":1e400}"'
 has said '"{ \"jsonrpc\" : \"2.0\",\t\"id\" : 13 , \"method\" : \"spaces\" }"'
-has said '"line 105: not JSON from byte 1 on"'
-has said '"line 109: the trace ends inside of it"'
+has said '"line 105: invalid JSON at byte 1"'
+has said '"line 109: the trace ends in the middle of it"'
 # Of two requests with one id the later one is answered; ids of any form have their answers.
 grep -qE '^29100 3 2 .* 86 None' said || complain "equal ids: $(grep -E '^29[123]00' said)"
 grep -qE '^29700 3 2 .* 80 None' said || complain "a large id: $(grep -E '^29700' said)"

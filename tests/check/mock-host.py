@@ -62,7 +62,7 @@ def exit_codes():
     code, _, said = host({"start": [{"request": "x"}]}, "sh", "-c", "read a; echo oh dear >&2; exit 7")
     same((code, said), (4, "duplex mock: the plugin ended early: the program exited with code 7\n  oh dear\n"))
     code, _, said = host({"start": [{"request": "x"}]}, "sh", "-c", "read a; kill -9 $$")
-    same((code, said), (4, "duplex mock: the plugin ended early: signal 9 ended the program\n"))
+    same((code, said), (4, "duplex mock: the plugin ended early: the program was killed by signal 9\n"))
     code, _, said = host({"start": [{"request": "x"}]}, "sh", "-c", "exec >&-; sleep 0.3; exit 0")
     same((code, said), (4, "duplex mock: the plugin ended early: the program exited with code 0\n"))
     code, _, said = host({"framing": "header", "start": [{"request": "x"}]}, "sh", "-c", "printf 'Content-Length: 99999999999\\r\\n\\r\\n'; sleep 9")
@@ -283,7 +283,7 @@ def damaged_traces():
     same((seen, code), (answer(5, "A") + line('{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"Method not found"}}'), 0))
     same([row.replace(path, "F") for row in said.splitlines()],
          ["duplex mock: F: line 4: 2 records are missing here", "duplex mock: F: line 5: " + said.splitlines()[1].split("line 5: ")[1],
-          "duplex mock: F: line 8: the trace ends inside of it"])
+          "duplex mock: F: line 8: the trace ends in the middle of it"])
     os.unlink(path)
     # An answer to nothing that nothing explains is a fault of the plugin, and is played.
     path = record(("host", "message", q(1, "a")), ("plugin", "message", a(99, "?")), ("plugin", "message", a(1, "A")))
@@ -311,7 +311,7 @@ def wrong_traces():
             same((code, out, said), (2, "", "duplex mock: " + wanted.replace("FILE", file.name) + "\n"))
     fails("", "FILE has no messages")
     fails(HEADER, "FILE has no messages")
-    fails("hello\n", "FILE: line 1: not JSON from byte 0 on")
+    fails("hello\n", "FILE: line 1: invalid JSON at byte 0")
     fails(HEADER + '{"t":1,"from":"host","peer":"p","message":{}}\n', "FILE has no messages of 'q'", "--peer", "q")
 
 

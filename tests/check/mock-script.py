@@ -433,7 +433,7 @@ def wrong_messages():
     seen, code, said = ask("-f", "header", script=script(), send=b"Content-Length: 99999999999\r\n\r\n" + request(1, "m", None, "header"))
     same((seen, code, said), (b"", 0, "duplex mock: can't split the input into messages, ignoring the rest: message too long: the limit is 67108864 bytes\n"))
     seen, code, said = ask("-f", "header", script=script(), send=request(1, "m"))
-    same((seen, code, said), (b"", 0, "duplex mock: can't split the input into messages, ignoring the rest: expected header framing (Content-Length), but the peer sends line framing (one JSON text a line)\n"))
+    same((seen, code, said), (b"", 0, "duplex mock: can't split the input into messages, ignoring the rest: expected header framing (Content-Length), but the peer sends line framing (one JSON text per line)\n"))
     same(ask("-p", "mcp", send=b"[]\n")[0].count(b"-32600"), 1)
 
 

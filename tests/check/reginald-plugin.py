@@ -1,5 +1,5 @@
 """A plugin of Reginald for check-reginald.sh. What its file is called says what it is; what it gets is written to the
-file in TRACE, one JSON text a line, after its own name."""
+file in TRACE, one JSON text per line, after its own name."""
 import json
 import os
 import signal

@@ -366,7 +366,7 @@ def case_peer_dies():
     talk.type("echo half")
     talk.line("jsonrpc> echo half")
     os.kill(int(re.search(r"1 pid, .*\n(\d+)", talk.screen.text())[1]), signal.SIGKILL)
-    talk.shows("the peer ended: signal 9 ended the program", "'restart' starts it anew")
+    talk.shows("the peer ended: the program was killed by signal 9", "'restart' starts it anew")
     talk.line("jsonrpc> echo half")
     talk.enter("")
     talk.shows("expected key=text or key:=json, found 'half'")

@@ -84,7 +84,7 @@ expect("noise with --json", 0, ['"add"'], noise("mcp", "DEBUG sends something"),
 GLUED = noise("mcp", 'DEBUG sends {"jsonrpc":"2.0","id":1,"result":{"protocolVersi…', more=", and the message on that line is lost")
 expect("noise on the same line", 5, "", [GLUED, "initialize"], "mcp", "tools", "--ids", "counter", "--start-timeout", "500ms", "--",
        *NOISY, "glued")
-expect("JSON over many lines", 5, "", ["duplex mcp: JSON over many lines: this framing needs one message on one line\n"],
+expect("JSON over many lines", 5, "", ["duplex mcp: JSON that spans several lines: this framing needs one message per line\n"],
        "mcp", "tools", "--start-timeout", "500ms", "--", *NOISY, "pretty")
 expect("call", 0, "{}\n", noise("call", "DEBUG sends something"), "call", "-p", "mcp", "ping", "--", *NOISY, "between")
 expect("notify", 0, "", noise("notify", "DEBUG sends something"), "notify", "-p", "mcp", "notifications/cancelled", "requestId:=1",

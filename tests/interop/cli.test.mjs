@@ -192,9 +192,9 @@ test("server-everything: each timer says that it was it", async () => {
             ...operation(3, 10),
         ]),
     ]);
-    bad(late, 5, /^duplex call: tools\/call: no answer within 300 ms \(--timeout\)$/);
+    bad(late, 5, /^duplex call: tools\/call: no response within 300 ms \(--timeout\)$/);
     assert.equal(total.code, 5, total.err);
-    assert.match(total.err, /no answer within 900 ms in all \(--total-timeout\)/);
+    assert.match(total.err, /no response within 900 ms in total \(--total-timeout\)/);
 });
 
 test("server-everything: the wrong framing is found at once, and auto needs no help", async () => {
@@ -253,7 +253,7 @@ test("plugin.py: dies, is late, can't be started", async () => {
         jsonrpc(["echo"], ["/nonexistent/plugin"]),
     ]);
     bad(crash, 4, /^duplex call: crash: the peer ended before it answered: .* code 7; .*about to crash$/);
-    bad(slow, 5, /^duplex call: slow: no answer within 300 ms \(--timeout\)$/);
+    bad(slow, 5, /^duplex call: slow: no response within 300 ms \(--timeout\)$/);
     bad(absent, 3, /^duplex call: cannot start \/nonexistent\/plugin: No such file or directory$/);
 });
 

@@ -309,8 +309,8 @@ static void a_bad_schema_is_told_when_it_is_needed(void **state) {
                      DX_ERR_INVALID);
     assert_string_equal(why.schema, "#/methods/1/x-duplex/params/minProperties");
     assert_int_equal(dx_protocol_check_all(protocol, &why), DX_ERR_INVALID);
-    assert_string_equal(why.phrase, "file: /methods/1/x-duplex/params/minProperties: must be an "
-                                    "integer that is not negative");
+    assert_string_equal(why.phrase, "file: /methods/1/x-duplex/params/minProperties: must be a "
+                                    "non-negative integer");
     assert_string_equal(why.instance, "/methods/1/x-duplex/params/minProperties");
     assert_int_equal(dx_protocol_check_all(protocol, NULL), DX_ERR_INVALID);
     yyjson_doc_free(doc);

@@ -172,8 +172,8 @@ static void references_have_a_largest_effort(void **state) {
     for (size_t more = 0; more <= 1; more++) {
         char *document = references(SCHEMAS, EFFORT / EACH + more, "C");
         expect(document, NULL, more ? DX_ERR_LIMIT : DX_OK,
-               more ? "file: /components/schemas/A/anyOf/0/$ref: too many references, or too large "
-                      "what they lead to"
+               more ? "file: /components/schemas/A/anyOf/0/$ref: too many references, or their "
+                      "targets are too large"
                     : "");
         free(document);
     }

@@ -94,8 +94,8 @@ static void requests_that_do_not_fit_are_answered(void **state) {
         {"{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"nothing\"}\n",
          "{\"jsonrpc\":\"2.0\",\"id\":6,\"error\":{\"code\":-32601,\"message\":\"Method not "
          "found\","
-         "\"data\":\"nothing is no message of test\"}}\n",
-         DX_FAULT_METHOD_UNKNOWN, "nothing is no message of test"},
+         "\"data\":\"nothing is not a message of test\"}}\n",
+         DX_FAULT_METHOD_UNKNOWN, "nothing is not a message of test"},
         {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"log\",\"params\":{\"line\":\"x\"}}\n",
          "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32601,\"message\":\"Method not "
          "found\","
@@ -107,8 +107,8 @@ static void requests_that_do_not_fit_are_answered(void **state) {
          DX_FAULT_METHOD_KIND, "bye is a notification, not a request"},
         {"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"work\"}\n",
          "{\"jsonrpc\":\"2.0\",\"id\":9,\"error\":{\"code\":-32002,\"message\":\"say hello first\","
-         "\"data\":\"work may not be sent now: the state is \\\"new\\\"\"}}\n",
-         DX_FAULT_STATE, "work may not be sent now: the state is \"new\""},
+         "\"data\":\"work is not allowed now: the state is \\\"new\\\"\"}}\n",
+         DX_FAULT_STATE, "work is not allowed now: the state is \"new\""},
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {
         dx_peer *peer = new_peer(DX_SIDE_PLUGIN, DX_CHECKING_INCOMING);
@@ -213,7 +213,7 @@ static void an_error_does_not_make_ready(void **state) {
     expect_violation(
         feed(peer,
              "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"hello\",\"params\":{\"who\":\"me\"}}\n"),
-        DX_FAULT_STATE, "hello may not be sent now: the state is \"ready\"");
+        DX_FAULT_STATE, "hello is not allowed now: the state is \"ready\"");
     assert_int_equal(feed(peer, "{\"jsonrpc\":\"2.0\",\"method\":\"bye\"}\n")->kind,
                      DX_EVENT_NOTIFICATION);
     assert_string_equal(dx_peer_state(peer), "over");

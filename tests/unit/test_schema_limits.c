@@ -26,7 +26,7 @@ static void schemas_nest_up_to_a_limit(void **state) {
     }
     char *text = nested(10000);
     assert_int_equal(refusal(text, NULL, &why), DX_ERR_LIMIT);
-    assert_string_equal(strrchr(why.phrase, ':'), ": schemas lie too deep in each other");
+    assert_string_equal(strrchr(why.phrase, ':'), ": schemas are nested too deep");
     free(text);
 }
 

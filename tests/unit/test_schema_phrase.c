@@ -70,7 +70,7 @@ static const struct row rows[] = {
      "{\"type\":\"object\",\"required\":[\"b\"]},{\"type\":\"object\",\"required\":[\"c\"]}]}",
      "{}", "#/anyOf", "fits none of the 3 allowed forms"},
     {"{\"oneOf\":[{\"minimum\":1},{\"maximum\":5}]}", "3", "#/oneOf",
-     "fits more than one of the 2 forms of which it must have one"},
+     "fits more than one of the 2 forms, of which it must fit exactly one"},
     {"{\"if\":{\"type\":\"null\"},\"else\":{\"type\":\"string\"}}", "1", "#/else/type",
      "expected string, found number"},
     {"{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"type\":\"null\"}}}", "1", "#/$defs/a/type",

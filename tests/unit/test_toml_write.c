@@ -75,15 +75,16 @@ static const struct {
     const char *phrase;
 } refused[] = {
     {"[1]", 0, "", "the root is not an object"},
-    {"{\"a\":null}", 0, "/a", "/a: null has no form in TOML"},
-    {"{\"a\":{\"b\":[1,null]}}", DX_TOML_SKIP_NULL, "/a/b/1", "/a/b/1: null has no form in TOML"},
+    {"{\"a\":null}", 0, "/a", "/a: TOML has no null"},
+    {"{\"a\":{\"b\":[1,null]}}", DX_TOML_SKIP_NULL, "/a/b/1", "/a/b/1: TOML has no null"},
     {"{\"a\":[{},{\"x~/y\":[{\"z\":null}]}]}", 0, "/a/1/x~0~1y/0/z",
-     "/a/1/x~0~1y/0/z: null has no form in TOML"},
-    {"{\"a\":9223372036854775808}", 0, "/a", "/a: an integer of TOML has 64 bits with a sign"},
-    {"{\"a\":{\"b\":1,\"b\":{}}}", 0, "/a/b", "/a/b: the key is there twice"},
-    {"{\"a\":[0,{\"b\":1,\"b\":2}]}", 0, "/a/1/b", "/a/1/b: the key is there twice"},
+     "/a/1/x~0~1y/0/z: TOML has no null"},
+    {"{\"a\":9223372036854775808}", 0, "/a",
+     "/a: TOML integers are limited to 64 bits with a sign"},
+    {"{\"a\":{\"b\":1,\"b\":{}}}", 0, "/a/b", "/a/b: the key is defined twice"},
+    {"{\"a\":[0,{\"b\":1,\"b\":2}]}", 0, "/a/1/b", "/a/1/b: the key is defined twice"},
     {"{\"1\":1,\"2\":1,\"3\":1,\"4\":1,\"5\":1,\"6\":1,\"7\":1,\"8\":1,\"9\":1,\"5\":2}", 0, "/5",
-     "/5: the key is there twice"},
+     "/5: the key is defined twice"},
 };
 
 static void says_what_can_not_be_written(void **state) {
@@ -120,7 +121,7 @@ static void refuses_what_only_programs_make(void **state) {
         int raw;
         const char *phrase;
     } values[] = {{"\xff", 0, "/k: the string is not UTF-8"},
-                  {"12", 1, "/k: a raw value has no form in TOML"}};
+                  {"12", 1, "/k: TOML can't represent a raw value"}};
     for (size_t i = 0; i < LENGTH(values); i++) {
         yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
         yyjson_mut_val *root = yyjson_mut_obj(doc);
@@ -166,7 +167,7 @@ static void long_places_are_cut(void **state) {
     size_t len = strlen(why.place);
     assert_in_range(len, 240, sizeof why.place - 1);
     assert_string_equal(why.place + len - 6, "€…");
-    assert_non_null(strstr(why.phrase, "€…: null has no form in TOML"));
+    assert_non_null(strstr(why.phrase, "€…: TOML has no null"));
     dx_buf_done(&buf);
     yyjson_doc_free(doc);
 }

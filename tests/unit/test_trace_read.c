@@ -287,19 +287,19 @@ static void wrong_lines_are_told_and_passed_over(void **state) {
         uint64_t offset;
         const char *phrase;
     } cases[] = {
-        {"hello", DX_FAULT_JSON_SYNTAX, 0, "line 2: not JSON from byte 0 on"},
+        {"hello", DX_FAULT_JSON_SYNTAX, 0, "line 2: invalid JSON at byte 0"},
         {"{\"t\":1", DX_FAULT_JSON_INCOMPLETE, 6, "line 2: JSON ends too early, at byte 6"},
-        {"{\"t\":1 \"a\"", DX_FAULT_JSON_SYNTAX, 7, "line 2: not JSON from byte 7 on"},
-        {"{\"t\":01}", DX_FAULT_JSON_SYNTAX, 6, "line 2: not JSON from byte 6 on"},
+        {"{\"t\":1 \"a\"", DX_FAULT_JSON_SYNTAX, 7, "line 2: invalid JSON at byte 7"},
+        {"{\"t\":01}", DX_FAULT_JSON_SYNTAX, 6, "line 2: invalid JSON at byte 6"},
         {"{} {}", DX_FAULT_JSON_TRAILING, 3,
          "line 2: bytes after the JSON document, which ended at byte 3"},
-        {"{\"t\":\"\xff\"}", DX_FAULT_JSON_UTF8, 6, "line 2: not UTF-8 at byte 6"},
-        {"\xff", DX_FAULT_JSON_UTF8, 0, "line 2: not UTF-8 at byte 0"},
+        {"{\"t\":\"\xff\"}", DX_FAULT_JSON_UTF8, 6, "line 2: invalid UTF-8 at byte 6"},
+        {"\xff", DX_FAULT_JSON_UTF8, 0, "line 2: invalid UTF-8 at byte 0"},
         {"[]", DX_FAULT_NOT_A_MESSAGE, 0, "line 2: expected a JSON object"},
         {"7", DX_FAULT_NOT_A_MESSAGE, 0, "line 2: expected a JSON object"},
-        {"{}", DX_FAULT_NOT_A_MESSAGE, 0, "line 2: a JSON object, but no record of a trace"},
+        {"{}", DX_FAULT_NOT_A_MESSAGE, 0, "line 2: a JSON object, but not a trace record"},
         {"{\"jsonrpc\":\"2.0\",\"id\":1}", DX_FAULT_NOT_A_MESSAGE, 0,
-         "line 2: a JSON object, but no record of a trace"},
+         "line 2: a JSON object, but not a trace record"},
         {"{\"message\":1}", DX_FAULT_NOT_A_MESSAGE, 0, "line 2: expected \"from\": who sent it"},
         {"{\"stray\":\"a\\u0041\"}", DX_FAULT_NOT_A_MESSAGE, 0,
          "line 2: expected \"from\": who sent it"},
@@ -336,7 +336,7 @@ static void wrong_lines_are_told_and_passed_over(void **state) {
     };
     for (size_t i = 0; i < LENGTH(cases); i++)
         expect_error(dx_str(cases[i].line), cases[i].fault, cases[i].offset, cases[i].phrase);
-    expect_error(TEXT("{\"t\":\0"), DX_FAULT_JSON_SYNTAX, 5, "line 2: not JSON from byte 5 on");
+    expect_error(TEXT("{\"t\":\0"), DX_FAULT_JSON_SYNTAX, 5, "line 2: invalid JSON at byte 5");
     static const char *const wrong[] = {"Q===", "QQ=A", "=QQQ", "QQQQ=", "QQ==QQ==", "QR==",
                                         "QQF=", "Q Q=", "QQ-_", "QQ=",   "====",     "QQQ\\n"};
     for (size_t i = 0; i < LENGTH(wrong); i++) {

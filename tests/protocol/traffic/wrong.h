@@ -36,7 +36,7 @@ static inline struct refusal state_refusal(const struct book *book, unsigned sta
     const char *message = yyjson_get_str(yyjson_obj_get(value, "message"));
     char cut[120];
     cut_name(cut, name);
-    snprintf(reason, 400, "%s may not be sent now: the state is \"%s\"", cut,
+    snprintf(reason, 400, "%s is not allowed now: the state is \"%s\"", cut,
              dx_protocol_state_name(book->protocol, state));
     return (struct refusal){.fault = DX_FAULT_STATE,
                             .code = code,
@@ -131,7 +131,7 @@ static inline void try_unlisted(struct pair *pair, const struct step *step, cons
     if (book->facts->open)
         refusal = state_refusal(book, pair->state, name, reason);
     else
-        snprintf(reason, sizeof reason, "%s is no message of %s", cut, book->facts->name);
+        snprintf(reason, sizeof reason, "%s is not a message of %s", cut, book->facts->name);
     try(pair, step, name, is_request, "{}", &refusal);
 }
 

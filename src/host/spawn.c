@@ -231,6 +231,9 @@ static dx_status start(dx_loop *loop, struct plan *plan, struct dx__process *ret
         close(pidfd);
         if (plan->in_cwd)
             return dx__system_error(reterr, DX_FAULT_START, "change to", plan->cwd, plan->failure);
+        struct stat stat_of;
+        if (plan->failure == EACCES && stat(plan->path, &stat_of) == 0 && S_ISDIR(stat_of.st_mode))
+            plan->failure = EISDIR; /* the kernel says "Permission denied" */
         return dx__system_error(reterr, DX_FAULT_START, "start", plan->path, plan->failure);
     }
     ret->pid = pid;

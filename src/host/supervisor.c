@@ -4,6 +4,7 @@
 
 #include <duplex/supervisor.h>
 
+#include <errno.h>
 #include <string.h>
 
 enum { DEATHS_MAX = 64 };
@@ -113,6 +114,20 @@ static bool worn_out(dx_supervisor *supervisor) {
     return now - first <= config->window_ms;
 }
 
+/* Another attempt would fail in the same way: the program or its folder is missing, or the program
+ * can't be executed. Only for the first attempt: a program that has run before may be missing for a
+ * moment because it is being replaced. */
+static bool can_never_start(const dx_supervisor *supervisor, const dx_error *why) {
+    static const int numbers[] = {ENOENT,  ENOTDIR, EACCES,       EPERM, EISDIR,
+                                  ENOEXEC, ELOOP,   ENAMETOOLONG, E2BIG};
+    if (supervisor->death || why->fault != DX_FAULT_START)
+        return false;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (why->system == numbers[i])
+            return true;
+    return false;
+}
+
 static void died(dx_supervisor *supervisor, bool well, const dx_error *why) {
     const dx_supervisor_config *config = &supervisor->config;
     uint64_t now = supervisor->thing.loop->now;
@@ -122,7 +137,7 @@ static void died(dx_supervisor *supervisor, bool well, const dx_error *why) {
         enter(supervisor, well ? DX_STATE_STOPPED : DX_STATE_FAILED, why);
         return;
     }
-    if (worn_out(supervisor)) {
+    if (can_never_start(supervisor, why) || worn_out(supervisor)) {
         enter(supervisor, DX_STATE_FAILED, why);
         return;
     }
@@ -168,7 +183,7 @@ static void be_ready(dx_supervisor *supervisor) {
 
 static void incarnate(dx_supervisor *supervisor) {
     dx_child_config config = supervisor->config.child;
-    dx_error error;
+    dx_error error = {.fault = DX_FAULT_NONE};
     config.on_gone = on_gone;
     config.on_closed = on_closed;
     config.user = supervisor;

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SEEN_MAX = 16 };
@@ -150,7 +152,7 @@ static void stop_loop(dx_timer *timer, void *user) {
 /* One that is tried again for ever and at once leaves time for others. */
 static void lets_others_live(void **state) {
     (void)state;
-    const char *argv[] = {"/nonexistent/program", NULL};
+    const char *argv[] = {"/bin/false", NULL};
     dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
     dx_supervisor *supervisor;
     dx_timer *timer;
@@ -169,6 +171,80 @@ static void lets_others_live(void **state) {
     assert_int_equal(dx_loop_run(loop), DX_OK);
     assert_true(starts > 1);
     dx_loop_free(loop);
+    alarm(0);
+}
+
+struct attempts {
+    unsigned starts;
+    unsigned pauses;
+    char why[sizeof((dx_error *)0)->phrase];
+};
+
+static void count_attempts(dx_supervisor *supervisor, dx_state state, const dx_error *why,
+                           void *user) {
+    struct attempts *attempts = user;
+    (void)supervisor;
+    attempts->starts += state == DX_STATE_STARTING;
+    attempts->pauses += state == DX_STATE_BACKOFF;
+    if (state == DX_STATE_FAILED)
+        snprintf(attempts->why, sizeof attempts->why, "%s", why->phrase);
+}
+
+static void does_not_retry_what_can_never_start(void **state) {
+    (void)state;
+    static const struct {
+        const char *program;
+        const char *cwd;
+        const char *why;
+    } rows[] = {
+        {"/nonexistent/program", NULL,
+         "cannot start /nonexistent/program: No such file or directory"},
+        {"duplex-no-such-program", NULL,
+         "cannot start duplex-no-such-program: No such file or directory"},
+        {"/etc/passwd", NULL, "cannot start /etc/passwd: Permission denied"},
+        {"/tmp", NULL, "cannot start /tmp: Is a directory"},
+        {"/etc/passwd/x", NULL, "cannot start /etc/passwd/x: Not a directory"},
+        {"/bin/true", "/nonexistent", "cannot change to /nonexistent: No such file or directory"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *argv[] = {rows[i].program, NULL};
+        dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
+        struct attempts attempts = {.starts = 0};
+        config.child.cwd = rows[i].cwd;
+        config.restart = DX_RESTART_ALWAYS;
+        config.tries = 0;
+        config.on_state = count_attempts;
+        config.user = &attempts;
+        alarm(20);
+        assert_int_equal(dx_supervisor_run(&config), 1);
+        assert_int_equal(attempts.starts, 1);
+        assert_int_equal(attempts.pauses, 0);
+        assert_string_equal(attempts.why, rows[i].why);
+        alarm(0);
+    }
+}
+
+/* It has run, so it may only be missing until its new version is in place. */
+static void retries_a_program_that_vanished(void **state) {
+    (void)state;
+    char path[] = "/tmp/duplex-vanishes-XXXXXX";
+    int fd = mkstemp(path);
+    static const char script[] = "#!/bin/sh\nrm -- \"$0\"\nexit 1\n";
+    const char *argv[] = {path, NULL};
+    dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
+    struct attempts attempts = {.starts = 0};
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, script, strlen(script)), (ssize_t)strlen(script));
+    assert_int_equal(fchmod(fd, 0700), 0);
+    close(fd);
+    config.tries = 3;
+    config.backoff_ms = 1;
+    config.on_state = count_attempts;
+    config.user = &attempts;
+    alarm(20);
+    assert_int_equal(dx_supervisor_run(&config), 1);
+    assert_int_equal(attempts.starts, 3);
+    assert_int_equal(attempts.pauses, 2);
     alarm(0);
 }
 
@@ -312,10 +388,16 @@ int main(void) {
     const char *build = getenv("BUILD");
     snprintf(echo_path, sizeof echo_path, "%s/examples/echo", build ? build : ".");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(starts_and_stops),     cmocka_unit_test(starts_again),
-        cmocka_unit_test(lets_others_live),     cmocka_unit_test(freed_by_its_child),
-        cmocka_unit_test(answers_no_other_run), cmocka_unit_test(runs_alone),
-        cmocka_unit_test(states_have_names),    cmocka_unit_test(dies_of_what_it_said),
+        cmocka_unit_test(starts_and_stops),
+        cmocka_unit_test(starts_again),
+        cmocka_unit_test(lets_others_live),
+        cmocka_unit_test(does_not_retry_what_can_never_start),
+        cmocka_unit_test(retries_a_program_that_vanished),
+        cmocka_unit_test(freed_by_its_child),
+        cmocka_unit_test(answers_no_other_run),
+        cmocka_unit_test(runs_alone),
+        cmocka_unit_test(states_have_names),
+        cmocka_unit_test(dies_of_what_it_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,27 @@ static void show_dropped(FILE *out, const dx_trace_record *record) {
             (unsigned long long)record->count, cli_paint(out, CLI_PLAIN));
 }
 
+/* A record holds what one read returned: several lines, or a part of one. */
+static void show_stderr(cli_viewing *viewing, const dx_trace_record *record) {
+    FILE *out = viewing->out;
+    dx_text text = record->text;
+    bool newline_is_due = viewing->in_stderr_line;
+    while (text.len) {
+        const char *end = memchr(text.at, '\n', text.len);
+        size_t len = end ? (size_t)(end - text.at) : text.len;
+        size_t shown = len && text.at[len - 1] == '\r' ? len - 1 : len;
+        if (len || !newline_is_due) {
+            put_time(out, record->time_us);
+            put_name(out, record->peer);
+            fprintf(out, "%sstderr:%s ", cli_paint(out, CLI_YELLOW), cli_paint(out, CLI_PLAIN));
+            cli_put_field(out, (dx_text){text.at, shown}, SIZE_MAX);
+            putc('\n', out);
+        }
+        viewing->in_stderr_line = newline_is_due = !end;
+        text = (dx_text){text.at + len + (end != NULL), text.len - len - (end != NULL)};
+    }
+}
+
 static void show(cli_viewing *viewing, const dx_trace_record *record) {
     char name[80];
     snprintf(name, sizeof name, "%.*s", (int)(record->peer.len < 79 ? record->peer.len : 79),
@@ -64,9 +85,9 @@ static void show(cli_viewing *viewing, const dx_trace_record *record) {
         show_dropped(viewing->out, record);
         break;
     case DX_TRACE_STDERR:
-        if (viewing->no_stderr)
-            break;
-        /* fall through */
+        if (!viewing->no_stderr)
+            show_stderr(viewing, record);
+        break;
     default:
         cli_show(viewing->out, record->time_us, record->from == DX_TRACE_HOST, *name ? name : NULL,
                  record->text);
@@ -170,7 +191,7 @@ static int follow(const char *path, int fd) {
     }
     dx_trace_reader_free(reader);
     close(fd);
-    return good ? CLI_OK : cli_fail(CLI_USAGE, "%s can't be shown: %s", path, strerror(errno));
+    return good ? CLI_OK : cli_fail(CLI_USAGE, "cannot show %s: %s", path, strerror(errno));
 }
 
 /* A socket. */
@@ -186,7 +207,7 @@ static int watch(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     cli_viewing viewing = {.out = stdout, .json = cli_voice.json};
     if (strlen(path) >= sizeof address.sun_path)
-        return cli_fail(CLI_USAGE, "%s is too long for a socket", path);
+        return cli_fail(CLI_USAGE, "%s: the path is too long for a Unix socket", path);
     memcpy(address.sun_path, path, strlen(path) + 1);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
@@ -199,7 +220,7 @@ static int watch(const char *path) {
     if (!is_ours(fd))
         code = cli_fail(CLI_NO_START, "%s belongs to another user", path);
     else if (!cli_view(&viewing, fd))
-        code = cli_fail(CLI_ENDED, "the traffic can't be shown any more: %s", strerror(errno));
+        code = cli_fail(CLI_ENDED, "cannot show more of the traffic: %s", strerror(errno));
     close(fd);
     return code;
 }
@@ -214,11 +235,11 @@ int cli_attach(const char *address) {
     struct stat stat_of;
     signal(SIGINT, on_interrupt);
     if (stat(path, &stat_of) < 0)
-        return cli_fail(CLI_NO_START, "%s can't be reached: %s", path, strerror(errno));
+        return cli_fail(CLI_NO_START, "cannot open %s: %s", path, strerror(errno));
     if (S_ISSOCK(stat_of.st_mode))
         return watch(path);
     int fd = S_ISREG(stat_of.st_mode) && path == address ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0)
-        return cli_fail(CLI_USAGE, "%s is neither a socket nor a trace that can be read", path);
+        return cli_fail(CLI_USAGE, "%s is neither a socket nor a readable trace file", path);
     return follow(path, fd);
 }

@@ -8,9 +8,10 @@
 /* How a trace is shown. */
 typedef struct cli_viewing {
     FILE *out;
-    bool json;      /* its lines as they are */
-    bool no_stderr; /* what the peer wrote to its standard error is seen elsewhere */
-    bool ended;     /* result: the last record told that the peer exited */
+    bool json;           /* its lines as they are */
+    bool no_stderr;      /* what the peer wrote to its standard error is seen elsewhere */
+    bool ended;          /* result: the last record told that the peer exited */
+    bool in_stderr_line; /* the last record of stderr ended in the middle of a line */
 } cli_viewing;
 
 /* Shows what can be read from a descriptor until it ends. False if it can't be read. */

@@ -1,4 +1,4 @@
-/* duplex tap: in place of a plugin, starts it and records what is said. */
+/* duplex tap: runs a plugin transparently and records its traffic. */
 #include "cli/cli.h"
 
 #include "cli/attach.h"
@@ -161,7 +161,7 @@ static int open_recorder(struct work *work) {
     config.redact = work->redact;
     dx_status status = cli_recorder_open(&config, &work->recorder, &error);
     if (status == DX_ERR_INVALID)
-        return cli_fail(CLI_USAGE, "--redact: a name has 1 to 64 bytes, and there are at most 32"
+        return cli_fail(CLI_USAGE, "--redact: expected names of 1 to 64 bytes, and at most 32"
                                    " pointers");
     if (status != DX_OK)
         return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "no memory");
@@ -183,7 +183,7 @@ static int open_watchers(struct work *work) {
     if (dx_watchers_open(work->loop, &config, &work->watchers, &error) != DX_OK)
         return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "no memory");
     if (options->show && !start_viewer(work))
-        return cli_fail(CLI_USAGE, "--show: the traffic can't be shown");
+        return cli_fail(CLI_USAGE, "--show: cannot start the viewer");
     return CLI_OK;
 }
 
@@ -298,7 +298,7 @@ static int tap(const struct tap_options *options, char **command) {
     let_others_finish();
     int code = CLI_OK;
     if (!work.redact || !work.env || cli_loop_new(options->keep_daemons, &work.loop, NULL) != DX_OK)
-        code = cli_fail(CLI_NO_START, "there is no loop, or no memory");
+        code = cli_fail(CLI_NO_START, "cannot start: out of memory or file descriptors");
     if (code == CLI_OK)
         code = open_recorder(&work);
     if (code == CLI_OK)
@@ -313,40 +313,43 @@ static int tap(const struct tap_options *options, char **command) {
 #define AT(member) offsetof(struct tap_options, member)
 
 static const cli_option record_options[] = {
-    {"record", 'o', CLI_FILE, "FILE", "record the traffic, as a trace (begun anew, mode 0600)",
-     AT(record)},
-    {"size", 0, CLI_SIZE, "SIZE", "begin a new FILE from this size on; 0: never (64M)", AT(size)},
-    {"keep", 0, CLI_COUNT, "N", "older files that are kept, as FILE.1, FILE.2, …; 0: none (3)",
+    {"record", 'o', CLI_FILE, "FILE",
+     "record the traffic in FILE, as a trace (overwritten, mode 0600)", AT(record)},
+    {"size", 0, CLI_SIZE, "SIZE", "start a new FILE when it has this size; 0: never (64M)",
+     AT(size)},
+    {"keep", 0, CLI_COUNT, "N", "how many older files to keep, as FILE.1, FILE.2, …; 0: none (3)",
      AT(keep)},
-    {"limit", 0, CLI_SIZE, "SIZE", "longer messages are passed on but not recorded (8M)",
+    {"limit", 0, CLI_SIZE, "SIZE", "pass longer messages on, but do not record them (8M)",
      AT(limit)},
     {"redact", 0, CLI_TEXTS, "NAME|/POINTER",
-     "record *** as the value of members with this name, or of the one at this JSON Pointer; may be"
-     " repeated",
+     "record *** instead of the value of any member with this name, or of the one at this JSON"
+     " Pointer; may be repeated",
      AT(redact)},
     {"framing", 'f', CLI_CHOICE, "header|line|auto",
-     "how the record is cut into messages (auto: told from the first bytes of each direction)",
+     "how to split the recorded bytes into messages (auto: decided by the first bytes in each"
+     " direction)",
      AT(framing)},
-    {"name", 0, CLI_TEXT, "NAME", "what the record calls the command (its file name)", AT(name)},
+    {"name", 0, CLI_TEXT, "NAME", "the command's name in the trace (its file name)", AT(name)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option view_options[] = {
-    {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
-    {"listen", 'l', CLI_FILE, "PATH", "let --attach look on, at this Unix socket (mode 0600)",
-     AT(listen)},
+    {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
+    {"listen", 'l', CLI_FILE, "PATH",
+     "let duplex tap --attach connect to this Unix socket (mode 0600)", AT(listen)},
     {"attach", 'a', CLI_FILE, "PATH",
-     "look on: at the socket of a tap that has --listen, or at the FILE that one records",
+     "show the traffic of another tap: the socket of its --listen, or the FILE it records",
      AT(attach)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_option command_options[] = {
-    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated", AT(env)},
+    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "set a variable for the command; may be repeated",
+     AT(env)},
     CLI_CLEAN_ENV(AT(clean_env)),
     CLI_INHERIT_ENV(AT(inherit_env)),
     {"small-env", 0, CLI_FLAG, NULL, "the old name of --clean-env", AT(small_env)},
-    {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
+    {"cwd", 0, CLI_FOLDER, "FOLDER", "run the command in FOLDER", AT(cwd)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -357,20 +360,21 @@ static int look_on(const struct tap_options *options) {
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         for (const cli_option *row = tables[i]; row->name; row++)
             if (strcmp(row->name, "attach") != 0 && cli_is_set(row, options, &usual))
-                return cli_fail(CLI_USAGE, "--attach and --%s exclude each other", row->name);
+                return cli_fail(CLI_USAGE, "--attach and --%s cannot be used together", row->name);
     return cli_attach(options->attach);
 }
 
 static int run(const cli_words *words, void *user) {
     const struct tap_options *options = user;
     if (words->count)
-        return cli_fail(CLI_USAGE, "the command stands behind --, found '%s'", words->at[0]);
+        return cli_fail(CLI_USAGE, "unexpected argument '%s': put the command after --",
+                        words->at[0]);
     if (options->attach && words->command)
-        return cli_fail(CLI_USAGE, "--attach takes no command");
+        return cli_fail(CLI_USAGE, "--attach does not take a command");
     if (options->attach)
         return look_on(options);
     if (!words->command || !words->command[0])
-        return cli_fail(CLI_USAGE, "the command is missing: duplex tap [OPTION...] -- COMMAND");
+        return cli_fail(CLI_USAGE, "missing command: duplex tap [OPTION...] -- COMMAND");
     int code = cli_check_env(&options->env, options->clean_env || options->small_env,
                              options->inherit_env);
     if (code == CLI_OK && options->small_env)
@@ -380,23 +384,23 @@ static int run(const cli_words *words, void *user) {
     if (code != CLI_OK)
         return code;
     if (options->limit < LIMIT_MIN || options->limit > LIMIT_MAX)
-        return cli_fail(CLI_USAGE, "--limit: from 64k to 256M");
+        return cli_fail(CLI_USAGE, "--limit: expected 64k to 256M");
     return tap(options, words->command);
 }
 
 static const cli_group groups[] = {
-    {"The record", record_options, 0},
-    {"Looking on", view_options, 0},
-    {"The command", command_options, 0},
+    {"Recording", record_options, 0},
+    {"Watching", view_options, 0},
+    {"Command", command_options, 0},
     {NULL, NULL, 0},
 };
 
 static const char *const examples[] = {
-    "What does my editor say to clangd? Have it start this instead:",
+    "Record what an editor says to clangd: configure this command instead of clangd",
     "duplex tap -o /tmp/clangd.jsonl -- clangd --background-index",
-    "Look on while it runs:",
+    "Watch the traffic from another terminal while it runs",
     "duplex tap --attach /tmp/clangd.jsonl",
-    "Without a file, and without some values:",
+    "Watch without a file, and hide two values",
     "duplex tap --listen \"$XDG_RUNTIME_DIR/s\" --redact token --redact /params/pin -- ./server",
     NULL,
 };
@@ -405,26 +409,26 @@ const cli_verb cli_tap = {
     .name = "tap",
     .words = "[-o FILE] [OPTION...] -- COMMAND [ARG...]\n"
              "[OPTION...] --attach PATH",
-    .summary = "stand in for a plugin: start it, pass all on, record it",
+    .summary = "Run a plugin transparently and record its traffic",
     .text =
-        "Put it where an editor (or any host) would start COMMAND. It starts COMMAND, with the "
-        "whole"
-        " environment, passes the standard input to it and its standard output and standard error"
-        " back, every byte as it came and in order, and records what was said. The traffic never"
-        " waits for the record: what the disk does not take in time is dropped and counted.\n\n"
-        "What can't be cut into messages is passed on all the same, and recorded as stray text. The"
-        " command's standard error is in the record, too. Values of environment variables and "
-        "headers"
-        " whose names look like secrets (API_KEY, Authorization, …) are recorded as ***.\n\n"
-        "It leaves with the exit code of COMMAND; with 128 and the number of the signal if it died"
-        " of one; with 3 if it can't be started. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and"
-        " SIGUSR2 are handed on to COMMAND. If the host is gone, COMMAND is ended: its input is"
-        " closed, after 2 s comes SIGTERM, after 2 s more SIGKILL. If the tap is killed, COMMAND"
-        " is, too. When COMMAND has ended, writing the rest of the record takes at most 10 s, or 3 "
-        "s"
-        " after a signal; another signal ends that at once.\n\n"
-        "--attach shows the traffic in another terminal, with --json as lines of a trace. Whoever"
-        " looks on too slowly misses records, and is told how many.",
+        "Put duplex tap where an editor, or any other host, would start COMMAND. It passes every"
+        " byte of stdin, stdout and stderr on, unchanged and in order, and exits with COMMAND's"
+        " exit code. Recording never delays the traffic: records that the disk cannot take in time"
+        " are dropped and counted.",
+    .details =
+        "COMMAND gets the whole environment. Bytes that are not a message are passed on, too, and"
+        " recorded as stray text. The trace includes COMMAND's stderr. Values of environment"
+        " variables and headers whose names look like secrets (API_KEY, Authorization, …) are"
+        " recorded as ***.\n\n"
+        "The exit code is COMMAND's; 128 plus the signal number if a signal killed it; 3 if it"
+        " cannot be started. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are forwarded to"
+        " COMMAND. If the host is gone, duplex tap stops COMMAND: it closes its stdin, sends"
+        " SIGTERM after 2 s and SIGKILL 2 s later. If duplex tap is killed, COMMAND is killed, too."
+        " After COMMAND has ended, writing the rest of the trace takes at most 10 s, or 3 s after a"
+        " signal; another signal ends it at once.\n\n"
+        "--attach shows the traffic in another terminal; with --json it prints the lines of the"
+        " trace. Lines that COMMAND wrote to stderr are marked \"stderr:\". A watcher that reads"
+        " too slowly misses records, and is told how many.",
     .groups = groups,
     .examples = examples,
     .codes = "345",

@@ -43,7 +43,7 @@ grep -q '"exit":3' out || { echo "no JSON for what fails: $(cat out)"; failed=1;
 code 2 "$duplex" tap -o /nowhere/at/all -- true
 says 'cannot write to /nowhere'
 code 2 "$duplex" tap
-says 'the command is missing'
+says 'missing command'
 code 2 "$duplex" tap --
 code 2 "$duplex" tap true
 code 2 "$duplex" tap --framing both -- true
@@ -57,7 +57,7 @@ code 2 "$duplex" tap --attach x -- true
 for word in '-o other' '--keep 2' --redact=a -s '--listen x' '-e A=b' --clean-env --small-env '--cwd .'; do
     # shellcheck disable=SC2086 # words
     code 2 "$duplex" tap --attach trace.jsonl $word
-    says '^duplex tap: --attach and --[a-z-]* exclude each other$'
+    says '^duplex tap: --attach and --[a-z-]* cannot be used together$'
 done
 [[ ! -e other ]] || { echo "--attach records"; failed=1; }
 code 2 "$duplex" tap --inherit-env --clean-env -- true
@@ -105,7 +105,7 @@ timeout 30 "$duplex" tap -o all.jsonl --size 0 -- cat <lines >/dev/null
 expect 'no limit' "$(cat all.jsonl* | grep -c '"message"')$(find . -name 'all.jsonl.*')" 4000
 code 2 "$duplex" tap --limit 0 -- true
 
-for part in trace pieces stuck gone shared killed signals closing sockets flags packets errors attach follow show; do
+for part in trace pieces stuck gone shared killed signals closing sockets flags packets errors attach attach_stderr follow show; do
     timeout 90 python3 "$here/tap.py" "$part" "$duplex" || { echo "part $part failed"; failed=1; }
 done
 exit $failed

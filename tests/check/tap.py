@@ -415,6 +415,34 @@ def attach():
     expect("the socket is left", os.path.exists(path), False)
 
 
+def attach_stderr():
+    """--attach shows what the command wrote to stderr as stderr, even if it looks like a message."""
+    script = r"""
+import os, sys
+os.write(2, b'{"level":"info","text":"started"}\nplain \x1b[31m\n')
+line = sys.stdin.readline()
+os.write(2, b"half a line")
+sys.stdout.write(line)
+sys.stdout.flush()
+sys.stdin.read()
+os.write(2, b"\n[1, 2]\n")
+"""
+    process = tap("-o", "errors.jsonl", "--name", "server", "--", sys.executable, "-c", script, stderr=subprocess.DEVNULL)
+    process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"x"}\n')
+    process.stdin.flush()
+    process.stdout.readline()
+    process.stdin.close()
+    expect("the exit code", process.wait(20), 0)
+    seen = subprocess.run([DUPLEX, "tap", "--attach", "errors.jsonl"], capture_output=True, text=True, timeout=20)
+    shown = [line.split(None, 1)[1] for line in seen.stdout.splitlines()]
+    expect("stderr", [line for line in shown if "stderr" in line], [
+        'server stderr: {"level":"info","text":"started"}', "server stderr: plain \\x1b[31m", "server stderr: half a line",
+        "server stderr: [1, 2]"])
+    expect("messages", [line for line in shown if " -> " in line or " <- " in line], [
+        'server -> {"jsonrpc":"2.0","id":1,"method":"x"}', 'server <- {"jsonrpc":"2.0","id":1,"method":"x"}'])
+    process.stdout.close()
+
+
 def follow():
     """--attach FILE: what is there, then what comes, over rotations, until the command has exited."""
     process = tap("-o", "follow.jsonl", "--size", "20k", "--keep", "9", "--", "cat")

@@ -1,4 +1,4 @@
-/* duplex bench: what does it cost to talk to a program? */
+/* duplex bench: measures how fast a program responds. */
 #include "cli/cli.h"
 
 #include "cli/bench/bench.h"
@@ -77,7 +77,7 @@ static bool read_number(const char *name, const char *text, uint64_t min, uint64
     *ret_number = otherwise;
     if (!text || (take_number(&at, min, max, ret_number) && !*at))
         return true;
-    cli_fail(CLI_USAGE, "--%s: expected a number from %llu to %llu, found '%s'", name,
+    cli_fail(CLI_USAGE, "--%s: expected a number from %llu to %llu, got '%s'", name,
              (unsigned long long)min, (unsigned long long)max, text);
     return false;
 }
@@ -96,7 +96,7 @@ static bool read_concurrency(const char *text, struct plan *plan) {
             return true;
         at++;
     }
-    cli_fail(CLI_USAGE, "--concurrency: expected up to %d numbers from 1 to %d, found '%s'",
+    cli_fail(CLI_USAGE, "--concurrency: expected up to %d numbers from 1 to %d, got '%s'",
              CLI_BENCH_RUNS - 1, CONCURRENCY_MAX, text);
     return false;
 }
@@ -116,7 +116,7 @@ static bool read_plan(const struct bench_options *options, struct plan *plan) {
     plan->warmup_ms = options->warmup ? plan->ms : WARMUP_MS;
     if (plan->ms <= DURATION_MAX)
         return true;
-    cli_fail(CLI_USAGE, "--duration: from 1ms to 1h");
+    cli_fail(CLI_USAGE, "--duration: expected 1ms to 1h");
     return false;
 }
 
@@ -146,10 +146,20 @@ static char *harmless_method(const char *name) {
         found = strdup(method->name);
     if (!found)
         cli_fail(method ? CLI_NO_START : CLI_USAGE,
-                 method ? "no memory" : "METHOD is missing: %s has no ping that could be called",
-                 name);
+                 method ? "out of memory" : "missing METHOD: %s has no ping to call", name);
     dx_protocol_free(protocol);
     return found;
+}
+
+/* The run knows the protocol of its peer. */
+static int harmless_method_in(struct work *work) {
+    cli_attached attached;
+    int code = cli_control_attach(&work->peer.run, work->peer.in, &attached);
+    if (code != CLI_OK)
+        return code;
+    work->method = harmless_method(attached.protocol);
+    cli_attached_done(&attached);
+    return CLI_OK;
 }
 
 static int find_out(struct work *work, const cli_words *words) {
@@ -162,10 +172,16 @@ static int find_out(struct work *work, const cli_words *words) {
         code = cli_session_check_method(peer, method, false);
     if (code != CLI_OK)
         return code;
-    work->method =
-        method ? strdup(method) : harmless_method(peer->protocol ? peer->protocol : "jsonrpc");
+    if (method)
+        work->method = strdup(method);
+    else if (peer->in)
+        code = harmless_method_in(work);
+    else
+        work->method = harmless_method(peer->protocol ? peer->protocol : "jsonrpc");
+    if (code != CLI_OK)
+        return code;
     if (!work->method)
-        return method ? cli_fail(CLI_NO_START, "no memory") : CLI_USAGE;
+        return method ? cli_fail(CLI_NO_START, "out of memory") : CLI_USAGE;
     return method && !cli_params(words->at + 1, &work->params) ? CLI_USAGE : CLI_OK;
 }
 
@@ -187,8 +203,8 @@ static int call_first(struct work *work) {
 }
 
 static bool read_toll(const struct work *work, cli_toll *ret_toll) {
-    const dx_child *child = work->session->main->child;
-    return child && cli_toll_read(dx_child_pid(child), ret_toll);
+    pid_t pid = cli_load_pid(work->session);
+    return pid && cli_toll_read(pid, ret_toll);
 }
 
 static int start_once(struct work *work, const cli_peer_options *peer) {
@@ -232,8 +248,10 @@ static int start_all(struct work *work) {
             return code;
         if (last && bench->starts > before)
             return CLI_OK;
-        peer->framing = dx_framing_name(work->session->main->framing);
-        peer->framing_known = true;
+        if (!peer->in) {
+            peer->framing = dx_framing_name(work->session->main->framing);
+            peer->framing_known = true;
+        }
         code = cli_session_close(work->session, CLI_OK);
         work->session = NULL;
         if (code != CLI_OK)
@@ -245,6 +263,7 @@ static void describe(cli_bench *bench, const struct work *work) {
     const dx_protocol_facts *facts = dx_protocol_facts_of(work->session->protocol);
     bench->method = work->method;
     bench->framing = work->session->main->framing;
+    bench->starts_none = work->peer.connect || work->peer.in;
     bench->has_handshake = facts->start && !work->peer.no_handshake;
     snprintf(bench->protocol, sizeof bench->protocol, "%s", facts->name ? facts->name : "");
     snprintf(bench->revision, sizeof bench->revision, "%s", facts->revision ? facts->revision : "");
@@ -315,15 +334,15 @@ static int tell_lost(struct work *work, int code, yyjson_mut_doc *doc, yyjson_mu
                                   more);
     if (code == CLI_VIOLATION)
         return session_tell(work->session, code, message, doc, more);
-    return cli_fail_with(code, main->failure ? main->failure : "no memory", doc, more,
+    return cli_fail_with(code, main->failure ? main->failure : "out of memory", doc, more,
                          dx_str(NULL));
 }
 
 static int tell_failed(struct work *work, yyjson_mut_doc *doc, yyjson_mut_val *more) {
     const cli_load *load = cli_bench_failure(&work->bench);
     char message[CLI_LOAD_PHRASE + 300];
-    snprintf(message, sizeof message, "no call of %.250s had a result: %s", work->method,
-             load ? load->phrase : "none was made");
+    snprintf(message, sizeof message, "no call of %.250s returned a result: %s", work->method,
+             load ? load->phrase : "no call was made");
     return session_tell(work->session, load ? load->failed : CLI_USAGE, message, doc, more);
 }
 
@@ -333,7 +352,7 @@ static int tell_error(struct work *work, int code, yyjson_mut_doc *doc, yyjson_m
     if (code == CLI_INTERRUPTED)
         return cli_fail_with(code, "interrupted", doc, more, dx_str(NULL));
     if (code == CLI_NO_START)
-        return cli_fail_with(code, "no memory", doc, more, dx_str(NULL));
+        return cli_fail_with(code, "out of memory", doc, more, dx_str(NULL));
     return tell_lost(work, code, doc, more);
 }
 
@@ -347,7 +366,7 @@ static int tell_json(struct work *work, int code, bool good) {
             cli_put_line(stdout, dx_str(text));
             putchar('\n');
         } else {
-            code = cli_fail(CLI_NO_START, "no memory");
+            code = cli_fail(CLI_NO_START, "out of memory");
         }
         free(text);
     } else {
@@ -372,8 +391,8 @@ static int tell(struct work *work, int code) {
 
 static int measure(struct work *work) {
     dx_error error = {.fault = DX_FAULT_NONE};
-    if (cli_loop_new(work->peer.keep_daemons || work->peer.connect, &work->peer.loop, &error) !=
-        DX_OK)
+    bool starts_none = work->peer.connect || work->peer.in;
+    if (cli_loop_new(starts_none || work->peer.keep_daemons, &work->peer.loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     cli_progress_begin(&work->peer);
     int code = start_all(work);
@@ -393,7 +412,7 @@ static int run(const cli_words *words, void *user) {
     const struct bench_options *options = user;
     struct work *work = calloc(1, sizeof *work);
     if (!work)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     work->peer = options->peer;
     work->command = words->command;
     int code = read_plan(options, &work->plan) ? find_out(work, words) : CLI_USAGE;
@@ -408,60 +427,71 @@ static int run(const cli_words *words, void *user) {
 #define AT(member) offsetof(struct bench_options, member)
 
 static const cli_option own_options[] = {
-    {"count", 'n', CLI_TEXT, "N", "calls of each run (as many as --duration allows)", AT(count)},
+    {"count", 'n', CLI_TEXT, "N", "number of calls in each run (as many as --duration allows)",
+     AT(count)},
     {"duration", 'd', CLI_TIME, "TIME",
-     "no new call of a run after that time (1s; with --count 30s)", AT(duration_ms)},
+     "start no new call in a run after this time (1s; with --count 30s)", AT(duration_ms)},
     {"concurrency", 0, CLI_TEXT, "N,...",
-     "calls that are under way at a time, a run for each number; one at a time comes first anyway"
-     " (8,64)",
+     "one run for each number, with that many calls under way; a run with one call at a time always"
+     " comes first (8,64)",
      AT(concurrency)},
-    {"warmup", 0, CLI_TEXT, "N", "calls before the first run, which do not count (100, or 500ms)",
+    {"warmup", 0, CLI_TEXT, "N", "calls before the first run that are not measured (100, or 500ms)",
      AT(warmup)},
     {"starts", 0, CLI_TEXT, "N",
-     "how often the peer is started (5, or fewer if they take longer than 10s)", AT(starts)},
+     "how often to start the peer (5, or fewer if that takes longer than 10s)", AT(starts)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_group groups[] = {
     {"Options", own_options, 0},
-    {"The peer", cli_peer_table, AT(peer)},
-    {"Times", cli_time_table, AT(peer)},
+    {"Peer", cli_peer_table, AT(peer)},
+    {"Timeouts", cli_time_table, AT(peer)},
+    {"Peers of duplex run", cli_in_table, AT(peer)},
+    {"Which run", cli_run_table, AT(peer) + offsetof(cli_peer_options, run)},
     {NULL, NULL, 0},
 };
 
 static const char *const examples[] = {
-    "What does an MCP server cost?",
+    "How fast is an MCP server?",
     "duplex bench -p mcp -- ./server",
-    "A tool of it, a thousand times, and sixteen at a time:",
+    "Call one of its tools 1,000 times, 16 calls at a time",
     "duplex bench -p mcp -n 1000 --concurrency 16 tools/call @params.json -- ./server",
-    "The median, for a script:",
+    "Print the median latency, for a script",
     "duplex bench --json -p mcp -- ./server | jq '.runs[0].latency_us.p50'",
+    "Measure a server that duplex run keeps running",
+    "duplex bench --in files",
     NULL,
 };
 
 const cli_verb cli_bench_verb = {
     .name = "bench",
     .words = "[OPTION...] [METHOD [PARAMS]] -- COMMAND [ARG...]\n"
-             "[OPTION...] [METHOD [PARAMS]] --connect ADDRESS",
-    .summary = "measure what it costs to talk to a peer",
-    .text =
-        "Starts COMMAND several times and tells how long it takes until the protocol's handshake"
-        " is done and until the first answer. Then calls METHOD again and again, one at a time and"
-        " so many at a time, and tells how long an answer takes, how many there are in a second,"
-        " and what processor time and memory the peer needs for that. Without METHOD that is the"
-        " protocol's ping, if it has one. PARAMS are as for duplex call, and so is what the peer"
-        " asks meanwhile answered.\n\n"
-        "Times are those of calls that had a result. Errors, answers that are none, and calls that"
-        " had no answer in time or were lost with the peer are counted apart. If no call had a"
-        " result, the exit code is that of the first failure: 1 for an error of the peer.\n\n"
-        "With --json it is one object, which docs/bench.md describes. What fails is"
+             "[OPTION...] [METHOD [PARAMS]] --connect ADDRESS\n"
+             "[OPTION...] [METHOD [PARAMS]] --in NAME",
+    .summary = "Measure startup time, latency, throughput and memory of a server",
+    .text = "Starts COMMAND several times and measures how long the protocol's handshake and the"
+            " first response take. Then calls METHOD over and over, one call at a time and several"
+            " at a time, and reports latency, calls per second, CPU time and memory. Without METHOD"
+            " it calls the protocol's ping, if there is one.",
+    .details =
+        "PARAMS are those of duplex call. Requests from the peer are handled as in duplex call."
+        "\n\n"
+        "Latency is that of calls that returned a result. Errors, invalid responses, calls that"
+        " timed out and calls that were lost because the peer ended are counted separately. If no"
+        " call returned a result, the exit code is that of the first failure: 1 for an error of the"
+        " peer.\n\n"
+        "With --in the calls go through duplex run to a peer that is already running, which adds"
+        " about as much time as one more process in between.\n\n"
+        "With --json the output is one object, described in docs/bench.md. A failure is"
         " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}, with what was measured until then as"
         " its member \"report\".",
+    .shown = "count duration concurrency warmup starts protocol in timeout env",
     .groups = groups,
     .examples = examples,
     .codes = "134567",
     .word = CLI_A_METHOD,
     .has_command = true,
+    .old_letters = "c=connect",
     .size = sizeof(struct bench_options),
     .run = run,
 };

@@ -94,7 +94,7 @@ static int open_target(struct target *target, char **command) {
     const struct call_options *options = target->options;
     if (!options->in)
         return cli_session_open(&options->peer, command, &target->session);
-    int code = cli_control_check(&options->peer, command);
+    int code = cli_control_check(&options->peer, command, CLI_CALL_ALLOWED);
     return code == CLI_OK ? cli_control_open(&options->run, &target->control) : code;
 }
 

@@ -376,8 +376,15 @@ static void on_closed(dx_link *link, const dx_error *why, void *user) {
     contact->left = !why->fault;
     hear_end(contact, why);
     contact->broken = why->fault ? lost_code(why->fault) : CLI_OK;
+    const cli_peer_options *options = contact->session->options;
+    bool unasked = options->in && !contact->stopped;
+    char *reason = unasked ? cli_control_reason(&options->run, options->in) : NULL;
     snprintf(contact->how, sizeof contact->how, "%s",
-             why->fault ? why->phrase : "it closed the connection");
+             reason       ? reason
+             : why->fault ? why->phrase
+                          : "it closed the connection");
+    contact->left &= !reason;
+    free(reason);
     dx_link_free(link);
     contact->link = NULL;
     tell_gone(contact);
@@ -401,7 +408,9 @@ static void configure_link(struct contact *contact, dx_link_config *link) {
         link->recorder = session->recorder;
     /* The trace says where another one begins. */
     link->run = session->run ? session->run : session->tried ? 2 : 0;
-    link->name = options->connect ? options->connect : session->command[0];
+    link->name = options->connect ? options->connect
+                 : options->in    ? options->in
+                                  : session->command[0];
 }
 
 static dx_status start_child(struct contact *contact, dx_error *error) {
@@ -430,10 +439,17 @@ static dx_status start_child(struct contact *contact, dx_error *error) {
 }
 
 static dx_status connect_to(struct contact *contact, dx_error *error) {
-    const cli_session *session = contact->session;
+    cli_session *session = contact->session;
     dx_link_config config = dx_link_for(session->protocol, DX_SIDE_HOST);
     configure_link(contact, &config);
     config.on_closed = on_closed;
+    if (session->options->in) {
+        int fd = session->attached.fd;
+        dx_status status = dx_link_open(session->loop, fd, fd, &config, &contact->link, error);
+        if (status == DX_OK)
+            session->attached.fd = -1;
+        return status;
+    }
     return dx_link_connect(session->loop, session->options->connect, &config, &contact->link,
                            error);
 }
@@ -448,8 +464,9 @@ struct contact *contact_new(cli_session *session, dx_framing framing, bool probe
 int contact_open(struct contact *contact) {
     const cli_session *session = contact->session;
     dx_error error = {.fault = DX_FAULT_NONE};
-    dx_status status =
-        session->options->connect ? connect_to(contact, &error) : start_child(contact, &error);
+    dx_status status = session->options->connect || session->options->in
+                           ? connect_to(contact, &error)
+                           : start_child(contact, &error);
     if (status != DX_OK) {
         bool none = session->options->connect && status == DX_ERR_INVALID; /* no address */
         contact->gone = true;
@@ -468,6 +485,7 @@ int contact_open(struct contact *contact) {
 }
 
 void contact_stop(struct contact *contact) {
+    contact->stopped = true;
     if (contact->child)
         dx_child_stop(contact->child);
     else if (contact->link)

@@ -3,6 +3,7 @@
 #ifndef CLI_CONTACT_H
 #define CLI_CONTACT_H
 
+#include "cli/run/control.h"
 #include "cli/session.h"
 #include "cli/tail.h"
 #include "host/log_limiter.h"
@@ -24,6 +25,7 @@ struct contact {
     bool probe;          /* asks something harmless instead of doing the handshake */
     bool heard;          /* a message came */
     bool other_framing;  /* what came looks like a message in the other framing */
+    bool stopped;        /* we have asked it to leave */
     bool gone;
     bool left;       /* … and there is nothing wrong with how */
     int broken;      /* nobody can talk to it any more, though it is not gone yet: the exit code */
@@ -69,6 +71,7 @@ struct cli_session {
     dx_protocol *protocol;
     dx_recorder *recorder;
     dx__log_limiter *limiter;        /* for all that is shown of the peer's own lines */
+    cli_attached attached;           /* --in: the connection, until a contact takes it */
     FILE *errors;                    /* --stderr FILE */
     char *init;                      /* --init: the params of the first step */
     const struct session_ears *ears; /* or NULL */

@@ -80,7 +80,7 @@ static int print_page(struct logs *logs, char *params, bool first, uint64_t *ret
     cli_reply reply = {.done = false};
     int code = CLI_USAGE;
     if (!params)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     if (cli_control_ask(logs->control, "logs", params, &reply))
         code = cli_control_wait(&reply, logs->follow && !first);
     free(params);
@@ -93,7 +93,7 @@ static int print_page(struct logs *logs, char *params, bool first, uint64_t *ret
         *ret_next = yyjson_get_uint(yyjson_obj_get(root, "next"));
         *ret_more = yyjson_get_bool(yyjson_obj_get(root, "more"));
         if (!first && yyjson_get_bool(yyjson_obj_get(root, "lost")))
-            cli_note("lines are missing here: there were more than the run keeps (--log-max)");
+            cli_note("lines are missing here: the log was full (--log-max of duplex run)");
         yyjson_arr_foreach(lines, i, max, line) {
             print_line(logs, line);
         }
@@ -122,10 +122,10 @@ static int run(const cli_words *words, void *user) {
     struct logs logs = {.name = words->at[0], .follow = options->follow};
     uint64_t count = 0;
     if (words->count > 1 || words->command)
-        return cli_fail(CLI_USAGE, "one NAME at the most, found '%s'",
+        return cli_fail(CLI_USAGE, "expected at most one NAME, got '%s'",
                         words->count > 1 ? words->at[1] : "--");
     if (options->lines && !cli_parse_size(options->lines, &count))
-        return cli_fail(CLI_USAGE, "--lines: expected a number, found '%s'", options->lines);
+        return cli_fail(CLI_USAGE, "--lines: expected a number, got '%s'", options->lines);
     int code = cli_control_open(&options->run, &logs.control);
     if (code != CLI_OK)
         return code;
@@ -137,36 +137,43 @@ static int run(const cli_words *words, void *user) {
 #define AT(member) offsetof(struct logs_options, member)
 
 static const cli_option own_options[] = {
-    {"follow", 'f', CLI_FLAG, NULL, "go on with what comes, until the run ends", AT(follow)},
-    {"lines", 'n', CLI_TEXT, "LINES", "begin with that many of the last lines (all)", AT(lines)},
+    {"follow", 'f', CLI_FLAG, NULL, "keep printing new lines until the run ends", AT(follow)},
+    {"lines", 'n', CLI_TEXT, "LINES", "start with the last LINES lines (all)", AT(lines)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_group groups[] = {
     {"Options", own_options, 0},
-    {"The run", cli_run_table, AT(run)},
+    {"Run", cli_run_table, AT(run)},
     {NULL, NULL, 0},
 };
 
 static const char *const examples[] = {
-    "See what a peer says from now on:",
-    "duplex logs -f -n 0 clangd",
+    "Show what the peer 'clangd' wrote to stderr",
+    "duplex logs clangd",
+    "Follow new lines of all peers",
+    "duplex logs -f -n 0",
+    "Show the last 20 lines of a peer in the run named 'work'",
+    "duplex logs --name work -n 20 clangd",
     NULL,
 };
 
 const cli_verb cli_logs = {
     .name = "logs",
     .words = "[OPTION...] [NAME]",
-    .summary = "show what the peers of a run wrote to their standard error",
+    .summary = "Show what the servers of duplex run wrote to stderr",
     .text =
-        "Prints the lines that the peer NAME, or every peer, wrote to its standard error, with the"
-        " time they came at. The run keeps the last of them for each peer, also of those that have"
-        " ended; how much is an option of duplex run. Lines that begin with -- are the run's own:"
-        " why a peer died, what it did wrong, and how many lines were left out: at most 1,000 lines"
-        " and 1 MiB a second are kept of a peer, and five of the same in a row.\n\n"
-        "With --json a line is {\"time\":…,\"peer\":…,\"run\":…,\"text\":…}, the time in"
-        " milliseconds since 1970, and \"own\":true if it is the run's own. Bytes that are no text"
-        " stand as \\xff.",
+        "Prints the lines that the peer NAME, or every peer, wrote to stderr, with the time each"
+        " arrived. Lines that begin with -- are the run's own: why a peer died, protocol"
+        " violations, and how many lines were dropped.",
+    .details =
+        "The run keeps the last lines of each peer, even after it has ended; --log-max of duplex "
+        "run"
+        " sets how many bytes. At most 1,000 lines and 1 MiB per second of a peer are kept, and of"
+        " identical lines in a row the first five.\n\n"
+        "With --json a line is {\"time\":…,\"peer\":…,\"run\":…,\"text\":…}, with the time in"
+        " milliseconds since 1970, and \"own\":true if it is the run's own. Bytes that are not"
+        " valid UTF-8 are shown as \\xff.",
     .groups = groups,
     .examples = examples,
     .codes = "34",

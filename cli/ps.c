@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 8, COMMAND = COLUMNS - 1, STATE = 1 };
+enum { COLUMNS = 9, COMMAND = COLUMNS - 1, STATE = 1 };
 
 struct row {
     char cells[COMMAND][80]; /* all but the command, which is as long as it is */
@@ -41,6 +41,16 @@ static void put_time(char *room, size_t len, uint64_t ms) {
                  (unsigned long long)s / 3600 % 24);
 }
 
+/* 812K, 4.1M, 70M, 1.2G. */
+static void put_size(char *room, size_t len, uint64_t bytes) {
+    static const char units[] = "KMGT";
+    double size = (double)bytes / 1024;
+    size_t unit = 0;
+    for (; size >= 1000 && unit < sizeof units - 2; unit++)
+        size /= 1024;
+    snprintf(room, len, "%.*f%c", size < 9.95 && unit ? 1 : 0, size, units[unit]);
+}
+
 static void put_text(char *room, yyjson_val *peer, const char *member) {
     const char *text = yyjson_get_str(yyjson_obj_get(peer, member));
     snprintf(room, sizeof((struct row *)0)->cells[0], "%s", text ? text : "-");
@@ -54,6 +64,7 @@ static void put_number(char *room, yyjson_val *peer, const char *member) {
 
 static void fill(struct row *row, yyjson_val *peer) {
     yyjson_val *uptime = yyjson_obj_get(peer, "uptimeMs");
+    yyjson_val *memory = yyjson_obj_get(peer, "memory");
     put_text(row->cells[0], peer, "name");
     put_text(row->cells[STATE], peer, "state");
     put_number(row->cells[2], peer, "pid");
@@ -61,8 +72,11 @@ static void fill(struct row *row, yyjson_val *peer) {
     snprintf(row->cells[4], sizeof row->cells[4], "-");
     if (uptime)
         put_time(row->cells[4], sizeof row->cells[4], yyjson_get_uint(uptime));
-    put_number(row->cells[5], peer, "calls");
-    put_text(row->cells[6], peer, "protocol");
+    snprintf(row->cells[5], sizeof row->cells[5], "-");
+    if (memory)
+        put_size(row->cells[5], sizeof row->cells[5], yyjson_get_uint(memory));
+    put_number(row->cells[6], peer, "calls");
+    put_text(row->cells[7], peer, "protocol");
 }
 
 static void print_row(const struct row *row, const size_t *widths, bool painted) {
@@ -88,14 +102,31 @@ static void print_command(yyjson_val *peer) {
     putchar('\n');
 }
 
+/* A second line: why it is not well, or why it last failed. */
+static void print_reason(yyjson_val *peer) {
+    yyjson_val *why = yyjson_obj_get(peer, "why");
+    yyjson_val *failure = yyjson_obj_get(peer, "lastFailure");
+    if (!why && !failure)
+        return;
+    fputs(cli_paint(stdout, why ? CLI_RED : CLI_DIM), stdout);
+    fputs(why ? "  reason: " : "  last failure: ", stdout);
+    cli_put_safe(stdout, dx_json_string(why ? why : failure));
+    if (!why) {
+        char ago[32];
+        put_time(ago, sizeof ago, yyjson_get_uint(yyjson_obj_get(peer, "lastFailureMs")));
+        printf(" (%s ago)", ago);
+    }
+    puts(cli_paint(stdout, CLI_PLAIN));
+}
+
 static int print_table(yyjson_val *peers) {
     static const struct row head = {
-        {"NAME", "STATE", "PID", "RUNS", "UPTIME", "CALLS", "PROTOCOL"}};
+        {"NAME", "STATE", "PID", "STARTS", "UPTIME", "MEMORY", "CALLS", "PROTOCOL"}};
     size_t widths[COMMAND] = {0};
     size_t count = yyjson_arr_size(peers);
     struct row *rows = calloc(count + 1, sizeof *rows);
     if (!rows)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     rows[0] = head;
     for (size_t i = 0; i < count; i++)
         fill(&rows[i + 1], yyjson_arr_get(peers, i));
@@ -108,6 +139,7 @@ static int print_table(yyjson_val *peers) {
     for (size_t i = 0; i < count; i++) {
         print_row(&rows[i + 1], widths, true);
         print_command(yyjson_arr_get(peers, i));
+        print_reason(yyjson_arr_get(peers, i));
     }
     free(rows);
     return CLI_OK;
@@ -117,8 +149,7 @@ static int run(const cli_words *words, void *user) {
     cli_control *control;
     cli_reply reply = {.done = false};
     if (words->count || words->command)
-        return cli_fail(CLI_USAGE, "nothing follows, but options; found '%s'",
-                        words->count ? words->at[0] : "--");
+        return cli_fail(CLI_USAGE, "unexpected argument '%s'", words->count ? words->at[0] : "--");
     int code = cli_control_open(user, &control);
     if (code != CLI_OK)
         return code;
@@ -132,18 +163,34 @@ static int run(const cli_words *words, void *user) {
     return code;
 }
 
-static const cli_group groups[] = {{"The run", cli_run_table, 0}, {NULL, NULL, 0}};
+static const cli_group groups[] = {{"Run", cli_run_table, 0}, {NULL, NULL, 0}};
+
+static const char *const examples[] = {
+    "List the peers of the run",
+    "duplex ps",
+    "List the peers of the run named 'work'",
+    "duplex ps --name work",
+    "Print the names of failed peers and why they failed",
+    "duplex ps --json | jq -r '.peers[] | select(.state == \"failed\") | .name, .why'",
+    NULL,
+};
 
 const cli_verb cli_ps = {
     .name = "ps",
     .words = "[OPTION...]",
-    .summary = "list the peers of a run",
-    .text = "Shows the peers that duplex run supervises: their state (starting, ready, degraded,"
-            " backoff, failed, stopping, stopped), how often they were started, how long this time"
-            " has lasted, and how many calls others made through the run.\n\n"
-            "With --json it is one object, {\"run\":…,\"pid\":…,\"config\":…,\"peers\":[…]}, where"
-            " each peer has its command as an array and, in \"why\", what led to its state.",
+    .summary = "List the servers of duplex run: state, uptime, memory, last failure",
+    .text = "Shows each peer's state (starting, ready, degraded, backoff, failed, stopping,"
+            " stopped), process id, number of starts, uptime, memory and number of calls made by"
+            " other programs. A second line gives the reason if a peer is not well, or why and when"
+            " it last failed.",
+    .details =
+        "Memory is the resident memory of the peer's process group.\n\n"
+        "With --json the output is one object, {\"run\":…,\"pid\":…,\"config\":…,\"peers\":[…]}."
+        " Each peer has its command as an array, \"uptimeMs\", \"memory\" in bytes, in \"why\" the"
+        " reason for its state, in \"lastFailure\" why it last failed, and in \"lastFailureMs\" how"
+        " many milliseconds ago that was.",
     .groups = groups,
+    .examples = examples,
     .codes = "34",
     .word = CLI_ANY,
     .size = sizeof(cli_run_options),

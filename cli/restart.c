@@ -19,7 +19,7 @@ static int ask(struct order *order, const char *method, char *const *names, size
         bool asked = params &&
                      cli_control_ask(order->control, method, params, &order->replies[order->count]);
         if (!params)
-            cli_fail(CLI_USAGE, "'%s' is no name", names[order->count]);
+            cli_fail(CLI_USAGE, "'%s' is not a valid name", names[order->count]);
         free(params);
         if (!asked)
             return CLI_USAGE;
@@ -32,7 +32,7 @@ static int ask(struct order *order, const char *method, char *const *names, size
 static int order_all(cli_control *control, const char *method, char *const *names, size_t count) {
     struct order order = {control, calloc(count, sizeof(cli_reply)), 0};
     int code =
-        order.replies ? ask(&order, method, names, count) : cli_fail(CLI_NO_START, "no memory");
+        order.replies ? ask(&order, method, names, count) : cli_fail(CLI_NO_START, "out of memory");
     for (size_t i = 0; i < order.count && code != CLI_INTERRUPTED; i++) {
         int one = cli_control_wait(&order.replies[i], false);
         code = code == CLI_OK || one == CLI_INTERRUPTED ? one : code;
@@ -47,7 +47,7 @@ static int order_all(cli_control *control, const char *method, char *const *name
 static int run_restart(const cli_words *words, void *user) {
     cli_control *control;
     if (!words->count || words->command)
-        return cli_fail(CLI_USAGE, words->command ? "nothing stands behind --" : "NAME is missing");
+        return cli_fail(CLI_USAGE, words->command ? "unexpected --" : "missing NAME");
     int code = cli_control_open(user, &control);
     if (code != CLI_OK)
         return code;
@@ -58,7 +58,7 @@ static int run_down(const cli_words *words, void *user) {
     cli_control *control;
     cli_reply reply = {.done = false};
     if (words->command)
-        return cli_fail(CLI_USAGE, "nothing stands behind --");
+        return cli_fail(CLI_USAGE, "unexpected --");
     int code = cli_control_open(user, &control);
     if (code != CLI_OK)
         return code;
@@ -70,16 +70,38 @@ static int run_down(const cli_words *words, void *user) {
     return code;
 }
 
-static const cli_group groups[] = {{"The run", cli_run_table, 0}, {NULL, NULL, 0}};
+static const cli_group groups[] = {{"Run", cli_run_table, 0}, {NULL, NULL, 0}};
+
+static const char *const restart_examples[] = {
+    "Restart a peer",
+    "duplex restart files",
+    "Start a peer again that has failed or was stopped",
+    "duplex restart clangd",
+    "Restart two peers of the run named 'work'",
+    "duplex restart --name work files clangd",
+    NULL,
+};
+
+static const char *const down_examples[] = {
+    "Stop one peer",
+    "duplex down files",
+    "Stop all peers and end the run",
+    "duplex down",
+    "End the run named 'work'",
+    "duplex down --name work",
+    NULL,
+};
 
 const cli_verb cli_restart = {
     .name = "restart",
     .words = "[OPTION...] NAME...",
-    .summary = "restart peers of a run",
-    .text = "Asks the peers to leave, as their protocol wants it, starts them again, and waits"
-            " until they are ready. Calls that are pending end. Peers that were stopped or have"
-            " failed are started, too. The configuration is not read again.",
+    .summary = "Restart servers of duplex run",
+    .text =
+        "Shuts the peers down as their protocol requires, starts them again, and waits until"
+        " they are ready. Pending calls fail. Peers that were stopped or have failed are started,"
+        " too. The configuration file is not read again.",
     .groups = groups,
+    .examples = restart_examples,
     .codes = "34",
     .word = CLI_A_PEER,
     .size = sizeof(cli_run_options),
@@ -89,10 +111,12 @@ const cli_verb cli_restart = {
 const cli_verb cli_down = {
     .name = "down",
     .words = "[OPTION...] [NAME...]",
-    .summary = "stop peers of a run, or end the run",
-    .text = "Asks the peers NAMEs to leave, as their protocol wants it, and waits until they have;"
-            " duplex restart starts them again. Without a NAME all are, and the run ends.",
+    .summary = "Stop servers of duplex run, or the whole run",
+    .text =
+        "Shuts the named peers down as their protocol requires, and waits until they have ended;"
+        " duplex restart starts them again. Without a NAME it stops all peers and ends the run.",
     .groups = groups,
+    .examples = down_examples,
     .codes = "34",
     .word = CLI_A_PEER,
     .size = sizeof(cli_run_options),

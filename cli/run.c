@@ -31,7 +31,7 @@ struct run {
 };
 
 /* How long those who ask may take to hear the last word. */
-enum { FAREWELL_MS = 2500, LOG_LEAST = 1024, LOG_MOST = 64 << 20 };
+enum { FAREWELL_MS = 2500, LOG_LEAST = 1024, LOG_MOST = 64 << 20, LOG_USUAL = 256 << 10 };
 
 /* Each peer takes some descriptors, and the usual limit is for programs that need few. */
 static void raise_limit(size_t peers) {
@@ -58,7 +58,7 @@ static int attend(struct run *run) {
         turn(run, DX_NEVER);
     while (!crew_is_gone(&run->crew) && cli_interrupts() == before);
     if (!crew_is_gone(&run->crew))
-        return cli_fail(CLI_INTERRUPTED, "interrupted: peers were killed");
+        return cli_fail(CLI_INTERRUPTED, "interrupted: killed the peers");
     return run->config.flawed ? CLI_USAGE : CLI_OK;
 }
 
@@ -70,7 +70,7 @@ static void say_goodbye(struct run *run) {
 }
 
 static int begin(struct run *run) {
-    dx_error error = {.phrase = "no memory"};
+    dx_error error = {.phrase = "out of memory"};
     cli_catch_signals();
     signal(SIGPIPE, SIG_IGN); /* that nobody reads what we print is no reason to end */
     raise_limit(run->config.count);
@@ -79,6 +79,7 @@ static int begin(struct run *run) {
     cli_subreaper_listen(crew_escaped, &run->crew);
     run->crew.loop = run->loop;
     run->crew.on_state = desk_on_state;
+    run->crew.on_notification = desk_on_notification;
     run->crew.user = &run->desk;
     run->desk.crew = &run->crew;
     run->desk.config = &run->config;
@@ -96,11 +97,13 @@ static int run_all(const cli_words *words, void *user) {
     struct run run = {.crew = {.start_ms = options->start_ms, .log_max = options->log_max},
                       .keep_daemons = options->keep_daemons};
     if (!options->config)
-        return cli_fail(CLI_USAGE, "--config is missing: nothing is run that was not named");
+        return cli_fail_hint(CLI_USAGE, "duplex run --config FILE",
+                             "missing --config: there is no default file");
     if (words->command)
-        return cli_fail(CLI_USAGE, "nothing stands behind --: the commands are in the file");
+        return cli_fail(CLI_USAGE,
+                        "unexpected --: the commands to run are in the configuration file");
     if (options->log_max && (options->log_max < LOG_LEAST || options->log_max > LOG_MOST))
-        return cli_fail(CLI_USAGE, "--log-max: expected 1k to 64M, found %llu",
+        return cli_fail(CLI_USAGE, "--log-max: expected 1k to 64M, or 0 for no limit, got %llu",
                         (unsigned long long)options->log_max);
     int code = cli_config_read(options->config, options->sum, words->at, &run.config);
     if (code != CLI_OK)
@@ -124,52 +127,67 @@ static int run_all(const cli_words *words, void *user) {
 #define AT(member) offsetof(struct run_options, member)
 
 static const cli_option own_options[] = {
-    {"config", 0, CLI_FILE, "FILE", "the file that names the peers; there is no default",
+    {"config", 'c', CLI_FILE, "FILE", "configuration file with the peers to run (required)",
      AT(config)},
-    {"sha256", 0, CLI_TEXT, "SUM", "run it only if that is the file's sum, as sha256sum prints it",
+    {"sha256", 0, CLI_TEXT, "SUM", "run FILE only if this is its checksum, as printed by sha256sum",
      AT(sum)},
-    {"log-max", 0, CLI_SIZE, "SIZE", "what is kept of each peer's standard error (256k)",
+    {"log-max", 0, CLI_SIZE, "SIZE",
+     "how much of each peer's stderr to keep for duplex logs, 1k to 64M; 0: no limit (256k)",
      AT(log_max)},
-    {"start-timeout", 0, CLI_TIME, "TIME", "for each peer to become ready (10s)", AT(start_ms)},
+    {"start-timeout", 0, CLI_TIME, "TIME", "how long each peer may take to become ready (10s)",
+     AT(start_ms)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_group groups[] = {
     {"Options", own_options, 0},
-    {"The run", cli_run_table, AT(run)},
+    {"Run", cli_run_table, AT(run)},
     {NULL, NULL, 0},
 };
 
 static const char *const examples[] = {
-    "Run the servers of a configuration that an MCP client has:",
+    "Run the servers of an MCP client's configuration",
     "duplex run --config ~/.config/mcp.json",
-    "Run one peer of a file, under a name of its own:",
+    "Run one peer of a file, as a run named 'work'",
     "duplex run --config peers.json --name work clangd",
+    "Call a tool of a server that is running",
+    "duplex mcp tools call read path=notes.txt --in files",
     NULL,
 };
+
+static const struct run_options usual = {.log_max = LOG_USUAL};
 
 const cli_verb cli_run = {
     .name = "run",
     .words = "--config FILE [OPTION...] [NAME...]",
-    .summary = "keep the peers of a configuration running",
-    .text =
-        "Starts every peer in FILE, or only NAMEs, does their handshakes, and starts them again"
-        " when they die, with pauses that grow. It runs until SIGINT, SIGTERM or duplex down; then"
-        " every peer is asked to leave, and killed if it does not. A second signal kills at"
-        " once.\n\n"
-        "FILE is a configuration of Duplex, or one of those with \"mcpServers\" or \"servers\""
-        " that MCP clients have; duplex-config(5) describes them. It is read once. No file is read"
-        " that was not named, every command is shown when it is started, and none goes through a"
-        " shell. An entry that is wrong is told and left out, and the exit code will be 2.\n\n"
-        "Each change of a peer's state is a line on the standard error, with --json an object on"
-        " the standard output. duplex ps, logs, restart, down and call --in talk to the run.\n\n"
-        "Processes that a peer leaves behind in a session of their own are ended after it, which is"
-        " shown and logged, too; if that fails, the exit code will be 5.",
+    .summary = "Run the servers of a configuration file and restart them when they fail",
+    .text = "Starts every peer in FILE, or only those named, does their handshakes, and restarts"
+            " them when they fail. Use duplex ps, logs, restart and down from another terminal, and"
+            " --in NAME of call, mcp, repl and bench to talk to a peer. Ctrl-C or duplex down stops"
+            " all peers; a second Ctrl-C kills them.",
+    .details =
+        "FILE is a Duplex configuration, or one of an MCP client, with \"mcpServers\" or"
+        " \"servers\"; duplex-config(5) describes them. It is read once. duplex run never reads a"
+        " file that was not named, shows every command that it starts, and never uses a shell. It"
+        " reports and skips invalid entries; the exit code is then 2.\n\n"
+        "A peer that dies is restarted after a pause, which doubles each time. A peer that can "
+        "never"
+        " start, because its program or folder does not exist or cannot be executed, fails at once;"
+        " duplex restart tries again.\n\n"
+        "Each change of a peer's state is a line on stderr, or with --json an object on stdout."
+        "\n\n"
+        "With --in, several clients share a peer: each request gets an id of its own, and progress"
+        " and cancellation reach the right client. Notifications of the peer go to all of them. The"
+        " run itself answers requests of the peer: with an empty result if the schema allows one,"
+        " with an error otherwise.\n\n"
+        "Processes that a peer leaves behind in a session of their own are killed after it, and"
+        " reported; if that fails, the exit code is 5.",
     .groups = groups,
     .examples = examples,
     .codes = "35",
     .word = CLI_ANY,
     .size = sizeof(struct run_options),
+    .usual = &usual,
     .run = run_all,
 };

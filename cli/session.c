@@ -3,6 +3,7 @@
 #include "cli/contact.h"
 #include "cli/input.h"
 #include "cli/record.h"
+#include "cli/run/control.h"
 #include "cli/say.h"
 #include "cli/subreaper.h"
 #include "cli/wait.h"
@@ -67,6 +68,12 @@ const cli_option cli_progress_table[] = {
     {"progress", 0, CLI_FLAG, NULL, "ask for progress, and show it", AT(progress)},
     {"reset-on-progress", 0, CLI_FLAG, NULL,
      "ask for progress, which restarts --timeout; --total-timeout still ends the call", AT(reset)},
+    {NULL, 0, CLI_FLAG, NULL, NULL, 0},
+};
+
+const cli_option cli_in_table[] = {
+    {"in", 0, CLI_TEXT, "NAME", "talk to the peer NAME of duplex run instead of starting a command",
+     AT(in)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -196,7 +203,7 @@ static bool is_hopeless(const struct contact *contact) {
 }
 
 static bool may_try(const cli_session *session) {
-    return !session->tried && !session->options->framing_known;
+    return !session->tried && !session->options->framing_known && !session->options->in;
 }
 
 void session_watch(struct session_watch *watch) {
@@ -308,6 +315,8 @@ static int open_files(cli_session *session) {
 }
 
 int session_check(const cli_peer_options *options, char *const *command) {
+    if (options->in)
+        return cli_control_check(options, command, CLI_ATTACH_ALLOWED);
     if (options->connect && command)
         return cli_fail(CLI_USAGE, "--connect and a command exclude each other");
     if (!options->connect && (!command || !command[0]))
@@ -330,6 +339,8 @@ static int read_init(cli_session *session) {
 
 dx_framing session_framing(const cli_session *session) {
     const char *framing = session->options->framing;
+    if (session->options->in)
+        return DX_FRAMING_LINE; /* whatever the run speaks with the peer */
     if (framing && strcmp(framing, "header") == 0)
         return DX_FRAMING_HEADER;
     if (framing && strcmp(framing, "line") == 0)
@@ -363,6 +374,7 @@ static void forget(cli_session *session) {
     if (!session->options->loop)
         cli_loop_free(session->loop);
     cli_record_close(session->recorder);
+    cli_attached_done(&session->attached);
     dx_protocol_free(session->protocol);
     session_forget_asked(session);
     if (session->errors && fclose(session->errors) != 0)
@@ -380,13 +392,20 @@ static int prepare(cli_session *session, const char *name) {
     return code == CLI_OK ? open_files(session) : code;
 }
 
+/* A connection to a peer of a run, for the contact that is opened next. */
+static int attach(cli_session *session) {
+    cli_attached_done(&session->attached);
+    return cli_control_attach(&session->options->run, session->options->in, &session->attached);
+}
+
 static int open_loop(cli_session *session) {
     const cli_peer_options *options = session->options;
+    bool starts_none = options->connect || options->in;
     dx_error error = {.fault = DX_FAULT_NONE};
     cli_catch_signals();
     session->loop = options->loop;
     if (!session->loop &&
-        cli_loop_new(options->keep_daemons || options->connect, &session->loop, &error) != DX_OK)
+        cli_loop_new(options->keep_daemons || starts_none, &session->loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     return CLI_OK;
 }
@@ -394,11 +413,18 @@ static int open_loop(cli_session *session) {
 /* The protocol, the loop and the files. */
 static int equip(cli_session *session) {
     const char *name = session->options->protocol;
+    int code = CLI_OK;
+    if (session->options->in) {
+        code = attach(session);
+        name = session->attached.protocol;
+    }
+    if (code != CLI_OK)
+        return code;
     if (!name || strcmp(name, "auto") != 0) {
-        int code = prepare(session, name ? name : "jsonrpc");
+        code = prepare(session, name ? name : "jsonrpc");
         return code == CLI_OK ? open_loop(session) : code;
     }
-    int code = open_loop(session);
+    code = open_loop(session);
     if (code == CLI_OK)
         code = session_detect(session, &name);
     if (code == CLI_OK)
@@ -424,12 +450,17 @@ static int begin(cli_session *session) {
 
 int session_restart(cli_session *session) {
     dx_framing framing = session->main->framing;
+    int code = CLI_OK;
     session->run = (session->run ? session->run : session->tried ? 2 : 1) + 1;
     close_trials(session);
     session->main = contact_free(session->main);
     session->main = contact_new(session, framing, false);
     if (!session->main)
         return cli_fail(CLI_NO_START, "no memory");
+    if (session->options->in && (code = attach(session)) != CLI_OK)
+        session->main->gone = true;
+    if (code != CLI_OK)
+        return code;
     contact_open(session->main); /* that it failed is seen where its handshake is awaited */
     return session_shake_hands(session);
 }
@@ -445,6 +476,7 @@ int session_open(const cli_peer_options *options, char **command, const struct s
     session->options = options;
     session->command = command;
     session->ears = ears;
+    session->attached.fd = -1;
     code = begin(session);
     if (code == CLI_OK)
         *ret_session = session;

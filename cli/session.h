@@ -4,6 +4,7 @@
 #define CLI_SESSION_H
 
 #include "cli/options.h"
+#include "cli/run/address.h"
 
 #include <duplex/duplex.h>
 
@@ -29,11 +30,14 @@ typedef struct cli_peer_options {
     bool inherit_env;
     const char *cwd;
     bool keep_daemons;
-    bool framing_known; /* no option: silence says nothing, and no other framing is tried */
-    dx_loop *loop;      /* no option: a loop that outlives the session; NULL: one of its own */
+    const char *in;      /* a peer that duplex run keeps, … */
+    cli_run_options run; /* … and which run that is */
+    bool framing_known;  /* no option: silence says nothing, and no other framing is tried */
+    dx_loop *loop;       /* no option: a loop that outlives the session; NULL: one of its own */
 } cli_peer_options;
 extern const cli_option cli_peer_table[];
 extern const cli_option cli_time_table[];
+extern const cli_option cli_in_table[]; /* for commands that can talk to a peer of duplex run */
 extern const cli_option cli_progress_table[]; /* besides those, for verbs that ask for progress */
 
 typedef struct cli_session cli_session;

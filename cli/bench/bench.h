@@ -13,6 +13,7 @@ typedef struct cli_bench {
     char revision[100];
     dx_framing framing;
 
+    bool starts_none; /* a start is only a connection */
     bool has_handshake;
     size_t starts; /* how many of these there are */
     uint64_t handshake_us[CLI_BENCH_STARTS];

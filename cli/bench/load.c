@@ -45,7 +45,7 @@ static void show(cli_loader *loader, uint64_t now) {
     if (now - loader->shown_ns < SHOW_NS)
         return;
     loader->shown_ns = now;
-    cli_progress("%zu at a time: %s calls, %.1f s", loader->load->concurrency,
+    cli_progress("concurrency %zu: %s calls, %.1f s", loader->load->concurrency,
                  cli_count_text(loader->load->calls, room), (double)(now - loader->began_ns) / 1e9);
 }
 
@@ -88,7 +88,7 @@ static void keep_phrase(cli_load *load, const dx_event *event) {
     char *phrase = contact_describe(event, "--timeout");
     load->failed = event->outcome == DX_OUTCOME_CANCELLED ? CLI_REFUSED : contact_code(event);
     load->error_code = event->code;
-    snprintf(load->phrase, sizeof load->phrase, "%s", phrase ? phrase : "no memory");
+    snprintf(load->phrase, sizeof load->phrase, "%s", phrase ? phrase : "out of memory");
     free(phrase);
 }
 
@@ -136,9 +136,14 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
 
 /* One run. */
 
+pid_t cli_load_pid(const cli_session *session) {
+    const dx_child *child = session->main->child;
+    return child ? dx_child_pid(child) : session->attached.pid;
+}
+
 static bool read_toll(const cli_loader *loader, cli_toll *ret_toll) {
-    const dx_child *child = loader->session->main->child;
-    return child && cli_toll_read(dx_child_pid(child), ret_toll);
+    pid_t pid = cli_load_pid(loader->session);
+    return pid && cli_toll_read(pid, ret_toll);
 }
 
 static void on_signal(dx_watch *watch, unsigned ready, void *user) {

@@ -48,6 +48,8 @@ cli_loader *cli_loader_new(cli_session *session, const char *method, const char 
 /* CLI_OK, also if calls failed; CLI_ENDED, CLI_VIOLATION if the conversation is over; CLI_MISFIT,
  * CLI_USAGE: it can't be sent, which the session's contact tells; CLI_INTERRUPTED. */
 int cli_load_run(cli_loader *loader, cli_load *load);
+/* The process of the peer; 0 if it is unknown. */
+pid_t cli_load_pid(const cli_session *session);
 /* NULL is fine. Returns NULL. */
 cli_loader *cli_loader_free(cli_loader *loader);
 

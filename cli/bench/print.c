@@ -56,18 +56,19 @@ static void print_spread(FILE *out, const char *what, uint64_t *us, size_t count
     room two;
     room three;
     cli_spread spread = cli_spread_of(us, count);
-    fprintf(out, "  %-13s %s, from %s to %s\n", what, ns_text((double)spread.median * 1e3, one),
+    fprintf(out, "  %-14s  %s, from %s to %s\n", what, ns_text((double)spread.median * 1e3, one),
             ns_text((double)spread.min * 1e3, two), ns_text((double)spread.max * 1e3, three));
 }
 
 static void print_starts(cli_bench *bench, FILE *out) {
     if (!bench->starts)
         return;
-    fprintf(out, "%sStart-up%s, median of %zu\n", cli_paint(out, CLI_BOLD),
-            cli_paint(out, CLI_PLAIN), bench->starts);
+    fprintf(out, "%s%s%s, median of %zu\n", cli_paint(out, CLI_BOLD),
+            bench->starts_none ? "Connecting" : "Startup", cli_paint(out, CLI_PLAIN),
+            bench->starts);
     if (bench->has_handshake)
         print_spread(out, "handshake", bench->handshake_us, bench->starts);
-    print_spread(out, "first answer", bench->answer_us, bench->starts);
+    print_spread(out, "first response", bench->answer_us, bench->starts);
 }
 
 /* The runs side by side: a row for each thing that is known of them. */
@@ -132,13 +133,13 @@ static void row_most(cli_table *table, const cli_bench *bench) {
         all &= bench->run[i].most == bench->run[i].concurrency;
     if (all)
         return;
-    cli_table_add(table, "at most", CLI_YELLOW);
+    cli_table_add(table, "reached", CLI_YELLOW);
     for (size_t i = 0; i < bench->runs; i++)
         cell_count(table, bench->run[i].most);
 }
 
 static void fill_runs(cli_table *table, const cli_bench *bench) {
-    cli_table_add(table, "at a time", CLI_PLAIN);
+    cli_table_add(table, "concurrency", CLI_PLAIN);
     for (size_t i = 0; i < bench->runs; i++)
         cell_count(table, bench->run[i].concurrency);
     row_most(table, bench);
@@ -146,7 +147,7 @@ static void fill_runs(cli_table *table, const cli_bench *bench) {
     for (size_t i = 0; i < bench->runs; i++)
         cell_count(table, bench->run[i].calls);
     row_failed(table, bench, "errors", offsetof(cli_load, errors));
-    row_failed(table, bench, "late", offsetof(cli_load, late));
+    row_failed(table, bench, "timed out", offsetof(cli_load, late));
     row_failed(table, bench, "invalid", offsetof(cli_load, invalid));
     row_failed(table, bench, "lost", offsetof(cli_load, lost));
     cli_table_add(table, "results/s", CLI_PLAIN);
@@ -164,7 +165,7 @@ static void fill_runs(cli_table *table, const cli_bench *bench) {
 
 static void print_table(FILE *out, const cli_table *table) {
     if (!table || !cli_table_print(table, out, 2))
-        cli_warn("no memory for all of it");
+        cli_warn("out of memory: the table is incomplete");
 }
 
 static void print_runs(const cli_bench *bench, FILE *out) {
@@ -202,7 +203,8 @@ static void print_histogram(const cli_histogram *histogram, FILE *out) {
     size_t count = cli_histogram_rows(histogram, rows, CLI_BENCH_ROWS);
     if (!count)
         return;
-    fprintf(out, "\n%sOne at a time%s\n", cli_paint(out, CLI_BOLD), cli_paint(out, CLI_PLAIN));
+    fprintf(out, "\n%sLatency%s with one call at a time\n", cli_paint(out, CLI_BOLD),
+            cli_paint(out, CLI_PLAIN));
     for (size_t i = 0; i < count; i++)
         most = rows[i].count > most ? rows[i].count : most;
     for (size_t i = 0; i < count; i++) {
@@ -238,7 +240,7 @@ static void print_memory(const cli_bench *bench, FILE *out) {
         cli_table_add(table, "after", CLI_PLAIN);
         memory_row(table, bench, "VmRSS", offsetof(cli_toll, rss_bytes));
         memory_row(table, bench, "VmHWM", offsetof(cli_toll, peak_bytes));
-        memory_row(table, bench, "its group", offsetof(cli_toll, group_rss_bytes));
+        memory_row(table, bench, "whole group", offsetof(cli_toll, group_rss_bytes));
         cli_table_add(table, "processes", CLI_PLAIN);
         cell_count(table, bench->has_before ? bench->before.processes : 0);
         cell_count(table, bench->has_after ? bench->after.processes : 0);
@@ -252,7 +254,7 @@ void cli_bench_print(cli_bench *bench, FILE *out) {
     print_starts(bench, out);
     print_runs(bench, out);
     if (failed) {
-        fputs("  the first that failed: ", out);
+        fputs("  first failure: ", out);
         cli_put_safe(out, dx_str(failed->phrase));
         fputc('\n', out);
     }

@@ -34,6 +34,7 @@ static uint64_t field_of(const char *status, const char *name) {
 struct facts {
     uint64_t group;
     uint64_t waited_ns; /* of children that it has waited for */
+    uint64_t rss_bytes;
 };
 
 /* The nth field there; 0 if there are not so many. */
@@ -46,7 +47,7 @@ static uint64_t nth(const char *text, unsigned n) {
 }
 
 static bool read_facts(pid_t pid, struct facts *facts) {
-    enum { GROUP = 3, WAITED_USER = 14, WAITED_SYSTEM = 15 };
+    enum { GROUP = 3, WAITED_USER = 14, WAITED_SYSTEM = 15, RSS = 22 };
     char text[1024];
     long hertz = sysconf(_SC_CLK_TCK);
     if (!read_file(pid, "stat", text, sizeof text))
@@ -56,6 +57,7 @@ static bool read_facts(pid_t pid, struct facts *facts) {
     *facts = (struct facts){
         .group = nth(behind, GROUP),
         .waited_ns = (nth(behind, WAITED_USER) + nth(behind, WAITED_SYSTEM)) * tick,
+        .rss_bytes = nth(behind, RSS) * (uint64_t)sysconf(_SC_PAGESIZE),
     };
     return facts->group != 0;
 }
@@ -84,6 +86,24 @@ static void add_member(cli_toll *toll, pid_t leader, pid_t pid) {
     toll->group_rss_bytes += rss;
     toll->processes++;
     toll->cpu_ns += cpu_of(pid) + facts.waited_ns;
+}
+
+void cli_toll_memory(const pid_t *leaders, size_t count, uint64_t *ret_bytes) {
+    const struct dirent *entry;
+    DIR *folder = opendir("/proc");
+    memset(ret_bytes, 0, count * sizeof *ret_bytes);
+    while (folder && (entry = readdir(folder))) {
+        struct facts facts;
+        char *end;
+        long pid = strtol(entry->d_name, &end, 10);
+        if (pid <= 0 || *end || !read_facts((pid_t)pid, &facts))
+            continue;
+        for (size_t i = 0; i < count; i++)
+            if (leaders[i] && facts.group == (uint64_t)leaders[i])
+                ret_bytes[i] += facts.rss_bytes;
+    }
+    if (folder)
+        closedir(folder);
 }
 
 bool cli_toll_read(pid_t leader, cli_toll *ret_toll) {

@@ -15,6 +15,8 @@ typedef struct cli_toll {
     uint64_t cpu_ns;  /* user and system, of the group and of what its processes have waited for */
 } cli_toll;
 
+/* The resident memory of each of those groups, in bytes; 0 if it is gone. One look at /proc. */
+void cli_toll_memory(const pid_t *leaders, size_t count, uint64_t *ret_bytes);
 /* Of the group that this process leads. False if it is gone, or /proc does not tell. */
 bool cli_toll_read(pid_t leader, cli_toll *ret_toll);
 

@@ -100,13 +100,14 @@ static struct repl_call *new_call(struct repl *repl, const char *method, const c
 int repl_call(struct repl *repl, const char *method, const char *params, uint64_t *ret_number) {
     struct repl_call **end = &repl->calls;
     if (repl_is_full(repl))
-        return cli_fail(CLI_USAGE, "%zu calls are under way already: wait for one, or cancel it",
+        return cli_fail(CLI_USAGE,
+                        "%zu calls are already pending: wait for one to finish, or cancel it",
                         repl->calls_count);
     if (session_is_wrong_verb(repl->session, method, false, ""))
         return CLI_MISFIT;
     struct repl_call *call = new_call(repl, method, params);
     if (!call)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     dx_status status = send(call);
     if (status != DX_OK) {
         call_free(call);
@@ -135,7 +136,7 @@ int repl_cancel(struct repl *repl, struct repl_call *call) {
     call->cancelled = true;
     if (status == DX_OK || status == DX_GONE)
         return CLI_OK;
-    return cli_fail(CLI_USAGE, "%s can't be cancelled: %s", call->method, dx_status_name(status));
+    return cli_fail(CLI_USAGE, "cannot cancel %s: %s", call->method, dx_status_name(status));
 }
 
 void repl_calls_again(struct repl *repl) {

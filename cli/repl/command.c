@@ -23,7 +23,7 @@ struct order {
 /* The words of PARAMS as JSON text, which may be NULL for none. */
 static bool read_params(char **words, char **ret_text) {
     if (words[0] && strcmp(words[0], "-") == 0) {
-        cli_fail(CLI_USAGE, "PARAMS can't be -: lines come from the standard input");
+        cli_fail(CLI_USAGE, "PARAMS cannot be '-': standard input is used for the lines");
         return false;
     }
     return cli_params(words, ret_text);
@@ -35,7 +35,7 @@ static int say(struct repl *repl, const struct order *order, bool notification) 
     uint64_t number = 0;
     int code = CLI_OK;
     if (!method)
-        return cli_fail(CLI_USAGE, "METHOD is missing");
+        return cli_fail(CLI_USAGE, "missing METHOD");
     if (!read_params(order->words + 1, &params))
         return CLI_USAGE;
     if (!notification) {
@@ -72,15 +72,14 @@ static bool read_number(const char *word, uint64_t *ret) {
 static struct repl_request *find_request(struct repl *repl, const struct order *order) {
     uint64_t number;
     if (!read_number(order->words[0], &number)) {
-        cli_fail(CLI_USAGE, "ID is missing: the number of a request, 'pending' lists them");
+        cli_fail(CLI_USAGE, "missing ID: the number of a request; 'pending' lists them");
         return NULL;
     }
     if (!repl->typed)
         repl_await_request(repl, number);
     struct repl_request *request = repl_request_find(repl, number);
     if (!request)
-        cli_fail(CLI_USAGE, "there is no request %llu that waits for an answer",
-                 (unsigned long long)number);
+        cli_fail(CLI_USAGE, "no pending request %llu", (unsigned long long)number);
     return request;
 }
 
@@ -95,7 +94,7 @@ static bool read_result(const struct order *order, char **ret_text) {
         return read_params(order->words + 1, ret_text);
     *ret_text = strdup(is_json ? text : "null");
     if (!*ret_text)
-        cli_fail(CLI_NO_START, "no memory");
+        cli_fail(CLI_NO_START, "out of memory");
     return *ret_text;
 }
 
@@ -134,12 +133,12 @@ static int do_refuse(struct repl *repl, const struct order *order) {
     errno = 0;
     long long number = order->words[1] ? strtoll(order->words[1], &end, 10) : 0;
     if (!order->words[1] || *end || end == order->words[1] || errno)
-        return cli_fail(CLI_USAGE, "CODE is missing: a number, -32601 for example");
+        return cli_fail(CLI_USAGE, "missing CODE: a number, for example -32601");
     if (!order->words[2])
-        return cli_fail(CLI_USAGE, "MESSAGE is missing");
+        return cli_fail(CLI_USAGE, "missing MESSAGE");
     char *message = join(order->words + 2);
-    int code =
-        message ? repl_refuse(repl, request, number, message) : cli_fail(CLI_NO_START, "no memory");
+    int code = message ? repl_refuse(repl, request, number, message)
+                       : cli_fail(CLI_NO_START, "out of memory");
     free(message);
     return code;
 }
@@ -147,21 +146,21 @@ static int do_refuse(struct repl *repl, const struct order *order) {
 static int do_cancel(struct repl *repl, const struct order *order) {
     uint64_t number;
     if (!read_number(order->words[0], &number))
-        return cli_fail(CLI_USAGE, "ID is missing: the number of a call, 'pending' lists them");
+        return cli_fail(CLI_USAGE, "missing ID: the number of a call; 'pending' lists them");
     struct repl_call *call = repl_call_find(repl, number);
     if (!call)
-        return cli_fail(CLI_USAGE, "there is no call %llu under way", (unsigned long long)number);
+        return cli_fail(CLI_USAGE, "no pending call %llu", (unsigned long long)number);
     return repl_cancel(repl, call);
 }
 
 static int do_raw(struct repl *repl, const struct order *order) {
     if (!order->rest[0])
-        return cli_fail(CLI_USAGE, "TEXT is missing");
+        return cli_fail(CLI_USAGE, "missing TEXT");
     dx_status status = dx_link_send(repl_link(repl), dx_str(order->rest));
     if (status == DX_OK)
         return CLI_OK;
     if (status == DX_ERR_INVALID)
-        return cli_fail(CLI_USAGE, "the text can't be sent: it holds the end of a line");
+        return cli_fail(CLI_USAGE, "cannot send the text: it contains a line break");
     repl->quits |= status == DX_CLOSED && !repl->typed;
     return session_tell_unsent(repl->session, "the text", status);
 }
@@ -170,7 +169,7 @@ static int do_describe(struct repl *repl, const struct order *order) {
     dx_protocol *protocol = repl->session->protocol;
     const char *word = order->words[0];
     if (!word)
-        return cli_fail(CLI_USAGE, "METHOD is missing; 'methods' lists them");
+        return cli_fail(CLI_USAGE, "missing METHOD; 'methods' lists them");
     const dx_method *method = dx_protocol_find(protocol, dx_str(word));
     if (method) {
         int code = cli_voice.json ? cli_describe_method_json(protocol, method)
@@ -179,7 +178,7 @@ static int do_describe(struct repl *repl, const struct order *order) {
         return code;
     }
     char *near = cli_nearest(protocol, word);
-    cli_fail(CLI_USAGE, "%s has no message '%s'%s%s%s", dx_protocol_facts_of(protocol)->name, word,
+    cli_fail(CLI_USAGE, "%s has no method '%s'%s%s%s", dx_protocol_facts_of(protocol)->name, word,
              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     free(near);
     return CLI_USAGE;
@@ -220,20 +219,21 @@ static const struct command {
     bool is_raw; /* what follows is no words */
     bool alone;  /* nothing follows */
 } commands[] = {
-    {"call", "METHOD [PARAMS]", "call a method, also one that is called like a command", do_call,
+    {"call", "METHOD [PARAMS]", "call a method, even if it has the name of a command", do_call,
      .takes_method = true},
     {"notify", "METHOD [PARAMS]", "send a notification", do_notify, .takes_method = true},
-    {"answer", "ID RESULT", "answer a request of the peer", do_answer},
-    {"refuse", "ID CODE MESSAGE", "answer it with an error", do_refuse},
+    {"answer", "ID RESULT", "answer a request from the peer", do_answer},
+    {"refuse", "ID CODE MESSAGE", "refuse a request with an error", do_refuse},
     {"cancel", "ID", "cancel a call", do_cancel},
-    {"describe", "METHOD", "what a message carries, with an example", do_describe,
+    {"describe", "METHOD", "show the params and result of a method, with an example", do_describe,
      .takes_method = true},
-    {"methods", "", "what may be sent", do_methods, .alone = true},
-    {"pending", "", "calls and requests that are not answered", do_pending, .alone = true},
-    {"raw", "TEXT", "send any text as a message", do_raw, .is_raw = true},
-    {"restart", "", "end the peer and start it anew", do_restart, .alone = true},
-    {"help", "", "this text", do_help, .alone = true},
-    {"quit", "", "end", do_quit, .alone = true},
+    {"methods", "", "list the methods you can send", do_methods, .alone = true},
+    {"pending", "", "list unanswered calls and requests", do_pending, .alone = true},
+    {"raw", "TEXT", "send TEXT as a message, unchecked", do_raw, .is_raw = true},
+    {"restart", "", "stop the peer and start it again (with --in: connect again)", do_restart,
+     .alone = true},
+    {"help", "", "show this list", do_help, .alone = true},
+    {"quit", "", "leave the REPL", do_quit, .alone = true},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -255,8 +255,8 @@ static int do_help(struct repl *repl, const struct order *order) {
         }
     }
     if (!cli_voice.json)
-        puts("PARAMS and RESULT: JSON, @FILE, or key=text and key:=json words. Any other word that"
-             " begins a line is a METHOD.");
+        puts("PARAMS and RESULT are JSON, @FILE, or words like key=text and key:=json. A line that"
+             " starts with any other word calls that METHOD.");
     cli_flush();
     return CLI_OK;
 }
@@ -285,11 +285,14 @@ static int run_words(struct repl *repl, const struct command *command, const cha
         return cli_fail(CLI_USAGE, "%s", why);
     order->words = words.at;
     order->behind = words.behind;
-    int code = command && command->alone && words.count
-                   ? cli_fail(CLI_USAGE, "nothing follows %s, found '%s'; 'call %s' is the method",
-                              command->name, words.at[0], command->name)
-               : command ? command->run(repl, order)
-                         : do_call(repl, order);
+    int code =
+        command && command->alone && words.count
+            ? cli_fail(
+                  CLI_USAGE,
+                  "%s takes no arguments, got '%s'; to call a method of that name, use 'call %s'",
+                  command->name, words.at[0], command->name)
+        : command ? command->run(repl, order)
+                  : do_call(repl, order);
     repl_words_done(&words);
     return code;
 }
@@ -297,7 +300,7 @@ static int run_words(struct repl *repl, const struct command *command, const cha
 int repl_line(struct repl *repl, char *line, size_t len, uint64_t *ret_call) {
     *ret_call = 0;
     if (memchr(line, '\0', len))
-        return cli_fail(CLI_USAGE, "a line can't hold a NUL");
+        return cli_fail(CLI_USAGE, "the line contains a NUL byte");
     line[len - (len && line[len - 1] == '\r')] = '\0';
     line += strspn(line, " \t");
     if (!*line || *line == '#')

@@ -21,11 +21,11 @@ static bool is_terminal(void) {
 static int check(const cli_words *words, const struct repl_options *options) {
     if (words->count)
         return cli_fail(CLI_USAGE,
-                        "'%s' stands before --: the command goes behind it, and what to say to it"
-                        " is read from the standard input",
+                        "unexpected argument '%s': put the command after --; lines to send are read"
+                        " from standard input",
                         words->at[0]);
     if (options->ask && options->answers)
-        return cli_fail(CLI_USAGE, "--ask or --auto, not both");
+        return cli_fail(CLI_USAGE, "--ask and --auto cannot be used together");
     return CLI_OK;
 }
 
@@ -41,7 +41,7 @@ static int run(const cli_words *words, void *user) {
     repl.asks = options->ask || (repl.typed && !options->answers);
     cli_voice.events = true;
     /* Who looks on sees it at once, and needs no tail. */
-    if (!options->peer.errors && (repl.typed || cli_voice.json))
+    if (!options->peer.errors && !options->peer.in && (repl.typed || cli_voice.json))
         options->peer.errors = "inherit";
     repl.stderr_shown = options->peer.errors && strcmp(options->peer.errors, "inherit") == 0;
     code = repl_open(&repl, &options->peer, words->command);

@@ -48,9 +48,10 @@ static int do_line(struct input *input, uint64_t *ret_call) {
     if (input->status == DX_OK)
         input->status = dx_buf_append(&input->line, "", 1);
     if (input->status == DX_ERR_LIMIT)
-        return cli_fail(CLI_USAGE, "a line has at most %d bytes; @FILE takes more", REPL_LINE_MAX);
+        return cli_fail(CLI_USAGE, "the line is longer than %d bytes: use @FILE for long params",
+                        REPL_LINE_MAX);
     if (input->status != DX_OK)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     return repl_line(input->repl, input->line.data, input->line.len - 1, ret_call);
 }
 
@@ -114,8 +115,7 @@ static void read_all(struct input *input) {
             take(input, piece, (size_t)got);
     }
     if (got < 0)
-        repl_note(repl,
-                  cli_fail(CLI_USAGE, "the standard input can't be read: %s", strerror(errno)));
+        repl_note(repl, cli_fail(CLI_USAGE, "cannot read standard input: %s", strerror(errno)));
     if (!is_stopped(input) && (input->line.len || input->status != DX_OK))
         end_line(input);
     cli_voice.line = 0;

@@ -31,9 +31,9 @@ static bool take_request(struct repl *repl, dx_link *link, const dx_event *event
     }
     if (!repl_request_keep(repl, link, event)) {
         repl_show_message(repl, "request", 0, event);
-        cli_note("a request is refused: too many wait for an answer");
+        cli_note("refused a request of the peer: too many requests are waiting for an answer");
         dx_link_refuse(link, event->request, DX_CODE_BUSY,
-                       dx_str("too many requests wait for an answer"), dx_json_none());
+                       dx_str("too many requests are waiting for an answer"), dx_json_none());
         return true;
     }
     return true;
@@ -144,7 +144,8 @@ static void tell_end(struct repl *repl) {
     else if (repl->typed && !told)
         cli_note("%s", message);
     if (repl->typed)
-        cli_note("'restart' starts it anew");
+        cli_note(repl->session->options->in ? "'restart' connects again"
+                                            : "'restart' starts it again");
     else
         repl->quits |= !main->left || told;
 }
@@ -196,7 +197,7 @@ int repl_restart(struct repl *repl) {
         repl_work(repl);
     }
     if (!session->main->gone)
-        cli_note("it is ended at once%s", repl->calls_open ? ", and so are its calls" : "");
+        cli_note("killed the peer%s", repl->calls_open ? "; its pending calls are lost" : "");
     repl_calls_tell(repl, true);
     repl_calls_free(repl);
     repl->watches = repl->judged = repl->restarts = false;

@@ -35,7 +35,7 @@ bool repl_request_keep(struct repl *repl, dx_link *link, const dx_event *event) 
     repl->requests_bytes += request->event->message.len;
     repl_show_message(repl, "request", request->number, request->event);
     if (repl->typed)
-        cli_note("'answer %llu RESULT' or 'refuse %llu CODE MESSAGE' answers it",
+        cli_note("reply with 'answer %llu RESULT' or 'refuse %llu CODE MESSAGE'",
                  (unsigned long long)request->number, (unsigned long long)request->number);
     return true;
 }
@@ -55,9 +55,10 @@ static int tell(struct repl *repl, struct repl_request *request, dx_status statu
     if (status == DX_OK)
         return CLI_OK;
     if (status == DX_MISFIT && link)
-        return cli_fail(CLI_MISFIT, "the answer can't be sent: %s", dx_link_why(link)->phrase);
-    return cli_fail(CLI_USAGE, "the answer can't be sent: %s",
-                    status == DX_GONE ? "the peer no longer wants it" : dx_status_name(status));
+        return cli_fail(CLI_MISFIT, "cannot send the response: %s", dx_link_why(link)->phrase);
+    return cli_fail(CLI_USAGE, "cannot send the response: %s",
+                    status == DX_GONE ? "the peer has cancelled the request"
+                                      : dx_status_name(status));
 }
 
 int repl_answer(struct repl *repl, struct repl_request *request, const char *result) {
@@ -96,7 +97,7 @@ void repl_requests_end(struct repl *repl) {
     while (repl->requests) {
         if (link)
             (void)dx_link_refuse(link, repl->requests->event->request, DX_CODE_INTERNAL,
-                                 dx_str("nobody answered it"), dx_json_none());
+                                 dx_str("the request was not answered"), dx_json_none());
         remove_request(repl, repl->requests);
     }
 }

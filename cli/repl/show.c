@@ -91,7 +91,7 @@ void repl_show_withdrawn(uint64_t number) {
         cli_event_put(doc);
         return;
     }
-    cli_note("request %" PRIu64 " is no longer wanted", number);
+    cli_note("the peer has cancelled request %" PRIu64, number);
 }
 
 void repl_show_line(const struct repl *repl, const char *kind, dx_text line) {
@@ -196,12 +196,13 @@ int repl_show_methods(const struct repl *repl) {
     const dx_method *method;
     bool whole = cli_voice.json || table;
     if (!dx_protocol_method(protocol, 0))
-        cli_note("%s lists no messages: any may be sent", dx_protocol_facts_of(protocol)->name);
+        cli_note("%s does not define any methods: you can send any",
+                 dx_protocol_facts_of(protocol)->name);
     for (size_t i = 0; whole && (method = dx_protocol_method(protocol, i)); i++)
         if (method->from_host)
             put_method(method, table);
     whole = whole && (!table || cli_table_print(table, stdout, 0));
     cli_table_free(table);
     cli_flush();
-    return whole ? CLI_OK : cli_fail(CLI_NO_START, "no memory");
+    return whole ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
 }

@@ -342,7 +342,7 @@ static void keep(struct terminal *terminal, const char *line) {
     int number = terminal->history_path ? history_add(terminal->history_path, line) : 0;
     if (!number)
         return;
-    cli_note("the history can't be written, and is not kept: %s: %s", terminal->history_path,
+    cli_note("cannot write the history %s: %s (this session is not saved)", terminal->history_path,
              strerror(number));
     free(terminal->history_path);
     terminal->history_path = NULL;
@@ -395,7 +395,7 @@ static void do_line(struct terminal *terminal, const char *typed, size_t len) {
     uint64_t number;
     char *line = strndup(typed, len);
     if (!line) {
-        cli_fail(CLI_NO_START, "no memory");
+        cli_fail(CLI_NO_START, "out of memory");
         return;
     }
     line[strcspn(line, "\n")] = '\0';
@@ -429,7 +429,7 @@ int repl_run_terminal(struct repl *repl, bool with_history) {
     if (set_up(&terminal))
         read_lines(&terminal);
     else
-        code = cli_fail(CLI_NO_START, "the terminal can't be used");
+        code = cli_fail(CLI_NO_START, "cannot use the terminal");
     cli_flush();
     if (terminal.history)
         history_end(terminal.history);

@@ -57,13 +57,13 @@ static const char *copy_word(const char **in, char **out, bool *ret_plain) {
             quoted = true;
             *in = copy_quoted(*in, out);
             if (!*in)
-                return "a quote is not closed";
+                return "missing closing quote";
         } else {
             bool escaped = **in == '\\';
             quoted |= escaped;
             *in += escaped;
             if (!**in)
-                return "nothing follows the last backslash";
+                return "missing character after the last backslash";
             *(*out)++ = *(*in)++;
         }
     }
@@ -81,7 +81,7 @@ static const char *cut(const char *line, struct repl_words *words) {
         if (!*line)
             break;
         if (words->count == REPL_WORDS_MAX)
-            return "a line has at most 10000 words";
+            return "the line has more than 10000 words";
         words->at[words->count] = out;
         const char *why = copy_word(&line, &out, &plain);
         if (why)
@@ -101,7 +101,7 @@ const char *repl_words_read(const char *line, struct repl_words *ret_words) {
     size_t most = len / 2 + 1 < REPL_WORDS_MAX ? len / 2 + 1 : REPL_WORDS_MAX;
     struct repl_words words = {.room = malloc(len + 2)};
     words.at = malloc((most + 1) * sizeof *words.at);
-    const char *why = words.room && words.at ? cut(line, &words) : "no memory";
+    const char *why = words.room && words.at ? cut(line, &words) : "out of memory";
     if (why)
         repl_words_done(&words);
     else

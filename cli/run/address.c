@@ -14,9 +14,10 @@
 #define AT(member) offsetof(cli_run_options, member)
 
 const cli_option cli_run_table[] = {
-    {"name", 0, CLI_TEXT, "NAME", "which run (default)", AT(name)},
+    {"name", 0, CLI_TEXT, "NAME", "name of the run (default)", AT(name)},
     {"socket", 0, CLI_FILE, "PATH",
-     "where it is reached ($XDG_RUNTIME_DIR/duplex/NAME.sock, or in /tmp/duplex-UID)", AT(socket)},
+     "control socket of the run ($XDG_RUNTIME_DIR/duplex/NAME.sock, or in /tmp/duplex-UID)",
+     AT(socket)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -25,19 +26,19 @@ const cli_option cli_run_table[] = {
 static int check_folder(const char *folder, bool make) {
     struct stat stat_of;
     if (make && mkdir(folder, 0700) < 0 && errno != EEXIST)
-        return cli_fail(CLI_NO_START, "%s can't be made: %s", folder, strerror(errno));
+        return cli_fail(CLI_NO_START, "cannot create %s: %s", folder, strerror(errno));
     if (lstat(folder, &stat_of) < 0)
         return errno == ENOENT && !make
                    ? CLI_OK
-                   : cli_fail(CLI_NO_START, "%s can't be used: %s", folder, strerror(errno));
+                   : cli_fail(CLI_NO_START, "cannot use %s: %s", folder, strerror(errno));
     if (!S_ISDIR(stat_of.st_mode))
         return cli_fail(CLI_NO_START, "%s is not a folder", folder);
     if (stat_of.st_uid != geteuid())
-        return cli_fail(CLI_NO_START, "%s belongs to somebody else (user %lu)", folder,
+        return cli_fail(CLI_NO_START, "%s belongs to another user (uid %lu)", folder,
                         (unsigned long)stat_of.st_uid);
     if (stat_of.st_mode & 077)
-        return cli_fail(CLI_NO_START, "%s is open to others (mode %03o, expected 700)", folder,
-                        stat_of.st_mode & 0777);
+        return cli_fail(CLI_NO_START, "%s is accessible to other users (mode %03o, expected 700)",
+                        folder, stat_of.st_mode & 0777);
     return CLI_OK;
 }
 
@@ -51,7 +52,7 @@ int cli_address_find(const cli_run_options *options, bool make, cli_address *ret
     ret_address->socket.sun_family = AF_UNIX;
     if (!cli_is_name(run, strlen(run)))
         return cli_fail(CLI_USAGE,
-                        "--name: expected 1 to 64 letters, digits, '.', '_', '-', found '%s'", run);
+                        "--name: expected 1 to 64 letters, digits, '.', '_' or '-', got '%s'", run);
     if (options->socket) {
         int len = snprintf(room, size, "%s", options->socket);
         return len > 0 && (size_t)len < size
@@ -63,7 +64,7 @@ int cli_address_find(const cli_run_options *options, bool make, cli_address *ret
                   : snprintf(folder, sizeof folder, "/tmp/duplex-%lu", (unsigned long)geteuid());
     if ((size_t)len >= sizeof folder ||
         (size_t)snprintf(room, size, "%s/%s.sock", folder, run) >= size)
-        return cli_fail(CLI_USAGE, "the path of the socket is too long: pass --socket");
+        return cli_fail(CLI_USAGE, "the path of the control socket is too long: use --socket");
     return check_folder(folder, make);
 }
 

@@ -127,7 +127,7 @@ void config_flaw(struct reading *reading, const char *pointer, unsigned skip, co
     va_end(list);
     cli_place(reading->text, pointer, skip, &line, &column);
     cli_fail(CLI_USAGE, "%s:%zu:%zu: %s%s%s", reading->config->path, line, column, pointer,
-             pointer[0] ? ": " : "", len < 0 ? "no memory" : message);
+             pointer[0] ? ": " : "", len < 0 ? "out of memory" : message);
     if (len >= 0)
         free(message);
     reading->flawed = true;
@@ -137,7 +137,7 @@ bool config_fits(struct reading *reading, const char *part, const char *place, y
     char uri[80];
     char pointer[sizeof(struct entry) + sizeof(dx_misfit)];
     dx_schema *schema;
-    dx_misfit why = {.phrase = "no memory"};
+    dx_misfit why = {.phrase = "out of memory"};
     snprintf(uri, sizeof uri, "file:///config#/$defs/%s", part);
     dx_status status = dx_schemas_compile(reading->schemas, dx_str(uri), &schema, &why);
     if (status == DX_OK)
@@ -185,7 +185,7 @@ bool config_has_twice(struct reading *reading, const char *place, yyjson_val *ob
     yyjson_obj_foreach(object, i, max, key, value) {
         yyjson_val *first = yyjson_obj_getn(object, yyjson_get_str(key), yyjson_get_len(key));
         if (first != value)
-            return flaw_of_member(reading, place, key, 1, "stands twice");
+            return flaw_of_member(reading, place, key, 1, "duplicate key");
     }
     return false;
 }
@@ -201,19 +201,21 @@ static dx_protocol *remember(struct reading *reading, const char *name, dx_proto
     return protocol;
 }
 
-dx_protocol *config_protocol(struct reading *reading, const char *place, const char *name) {
+dx_protocol *config_protocol(struct reading *reading, const char *place, const char *name,
+                             const char **ret_source) {
     dx_protocol *protocol = NULL;
-    dx_misfit why = {.phrase = "no memory"};
+    dx_misfit why = {.phrase = "out of memory"};
     size_t len = strlen(name);
     bool is_file = strchr(name, '/') || (len > 5 && strcmp(name + len - 5, ".json") == 0);
     const char *full = is_file ? config_join(reading, reading->folder, name) : name;
     if (!full)
         return NULL;
+    *ret_source = full;
     for (struct config_protocol *row = reading->config->protocols; row; row = row->next)
         if (strcmp(row->name, full) == 0)
             return row->protocol;
     if (is_file && !(protocol = cli_protocol(full))) {
-        config_flaw(reading, place, 0, "%s can't be used", full);
+        config_flaw(reading, place, 0, "cannot use %s as a protocol", full);
         return NULL;
     }
     if (!is_file && dx_protocol_open(dx_str(name), NULL, &protocol, &why) != DX_OK) {
@@ -259,9 +261,9 @@ static const char *why_not(yyjson_val *value, bool named) {
     bool has_url = yyjson_obj_get(value, "url");
     bool has_command = yyjson_obj_get(value, "command");
     if ((type && strcmp(type, "stdio") != 0) || (!type && has_url && !has_command))
-        return "is reached over the network: left out";
+        return "is a remote server: skipped";
     if (yyjson_get_bool(yyjson_obj_get(value, "disabled")) && !named)
-        return "is disabled: left out";
+        return "is disabled: skipped";
     return NULL;
 }
 
@@ -290,10 +292,10 @@ static void note_unknown(struct reading *reading, yyjson_val *entries, char *con
                 continue;
             noted[count++] = yyjson_get_str(key);
             if (count == NOTED) {
-                note(reading, "many members", "mean nothing here");
+                note(reading, "more keys", "are unknown: ignored");
                 return;
             }
-            note(reading, yyjson_get_str(key), "means nothing here");
+            note(reading, yyjson_get_str(key), "is unknown: ignored");
         }
     }
 }
@@ -311,7 +313,7 @@ static void read_entry(struct reading *reading, const struct entry *entry, bool 
     }
     const char *reason = own ? NULL : why_not(entry->value, named);
     if (reason && named) {
-        config_flaw(reading, entry->place, 0, "it is reached over the network, and can't be run");
+        config_flaw(reading, entry->place, 0, "this is a remote server, which cannot be started");
     } else if (reason) {
         note(reading, entry->name, reason);
         return;
@@ -341,7 +343,7 @@ static int read_entries(struct reading *reading, const char *place, yyjson_val *
             continue;
         if (!cli_is_name(entry.name, len)) {
             flaw_of_member(reading, place, key, 0,
-                           "expected a name of 1 to 64 letters, digits, '.', '_', '-'");
+                           "expected a name of 1 to 64 letters, digits, '.', '_' or '-'");
             reading->config->flawed = true;
             continue;
         }
@@ -353,7 +355,7 @@ static int read_entries(struct reading *reading, const char *place, yyjson_val *
             same += yyjson_equals_strn(other, entry.name, len);
         if (same > 1) {
             if (first == value)
-                flaw_of_member(reading, place, key, 1, "stands twice");
+                flaw_of_member(reading, place, key, 1, "duplicate key");
             reading->config->flawed = true;
             continue;
         }
@@ -368,7 +370,7 @@ static int read_entries(struct reading *reading, const char *place, yyjson_val *
 static int check_names(const struct reading *reading, yyjson_val *entries, char *const *names) {
     for (; names && *names; names++)
         if (!yyjson_obj_get(entries, *names))
-            return cli_fail(CLI_USAGE, "%s: there is no peer '%s'", reading->config->path, *names);
+            return cli_fail(CLI_USAGE, "%s: no peer '%s'", reading->config->path, *names);
     return CLI_OK;
 }
 
@@ -379,7 +381,8 @@ static yyjson_val *find_servers(struct reading *reading, yyjson_val *root, const
     for (size_t i = 0; i < 3; i++) {
         yyjson_val *value = yyjson_ptr_get(root, places[i]);
         if (value && found) {
-            config_flaw(reading, places[i], 0, "%s is there, too: which is meant?", *ret_place);
+            config_flaw(reading, places[i], 0, "the file has %s, too: keep only one of them",
+                        *ret_place);
             return NULL;
         }
         if (!value)
@@ -404,7 +407,7 @@ static bool root_has_twice(struct reading *reading, yyjson_val *root) {
     yyjson_obj_foreach(root, i, max, key, value) {
         for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
             if (yyjson_equals_str(key, names[k]) && yyjson_obj_get(root, names[k]) != value)
-                return flaw_of_member(reading, "", key, 1, "stands twice");
+                return flaw_of_member(reading, "", key, 1, "duplicate key");
     }
     return false;
 }
@@ -423,11 +426,11 @@ static int read_root(struct reading *reading, char *const *names) {
         code = read_entries(reading, place, entries, own, names);
     cli_config *config = reading->config;
     if (reading->no_memory)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     if (code != CLI_OK || (config->flawed && names && *names))
         return code != CLI_OK ? code : CLI_USAGE;
     if (!config->count && !config->flawed)
-        return cli_fail(CLI_USAGE, "%s: there is no peer to run in it", config->path);
+        return cli_fail(CLI_USAGE, "%s: no peers to run", config->path);
     return config->count ? CLI_OK : CLI_USAGE;
 }
 
@@ -444,7 +447,7 @@ static int read_text(struct reading *reading, char **ret_text) {
     if (!text)
         return number == EFBIG
                    ? cli_fail(CLI_USAGE, "%s is longer than %d bytes", path, CONFIG_FILE_MAX)
-                   : cli_fail(CLI_USAGE, "%s can't be read: %s", path, strerror(number));
+                   : cli_fail(CLI_USAGE, "cannot read %s: %s", path, strerror(number));
     *ret_text = text;
     reading->text = (dx_text){text, len};
     return CLI_OK;
@@ -478,13 +481,13 @@ static int find_folder(struct reading *reading) {
     free(path);
     if (folder)
         reading->folder = config_copy(reading, folder, strlen(folder));
-    return reading->folder ? CLI_OK
-                           : cli_fail(CLI_USAGE, "%s can't be read: %s", reading->config->path,
-                                      strerror(number));
+    return reading->folder
+               ? CLI_OK
+               : cli_fail(CLI_USAGE, "cannot read %s: %s", reading->config->path, strerror(number));
 }
 
 static int prepare(struct reading *reading) {
-    dx_misfit why = {.phrase = "no memory"};
+    dx_misfit why = {.phrase = "out of memory"};
     reading->grammar = yyjson_read(grammar, sizeof grammar - 1, 0);
     if (reading->grammar && dx_schemas_new(NULL, &reading->schemas) == DX_OK &&
         dx_check_new(NULL, &reading->check) == DX_OK &&
@@ -500,11 +503,11 @@ static int check_sum(const struct reading *reading, const char *sum) {
     if (!sum)
         return CLI_OK;
     if (strlen(sum) != DX__SHA256_HEX || strspn(sum, "0123456789abcdefABCDEF") != DX__SHA256_HEX)
-        return cli_fail(CLI_USAGE, "--sha256: expected 64 hexadecimal digits, found '%s'", sum);
+        return cli_fail(CLI_USAGE, "--sha256: expected 64 hexadecimal digits, got '%s'", sum);
     dx__sha256(reading->text, found);
     if (strcasecmp(sum, found) == 0)
         return CLI_OK;
-    return cli_fail(CLI_USAGE, "%s has changed: its SHA-256 sum is %s", reading->config->path,
+    return cli_fail(CLI_USAGE, "%s has changed: its SHA-256 checksum is %s", reading->config->path,
                     found);
 }
 

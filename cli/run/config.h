@@ -23,7 +23,8 @@ typedef struct cli_config_peer {
     bool inherit_env;
     const char *cwd; /* NULL: ours */
     const char *protocol_name;
-    dx_protocol *protocol; /* the configuration's */
+    const char *protocol_source; /* the same, or the absolute path of its file */
+    dx_protocol *protocol;       /* the configuration's */
     dx_framing framing;
     const char
         *init; /* params of the first request of the handshake, as JSON; NULL: the protocol's */

@@ -1,10 +1,10 @@
 #include "cli/run/control.h"
 
-#include "cli/contact.h"
 #include "cli/say.h"
 #include "cli/wait.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +15,10 @@ enum { MESSAGE_MAX = (64 << 20) + 4096 };
 struct cli_control {
     dx_loop *loop;
     dx_link *link;
+    int fd; /* of the link */
     bool over;
     bool refused;
+    bool silent;   /* nothing is reported: somebody only asks in passing */
     char why[300]; /* it was refused, or broke */
 };
 
@@ -45,14 +47,16 @@ static void on_closed(dx_link *link, const dx_error *why, void *user) {
     dx_link_free(link);
 }
 
-static int no_run(const cli_address *address, int number) {
+static int no_run(const cli_address *address, int number, bool quiet) {
     const char *path = address->socket.sun_path;
+    if (quiet)
+        return CLI_NO_START;
     if (number != ENOENT && number != ECONNREFUSED)
-        return cli_fail(CLI_NO_START, "%s can't be reached: %s", path, strerror(number));
+        return cli_fail(CLI_NO_START, "cannot connect to %s: %s", path, strerror(number));
     if (address->given)
-        return cli_fail(CLI_NO_START, "there is no run at %s", path);
-    return cli_fail(CLI_NO_START, "there is no run named %s; 'duplex run' starts one",
-                    address->run);
+        return cli_fail(CLI_NO_START, "no run is listening at %s", path);
+    return cli_fail_hint(CLI_NO_START, "start one with 'duplex run --config FILE'",
+                         "no run named '%s'", address->run);
 }
 
 static dx_status open_link(cli_control *control, int fd, dx_error *error) {
@@ -62,25 +66,26 @@ static dx_status open_link(cli_control *control, int fd, dx_error *error) {
     config.on_event = on_event;
     config.on_closed = on_closed;
     config.user = control;
+    control->fd = fd;
     dx_status status = dx_loop_new(NULL, &control->loop, error);
     return status == DX_OK ? dx_link_open(control->loop, fd, fd, &config, &control->link, error)
                            : status;
 }
 
-int cli_control_open(const cli_run_options *options, cli_control **ret_control) {
+static int open_control(const cli_run_options *options, bool quiet, cli_control **ret_control) {
     cli_address address;
     pid_t pid;
     uid_t uid;
-    dx_error error = {.phrase = "no memory"};
+    dx_error error = {.phrase = "out of memory"};
     int code = cli_address_find(options, false, &address);
     if (code != CLI_OK)
         return code;
     int fd = cli_address_connect(&address, &pid, &uid);
     if (fd < 0)
-        return no_run(&address, errno);
+        return no_run(&address, errno, quiet);
     if (!cli_address_trusts(uid) && geteuid() != 0) {
         close(fd);
-        return cli_fail(CLI_NO_START, "%s belongs to somebody else (user %lu)",
+        return cli_fail(CLI_NO_START, "%s belongs to another user (uid %lu)",
                         address.socket.sun_path, (unsigned long)uid);
     }
     cli_control *control = calloc(1, sizeof *control);
@@ -92,6 +97,10 @@ int cli_control_open(const cli_run_options *options, cli_control **ret_control) 
     cli_catch_signals();
     *ret_control = control;
     return CLI_OK;
+}
+
+int cli_control_open(const cli_run_options *options, cli_control **ret_control) {
+    return open_control(options, false, ret_control);
 }
 
 void cli_control_close(cli_control *control) {
@@ -125,7 +134,7 @@ bool cli_control_ask(cli_control *control, const char *method, const char *param
         return true;
     }
     if (status != DX_OK)
-        cli_fail(CLI_USAGE, "%s can't be asked of the run: %s", method, dx_status_name(status));
+        cli_fail(CLI_USAGE, "cannot send '%s' to the run: %s", method, dx_status_name(status));
     return status == DX_OK;
 }
 
@@ -147,7 +156,7 @@ static int tell_refusal(const dx_event *event) {
     yyjson_val *added = cli_voice.json || detail ? NULL : yyjson_obj_get(data, "data");
     char *text = added ? yyjson_val_write(added, YYJSON_WRITE_NOFLAG, NULL) : NULL;
     int code = cli_fail_with(known ? (int)event->code : CLI_VIOLATION,
-                             message ? message : "the run refused", doc, more,
+                             message ? message : "the run refused the request", doc, more,
                              text ? dx_str(text) : dx_json_string(detail));
     free(text);
     yyjson_mut_doc_free(doc);
@@ -163,17 +172,17 @@ int cli_control_wait(cli_reply *reply, bool quiet) {
     if (reply->event && reply->event->outcome == DX_OUTCOME_RESULT)
         return CLI_OK;
     if (reply->event && reply->event->outcome == DX_OUTCOME_ERROR)
-        return tell_refusal(reply->event);
+        return control->silent ? CLI_REFUSED : tell_refusal(reply->event);
     if (!reply->lost)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     /* A reason may still be on its way behind the loss. */
     while (!control->over && !cli_interrupts())
         cli_wait(control->loop, DX_NEVER);
-    if (quiet && !control->why[0])
+    if (control->silent || (quiet && !control->why[0]))
         return CLI_ENDED;
     if (control->refused)
-        return cli_fail(CLI_NO_START, "the run can't be talked to: %s", control->why);
-    return cli_fail(CLI_ENDED, "the run ended before it answered%s%s", control->why[0] ? ": " : "",
+        return cli_fail(CLI_NO_START, "cannot talk to the run: %s", control->why);
+    return cli_fail(CLI_ENDED, "the run ended before it responded%s%s", control->why[0] ? ": " : "",
                     control->why);
 }
 
@@ -197,60 +206,81 @@ char *cli_control_name(const char *name) {
     return text;
 }
 
-/* duplex call and notify. */
+/* Attaching. */
 
-int cli_control_check(const cli_peer_options *options, char *const *command) {
-    const cli_option *tables[] = {cli_peer_table, cli_time_table, cli_progress_table};
-    if (command)
-        return cli_fail(CLI_USAGE, "--in and a command exclude each other");
-    for (size_t i = 0; i < 3; i++)
-        for (const cli_option *row = tables[i]; row->name; row++)
-            if (strcmp(row->name, "timeout") != 0 && strcmp(row->name, "total-timeout") != 0 &&
-                cli_is_set(row, options, NULL))
-                return cli_fail(CLI_USAGE, "--in and --%s exclude each other", row->name);
-    return CLI_OK;
-}
-
-/* Null is never, and nothing is what the peer has. */
-static void add_time(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *name, uint64_t ms) {
-    if (ms == CLI_NEVER)
-        yyjson_mut_obj_add_null(doc, root, name);
-    else if (ms)
-        yyjson_mut_obj_add_uint(doc, root, name, ms);
-}
-
-/* The run reads what is said to it as whoever gets it does. */
-static bool can_be_read(const char *params) {
-    yyjson_doc *doc = yyjson_read(params, strlen(params), 0);
-    bool good = doc;
-    yyjson_doc_free(doc);
-    return good;
-}
-
-int cli_control_say(cli_control *control, const char *peer, const char *verb, const char *method,
-                    const char *params, const cli_peer_options *options,
-                    void (*on_result)(const dx_event *event, void *user), void *user) {
-    cli_reply reply;
-    if (params && !can_be_read(params))
-        return cli_fail(CLI_USAGE, "%s can't be sent: %s", method,
-                        contact_why_not(method, DX_ERR_INVALID));
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
-    yyjson_mut_obj_add_str(doc, root, "name", peer);
-    yyjson_mut_obj_add_str(doc, root, "method", method);
-    add_time(doc, root, "timeoutMs", options->timeout_ms);
-    add_time(doc, root, "totalMs", options->total_ms);
-    if (params) /* digits stay as they are */
-        yyjson_mut_obj_add_val(doc, root, "params", yyjson_mut_raw(doc, params));
-    char *text = yyjson_mut_write(doc, 0, NULL);
-    yyjson_mut_doc_free(doc);
-    if (!text)
-        return cli_fail(CLI_USAGE, "%s can't be written as JSON", method);
-    int code = cli_control_call(control, verb, text, &reply);
-    free(text);
-    if (code == CLI_OK && on_result)
-        on_result(reply.event, user);
+int cli_control_attach(const cli_run_options *options, const char *peer, cli_attached *ret) {
+    cli_control *control;
+    cli_reply reply = {.done = false};
+    *ret = (cli_attached){.fd = -1};
+    int code = cli_control_open(options, &control);
+    if (code != CLI_OK)
+        return code;
+    /* The link closes its own descriptor. The run sends nothing after its response until we have
+     * said something, so the link has not read what is meant for others. */
+    int fd = fcntl(control->fd, F_DUPFD_CLOEXEC, 3);
+    char *params = cli_control_name(peer);
+    if (fd < 0 || !params)
+        code = cli_fail(CLI_NO_START, "cannot connect to '%s': %s", peer, strerror(errno));
+    else
+        code = cli_control_call(control, "attach", params, &reply);
+    if (code == CLI_OK) {
+        const char *protocol = yyjson_get_str(yyjson_obj_get(reply.event->value, "protocol"));
+        *ret = (cli_attached){
+            .fd = fd,
+            .pid = (pid_t)yyjson_get_int(yyjson_obj_get(reply.event->value, "pid")),
+            .protocol = protocol ? strdup(protocol) : NULL,
+        };
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    free(params);
     cli_reply_done(&reply);
+    cli_control_close(control);
+    if (code == CLI_OK && !ret->protocol) {
+        cli_attached_done(ret);
+        code = cli_fail(CLI_NO_START, "out of memory");
+    }
     return code;
+}
+
+void cli_attached_done(cli_attached *attached) {
+    if (attached->fd >= 0)
+        close(attached->fd);
+    free(attached->protocol);
+    *attached = (cli_attached){.fd = -1};
+}
+
+static yyjson_val *find_peer(yyjson_val *table, const char *name) {
+    size_t i;
+    size_t max;
+    yyjson_val *peer;
+    yyjson_val *peers = yyjson_obj_get(table, "peers");
+    yyjson_arr_foreach(peers, i, max, peer) {
+        if (yyjson_equals_str(yyjson_obj_get(peer, "name"), name))
+            return peer;
+    }
+    return NULL;
+}
+
+/* An older failure is not the reason for an end that was seen just now. */
+enum { JUST_NOW_MS = 5000 };
+
+char *cli_control_reason(const cli_run_options *options, const char *peer) {
+    cli_control *control;
+    cli_reply reply = {.done = false};
+    char *reason = NULL;
+    if (open_control(options, true, &control) != CLI_OK)
+        return strdup("the run has ended");
+    control->silent = true;
+    if (cli_control_ask(control, "ps", NULL, &reply) && cli_control_wait(&reply, true) == CLI_OK) {
+        yyjson_val *row = find_peer(reply.event->value, peer);
+        const char *why = yyjson_get_str(yyjson_obj_get(row, "lastFailure"));
+        bool is_new = yyjson_get_uint(yyjson_obj_get(row, "lastFailureMs")) < JUST_NOW_MS;
+        reason = strdup(why && is_new ? why : "it was stopped or restarted");
+    } else {
+        reason = strdup("the run has ended");
+    }
+    cli_reply_done(&reply);
+    cli_control_close(control);
+    return reason;
 }

@@ -37,8 +37,27 @@ bool cli_control_is_over(const cli_control *control);
 int cli_control_say(cli_control *control, const char *peer, const char *verb, const char *method,
                     const char *params, const cli_peer_options *options,
                     void (*on_result)(const dx_event *event, void *user), void *user);
-/* Options that say how a peer is started have no meaning there. CLI_OK, or told. */
-int cli_control_check(const cli_peer_options *options, char *const *command);
+/* Options that say how a peer is started have no meaning there, only those in `allowed`, which has
+ * a space before and after each name. CLI_OK, or reported. */
+int cli_control_check(const cli_peer_options *options, char *const *command, const char *allowed);
+/* For duplex call and notify, and for sessions with a peer of a run. */
+#define CLI_CALL_ALLOWED " timeout total-timeout "
+#define CLI_ATTACH_ALLOWED \
+    CLI_CALL_ALLOWED "start-timeout check show record progress reset-on-progress "
+
+/* A connection through the run to one of its peers, which speaks the peer's protocol in lines. The
+ * run answers the handshake with what the peer told it, so a client begins as with a peer of its
+ * own; requests of the peer are the run's to answer. */
+typedef struct cli_attached {
+    int fd;         /* -1: there is none (any more) */
+    pid_t pid;      /* of the peer */
+    char *protocol; /* by its name, or by the path of its document */
+} cli_attached;
+/* Waits until the peer is ready. CLI_OK, or an exit code; the error was reported. */
+int cli_control_attach(const cli_run_options *options, const char *peer, cli_attached *ret);
+void cli_attached_done(cli_attached *attached);
+/* Why that peer has ended, as far as the run knows; to be freed, or NULL. */
+char *cli_control_reason(const cli_run_options *options, const char *peer);
 
 /* {"name":NAME} as text, to be freed. */
 char *cli_control_name(const char *name);

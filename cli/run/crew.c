@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of the standard error is shown when a peer dies; how much a journal holds. */
-enum { TAIL_LINES = 10, TAIL_BYTES = 2000, LOG_MAX = 256 << 10 };
+/* How much of the standard error is shown when a peer dies. */
+enum { TAIL_LINES = 10, TAIL_BYTES = 2000 };
 
 /* Longer results and params are passed on as text and not checked: parsing and checking them would
  * keep the other peers of the run waiting. */
@@ -148,7 +148,7 @@ static void show(const struct crew_peer *peer, const char *why) {
     if (peer->state == DX_STATE_READY)
         fprintf(stderr, " (pid %ld)", (long)dx_supervisor_pid(peer->supervisor));
     if (peer->state == DX_STATE_BACKOFF)
-        fprintf(stderr, ", again in %llu ms", (unsigned long long)peer->pause_ms);
+        fprintf(stderr, ", restarting in %llu ms", (unsigned long long)peer->pause_ms);
     if (why[0]) {
         fputs(": ", stderr);
         put_text(why);
@@ -197,6 +197,10 @@ static void on_state(dx_supervisor *supervisor, dx_state state, const dx_error *
     char *last = peer->cut ? NULL : strstr(peer->why, "; stderr: ");
     if (last)
         *last = '\0';
+    if (is_dead(state) && peer->why[0]) {
+        memcpy(peer->failure, peer->why, sizeof peer->failure);
+        peer->failed_ms = now;
+    }
     if (state == DX_STATE_STARTING) {
         peer->cut = false;
         peer->began_ms = now;
@@ -237,16 +241,43 @@ static void fail_handshake(struct crew_peer *peer, const char *method, const cha
     dx_supervisor_fail(peer->supervisor, &error);
 }
 
+static size_t steps_of(const struct crew_peer *peer) {
+    const dx_step *steps = dx_protocol_facts_of(peer->config->protocol)->start;
+    size_t count = 0;
+    while (steps && steps[count].method)
+        count++;
+    return count;
+}
+
+static void forget_hello(struct crew_peer *peer) {
+    for (size_t i = 0; peer->hello && i < steps_of(peer); i++) {
+        free((void *)(uintptr_t)peer->hello[i].at);
+        peer->hello[i] = (dx_text){NULL, 0};
+    }
+}
+
+/* Clients that come later are answered with it. */
+static void keep_hello(struct crew_peer *peer, dx_text result) {
+    size_t index = (size_t)(peer->step - dx_protocol_facts_of(peer->config->protocol)->start);
+    char *copy = malloc(result.len + 1);
+    if (!copy)
+        return;
+    memcpy(copy, result.at, result.len);
+    free((void *)(uintptr_t)peer->hello[index].at);
+    peer->hello[index] = (dx_text){copy, result.len};
+}
+
 static void on_step_done(dx_link *link, const dx_event *event, void *user) {
     struct crew_peer *peer = user;
     if (peer->state != DX_STATE_STARTING || event->outcome == DX_OUTCOME_LOST)
         return; /* how it ended is told when it has */
     if (event->outcome != DX_OUTCOME_RESULT) {
         char *why = contact_describe(event, "startMs");
-        fail_handshake(peer, peer->step->method, why ? why : "no memory");
+        fail_handshake(peer, peer->step->method, why ? why : "out of memory");
         free(why);
         return;
     }
+    keep_hello(peer, event->body);
     peer->step++;
     take_steps(peer, link);
 }
@@ -279,6 +310,7 @@ static void on_start(dx_supervisor *supervisor, dx_link *link, void *user) {
     struct crew_peer *peer = user;
     peer->pids[dx_supervisor_incarnation(supervisor) % 8] = dx_supervisor_pid(supervisor);
     peer->step = dx_protocol_facts_of(peer->config->protocol)->start;
+    forget_hello(peer);
     take_steps(peer, link);
 }
 
@@ -294,6 +326,8 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
     char line[300];
     if (event->kind == DX_EVENT_REQUEST) {
         contact_answer(peer->config->protocol, link, event);
+    } else if (event->kind == DX_EVENT_NOTIFICATION) {
+        peer->crew->on_notification(peer, event, peer->crew->user);
     } else if (event->kind == DX_EVENT_VIOLATION) {
         snprintf(line, sizeof line, "violation: %s", event->error.phrase);
         write_limited(peer, true, dx_str(line));
@@ -310,7 +344,7 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
 /* Birth and death. */
 
 static int open_recorder(struct crew_peer *peer) {
-    dx_error error = {.phrase = "the trace can't be written"};
+    dx_error error = {.phrase = "cannot write the trace"};
     dx_recorder_config config = dx_recorder_defaults(peer->config->record);
     if (!peer->config->record || cli_recorder_open(&config, &peer->recorder, &error) == DX_OK)
         return CLI_OK;
@@ -400,7 +434,7 @@ int crew_open(struct crew *crew, const cli_config *config) {
     crew->seq = 1;
     crew->limiter = dx__log_limiter_new(crew->loop, on_summary, crew);
     if (!crew->peers || !crew->limiter)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     for (size_t i = 0; i < config->count; i++) {
         struct crew_peer *peer = &crew->peers[i];
         const cli_config_peer *given = &config->peers[i];
@@ -408,16 +442,17 @@ int crew_open(struct crew *crew, const cli_config *config) {
         crew->count++;
         peer->journal.max = given->log_max  ? given->log_max
                             : crew->log_max ? crew->log_max
-                                            : LOG_MAX;
-        if (!masks_init(&peer->masks, (const char *const *)given->argv,
-                        (const char *const *)given->env))
-            return cli_fail(CLI_NO_START, "no memory");
+                                            : SIZE_MAX;
+        peer->hello = calloc(steps_of(peer) + 1, sizeof *peer->hello);
+        if (!peer->hello || !masks_init(&peer->masks, (const char *const *)given->argv,
+                                        (const char *const *)given->env))
+            return cli_fail(CLI_NO_START, "out of memory");
         int code = open_recorder(peer);
         if (code != CLI_OK)
             return code;
         dx_supervisor_config made = configure(peer);
         if (dx_supervisor_new(crew->loop, &made, &peer->supervisor) != DX_OK)
-            return cli_fail(CLI_NO_START, "no memory");
+            return cli_fail(CLI_NO_START, "out of memory");
     }
     return CLI_OK;
 }
@@ -429,6 +464,8 @@ void crew_done(struct crew *crew) {
         dx_supervisor_free(peer->supervisor);
         cli_record_close(peer->recorder);
         journal_done(&peer->journal);
+        forget_hello(peer);
+        free(peer->hello);
         masks_done(&peer->masks);
     }
     free(crew->peers);

@@ -18,6 +18,7 @@ struct crew_peer {
     struct journal journal;
     struct masks masks;
     const dx_step *step; /* of the handshake, at hand */
+    dx_text *hello;      /* the result of each step of the handshake; absent until it came */
     dx_state state;
     bool again;                              /* to be started as soon as it stops */
     bool halting;                            /* was told to stop, and not yet to start again */
@@ -29,6 +30,8 @@ struct crew_peer {
     uint64_t calls;                          /* that others made through us */
     pid_t pids[8];                           /* of the last incarnations */
     char why[sizeof((dx_error *)0)->phrase]; /* what led to the state; "" if nothing bad did */
+    char failure[sizeof((dx_error *)0)->phrase]; /* why it last died or could not start, or "" … */
+    uint64_t failed_ms;                          /* … and when, by the loop's clock */
 };
 
 struct crew {
@@ -38,9 +41,11 @@ struct crew {
     size_t count;
     uint64_t seq;      /* of the next line */
     uint64_t start_ms; /* for those that have none of their own; 0: the library's */
-    uint64_t log_max;  /* likewise, for their journals */
+    uint64_t
+        log_max; /* bytes of a journal, for those that have no limit of their own; 0: no limit */
     bool leaving;
     void (*on_state)(struct crew_peer *peer, void *user); /* after it was shown */
+    void (*on_notification)(struct crew_peer *peer, const dx_event *event, void *user);
     void *user;
 };
 

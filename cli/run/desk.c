@@ -1,6 +1,7 @@
 #include "cli/run/desk.h"
 
 #include "cli/run/errand.h"
+#include "cli/run/relay.h"
 #include "cli/say.h"
 
 #include <errno.h>
@@ -28,8 +29,7 @@ static struct crew_peer *peer_of(struct desk_client *client, const dx_event *eve
     struct crew_peer *peer =
         crew_find(client->desk->crew, yyjson_get_str(name), yyjson_get_len(name));
     if (!peer)
-        desk_refuse(client, event, CLI_USAGE, "there is no peer '%.64s' in this run",
-                    yyjson_get_str(name));
+        desk_refuse(client, event, CLI_USAGE, "no peer '%.64s' in this run", yyjson_get_str(name));
     return peer;
 }
 
@@ -43,7 +43,7 @@ static struct crew_peer *message_of(struct desk_client *client, const dx_event *
     yyjson_val *params = yyjson_obj_get(event->value, "params");
     const char *flaw = NULL;
     if (!yyjson_is_str(method) || strlen(yyjson_get_str(method)) != yyjson_get_len(method))
-        flaw = "method: expected a text";
+        flaw = "method: expected a string";
     else if (params && !yyjson_is_obj(params) && !yyjson_is_arr(params))
         flaw = "params: expected an object or an array";
     else if (!is_time(yyjson_obj_get(event->value, "timeoutMs")) ||
@@ -102,6 +102,15 @@ static void on_call(dx_link *link, const dx_event *event, void *user) {
         errand_call(errand);
 }
 
+static void on_attach(dx_link *link, const dx_event *event, void *user) {
+    struct desk_client *client = user;
+    struct crew_peer *peer = peer_of(client, event);
+    struct errand *errand = peer ? errand_new(client, ERRAND_ATTACH, peer) : NULL;
+    (void)link;
+    if (errand)
+        errand_attach(errand);
+}
+
 static void on_notify(dx_link *link, const dx_event *event, void *user) {
     struct desk_client *client = user;
     struct crew_peer *peer = message_of(client, event);
@@ -112,7 +121,7 @@ static void on_notify(dx_link *link, const dx_event *event, void *user) {
     dx_text text = dx_rpc_member(event->body, dx_str("params"));
     dx_link *to = crew_is_ready(peer) ? dx_supervisor_link(peer->supervisor) : NULL;
     if (!to) {
-        desk_refuse(client, event, CLI_NO_START, "%s is not there: %s", peer->config->name,
+        desk_refuse(client, event, CLI_NO_START, "%s is not running: %s", peer->config->name,
                     dx_state_name(peer->state));
         return;
     }
@@ -125,7 +134,7 @@ static void on_notify(dx_link *link, const dx_event *event, void *user) {
                     status == DX_MISFIT   ? CLI_MISFIT
                     : status == DX_CLOSED ? CLI_ENDED
                                           : CLI_USAGE,
-                    "%.200s can't be sent: %s", method,
+                    "cannot send %.200s: %s", method,
                     status == DX_MISFIT ? dx_link_why(to)->phrase : dx_status_name(status));
 }
 
@@ -135,7 +144,7 @@ static void begin(struct desk_client *client, const dx_event *event, bool again)
     if (!peer)
         return;
     if (peer->crew->leaving) {
-        desk_refuse(client, event, CLI_ENDED, "the run is about to end");
+        desk_refuse(client, event, CLI_ENDED, "the run is shutting down");
         return;
     }
     if (!again && crew_is_well(peer)) {
@@ -178,7 +187,7 @@ static void on_stop(dx_link *link, const dx_event *event, void *user) {
     for (struct errand *errand = client->desk->errands; errand; errand = next) {
         next = errand->next;
         if (errand->peer == peer && (errand->kind == ERRAND_START || errand->kind == ERRAND_WAIT))
-            errand_fail(errand, CLI_NO_START, "%s was told to stop", peer->config->name);
+            errand_fail(errand, CLI_NO_START, "%s was stopped", peer->config->name);
     }
     if (is_down(peer))
         desk_reply(client, event, dx_json_text("null", 4));
@@ -195,9 +204,9 @@ static void on_down(dx_link *link, const dx_event *event, void *user) {
 }
 
 static const dx_handler handlers[] = {
-    {"ps", on_ps},         {"logs", on_logs},       {"call", on_call},
-    {"notify", on_notify}, {"restart", on_restart}, {"start", on_start},
-    {"stop", on_stop},     {"down", on_down},       {NULL, NULL},
+    {"ps", on_ps},           {"logs", on_logs},   {"call", on_call}, {"notify", on_notify},
+    {"restart", on_restart}, {"start", on_start}, {"stop", on_stop}, {"down", on_down},
+    {"attach", on_attach},   {NULL, NULL},
 };
 
 /* Who asks. */
@@ -220,7 +229,7 @@ static void forget(struct desk_client *client) {
     free(client);
 }
 
-static void on_closed(dx_link *link, const dx_error *why, void *user) {
+void desk_on_closed(dx_link *link, const dx_error *why, void *user) {
     (void)link;
     (void)why;
     forget(user);
@@ -252,14 +261,14 @@ static bool open_client(struct desk *desk, dx_loop *loop, int fd) {
     struct desk_client *client = calloc(1, sizeof *client);
     if (!client)
         return false;
-    *client = (struct desk_client){.desk = desk};
+    *client = (struct desk_client){.desk = desk, .fd = fd};
     dx_link_config config = dx_link_defaults(DX_FRAMING_LINE, DX_SIDE_PLUGIN);
     config.peer.message_max = MESSAGE_MAX;
     config.peer.requests_max = DESK_PENDING_MAX;
     config.peer.stall_ms = DESK_UNREAD_MS;
     config.handlers = handlers;
     config.on_event = on_event;
-    config.on_closed = on_closed;
+    config.on_closed = desk_on_closed;
     config.user = client;
     if (dx_link_open(loop, fd, fd, &config, &client->link, NULL) != DX_OK) {
         free(client);
@@ -275,9 +284,9 @@ static void on_connect(dx_listener *listener, int fd, void *user) {
     struct desk *desk = user;
     (void)listener;
     if (desk->client_count >= DESK_CLIENTS_MAX)
-        turn_away(fd, "too many others ask at the same time");
+        turn_away(fd, "too many clients are connected");
     else if (!open_client(desk, desk->crew->loop, fd))
-        turn_away(fd, "no memory");
+        turn_away(fd, "out of memory");
 }
 
 static void on_refused(dx_listener *listener, const char *why, void *user) {
@@ -314,25 +323,24 @@ static int clear_way(const cli_address *address) {
     pid_t pid;
     uid_t uid;
     if (lstat(path, &stat_of) < 0)
-        return errno == ENOENT
-                   ? CLI_OK
-                   : cli_fail(CLI_NO_START, "%s can't be used: %s", path, strerror(errno));
+        return errno == ENOENT ? CLI_OK
+                               : cli_fail(CLI_NO_START, "cannot use %s: %s", path, strerror(errno));
     if (!S_ISSOCK(stat_of.st_mode))
-        return cli_fail(CLI_NO_START, "%s is there, and is no socket", path);
+        return cli_fail(CLI_NO_START, "%s exists and is not a socket", path);
     int fd = cli_address_connect(address, &pid, &uid);
     if (fd >= 0) {
         close(fd);
-        return cli_fail(CLI_NO_START, "a run named %s is already there (pid %ld)", address->run,
+        return cli_fail(CLI_NO_START, "a run named '%s' is already running (pid %ld)", address->run,
                         (long)pid);
     }
     if (errno != ECONNREFUSED || unlink(path) < 0)
-        return cli_fail(CLI_NO_START, "%s can't be replaced: %s", path, strerror(errno));
+        return cli_fail(CLI_NO_START, "cannot replace %s: %s", path, strerror(errno));
     return CLI_OK;
 }
 
 int desk_open(struct desk *desk, dx_loop *loop) {
     char address[sizeof desk->address.socket.sun_path + 8];
-    dx_error error = {.phrase = "no memory"};
+    dx_error error = {.phrase = "out of memory"};
     dx_listener_config config = {.on_connect = on_connect,
                                  .on_refused = on_refused,
                                  .user = desk,
@@ -340,7 +348,7 @@ int desk_open(struct desk *desk, dx_loop *loop) {
     snprintf(address, sizeof address, "unix:%s", desk->address.socket.sun_path);
     int lock = lock_folder(&desk->address);
     if (lock < 0)
-        return cli_fail(CLI_NO_START, "the folder of %s can't be used: %s",
+        return cli_fail(CLI_NO_START, "cannot use the folder of %s: %s",
                         desk->address.socket.sun_path, strerror(errno));
     int code = clear_way(&desk->address);
     if (code == CLI_OK &&
@@ -360,6 +368,22 @@ void desk_on_state(struct crew_peer *peer, void *user) {
         if (errand->peer == peer)
             errand_on_state(errand);
     }
+    if (!crew_is_ready(peer))
+        relay_close(desk, peer);
+}
+
+void desk_on_notification(struct crew_peer *peer, const dx_event *event, void *user) {
+    relay_notify(user, peer, event);
+}
+
+/* The client has asked to be attached, and its peer was ready; by now it may have ended. */
+static void attach(struct errand *errand) {
+    if (crew_is_ready(errand->peer)) {
+        relay_open(errand);
+    } else {
+        errand->kind = ERRAND_ATTACH;
+        errand_attach(errand);
+    }
 }
 
 void desk_tend(struct desk *desk) {
@@ -369,6 +393,11 @@ void desk_tend(struct desk *desk) {
         next_client = client->next;
         if (client->cut)
             forget(client);
+    }
+    for (struct errand *errand = desk->errands; errand; errand = next) {
+        next = errand->next;
+        if (errand->kind == ERRAND_SWITCH)
+            attach(errand);
     }
     for (struct errand *errand = desk->errands; errand; errand = next) {
         next = errand->next;

@@ -18,15 +18,17 @@ struct desk {
     size_t client_count;
     struct errand *errands; /* what can't be answered at once, in order */
     struct errand **errands_end;
-    bool down; /* somebody has asked for the end */
+    uint64_t last_token; /* counts the progress tokens of relayed calls */
+    bool down;           /* somebody has asked for the end */
 };
 
 /* Listens. A run that is there already is CLI_NO_START; told, like all that goes wrong. */
 int desk_open(struct desk *desk, dx_loop *loop);
 /* To be called when the loop has done its turn. */
 void desk_tend(struct desk *desk);
-/* The state of a peer has changed; user is the desk. */
+/* The state of a peer has changed, or it has sent a notification; user is the desk. */
 void desk_on_state(struct crew_peer *peer, void *user);
+void desk_on_notification(struct crew_peer *peer, const dx_event *event, void *user);
 /* Nobody is let in any more, and who waits for the end is told of it. */
 void desk_close(struct desk *desk);
 void desk_done(struct desk *desk);

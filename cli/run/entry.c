@@ -58,7 +58,7 @@ static void place_program(struct reading *reading, const struct entry *entry,
     if (reading->flawed || !program)
         return;
     if (!program[0])
-        config_flaw(reading, spot_of(entry, "command").at, 0, "the program has no name");
+        config_flaw(reading, spot_of(entry, "command").at, 0, "the program's name is empty");
     else if (strchr(program, '/'))
         peer->argv[0] = config_join(reading, reading->folder, program);
 }
@@ -74,7 +74,7 @@ static void take_command(struct reading *reading, const struct entry *entry,
         return;
     if (yyjson_is_arr(command) && args) {
         config_flaw(reading, spot_of(entry, "args").at, 0,
-                    "expected none, since the command is an array of all its words");
+                    "cannot be used together with a \"command\" that is an array");
         return;
     }
     if (yyjson_is_arr(command))
@@ -132,7 +132,7 @@ static void take_env(struct reading *reading, const struct entry *entry, cli_con
         size_t len = yyjson_get_len(key);
         struct spot spot = place;
         if (!len || len > 200 || strlen(name) != len || strpbrk(name, "=~/")) {
-            config_flaw(reading, place.at, 0, "'%.200s' can't be the name of a variable", name);
+            config_flaw(reading, place.at, 0, "'%.200s' is not a valid variable name", name);
             return;
         }
         snprintf(spot.at, sizeof spot.at, "%.200s/%.200s", place.at, name);
@@ -175,7 +175,7 @@ static char *read_env_file(struct reading *reading, const char *place, const cha
     if (!text && errno == EFBIG)
         config_flaw(reading, place, 0, "%s is longer than %d bytes", path, CONFIG_FILE_MAX);
     else if (!text)
-        config_flaw(reading, place, 0, "%s can't be read: %s", path, strerror(errno));
+        config_flaw(reading, place, 0, "cannot read %s: %s", path, strerror(errno));
     if (stream)
         fclose(stream);
     return text;
@@ -220,7 +220,8 @@ static bool take_all(struct reading *reading, const struct entry *entry, cli_con
         room += CONFIG_ENV_MAX;
     peer->env = config_alloc(reading, room * sizeof *peer->env);
     peer->protocol_name = protocol;
-    peer->protocol = config_protocol(reading, spot_of(entry, "protocol").at, protocol);
+    peer->protocol =
+        config_protocol(reading, spot_of(entry, "protocol").at, protocol, &peer->protocol_source);
     if (!peer->env || !peer->protocol)
         return false;
     peer->framing = dx_protocol_facts_of(peer->protocol)->framing;
@@ -233,7 +234,7 @@ static bool take_all(struct reading *reading, const struct entry *entry, cli_con
 
 bool config_entry_mcp(struct reading *reading, const struct entry *entry, cli_config_peer *peer) {
     if (!yyjson_obj_get(entry->value, "command")) {
-        config_flaw(reading, entry->place, 0, "the member \"command\" is missing");
+        config_flaw(reading, entry->place, 0, "missing \"command\"");
         return false;
     }
     peer->timeout_ms = number_of(entry, "timeout");
@@ -247,7 +248,7 @@ static void check_ping(struct reading *reading, const struct entry *entry,
         return;
     const dx_method *method = dx_protocol_find(peer->protocol, dx_str(peer->ping));
     if (!method || !method->from_host || method->notification)
-        config_flaw(reading, spot_of(entry, "ping").at, 0, "%s has no request of that name",
+        config_flaw(reading, spot_of(entry, "ping").at, 0, "%s has no such request",
                     peer->protocol_name);
 }
 
@@ -259,8 +260,8 @@ static void take_record(struct reading *reading, const struct entry *entry, cli_
     const cli_config *config = reading->config;
     for (size_t i = 0; peer->record && i < config->count; i++)
         if (config->peers[i].record && strcmp(config->peers[i].record, peer->record) == 0)
-            config_flaw(reading, spot_of(entry, "record").at, 0, "%s is recorded there, too",
-                        config->peers[i].name);
+            config_flaw(reading, spot_of(entry, "record").at, 0,
+                        "'%s' already records to this file", config->peers[i].name);
 }
 
 static dx_restart restart_of(const struct entry *entry) {
@@ -276,8 +277,8 @@ static void take_init(struct reading *reading, const struct entry *entry, cli_co
     if (!init)
         return;
     if (!dx_protocol_facts_of(peer->protocol)->start)
-        config_flaw(reading, spot_of(entry, "init").at, 0,
-                    "%s has no handshake that this could be for", peer->protocol_name);
+        config_flaw(reading, spot_of(entry, "init").at, 0, "%s has no handshake",
+                    peer->protocol_name);
     peer->init = text ? config_copy(reading, text, strlen(text)) : NULL;
     reading->no_memory |= !text;
     free(text);

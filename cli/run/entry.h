@@ -40,8 +40,10 @@ bool config_has_twice(struct reading *reading, const char *place, yyjson_val *ob
 /* The text of a string with its variables replaced; NULL if that was told. */
 const char *config_expand(struct reading *reading, const char *place, yyjson_val *string);
 
-/* A protocol by its name, or by a file beside the configuration. NULL if that was told. */
-dx_protocol *config_protocol(struct reading *reading, const char *place, const char *name);
+/* A protocol by its name, or by a file beside the configuration: *ret_source is its name or that
+ * file's absolute path. NULL if that was told. */
+dx_protocol *config_protocol(struct reading *reading, const char *place, const char *name,
+                             const char **ret_source);
 
 /* Reads one entry. False if it is flawed. */
 bool config_entry_own(struct reading *reading, const struct entry *entry, cli_config_peer *peer);

@@ -25,13 +25,14 @@ struct errand *errand_new(struct desk_client *client, enum errand_kind kind,
     return errand;
 }
 
-static void errand_free(struct errand *errand) {
+void errand_free(struct errand *errand) {
     *errand->place = errand->next;
     if (errand->next)
         errand->next->place = errand->place;
     else
         errand->desk->errands_end = errand->place;
     dx_event_free(errand->event);
+    free(errand->token);
     free(errand);
 }
 
@@ -41,7 +42,7 @@ void desk_reply(struct desk_client *client, const dx_event *event, dx_json resul
     if (status == DX_BUSY)
         client->cut = true;
     else if (status != DX_OK)
-        desk_refuse(client, event, CLI_VIOLATION, "the answer can't be sent: %s",
+        desk_refuse(client, event, CLI_VIOLATION, "cannot send the response: %s",
                     dx_status_name(status));
 }
 
@@ -59,7 +60,7 @@ static void refuse_with(struct desk_client *client, const dx_event *event, int c
         client->cut = true;
     else if (status < 0) /* he shall not wait for ever because of a text that can't be sent */
         (void)dx_link_refuse(client->link, event->request, code,
-                             dx_str("what went wrong can't be told"), dx_json_none());
+                             dx_str("the error message cannot be sent"), dx_json_none());
 }
 
 void desk_refuse(struct desk_client *client, const dx_event *event, int code, const char *format,
@@ -110,8 +111,8 @@ static void tell_outcome(struct errand *errand, const dx_event *event, const cha
     if (last)
         *last = '\0';
     if (asprintf(&message, "%s: %s%s", method,
-                 code == CLI_ENDED ? "the peer ended before it answered: " : "",
-                 why ? why : "no memory") < 0)
+                 code == CLI_ENDED ? "the peer ended before it responded: " : "",
+                 why ? why : "out of memory") < 0)
         message = NULL;
     if (tail)
         yyjson_mut_obj_add_strn(doc, data, "detail", tail, len);
@@ -123,7 +124,7 @@ static void tell_outcome(struct errand *errand, const dx_event *event, const cha
         if (more)
             yyjson_mut_obj_add_val(doc, data, "data", yyjson_val_mut_copy(doc, more));
     }
-    refuse_with(errand->client, errand->event, code, message ? message : "no memory", data);
+    refuse_with(errand->client, errand->event, code, message ? message : "out of memory", data);
     yyjson_mut_doc_free(doc);
     free(message);
     free(why);
@@ -166,20 +167,27 @@ static void make_call(struct errand *errand) {
     errand->peer->calls++;
     errand->kind = ERRAND_CALL;
     if (status != DX_OK)
-        errand_fail(errand, code_of(status), "%.200s can't be sent: %s", yyjson_get_str(method),
+        errand_fail(errand, code_of(status), "cannot send %.200s: %s", yyjson_get_str(method),
                     status == DX_MISFIT ? dx_link_why(link)->phrase
                                         : contact_why_not(yyjson_get_str(method), status));
 }
 
 static void fail_absent(struct errand *errand) {
     const struct crew_peer *peer = errand->peer;
-    errand_fail(errand, CLI_NO_START, "%s is not there: %s%s%s", peer->config->name,
+    errand_fail(errand, CLI_NO_START, "%s is not running: %s%s%s", peer->config->name,
                 dx_state_name(peer->state), peer->why[0] ? ", " : "", peer->why);
 }
 
 void errand_call(struct errand *errand) {
     if (crew_is_ready(errand->peer))
         make_call(errand);
+    else if (!crew_is_coming(errand->peer))
+        fail_absent(errand);
+}
+
+void errand_attach(struct errand *errand) {
+    if (crew_is_ready(errand->peer))
+        errand->kind = ERRAND_SWITCH;
     else if (!crew_is_coming(errand->peer))
         fail_absent(errand);
 }
@@ -193,6 +201,9 @@ void errand_on_state(struct errand *errand) {
     switch (errand->kind) {
     case ERRAND_WAIT:
         errand_call(errand);
+        break;
+    case ERRAND_ATTACH:
+        errand_attach(errand);
         break;
     case ERRAND_START:
         if (crew_is_ready(peer) && run >= errand->run)

@@ -8,16 +8,22 @@ struct desk_client {
     struct desk_client *next;
     struct desk *desk;
     dx_link *link;
-    bool cut; /* he is to go when the turn is over */
+    int fd;                 /* of the link */
+    struct crew_peer *peer; /* relayed to it; NULL: the client talks to the run */
+    bool has_spoken;        /* … and has begun to talk */
+    bool cut;               /* to be disconnected when the turn is over */
 };
 
 enum errand_kind {
-    ERRAND_WAIT,  /* a call whose peer is not ready yet */
-    ERRAND_CALL,  /* one that was made */
-    ERRAND_START, /* until a peer is ready */
-    ERRAND_STOP,  /* until it is not there any more */
-    ERRAND_LOGS,  /* until there is a line */
-    ERRAND_DOWN   /* until all is over */
+    ERRAND_WAIT,   /* a call whose peer is not ready yet */
+    ERRAND_CALL,   /* one that was made */
+    ERRAND_START,  /* until a peer is ready */
+    ERRAND_STOP,   /* until it is not there any more */
+    ERRAND_LOGS,   /* until there is a line */
+    ERRAND_DOWN,   /* until all is over */
+    ERRAND_ATTACH, /* until its peer is ready … */
+    ERRAND_SWITCH, /* … and the turn is over: then relay_open() is due */
+    ERRAND_OVER    /* a relayed call that was lost with its peer */
 };
 
 struct errand {
@@ -31,6 +37,7 @@ struct errand {
     unsigned run;               /* ERRAND_START: from this incarnation on */
     uint64_t from;              /* ERRAND_LOGS: from this line on */
     dx_call call;
+    char *token; /* a relayed call: the client's progress token as JSON, or NULL */
 };
 
 /* The request at hand becomes one; NULL: no memory, and it is answered with an error. */
@@ -40,6 +47,8 @@ struct errand *errand_new(struct desk_client *client, enum errand_kind kind,
 void errand_reply(struct errand *errand, dx_json result);
 void errand_fail(struct errand *errand, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Without an answer of ours. */
+void errand_free(struct errand *errand);
 /* He who asked is gone. */
 void errand_abandon(struct errand *errand);
 /* The answer to what needs no errand. */
@@ -49,8 +58,13 @@ void desk_reply(struct desk_client *client, const dx_event *event, dx_json resul
 
 /* duplex call --in: makes the call, or lets it wait for its peer. */
 void errand_call(struct errand *errand);
+/* The connection is to be relayed to its peer, now or when that is ready. */
+void errand_attach(struct errand *errand);
 /* The state of its peer has changed. */
 void errand_on_state(struct errand *errand);
+
+/* The connection of a client is over; user is the client. */
+void desk_on_closed(dx_link *link, const dx_error *why, void *user);
 
 /* The two answers that tell most. To be freed; NULL: no memory. */
 yyjson_mut_doc *desk_table(const struct desk *desk);

@@ -37,8 +37,7 @@ static dx_text value_of(struct reading *reading, const char *place, dx_text whol
         name.len = (size_t)(other - name.at);
     }
     if (!is_identifier(name)) {
-        config_flaw(reading, place, 0, "${%.*s} is no variable that is known here", (int)whole.len,
-                    whole.at);
+        config_flaw(reading, place, 0, "unknown variable ${%.*s}", (int)whole.len, whole.at);
         return absent;
     }
     const char *value = environment(reading, name);
@@ -62,7 +61,7 @@ static bool add_piece(struct reading *reading, const char *place, dx_text text, 
     } else if (left > 1 && memcmp(from, "${", 2) == 0) {
         const char *end = memchr(from, '}', left);
         if (!end) {
-            config_flaw(reading, place, 0, "a variable begins with ${ and does not end with }");
+            config_flaw(reading, place, 0, "missing } after ${");
             return false;
         }
         used = (size_t)(end - from) + 1;
@@ -76,7 +75,7 @@ static bool add_piece(struct reading *reading, const char *place, dx_text text, 
     *at += used;
     dx_status status = dx_buf_append(buf, piece.at, piece.len);
     if (status == DX_ERR_LIMIT)
-        config_flaw(reading, place, 0, "longer than %d bytes", CONFIG_TEXT_MAX);
+        config_flaw(reading, place, 0, "the value is longer than %d bytes", CONFIG_TEXT_MAX);
     reading->no_memory |= status == DX_ERR_NOMEM;
     return status == DX_OK;
 }
@@ -87,7 +86,7 @@ const char *config_expand(struct reading *reading, const char *place, yyjson_val
     dx_buf buf;
     size_t at = 0;
     if (memchr(text.at, '\0', text.len)) {
-        config_flaw(reading, place, 0, "a text with a NUL in it can't be handed on");
+        config_flaw(reading, place, 0, "the value contains a NUL character");
         return NULL;
     }
     dx_buf_init(&buf, CONFIG_TEXT_MAX, NULL);

@@ -1,4 +1,5 @@
 /* What a run tells about its peers: where they stand, and what they wrote. */
+#include "cli/bench/toll.h"
 #include "cli/run/errand.h"
 
 #include <stdlib.h>
@@ -15,7 +16,8 @@ static yyjson_mut_doc *new_doc(yyjson_mut_val **ret_root) {
     return doc;
 }
 
-static void add_peer(yyjson_mut_doc *doc, yyjson_mut_val *row, const struct crew_peer *peer) {
+static void add_peer(yyjson_mut_doc *doc, yyjson_mut_val *row, const struct crew_peer *peer,
+                     uint64_t memory) {
     pid_t pid = dx_supervisor_pid(peer->supervisor);
     uint64_t now = dx_loop_now(peer->crew->loop);
     yyjson_mut_obj_add_str(doc, row, "name", peer->config->name);
@@ -30,9 +32,15 @@ static void add_peer(yyjson_mut_doc *doc, yyjson_mut_val *row, const struct crew
     if (pid) {
         yyjson_mut_obj_add_int(doc, row, "pid", pid);
         yyjson_mut_obj_add_uint(doc, row, "uptimeMs", now - peer->began_ms);
+        if (memory)
+            yyjson_mut_obj_add_uint(doc, row, "memory", memory);
     }
     if (peer->why[0])
         yyjson_mut_obj_add_str(doc, row, "why", peer->why);
+    if (peer->failure[0]) {
+        yyjson_mut_obj_add_str(doc, row, "lastFailure", peer->failure);
+        yyjson_mut_obj_add_uint(doc, row, "lastFailureMs", now - peer->failed_ms);
+    }
 }
 
 yyjson_mut_doc *desk_table(const struct desk *desk) {
@@ -42,8 +50,13 @@ yyjson_mut_doc *desk_table(const struct desk *desk) {
     yyjson_mut_obj_add_int(doc, root, "pid", getpid());
     yyjson_mut_obj_add_str(doc, root, "config", desk->config->path);
     yyjson_mut_val *rows = yyjson_mut_obj_add_arr(doc, root, "peers");
+    pid_t pids[CONFIG_PEERS_MAX];
+    uint64_t memory[CONFIG_PEERS_MAX];
     for (size_t i = 0; i < desk->crew->count; i++)
-        add_peer(doc, yyjson_mut_arr_add_obj(doc, rows), &desk->crew->peers[i]);
+        pids[i] = dx_supervisor_pid(desk->crew->peers[i].supervisor);
+    cli_toll_memory(pids, desk->crew->count, memory);
+    for (size_t i = 0; i < desk->crew->count; i++)
+        add_peer(doc, yyjson_mut_arr_add_obj(doc, rows), &desk->crew->peers[i], memory[i]);
     return doc;
 }
 

@@ -105,7 +105,7 @@ json 'j[0]["memory"]["after"]["group_rss_bytes"] - j[0]["memory"]["after"]["rss_
 server=$!
 # Its file is there a moment before it listens, which this flag in the list of sockets says.
 for ((i = 0; i < 100; i++)); do grep -q " 00010000 .* $work/socket\$" /proc/net/unix && break; sleep 0.05; done
-bench -d 50ms --concurrency 2 -c "unix:$work/socket" echo '[1]'
+bench -d 50ms --concurrency 2 --connect "unix:$work/socket" echo '[1]'
 good "$sums and all(x['cpu_us_per_call'] is None for x in r)"
 json 'j[0]["memory"] == {"before": None, "after": None}'
 kill "$server"
@@ -127,16 +127,16 @@ failed_with 3 'r is None'
 # Errors are no answers, and are told.
 bench "${short[@]}" -n 20 --concurrency 1 x -- "${peer[@]}" refuse 0 "$tag"
 failed_with 1 "$sums and r[0]['errors'] == 20 and r[0]['results'] == 0 and r[0]['latency_us'] is None and r[0]['results_per_second'] == 0"
-json 'e["kind"] == "refused" and e["message"].startswith("no call of x had a result: no") and e["report"]["first_failure"]["code"] == 77'
+json 'e["kind"] == "refused" and e["message"].startswith("no call of x returned a result: no") and e["report"]["first_failure"]["code"] == 77'
 bench "${short[@]}" -n 20 --concurrency 4 x -- "${peer[@]}" refuse 2 "$tag"
 good "$sums and [x['errors'] for x in r] == [10, 10] and r[0]['latency_us']['max'] > 0"
 json 'j[0]["first_failure"] == {"kind": "refused", "code": 77, "message": "no\u001b[31m, \u202enever (77)"}'
 run bench "${short[@]}" -n 20 --concurrency 4 x -- "${peer[@]}" refuse 2 "$tag"
 [[ $got == 0 && ! -s err ]] || complain "$last: code $got, $(cat err)"
 grep -qE '^  errors +10 +10$' out || complain "$last: $(cat out)"
-grep -qF '  the first that failed: no\x1b[31m, \u202enever (77)' out || complain "$last: $(cat out)"
+grep -qF '  first failure: no\x1b[31m, \u202enever (77)' out || complain "$last: $(cat out)"
 run bench "${short[@]}" -n 20 --concurrency 4 x -- "${peer[@]}" refuse "$tag"
-[[ $got == 1 && $(cat err) == 'duplex bench: no call of x had a result: no\x1b[31m, \u202enever (77)' ]] || complain "$last: code $got, $(cat err)"
+[[ $got == 1 && $(cat err) == 'duplex bench: no call of x returned a result: no\x1b[31m, \u202enever (77)' ]] || complain "$last: code $got, $(cat err)"
 grep -qE '^  errors +20 +20$' out || complain "$last: $(cat out)"
 
 # Late ones: each is missed for a while, but not in the rate of those that came.
@@ -186,8 +186,8 @@ json 'j[0]["violations"] == 151'
 
 # --- Words and limits --------------------------------------------------------------------------
 
-expect 2 '' 'duplex bench: METHOD is missing: jsonrpc has no ping that could be called' bench -- "$echo" line
-expect 2 '' 'duplex bench: METHOD is missing: lsp has no ping that could be called' bench -p lsp -- "$echo" line
+expect 2 '' 'duplex bench: missing METHOD: jsonrpc has no ping to call' bench -- "$echo" line
+expect 2 '' 'duplex bench: missing METHOD: lsp has no ping to call' bench -p lsp -- "$echo" line
 cat >ping.openrpc.json <<'END'
 {"openrpc": "1.3.2", "info": {"title": "Toy", "version": "1"}, "x-duplex": {"name": "toy", "framing": "line"},
  "methods": [
@@ -198,7 +198,7 @@ cat >ping.openrpc.json <<'END'
   {"name": "mapping", "summary": "Is none.", "params": [], "result": {"name": "r", "schema": {}}, "x-duplex": {"from": "host"}}],
  "components": {"schemas": {}, "errors": {}}}
 END
-expect 2 '' 'duplex bench: METHOD is missing: ./ping.openrpc.json has no ping that could be called' bench -p ./ping.openrpc.json -- "$echo" line
+expect 2 '' 'duplex bench: missing METHOD: ./ping.openrpc.json has no ping to call' bench -p ./ping.openrpc.json -- "$echo" line
 sed 's/"mapping"/"toy.ping"/' ping.openrpc.json >toy.openrpc.json
 bench "${short[@]}" -n 3 -p ./toy.openrpc.json -- "${peer[@]}" delay 0 "$tag"
 good "$sums"
@@ -210,7 +210,10 @@ for words in x 'x --' '-p auto --'; do
     # shellcheck disable=SC2086 # words
     expect 2 '' 'duplex bench: the command is missing: put it behind --, or pass --connect' bench $words
 done
-expect 2 '' 'duplex bench: --connect and a command exclude each other' bench -p auto -c tcp:1 -- "$echo" line
+expect 2 '' 'duplex bench: --connect and a command exclude each other' bench -p auto --connect tcp:1 -- "$echo" line
+# -c was --connect, and still is in this release.
+expect 2 '' 'duplex bench: warning: -c will not mean --connect in the next release; write --connect
+duplex bench: --connect and a command *' bench -c tcp:1 x -- "$echo" line
 # No progress is asked for: there are no options for that, in the help either.
 expect 2 '' "duplex bench: unknown option '--progress'*" bench --progress x -- "$echo" line
 expect 2 '' "duplex bench: unknown option '--reset-on-progress'*" bench --reset-on-progress x -- "$echo" line
@@ -221,10 +224,10 @@ for case in starts:0 starts:1001 starts:x starts: starts:1,2 count:0 count:10000
     expect 2 '' "duplex bench: --${case%%:*}: expected a number from *" bench "--${case%%:*}=${case#*:}" x -- ./absent
 done
 for list in 0 10001 '' ',' '1,' ,1 '1 2' 8x 1,2,3,4,5,6,7,8,9; do
-    expect 2 '' "duplex bench: --concurrency: expected up to 8 numbers from 1 to 10000, found '$list'" bench --concurrency "$list" x -- ./absent
+    expect 2 '' "duplex bench: --concurrency: expected up to 8 numbers from 1 to 10000, got '$list'" bench --concurrency "$list" x -- ./absent
 done
 for time in 3601s never 61m; do
-    expect 2 '' 'duplex bench: --duration: from 1ms to 1h' bench -d "$time" x -- ./absent
+    expect 2 '' 'duplex bench: --duration: expected 1ms to 1h' bench -d "$time" x -- ./absent
 done
 for word in --starts=1 --starts=1000 --count=1 --count=1000000000 --warmup=0 --warmup=1000000000 --concurrency=10000 \
     --concurrency=1,2,3,4,5,6,7,8 --duration=1h --duration=0; do
@@ -234,7 +237,7 @@ done
 bench "${short[@]}" -n 5 --concurrency 4,64 -f line echo -- "$echo" line
 good '[x["most_under_way"] for x in r] == [1, 4, 5]'
 run bench "${short[@]}" -n 5 --concurrency 4,64 -f line echo -- "$echo" line
-grep -qE '^  at most +1 +4 +5$' out || complain "$last: $(cat out)"
+grep -qE '^  reached +1 +4 +5$' out || complain "$last: $(cat out)"
 # The most at a time, and more than the link takes at once.
 bench "${short[@]}" -n 20000 -d 5s --concurrency 10000 -f line echo '[1]' -- "$echo" line
 good "$sums and [x['results'] for x in r] == [20000, 20000] and r[1]['most_under_way'] == 10000"
@@ -243,11 +246,11 @@ good "$sums and [x['results'] for x in r] == [20000, 20000] and r[1]['most_under
 
 run bench --starts 2 -n 100 -f line echo -- "$echo" line
 [[ $got == 0 && ! -s err ]] || complain "$last: code $got, $(cat err)"
-for line in '^Start-up, median of 2$' '^  first answer  ' '^Calls of echo$' '^  at a time +1 +8 +64$' '^  calls +100 +100 +100$' '^  results/s +[0-9,]+ ' \
-    '^  p99 +[0-9.]+ [num]s ' '^  CPU/call ' '^One at a time$' '# *$' '^Memory of the peer$' '^  VmRSS +[0-9.]+ [KM]iB +[0-9.]+ [KM]iB$' '^  processes +1 +1$'; do
+for line in '^Startup, median of 2$' '^  first response  ' '^Calls of echo$' '^  concurrency +1 +8 +64$' '^  calls +100 +100 +100$' '^  results/s +[0-9,]+ ' \
+    '^  p99 +[0-9.]+ [num]s ' '^  CPU/call ' '^Latency with one call at a time$' '# *$' '^Memory of the peer$' '^  VmRSS +[0-9.]+ [KM]iB +[0-9.]+ [KM]iB$' '^  processes +1 +1$'; do
     grep -qE "$line" out || complain "$last: no '$line' in: $(cat out)"
 done
-! grep -qE '^  (errors|late|lost|invalid|at most) ' out || complain "$last: $(cat out)"
+! grep -qE '^  (errors|timed out|lost|invalid|reached) ' out || complain "$last: $(cat out)"
 ! grep -qP '[^\x00-\x7f]' out || complain "$last: not plain: $(cat out)"
 ! painted || complain "$last: colours"
 
@@ -255,22 +258,22 @@ done
 talk() { timeout 20 "$python" "$SOURCE/tests/check/terminal-talk.py" env -u NO_COLOR TERM=xterm "$@" >shown 2>err || complain "on a terminal: $* $(cat shown err)"; }
 talk LC_ALL=C.UTF-8 "$BUILD/duplex" bench --starts 2 -d 500ms --concurrency 2 -f line echo -- "$echo" line <<'END'
 < start 2 of 2
-< 1 at a time: 
-< 2 at a time: 
+< concurrency 1: 
+< concurrency 2: 
 < µs
 < █
 = 0
 END
-grep -q $'\x1b\\[K2 at a time: [0-9,]* calls, 0\\.[0-9] s\r' shown || complain "no progress: $(cat -v shown)"
+grep -q $'\x1b\\[Kconcurrency 2: [0-9,]* calls, 0\\.[0-9] s\r' shown || complain "no progress: $(cat -v shown)"
 talk LC_ALL=C "$BUILD/duplex" bench --starts 1 -n 50 --concurrency 1 -f line echo -- "$echo" line <<'END'
-< One at a time
+< Latency
 < ##
 ! █
 ! µ
 = 0
 END
 talk "$BUILD/duplex" bench "${short[@]}" -d 1h -t never x -- "${peer[@]}" delay 20 "$tag" <<'END'
-< 1 at a time: 1
+< concurrency 1: 1
 ^ C
 < of x
 < p50

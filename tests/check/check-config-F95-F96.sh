@@ -54,10 +54,10 @@ F96_wrong_files() {
     wrong version '{"duplex": 2, "peers": {}}' 'bad.json:1:12: /duplex: expected 1, found 2'
     wrong no_peers '{"duplex": 1}' 'bad.json:1:1: missing member "peers"'
     wrong stranger '{"duplex": 1, "peers": {}, "peer": {}}' 'bad.json:1:36: /peer: unexpected member'
-    wrong none '{"duplex": 1, "peers": {}}' 'bad.json: there is no peer to run in it'
+    wrong none '{"duplex": 1, "peers": {}}' 'bad.json: no peers to run'
     wrong two_kinds '{"mcpServers": {}, "servers": {}}' \
-        'bad.json:1:31: /servers: /mcpServers is there, too: which is meant?'
-    wrong root_twice '{"mcpServers": {}, "mcpServers": {}}' 'bad.json:1:20: /mcpServers: stands twice'
+        'bad.json:1:31: /servers: the file has /mcpServers, too: keep only one of them'
+    wrong root_twice '{"mcpServers": {}, "mcpServers": {}}' 'bad.json:1:20: /mcpServers: duplicate key'
     wrong no_object '{"mcpServers": []}' 'bad.json:1:16: /mcpServers: expected object, found array'
     head -c 1048577 /dev/zero | tr '\0' ' ' >large.json
     timeout 10 "$duplex" run --config large.json 2>err && complain "a large file was read"
@@ -65,7 +65,7 @@ F96_wrong_files() {
     # The largest that may be: white space around one that has no peer.
     { printf '{"duplex": 1, "peers": {}}'; head -c $((1048576 - 26)) /dev/zero | tr '\0' ' '; } >large.json
     timeout 10 "$duplex" run --config large.json 2>err && complain "a file without peers was run"
-    [[ $(cat err) == 'duplex run: large.json: there is no peer to run in it' ]] || complain "$(cat err)"
+    [[ $(cat err) == 'duplex run: large.json: no peers to run' ]] || complain "$(cat err)"
     many=$(for i in $(seq 257); do printf '"p%d": {"command": "x"},' "$i"; done)
     wrong many "{\"duplex\": 1, \"peers\": {$many}}" \
         'bad.json:1:24: /peers: expected at most 256 members, found 257'
@@ -79,16 +79,16 @@ F96_wrong_types() {
     wrong command_empty '{"duplex": 1, "peers": {"a": {"command": []}}}' \
         'bad.json:1:42: /peers/a/command: expected at least 1 item, found 0'
     wrong command_nameless '{"duplex": 1, "peers": {"a": {"command": [""]}}}' \
-        'bad.json:1:42: /peers/a/command: the program has no name'
+        'bad.json:1:42: /peers/a/command: the program'\''s name is empty'
     wrong command_word '{"duplex": 1, "peers": {"a": {"command": ["x", 3]}}}' \
         'bad.json:1:48: /peers/a/command/1: expected string, found number'
     wrong command_and_args '{"duplex": 1, "peers": {"a": {"command": ["x"], "args": ["y"]}}}' \
-        'bad.json:1:57: /peers/a/args: expected none, since the command is an array of all its words'
+        'bad.json:1:57: /peers/a/args: cannot be used together with a "command" that is an array'
     peer unknown '"comand": "y"' '11: /peers/a/comand: unexpected member'
     peer args '"args": "y"' '9: /peers/a/args: expected array, found string'
     peer env '"env": ["A=b"]' '8: /peers/a/env: expected object, found array'
     peer env_value '"env": {"A": true}' '14: /peers/a/env/A: expected number or string, found boolean'
-    peer env_name '"env": {"A=B": "c"}' "8: /peers/a/env: 'A=B' can't be the name of a variable"
+    peer env_name '"env": {"A=B": "c"}' "8: /peers/a/env: 'A=B' is not a valid variable name"
     peer cwd '"cwd": 1' '8: /peers/a/cwd: expected string, found number'
     peer inherit '"inheritEnv": "yes"' '15: /peers/a/inheritEnv: expected boolean, found string'
     peer restart '"restart": "maybe"' \
@@ -101,14 +101,14 @@ F96_wrong_types() {
     peer log '"logMax": 1023' '11: /peers/a/logMax: expected at least 1024, found 1023'
     peer framing '"framing": "auto"' '12: /peers/a/framing: expected one of "header", "line", found "auto"'
     peer protocol '"protocol": "lps"' '13: /peers/a/protocol: there is no protocol "lps"'
-    peer ping '"protocol": "mcp", "ping": "pong"' '28: /peers/a/ping: mcp has no request of that name'
-    peer init '"init": {}' '9: /peers/a/init: jsonrpc has no handshake that this could be for'
-    peer twice '"cwd": "/", "cwd": "/tmp"' '13: /peers/a/cwd: stands twice'
-    peer env_twice '"env": {"A": "1", "A": "2"}' '19: /peers/a/env/A: stands twice'
+    peer ping '"protocol": "mcp", "ping": "pong"' '28: /peers/a/ping: mcp has no such request'
+    peer init '"init": {}' '9: /peers/a/init: jsonrpc has no handshake'
+    peer twice '"cwd": "/", "cwd": "/tmp"' '13: /peers/a/cwd: duplicate key'
+    peer env_twice '"env": {"A": "1", "A": "2"}' '19: /peers/a/env/A: duplicate key'
     wrong server_type '{"servers": {"a": {"command": "x", "type": "pigeon"}}}' \
         'bad.json:1:44: /servers/a/type: expected one of "stdio", "http", "sse", "streamable-http", "streamableHttp", "ws", found "pigeon"'
     wrong server_command '{"mcpServers": {"a": {"args": []}}}' \
-        'bad.json:1:22: /mcpServers/a: the member "command" is missing'
+        'bad.json:1:22: /mcpServers/a: missing "command"'
     wrong server_number '{"mcp": {"servers": {"a": 7}}}' \
         'bad.json:1:27: /mcp/servers/a: expected object, found number'
     wrong server_timeout '{"mcpServers": {"a": {"command": "x", "timeout": "5s"}}}' \
@@ -116,7 +116,7 @@ F96_wrong_types() {
 }
 
 F96_wrong_names() {
-    local what="expected a name of 1 to 64 letters, digits, '.', '_', '-'"
+    local what="expected a name of 1 to 64 letters, digits, '.', '_' or '-'"
     wrong name '{"duplex": 1, "peers": {"a b": {"command": "x"}}}' "bad.json:1:32: /peers/a b: $what"
     wrong name_slash '{"duplex": 1, "peers": {"../x": {"command": "x"}}}' \
         "bad.json:1:33: /peers/..~1x: $what"
@@ -125,7 +125,7 @@ F96_wrong_names() {
     wrong name_long "{\"duplex\": 1, \"peers\": {\"$long\": {\"command\": \"x\"}}}" \
         "bad.json:1:94: /peers/$long: $what"
     wrong F96_duplicate '{"duplex": 1, "peers": {"a": {"command": "x"},
- "\u0061": {"command": "y"}}}' 'bad.json:2:2: /peers/a: stands twice'
+ "\u0061": {"command": "y"}}}' 'bad.json:2:2: /peers/a: duplicate key'
 }
 
 F96_variables() {
@@ -137,18 +137,18 @@ F96_variables() {
     wrong missing_own '{"duplex": 1, "peers": {"a": {"command": ["${MISSING}"]}}}' \
         'bad.json:1:43: /peers/a/command/0: the variable MISSING is not set'
     wrong input '{"servers": {"a": {"command": "x", "env": {"T": "${input:token}"}}}}' \
-        'bad.json:1:49: /servers/a/env/T: ${input:token} is no variable that is known here'
+        'bad.json:1:49: /servers/a/env/T: unknown variable ${input:token}'
     wrong open '{"mcpServers": {"a": {"command": "${x"}}}' \
-        'bad.json:1:34: /mcpServers/a/command: a variable begins with ${ and does not end with }'
+        'bad.json:1:34: /mcpServers/a/command: missing } after ${'
     wrong nul '{"mcpServers": {"a": {"command": "x\u0000y"}}}' \
-        "bad.json:1:34: /mcpServers/a/command: a text with a NUL in it can't be handed on"
+        "bad.json:1:34: /mcpServers/a/command: the value contains a NUL character"
     LONG=$(head -c 65536 /dev/zero | tr '\0' x)
     export LONG
     wrong long '{"mcpServers": {"a": {"command": "x", "args": ["${LONG}${LONG}-"]}}}' \
-        'bad.json:1:48: /mcpServers/a/args/0: longer than 131072 bytes'
+        'bad.json:1:48: /mcpServers/a/args/0: the value is longer than 131072 bytes'
     unset LONG
     wrong env_file '{"servers": {"a": {"command": "x", "envFile": "none.env"}}}' \
-        "bad.json:1:47: /servers/a/envFile: $work/none.env can't be read: No such file or directory"
+        "bad.json:1:47: /servers/a/envFile: cannot read $work/none.env: No such file or directory"
     printf 'A=1\nnothing\n' >some.env
     wrong env_line '{"servers": {"a": {"command": "x", "envFile": "some.env"}}}' \
         "bad.json:1:47: /servers/a/envFile: $work/some.env:2: expected NAME=VALUE"
@@ -162,13 +162,13 @@ words() {
     [[ $got == 2 && $(cat err) == "duplex run: $line" ]] || complain "duplex run $*: $got: $(cat err)"
 }
 F96_words() {
-    words "none.json can't be read: No such file or directory" --config none.json
-    words ". can't be read: Is a directory" --config .
-    words "good.json: there is no peer 'nobody'" --config good.json nobody
-    words "--name: expected 1 to 64 letters, digits, '.', '_', '-', found 'a/b'" --config good.json --name a/b
-    words '--log-max: expected 1k to 64M, found 1023' --config good.json --log-max 1023
-    words '--log-max: expected 1k to 64M, found 67108865' --config good.json --log-max 67108865
-    words 'nothing stands behind --: the commands are in the file' --config good.json -- x
+    words "cannot read none.json: No such file or directory" --config none.json
+    words "cannot read .: Is a directory" --config .
+    words "good.json: no peer 'nobody'" --config good.json nobody
+    words "--name: expected 1 to 64 letters, digits, '.', '_' or '-', got 'a/b'" --config good.json --name a/b
+    words '--log-max: expected 1k to 64M, or 0 for no limit, got 1023' --config good.json --log-max 1023
+    words '--log-max: expected 1k to 64M, or 0 for no limit, got 67108865' --config good.json --log-max 67108865
+    words 'unexpected --: the commands to run are in the configuration file' --config good.json -- x
     words "--socket: expected a path of 1 to 107 bytes" --config good.json --socket "$(printf 's%.0s' $(seq 108))"
 }
 
@@ -232,7 +232,8 @@ F95_only_what_was_named() {
     mkdir .vscode && cp mcp.json .vscode/mcp.json
     timeout 10 "$duplex" run >../out 2>../err </dev/null || got=$?
     ((got == 2)) || complain "F95: run without --config: $got"
-    [[ $(cat ../err) == 'duplex run: --config is missing: nothing is run that was not named' ]] || complain "F95: $(cat ../err)"
+    [[ $(cat ../err) == 'duplex run: missing --config: there is no default file
+hint: duplex run --config FILE' ]] || complain "F95: $(cat ../err)"
     timeout 10 "$duplex" ps >/dev/null 2>&1 && complain "F95: there is a run"
     [[ ! -e harm ]] || complain "F95: something was run"
     cd ..
@@ -257,14 +258,14 @@ F95_pins_the_sum() {
     without 0
     echo ' ' >>F95.json
     sum=$(sha256sum <F95.json | cut -c 1-64)
-    words "F95.json has changed: its SHA-256 sum is $sum" --config F95.json --sha256 "${sum//[0-7]/8}"
-    words "--sha256: expected 64 hexadecimal digits, found '12'" --config F95.json --sha256 12
+    words "F95.json has changed: its SHA-256 checksum is $sum" --config F95.json --sha256 "${sum//[0-7]/8}"
+    words "--sha256: expected 64 hexadecimal digits, got '12'" --config F95.json --sha256 12
     # Sums of every length around a block are right.
     for len in 0 1 54 55 56 57 63 64 65 119 120 127 128 129 1000; do
         head -c $len /dev/urandom >bytes
         sum=$(sha256sum <bytes | cut -c 1-64)
         got=$(timeout 10 "$duplex" run --config bytes --sha256 "${sum//?/0}" 2>&1 || true)
-        [[ $got == "duplex run: bytes has changed: its SHA-256 sum is $sum" ]] || complain "F95: $len bytes: $got"
+        [[ $got == "duplex run: bytes has changed: its SHA-256 checksum is $sum" ]] || complain "F95: $len bytes: $got"
     done
 }
 
@@ -273,9 +274,9 @@ json() {
     local got=0
     echo '{"mcpServers": {"r": {"url": "x", "more": 1}, "a": {"command": "${MISSING}"}}}' >bad.json
     timeout 10 "$duplex" run --json --config bad.json >out 2>err </dev/null || got=$?
-    [[ $got == 2 && ! -s err && $(cat out) == '{"note":"bad.json: r is reached over the network: left out"}
+    [[ $got == 2 && ! -s err && $(cat out) == '{"note":"bad.json: r is a remote server: skipped"}
 {"error":{"exit":2,"kind":"usage","message":"bad.json:1:64: /mcpServers/a/command: the variable MISSING is not set"}}
-{"note":"bad.json: more means nothing here"}' ]] || complain "json: $got $(cat out err)"
+{"note":"bad.json: more is unknown: ignored"}' ]] || complain "json: $got $(cat out err)"
 }
 
 F96_no_shell() {
@@ -299,9 +300,9 @@ F96_one_bad_entry() {
     local got=0
     said two >/dev/null || complain "F96: the good entry does not run: $(cat err)"
     [[ $(grep '^duplex run' err) == 'duplex run: F96.json:2:22: /peers/one/command: the variable MISSING is not set
-duplex run: F96.json:4:14: /peers/two too: expected a name of 1 to 64 letters, digits, '\''.'\'', '\''_'\'', '\''-'\''
+duplex run: F96.json:4:14: /peers/two too: expected a name of 1 to 64 letters, digits, '\''.'\'', '\''_'\'' or '\''-'\''
 duplex run: F96.json:5:45: /peers/six/tries: expected at least 0, found -1
-duplex run: F96.json:6:37: /peers/dup: stands twice' ]] || complain "F96: $(cat err)"
+duplex run: F96.json:6:37: /peers/dup: duplicate key' ]] || complain "F96: $(cat err)"
     without 2
     # One that was asked for by name is another matter; one that was not is not looked at.
     timeout 10 "$duplex" run --config F96.json two one >out 2>err </dev/null || got=$?
@@ -338,10 +339,10 @@ END
     with claude.json
     wait_for 'second: ready' err
     wait_for 'local: ready' err
-    [[ $(grep '^duplex run' err) == 'duplex run: claude.json: remote is reached over the network: left out
-duplex run: claude.json: events is reached over the network: left out
-duplex run: claude.json: off is disabled: left out
-duplex run: claude.json: autoApprove means nothing here' ]] || complain "claude: $(cat err)"
+    [[ $(grep '^duplex run' err) == 'duplex run: claude.json: remote is a remote server: skipped
+duplex run: claude.json: events is a remote server: skipped
+duplex run: claude.json: off is disabled: skipped
+duplex run: claude.json: autoApprove is unknown: ignored' ]] || complain "claude: $(cat err)"
     # The protocol is MCP, which does not know the teller's method; so it tells by itself.
     said local >out 2>&1 && complain "MCP knows the method tell"
     grep -q "$HOME" err || complain "claude: userHome: $(cat err)"
@@ -357,7 +358,7 @@ T_TOKEN=secret' ]] || complain "claude: environment: $(tr '\0' '\n' <"/proc/$pid
     without 0
     got=0
     timeout 10 "$duplex" run --config claude.json remote >out 2>err </dev/null || got=$?
-    [[ $got == 2 && $(cat err) == *": /mcpServers/remote: it is reached over the network, and can't be run" ]] || complain "remote: $got $(cat err)"
+    [[ $got == 2 && $(cat err) == *": /mcpServers/remote: this is a remote server, which cannot be started" ]] || complain "remote: $got $(cat err)"
 
     # VS Code's own file, and its settings.
     printf '# for the server\nexport T_A=1\nT_B="two words"\n\nT_C='\''x'\''\n' >vs.env

@@ -402,7 +402,7 @@ cat >config.json <<END
   "two": {"command": "absent/two"},
   "net": {"url": "https://example.com/mcp"}}}
 END
-expect 0 'FROM=config' 'autoApprove means nothing here' tools call env --config config.json --server one --env BOTH=o
+expect 0 'FROM=config' 'autoApprove is unknown: ignored' tools call env --config config.json --server one --env BOTH=o
 has out 'BOTH=o'
 SECRET=x expect 0 'FROM=config' 'autoApprove' tools call env --config config.json --server one
 lacks out 'SECRET'
@@ -411,11 +411,11 @@ lacks err 'inherit-env'
 expect 0 '*' '' tools --config config.json --server one --json
 json 'len(j["tools"]) == 27'
 expect 2 '' 'which one? Pass --server: one, two' tools --config config.json
-expect 2 '' 'over the network' tools --config config.json --server net
-expect 2 '' "there is no peer 'none'" tools --config config.json --server none
-expect 2 '' "can't be read" tools --config absent.json
+expect 2 '' 'is a remote server' tools --config config.json --server net
+expect 2 '' "no peer 'none'" tools --config config.json --server none
+expect 2 '' "cannot read absent.json" tools --config absent.json
 expect 2 '*' '' tools --config config.json --server net --json
-json '"network" in e["message"]'
+json '"this is a remote server, which cannot be started" in e["message"]'
 expect 3 '' 'absent/two' tools --config config.json --server two
 cat >vscode.json <<END
 {"servers": {"only": {"type": "stdio", "command": "$python", "args": ["-IS", "$program", "$tag"], "timeout": 200}}}

@@ -37,8 +37,8 @@ lines("longest", b'echo ["' + b"x" * (16 * mib - 9) + b'"]')
 lines("longer", b'echo ["' + b"x" * (16 * mib - 8) + b'"]', last)
 lines("much", b"x" * 40 * mib, last)
 END
-hostile longer 2 'duplex repl: line 1: a line has at most 16777216 bytes; @FILE takes more'
-hostile much 2 'duplex repl: line 1: a line has at most 16777216 bytes; @FILE takes more'
+hostile longer 2 'duplex repl: line 1: the line is longer than 16777216 bytes: use @FILE for long params'
+hostile much 2 'duplex repl: line 1: the line is longer than 16777216 bytes: use @FILE for long params'
 timeout 20 "$BUILD/duplex" repl -- "$echo" line <longest >out 2>err || complain "the longest line: $? $(head -c 300 err)"
 sed 's/^echo //' longest | cmp -s - out || complain "the longest line: $(head -c 100 out)"
 

@@ -46,41 +46,41 @@ talk 0 '{"from": "a file"}' '' 'echo @params.json' -- "$echo" line
 wrong() {
     talk 2 '' "duplex repl: line 1: $1" "$2" -- "$echo" line
 }
-wrong 'a quote is not closed' 'echo "a'
-wrong 'a quote is not closed' "echo a='b"
-wrong 'nothing follows the last backslash' $'echo a\\'
+wrong 'missing closing quote' 'echo "a'
+wrong 'missing closing quote' "echo a='b"
+wrong 'missing character after the last backslash' $'echo a\\'
 wrong "expected key=text or key:=json, found '&'" "echo '&'"
-wrong "PARAMS can't be -: lines come from the standard input" 'echo -'
+wrong "PARAMS cannot be '-': standard input is used for the lines" 'echo -'
 wrong 'PARAMS:1:7: *' 'echo {"a":1,}'
 wrong 'PARAMS:1:4: *' 'echo {"a'
 wrong "nothing can follow PARAMS that are one text, found 'a=b'" 'echo {} a=b'
 wrong 'a:= is not followed by JSON: *' 'echo a:={"b"'
 wrong "absent.json can't be read: No such file or directory" 'echo @absent.json'
-wrong 'METHOD is missing' 'call'
-wrong 'METHOD is missing' 'notify &'
-wrong 'TEXT is missing' 'raw'
-wrong "METHOD is missing; 'methods' lists them" 'describe'
-wrong "jsonrpc has no message 'x'" 'describe x'
-wrong "nothing follows quit, found 'x'; 'call quit' is the method" 'quit x'
-wrong "ID is missing: the number of a call, 'pending' lists them" 'cancel x'
-wrong 'there is no call 1 under way' 'cancel 1'
-wrong "ID is missing: the number of a request, 'pending' lists them" 'answer'
-wrong 'there is no request 1 that waits for an answer' 'answer 1 2'
-wrong "ID is missing: the number of a request, 'pending' lists them" 'answer 99999999999999999999 2'
-wrong 'the text can'\''t be sent: it holds the end of a line' $'raw a\rb'
+wrong 'missing METHOD' 'call'
+wrong 'missing METHOD' 'notify &'
+wrong 'missing TEXT' 'raw'
+wrong "missing METHOD; 'methods' lists them" 'describe'
+wrong "jsonrpc has no method 'x'" 'describe x'
+wrong "quit takes no arguments, got 'x'; to call a method of that name, use 'call quit'" 'quit x'
+wrong "missing ID: the number of a call; 'pending' lists them" 'cancel x'
+wrong 'no pending call 1' 'cancel 1'
+wrong "missing ID: the number of a request; 'pending' lists them" 'answer'
+wrong 'no pending request 1' 'answer 1 2'
+wrong "missing ID: the number of a request; 'pending' lists them" 'answer 99999999999999999999 2'
+wrong 'cannot send the text: it contains a line break' $'raw a\rb'
 
 # A failure is told with its line, what follows is done all the same, and the first one counts.
-talk 1 $'[1]\n[2]' $'duplex repl: line 2: none: Method not found (-32601)\nduplex repl: line 4: a quote is not closed' \
+talk 1 $'[1]\n[2]' $'duplex repl: line 2: none: Method not found (-32601)\nduplex repl: line 4: missing closing quote' \
     $'echo [1]\nnone\n\necho \'\necho [2]' -- "$echo" line
-talk 2 '' $'duplex repl: line 1: a quote is not closed\nduplex repl: line 2: fail: this always fails (1234)\n  {"why":"x"}' \
+talk 2 '' $'duplex repl: line 1: missing closing quote\nduplex repl: line 2: fail: this always fails (1234)\n  {"why":"x"}' \
     $'"\nfail why=x' -- "${py[@]}"
 for quits in $'quit\necho [2]' quit; do talk 0 '[1]' '' $'echo [1]\n'"$quits" -- "$echo" line; done
 
 # --- Words of the command ----------------------------------------------------------------------
 
 expect 2 '' 'duplex repl: the command is missing: put it behind --, or pass --connect' repl
-expect 2 '' "duplex repl: 'echo' stands before --: *" repl echo -- "$echo" line
-expect 2 '' 'duplex repl: --ask or --auto, not both' repl --ask --auto -- "$echo" line
+expect 2 '' "duplex repl: unexpected argument 'echo': put the command after --; lines to send are read from standard input" repl echo -- "$echo" line
+expect 2 '' 'duplex repl: --ask and --auto cannot be used together' repl --ask --auto -- "$echo" line
 expect 3 '' 'duplex repl: cannot start ./absent: No such file or directory' repl -- ./absent
 run repl --help
 [[ $got == 0 ]] || complain "$last: $got"
@@ -119,11 +119,11 @@ lines("megabyte", b'echo {"a":"' + b"x" * (1 << 20) + b'"}')
 lines("words", b"echo" + b"".join(b" k%d=1" % i for i in range(9999)))
 lines("more-words", b"echo" + b"".join(b" k%d=1" % i for i in range(10000)), last)
 END
-hostile nul 2 $'duplex repl: line 1: a line can\'t hold a NUL\nduplex repl: line 2: a line can\'t hold a NUL'
+hostile nul 2 $'duplex repl: line 1: the line contains a NUL byte\nduplex repl: line 2: the line contains a NUL byte'
 hostile bytes 2 $'duplex repl: line 1: the params can\'t be written as JSON: *\nduplex repl: line 2: \\\\xff\\\\xfe can\'t be sent: its name is no UTF-8\nduplex repl: line 4: \\\\x80 can\'t be sent: its name is no UTF-8'
 hostile deep 2 $'duplex repl: line 1: PARAMS:1:*\nduplex repl: line 2: echo can\'t be sent: *\nduplex repl: line 3: a:= is not followed by JSON: *'
-hostile quotes 2 $'duplex repl: line 1: a quote is not closed\nduplex repl: line 2: a quote is not closed\nduplex repl: line 3: nothing follows the last backslash'
-hostile more-words 2 'duplex repl: line 1: a line has at most 10000 words'
+hostile quotes 2 $'duplex repl: line 1: missing closing quote\nduplex repl: line 2: missing closing quote\nduplex repl: line 3: missing character after the last backslash'
+hostile more-words 2 'duplex repl: line 1: the line has more than 10000 words'
 for file in megabyte words; do
     timeout 20 "$BUILD/duplex" repl -- "$echo" line <"$file" >out 2>err || complain "$file: $? $(head -c 300 err)"
     [[ $file != words ]] || { "$python" -c 'import json; assert len(json.load(open("out"))) == 9999' || complain words; }
@@ -150,14 +150,14 @@ asked=$'request 1: question {"i": 0, "pad": ""}\nrequest 2: question {"i": 1, "p
 # An answer may stand before its question; RESULT is any JSON, or words.
 talk 0 '["x y", {"a": "b"}]' "$asked" $'asks count:=2 &\nanswer 1 "x y"\nanswer 2 a=b' --ask -- "${peer[@]}"
 talk 0 '[null, {"code": -5, "message": "no way"}]' "$asked" $'asks count:=2 &\nanswer 1\nrefuse 2 -5 no "way"' --ask -- "${peer[@]}"
-nobody='{"code": -32603, "message": "nobody answered it"}'
+nobody='{"code": -32603, "message": "the request was not answered"}'
 # Those that nobody answers are refused at the end.
 talk 0 "[$nobody, [1]]" "$asked" $'asks count:=2 &\nanswer 2 [1]' --ask -- "${peer[@]}"
-talk 2 "[$nobody, $nobody]" "$asked"$'\nduplex repl: line 2: CODE is missing: a number, -32601 for example\nduplex repl: line 3: MESSAGE is missing' \
+talk 2 "[$nobody, $nobody]" "$asked"$'\nduplex repl: line 2: missing CODE: a number, for example -32601\nduplex repl: line 3: missing MESSAGE' \
     $'asks count:=2 &\nrefuse 2 x y\nrefuse 2 5' --ask -- "${peer[@]}"
-talk 2 "[$nobody, 5]" "$asked"$'\nduplex repl: line 3: there is no request 2 that waits for an answer' \
+talk 2 "[$nobody, 5]" "$asked"$'\nduplex repl: line 3: no pending request 2' \
     $'asks count:=2 &\nanswer 2 5\nanswer 2 6' --ask -- "${peer[@]}"
-talk 2 '' 'duplex repl: line 1: there is no request 1 that waits for an answer' 'answer 1 5' --ask -t 200ms -- "${peer[@]}"
+talk 2 '' 'duplex repl: line 1: no pending request 1' 'answer 1 5' --ask -t 200ms -- "${peer[@]}"
 # --- JSON --------------------------------------------------------------------------------------
 
 noise=$(printf 'one\xff\n' | base64 -w0)
@@ -175,14 +175,14 @@ json '(all(one.pop("us", 1) >= 0 and one.get("error", {}).pop("us", 1) >= 0 for 
     j[4] == {"event": "request", "id": 1, "method": "user/name", "params": {}} and
     j[5]["result"] == {"asked": {"x": 1}} and
     {"event": "stderr", "text": "one\ufffd", "lossy": True} in j and
-    j[8] == {"event": "error", "error": {"line": 7, "exit": 2, "kind": "usage", "message": "a quote is not closed"}} and
+    j[8] == {"event": "error", "error": {"line": 7, "exit": 2, "kind": "usage", "message": "missing closing quote"}} and
     j[9]["fault"] == "id-unknown" and json.loads(j[9]["message"])["id"] == 9 and
     j[11] == {"event": "end", "how": "it left with code 0"})'
 printf 'methods\ndescribe ping\nhelp\n' | timeout 20 "$BUILD/duplex" repl --json -p mcp -- "$BUILD/examples/mcp-conformance" >out 2>err ||
     complain "methods: $? $(cat err)"
 last='methods --json'
 json '({"event": "method", "name": "ping", "kind": "request"}.items() <= j[1].items() and any(one.get("method") == "ping" or one.get("name") == "ping" for one in j[5:]) and
-    {"event": "command", "name": "quit", "words": "", "help": "end"} in j)'
+    {"event": "command", "name": "quit", "words": "", "help": "leave the REPL"} in j)'
 
 # Progress of each, by its call; and a request that the peer takes back, behind one that it makes in the handshake.
 printf 'tools/call name=test_tool_with_progress &\ntools/call name=test_tool_with_progress &\n' |
@@ -210,7 +210,7 @@ printf 'ping\nanswer 1 {}\n' | timeout 20 "$BUILD/duplex" repl --json --ask -p m
 last='a request that is taken back'
 json '[one["event"] for one in j] == ["request", "request", "cancelled", "result", "error", "end"] and j[2]["id"] == 1'
 # In the handshake nobody can be asked; what was taken back is gone.
-json '"id" not in j[0] and j[1]["id"] == 1 and j[4]["error"]["message"] == "there is no request 1 that waits for an answer"'
+json '"id" not in j[0] and j[1]["id"] == 1 and j[4]["error"]["message"] == "no pending request 1"'
 
 # --- Ends --------------------------------------------------------------------------------------
 
@@ -254,7 +254,7 @@ expect 3 '' 'duplex repl: *' repl -c "unix:$work/absent"
 server=$!
 # Its file is there a moment before it listens, which this flag in the list of sockets says.
 for ((i = 0; i < 100; i++)); do grep -q " 00010000 .* $work/socket\$" /proc/net/unix || sleep 0.05; done
-talk 0 $'[1]\n[2]' '' $'echo [1]\nrestart\necho [2]' -c "unix:$work/socket"
+talk 0 $'[1]\n[2]' '' $'echo [1]\nrestart\necho [2]' --connect "unix:$work/socket"
 kill "$server"
 wait "$server" 2>/dev/null
 server=
@@ -270,7 +270,7 @@ mcp=("$BUILD/examples/mcp-conformance")
 talk 0 '{}' '' ping -p mcp -- "${mcp[@]}"
 talk 7 '{}' $'duplex repl: line 1: ping is a request: use call\nduplex repl: line 2: notifications/initialized is a notification: use notify\nduplex repl: line 3: none can\'t be sent: none is not a message of mcp\nduplex repl: line 4: tools/call can\'t be sent: *' \
     $'notify ping\nnotifications/initialized\nnone\ntools/call name:=1\nping' -p mcp -- "${mcp[@]}"
-talk 2 '' "duplex repl: line 1: mcp has no message 'pong'; did you mean ping?" 'describe pong' -p mcp -- "${mcp[@]}"
+talk 2 '' "duplex repl: line 1: mcp has no method 'pong'; did you mean ping?" 'describe pong' -p mcp -- "${mcp[@]}"
 talk 0 $'[1]\n[2]' '*' $'echo [1]\nrestart\necho [2]' -s -o trace.jsonl -- "$echo" line
 [[ $(grep -c -- '-> \|<- ' err) == 4 && $(grep -c '"run":2,.*"echo"' trace.jsonl) == 1 && $(grep -c '"result"' trace.jsonl) == 2 ]] || complain "$last: $(cat err trace.jsonl)"
 talk 0 null $'one\\xff' "say err=$noise" --stderr inherit -- "${py[@]}"

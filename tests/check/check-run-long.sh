@@ -28,7 +28,7 @@ echo "{\"duplex\": 1, \"peers\": {\"mute\": {\"command\": [\"$BUILD/tests/childr
 begin ping.json
 wait_for 1 '^mute: degraded: no response within 10000 ms'
 [[ $(timeout 10 "$duplex" ps --socket s) == *degraded* ]] || complain "not degraded"
-wait_for 1 '^mute: backoff, again in 100 ms: no response within 10000 ms'
+wait_for 1 '^mute: backoff, restarting in 100 ms: no response within 10000 ms'
 wait_for 2 '^mute: ready'
 end
 

@@ -83,19 +83,20 @@ cat >peers.json <<END
 END
 
 none() {
-    expect 3 '' "duplex ps: there is no run named default; 'duplex run' starts one" ps
-    expect 3 '' 'duplex logs: there is no run named other' logs --name other
-    expect 3 '' 'duplex restart: there is no run at ./none.sock' restart x --socket ./none.sock
-    expect 3 '' 'duplex down: there is no run' down
-    expect 3 '' 'duplex call: there is no run' call --in echo echo
-    expect 3 '{"error":{"exit":3,"kind":"start","message":"there is no run named default; '\''duplex run'\'' starts one"}}' '' ps --json
-    expect 2 '' 'NAME is missing' restart
-    expect 2 '' "nothing follows, but options; found 'x'" ps x
-    expect 2 '' "--lines: expected a number, found 'many'" logs -n many
-    expect 2 '' "one NAME at the most, found 'b'" logs a b
-    expect 2 '' '--in and a command exclude each other' call --in echo echo -- x
-    expect 2 '' '--in and --protocol exclude each other' call --in echo echo -p mcp
-    expect 2 '' '--in and --progress exclude each other' call --in echo echo --progress
+    expect 3 '' "duplex ps: no run named 'default'
+hint: start one with 'duplex run --config FILE'" ps
+    expect 3 '' "duplex logs: no run named 'other'" logs --name other
+    expect 3 '' 'duplex restart: no run is listening at ./none.sock' restart x --socket ./none.sock
+    expect 3 '' "duplex down: no run named 'default'" down
+    expect 3 '' "duplex call: no run named 'default'" call --in echo echo
+    expect 3 '{"error":{"hint":"start one with '\''duplex run --config FILE'\''","exit":3,"kind":"start","message":"no run named '\''default'\''"}}' '' ps --json
+    expect 2 '' 'missing NAME' restart
+    expect 2 '' "unexpected argument 'x'" ps x
+    expect 2 '' "--lines: expected a number, got 'many'" logs -n many
+    expect 2 '' "expected at most one NAME, got 'b'" logs a b
+    expect 2 '' '--in and a command cannot be used together' call --in echo echo -- x
+    expect 2 '' '--in and --protocol cannot be used together' call --in echo echo -p mcp
+    expect 2 '' '--in and --progress cannot be used together' call --in echo echo --progress
     expect 2 '' 'METHOD is missing' call --in echo
 }
 
@@ -104,10 +105,10 @@ states() {
     for name in echo poll silent slow parrot; do wait_for "^$name: ready (pid [0-9]*)$" run.err; done
     grep -qxF "echo: starting: $BUILD/examples/echo line" run.err || complain "echo is not shown: $(cat run.err)"
     wait_for '^bad: failed' run.err
-    [[ $(grep -A1 '^bad: [bf]a' run.err) == 'bad: backoff, again in 100 ms: the program exited with code 3
+    [[ $(grep -A1 '^bad: [bf]a' run.err) == 'bad: backoff, restarting in 100 ms: the program exited with code 3
   last words
 --
-bad: backoff, again in 200 ms: the program exited with code 3
+bad: backoff, restarting in 200 ms: the program exited with code 3
   last words
 --
 bad: failed: the program exited with code 3
@@ -115,9 +116,11 @@ bad: failed: the program exited with code 3
     wait_for '^once: stopped$' run.err
     wait_for "^absent: failed: cannot start $work/nothing: No such file or directory$" run.err
     timeout 10 "$duplex" ps >table
-    [[ $(head -1 table) == 'NAME    STATE    PID'*'RUNS  UPTIME  CALLS  PROTOCOL            COMMAND' ]] || complain "ps: $(cat table)"
-    grep -Eq "^echo +ready +[0-9]+ +1 +[0-9]+m?s +0 +jsonrpc +$BUILD/examples/echo line\$" table || complain "ps: $(cat table)"
-    grep -Eq "^bad +failed +- +3 +- +0 " table || complain "ps: $(cat table)"
+    [[ $(head -1 table) == 'NAME    STATE    PID'*'STARTS  UPTIME  MEMORY  CALLS  PROTOCOL            COMMAND' ]] || complain "ps: $(cat table)"
+    grep -Eq "^echo +ready +[0-9]+ +1 +[0-9]+m?s +[0-9.]+[KM] +0 +jsonrpc +$BUILD/examples/echo line\$" table || complain "ps: $(cat table)"
+    grep -Eq "^bad +failed +- +3 +- +- +0 " table || complain "ps: $(cat table)"
+    grep -A1 '^bad ' table | grep -qxF '  reason: the program exited with code 3' || complain "ps gives no reason: $(cat table)"
+    grep -A1 '^absent ' table | grep -qxF "  reason: cannot start $work/nothing: No such file or directory" || complain "ps gives no reason: $(cat table)"
     timeout 10 "$duplex" ps --color always | grep -q $'\033\\[32mready\033\\[0m' || complain "no colour"
     grep -q $'\033' table && complain "colour where there is no terminal"
     timeout 10 "$duplex" ps --json | python3 -c '
@@ -126,6 +129,9 @@ all = json.load(sys.stdin)
 peers = {p["name"]: p for p in all["peers"]}
 assert all["run"] == "default" and all["config"] == "peers.json" and all["pid"] == int(sys.argv[1]), all
 assert peers["echo"]["command"][1] == "line" and peers["echo"]["pid"] > 0 and peers["echo"]["uptimeMs"] >= 0, peers
+assert 500_000 < peers["echo"]["memory"] < 100_000_000 and "lastFailure" not in peers["echo"], peers
+assert peers["bad"]["lastFailure"] == "the program exited with code 3" and 0 <= peers["bad"]["lastFailureMs"] < 60000, peers
+assert "memory" not in peers["bad"] and "memory" not in peers["absent"], peers
 assert peers["bad"]["why"] == "the program exited with code 3" and "pid" not in peers["bad"], peers
 assert peers["poll"]["framing"] == "header", peers' "$run" || complain "ps --json"
     [[ $(stat -c %a "$socket") == 600 && $(stat -c %a "${socket%/*}") == 700 ]] || complain "modes: $(stat -c %a "$socket" "${socket%/*}")"
@@ -145,23 +151,23 @@ calls() {
     timeout 10 "$duplex" call --json --in echo nix >through || true
     cmp direct through || complain "direct and through the socket differ"
     expect 1 '' 'greet: the host did not say (-32603)' call --in poll greet # the run has no name to tell
-    expect 2 '' "there is no peer 'nobody' in this run" call --in nobody x
-    expect 3 '' 'bad is not there: failed, the program exited with code 3' call --in bad x
-    expect 3 '' 'once is not there: stopped' call --in once x
-    expect 4 '' 'duplex call: x: the peer ended before it answered: the program exited with code 5
+    expect 2 '' "no peer 'nobody' in this run" call --in nobody x
+    expect 3 '' 'bad is not running: failed, the program exited with code 3' call --in bad x
+    expect 3 '' 'once is not running: stopped' call --in once x
+    expect 4 '' 'duplex call: x: the peer ended before it responded: the program exited with code 5
   last words' call --in dies x
-    expect 3 '' 'dies is not there: backoff' call --in dies x
+    expect 3 '' 'dies is not running: backoff' call --in dies x
     expect 5 '' 'duplex call: x: no response within 100 ms (--timeout)' call --in silent -t 100ms x
     expect 5 '' '(--total-timeout)' call --in silent -t never --total-timeout 100ms x
     expect 6 '' 'sum: ' call --in parrot sum a:=1
-    expect 7 '' "sum can't be sent: /a: expected integer, found string" call --in parrot sum a=x
-    expect 7 '' "other can't be sent" call --in parrot other
+    expect 7 '' "cannot send sum: /a: expected integer, found string" call --in parrot sum a=x
+    expect 7 '' "cannot send other" call --in parrot other
     for verb in call notify; do
-        expect 2 '' "duplex $verb: x can't be sent: its params hold a number out of range" "$verb" --in echo x a:=1e999
+        expect 2 '' "duplex $verb: cannot send x: its params hold a number out of range" "$verb" --in echo x a:=1e999
     done
     expect 0 '' '' notify --in silent hello
-    expect 7 '' "other can't be sent" notify --in parrot other
-    expect 3 '' 'bad is not there' notify --in bad hello
+    expect 7 '' "cannot send other" notify --in parrot other
+    expect 3 '' 'bad is not running' notify --in bad hello
     expect 2 '' "PARAMS:1:2: " call --in echo echo '{'
     # A call that nobody waits for any more is taken back.
     timeout -s INT 0.3 "$duplex" call --in silent x >out 2>err && complain "an interrupted call is well"
@@ -198,10 +204,10 @@ restarts() {
     gone "$before"
     [[ $(pid_of silent) != "$before" && $(state_of silent) == ready ]] || complain "silent: $(pid_of silent)"
     wait $never || code=$?
-    [[ $code == 4 && $(cat never.err) == *'never: the peer ended before it answered'* ]] || complain "pending: $code $(cat never.err)"
+    [[ $code == 4 && $(cat never.err) == *'never: the peer ended before it responded'* ]] || complain "pending: $code $(cat never.err)"
     timeout 10 "$duplex" ps | grep -Eq '^silent +ready +[0-9]+ +2 ' || complain "silent: runs"
-    expect 2 '' "there is no peer 'nobody' in this run" restart echo nobody
-    expect 3 '' 'absent is not there: failed, cannot start' restart absent
+    expect 2 '' "no peer 'nobody' in this run" restart echo nobody
+    expect 3 '' 'absent is not running: failed, cannot start' restart absent
     # Whoever calls while it starts again waits for that.
     timeout 10 "$duplex" restart slow &
     restart=$!
@@ -219,8 +225,8 @@ downs() {
     expect 0 '' '' down echo once
     gone "$before"
     [[ $(state_of echo) == stopped ]] || complain "echo: $(state_of echo)"
-    expect 3 '' 'echo is not there: stopped' call --in echo echo
-    expect 2 '' "there is no peer 'nobody'" down nobody
+    expect 3 '' 'echo is not running: stopped' call --in echo echo
+    expect 2 '' "no peer 'nobody'" down nobody
     expect 0 '' '' restart echo
     expect 0 '[1]' '' call --in echo echo '[1]'
     pids=$(timeout 10 "$duplex" ps | awk '$3 ~ /^[0-9]/ { print $3 }')
@@ -266,7 +272,7 @@ END
     [[ $(text -n 2) == $'b three\na four' ]] || complain "logs -n 2: $(text -n 2)"
     [[ $(text -n 0) == '' ]] || complain "logs -n 0"
     timeout 10 "$duplex" logs a -n 1 | grep -Eq '^20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9:]{8}\.[0-9]{3} four$' || complain "logs: no time"
-    expect 2 '' "there is no peer 'nobody' in this run" logs nobody
+    expect 2 '' "no peer 'nobody' in this run" logs nobody
     # Nothing of it steers a terminal, and it is JSON in any case.
     say b '["\u001b[31m \u00ff\u0000 \u00c3\u00a9"]'
     [[ $(text -n 1 b) == '\x1b[31m \xff\x00 é' ]] || complain "logs: $(text -n 1 b)"
@@ -331,7 +337,7 @@ signals() {
     ended 137
     for pid in $pids; do gone "$pid"; done
     [[ -S $socket ]] || complain "no socket is left to be replaced"
-    expect 3 '' 'there is no run' ps
+    expect 3 '' 'no run named' ps
     begin family.json --json echo
     wait_for '"state":"ready"' run.out
     python3 -c '
@@ -391,7 +397,7 @@ END
     expect 0 '' '' down good good
     code=0
     wait $call || code=$?
-    [[ $code == 3 && $(cat call.err) == *'good was told to stop'* ]] || complain "waiting: $code $(cat call.err)"
+    [[ $code == 3 && $(cat call.err) == *'good was stopped'* ]] || complain "waiting: $code $(cat call.err)"
     kill -TERM "$run"
     ended 0
 }
@@ -413,7 +419,7 @@ folder() {
 others() {
     local pid=$run got=0
     timeout 10 "$duplex" run --config family.json >out 2>err </dev/null || got=$?
-    [[ $got == 3 && $(cat err) == "duplex run: a run named default is already there (pid $pid)" ]] || complain "second: $got $(cat err)"
+    [[ $got == 3 && $(cat err) == "duplex run: a run named 'default' is already running (pid $pid)" ]] || complain "second: $got $(cat err)"
     [[ $(state_of echo) == ready ]] || complain "the first run has suffered"
     # Another name is another run.
     timeout 30 "$duplex" run --config family.json --name other echo >/dev/null 2>other.err </dev/null &
@@ -426,7 +432,7 @@ others() {
     echo precious >file.sock
     got=0
     timeout 10 "$duplex" run --config family.json --socket file.sock >out 2>err </dev/null || got=$?
-    [[ $got == 3 && $(cat err file.sock) == 'duplex run: file.sock is there, and is no socket
+    [[ $got == 3 && $(cat err file.sock) == 'duplex run: file.sock exists and is not a socket
 precious' ]] || complain "a file: $got $(cat err)"
     # A folder that others can enter, or that is a link, is not used.
     for trick in 'mkdir -m 755 bad/duplex' 'mkdir -m 700 elsewhere; ln -s ../elsewhere bad/duplex' 'touch bad/duplex'; do
@@ -467,7 +473,7 @@ assert got == b"", got' "$socket" || complain "another user was let in"
     mkdir -m 700 theirs
     mkdir -m 700 theirs/duplex
     chown -R 65534 theirs
-    XDG_RUNTIME_DIR=$work/theirs expect 3 '' "theirs/duplex belongs to somebody else (user 65534)" ps
+    XDG_RUNTIME_DIR=$work/theirs expect 3 '' "theirs/duplex belongs to another user (uid 65534)" ps
     mkdir -m 777 open
     cp family.json open/
     XDG_RUNTIME_DIR=$work/theirs timeout 30 setpriv --reuid 65534 --clear-groups "$duplex" run --config open/family.json echo \
@@ -479,7 +485,80 @@ assert got == b"", got' "$socket" || complain "another user was let in"
     wait $theirs || complain "theirs: $?"
 }
 
+# What can never start fails at once, with one line, and restart tries again.
+never_starts() {
+    mkdir never never/folder
+    printf '#!/bin/sh\nexec "%s" line\n' "$BUILD/examples/echo" >never/plain
+    cat >never/config.json <<END
+{"duplex": 1, "peers": {
+  "nothing": {"command": ["./nothing"]},
+  "unknown": {"command": ["duplex-no-such-program"], "restart": "always"},
+  "folder": {"command": ["./folder"], "tries": 0},
+  "plain": {"command": ["./plain"]},
+  "cwd": {"command": ["true"], "cwd": "elsewhere"}
+}}
+END
+    begin never/config.json --name never
+    for name in nothing unknown folder plain cwd; do wait_for "^$name: failed" run.err; done
+    sort run.err >sorted
+    diff - sorted <<END || complain "what can't start: $(cat run.err)"
+cwd: failed: cannot change to $work/never/elsewhere: No such file or directory
+cwd: starting: true
+folder: failed: cannot start $work/never/folder: Is a directory
+folder: starting: $work/never/folder
+nothing: failed: cannot start $work/never/nothing: No such file or directory
+nothing: starting: $work/never/nothing
+plain: failed: cannot start $work/never/plain: Permission denied
+plain: starting: $work/never/plain
+unknown: failed: cannot start duplex-no-such-program: No such file or directory
+unknown: starting: duplex-no-such-program
+END
+    timeout 10 "$duplex" ps --name never >table
+    grep -A1 '^unknown *failed *- *1 ' table | grep -qxF '  reason: cannot start duplex-no-such-program: No such file or directory' || complain "ps: $(cat table)"
+    expect 3 '' "duplex restart: plain is not running: failed, cannot start $work/never/plain: Permission denied" restart plain --name never
+    chmod +x never/plain
+    expect 0 '' '' restart plain --name never
+    timeout 10 "$duplex" ps --name never >table
+    grep -q '^plain *ready *[0-9]* *3 ' table || complain "ps: $(cat table)"
+    grep -A1 '^plain ' table | grep -Eqx "  last failure: cannot start $work/never/plain: Permission denied \\([0-9]+m?s ago\\)" || complain "ps: $(cat table)"
+    expect 0 '[1]' '' call --name never --in plain echo '[1]'
+    expect 0 '' '' down --name never
+    ended 0
+}
+
+# --log-max 0 keeps everything: more than the usual 256 KiB.
+unlimited() {
+    cat >talker.py <<'END'
+import sys, time
+for second in range(2):
+    for line in range(900):
+        print(f"{second} {line} " + "x" * 300, file=sys.stderr, flush=True)
+    time.sleep(1.1)
+print("done", file=sys.stderr, flush=True)
+sys.stdin.read()
+END
+    echo '{"duplex": 1, "peers": {"talker": {"command": ["python3", "talker.py"]}}}' >talker.json
+    for max in 262144 0; do
+        begin talker.json --name talker --log-max $max
+        for _ in $(seq 200); do
+            timeout 10 "$duplex" logs --name talker -n 1 2>/dev/null | grep -q ' done$' && break
+            sleep 0.05
+        done
+        timeout 10 "$duplex" logs --name talker >lines
+        local kept
+        kept=$(grep -c ' [01] [0-9]* x*$' lines)
+        ((max == 0 ? kept == 1800 : kept < 1000)) || complain "--log-max $max: $kept lines"
+        expect 0 '' '' down --name talker
+        ended 0
+    done
+    timeout 10 "$duplex" run --help >out
+    tr -s ' \n' ' ' <out | grep -qF 'how much of each peer'"'"'s stderr to keep for duplex logs, 1k to 64M; 0: no limit (256k)' ||
+        complain "run --help: $(cat out)"
+}
+
 none
+never_starts
+unlimited
 states
 calls
 at_the_same_time

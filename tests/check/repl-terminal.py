@@ -121,7 +121,7 @@ def case_prompt():
     talk.enter("hold count:=2")
     talk.shows("4 hold, ", "3 hold, ")
     talk.enter("echo '")
-    talk.shows("duplex repl: a quote is not closed")
+    talk.shows("duplex repl: missing closing quote")
     talk.enter("seen")
     talk.shows('"method": "none"')
     talk.quit()
@@ -237,7 +237,7 @@ def case_history():
     talk = peer(home=home)
     talk.line("jsonrpc> ")
     talk.enter("echo [1]")
-    talk.shows("the history can't be written, and is not kept", "1 echo")
+    talk.shows("cannot write the history ", "1 echo")
     talk.quit()
 
 
@@ -309,11 +309,11 @@ def case_requests():
     talk = peer()
     talk.line("jsonrpc> ")
     talk.enter("asks count:=3")
-    talk.shows('request 3: question {"i": 2, "pad": ""}', "'answer 3 RESULT' or 'refuse 3 CODE MESSAGE' answers it")
+    talk.shows('request 3: question {"i": 2, "pad": ""}', "reply with 'answer 3 RESULT' or 'refuse 3 CODE MESSAGE'")
     talk.line("jsonrpc> ")
     talk.enter('answer 2 {"x": "y z"}')
     talk.enter("answer 2 1")
-    talk.shows("there is no request 2 that waits for an answer")
+    talk.shows("no pending request 2")
     talk.enter("refuse 1 -7 not now")
     talk.enter("answer 3 true")
     talk.shows("1 asks", '"message": "not now"', '"x": "y z"')
@@ -321,7 +321,7 @@ def case_requests():
     talk.shows("request 4: question")
     talk.line("jsonrpc> ")
     talk.quit()
-    if '"message": "nobody answered it"' not in talk.screen.text():
+    if '"message": "the request was not answered"' not in talk.screen.text():
         raise Wrong("the last request is not refused at the end")
     talk = peer("--auto")
     talk.line("jsonrpc> ")
@@ -366,7 +366,7 @@ def case_peer_dies():
     talk.type("echo half")
     talk.line("jsonrpc> echo half")
     os.kill(int(re.search(r"1 pid, .*\n(\d+)", talk.screen.text())[1]), signal.SIGKILL)
-    talk.shows("the peer ended: the program was killed by signal 9", "'restart' starts it anew")
+    talk.shows("the peer ended: the program was killed by signal 9", "'restart' starts it again")
     talk.line("jsonrpc> echo half")
     talk.enter("")
     talk.shows("expected key=text or key:=json, found 'half'")
@@ -530,11 +530,11 @@ def long_calls():
         talk.enter("hold count:=1000")
     talk.shows("1000 hold, ", "\n1 hold, ")
     talk.line("jsonrpc> ")
-    if "under way already" in talk.screen.text():
+    if "already pending" in talk.screen.text():
         raise Wrong("1000 calls are too many")
     for _ in range(1001):
         talk.enter("hold count:=0")
-    talk.shows("1000 calls are under way already: wait for one, or cancel it")
+    talk.shows("1000 calls are already pending: wait for one to finish, or cancel it")
     talk.line("jsonrpc> ")
     talk.quit()
 

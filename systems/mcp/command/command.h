@@ -3,12 +3,15 @@
 #define MCP_COMMAND_H
 
 #include "cli/options.h"
+#include "cli/run/address.h"
 
 /* Times that are 0 are not given. */
 struct mcp_options {
     const char *config;
     const char *server;
     const char *connect;
+    const char *in;
+    cli_run_options run;
     const char *mode;
     const char *revision;
     const char *ids;

@@ -33,6 +33,7 @@ static int check_options(const struct mcp_options *options, char **words) {
         {"hidden", options->hidden, serves && is(words[1], "files"), "serve files"},
         {"config", options->config, !serves, "clients"},
         {"connect", options->connect, !serves, "clients"},
+        {"in", options->in, !serves, "clients"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].given && !rows[i].fits)

@@ -5,8 +5,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The run has started the server and told it what its client can do: neither can be changed now. */
+static int check_in(const struct mcp_options *options, char **command) {
+    const struct {
+        const char *name;
+        bool given;
+    } rows[] = {
+        {"a command", command},
+        {"--config", options->config},
+        {"--server", options->server},
+        {"--connect", options->connect},
+        {"--mode", options->mode},
+        {"--revision", options->revision},
+        {"--env", options->env.count},
+        {"--inherit-env", options->inherit_env},
+        {"--clean-env", options->clean_env},
+        {"--cwd", options->cwd},
+        {"--stderr", options->errors},
+        {"--keep-daemons", options->keep_daemons},
+        {"--root", options->roots.count},
+        {"--sample", options->samples.count},
+        {"--answer", options->answers.count},
+        {"--opener", options->opener},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].given)
+            return cli_fail(CLI_USAGE, "--in and %s cannot be used together", rows[i].name);
+    return CLI_OK;
+}
+
 static int check_words(const struct mcp_options *options, char **command) {
     int ways = (options->config != NULL) + (options->connect != NULL) + (command != NULL);
+    if (options->in)
+        return check_in(options, command);
     if (options->server && !options->config)
         return cli_fail(CLI_USAGE, "--server names one of a configuration: pass --config, too");
     if (ways > 1)
@@ -38,14 +69,19 @@ static int tell_names(const cli_config *config) {
     return code;
 }
 
-/* Own entries may say that they speak something else. */
-static int take_protocol(const cli_config_peer *peer, struct server *server) {
-    const char *name = peer->protocol_name ? peer->protocol_name : "mcp";
+/* Own entries may say that they speak something else. `where` is the file, or the run. */
+static int take_protocol(const char *where, const char *peer, const char *name,
+                         struct server *server) {
     if (strcmp(name, "mcp") != 0 && strncmp(name, "mcp@", 4) != 0)
-        return cli_fail(CLI_USAGE, "%s: %s speaks %s, not mcp", server->config.path, peer->name,
-                        name);
+        return cli_fail(CLI_USAGE, "%s: %s speaks %s, not mcp", where, peer, name);
     server->revision = name[3] ? name + 4 : NULL;
     return CLI_OK;
+}
+
+static int attach(const struct mcp_options *options, struct server *server) {
+    int code = cli_control_attach(&options->run, options->in, &server->attached);
+    return code == CLI_OK ? take_protocol("--in", options->in, server->attached.protocol, server)
+                          : code;
 }
 
 static int take_entry(const struct mcp_options *options, struct server *server) {
@@ -60,7 +96,8 @@ static int take_entry(const struct mcp_options *options, struct server *server) 
     server->cwd = options->cwd ? options->cwd : peer->cwd;
     server->inherit_env = !options->clean_env && (options->inherit_env || peer->inherit_env);
     server->timeout_ms = peer->timeout_ms;
-    return take_protocol(peer, server);
+    return take_protocol(server->config.path, peer->name,
+                         peer->protocol_name ? peer->protocol_name : "mcp", server);
 }
 
 /* The configuration's variables, and those of the command line, which win. */
@@ -90,10 +127,13 @@ int server_find(const struct mcp_options *options, char **command, struct server
     *ret_server = (struct server){.argv = (const char *const *)(void *)command,
                                   .connect = options->connect,
                                   .cwd = options->cwd,
-                                  .inherit_env = !options->clean_env};
+                                  .inherit_env = !options->clean_env,
+                                  .attached = {.fd = -1}};
     int code = check_words(options, command);
     if (code == CLI_OK && options->config)
         code = take_entry(options, ret_server);
+    if (code == CLI_OK && options->in)
+        code = attach(options, ret_server);
     if (code == CLI_OK)
         code = take_env(options, ret_server);
     if (code != CLI_OK)
@@ -104,5 +144,6 @@ int server_find(const struct mcp_options *options, char **command, struct server
 void server_done(struct server *server) {
     free(server->env);
     cli_config_done(&server->config);
-    *server = (struct server){.argv = NULL};
+    cli_attached_done(&server->attached);
+    *server = (struct server){.attached = {.fd = -1}};
 }

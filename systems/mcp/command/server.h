@@ -3,6 +3,7 @@
 #define MCP_SERVER_H
 
 #include "cli/run/config.h"
+#include "cli/run/control.h"
 #include "systems/mcp/command/command.h"
 
 struct server {
@@ -14,6 +15,7 @@ struct server {
     const char *revision; /* the configuration's; NULL: it has none */
     uint64_t timeout_ms;  /* likewise; 0 */
     cli_config config;
+    cli_attached attached; /* --in */
 };
 
 /* CLI_OK, or an exit code that was told. `command` may be NULL. */

@@ -117,6 +117,11 @@ static void on_closed(dx_mcp_client *client, const dx_mcp_end *end, void *user) 
     talk->code = code_of_end(end);
     if (!end->error.fault && !end->gone)
         phrase = "the server closed the connection";
+    char *reason = talk->options->in && !talk->closing
+                       ? cli_control_reason(&talk->options->run, talk->options->in)
+                       : NULL;
+    if (reason)
+        phrase = reason;
     if (!end->was_ready && talk->code == CLI_LATE)
         more = LATE_START;
     if (end->refused == DX_CODE_METHOD && !talk->options->mode)
@@ -124,6 +129,7 @@ static void on_closed(dx_mcp_client *client, const dx_mcp_end *end, void *user) 
     free(talk->failure);
     if (asprintf(&talk->failure, "%s%s", phrase, more) < 0)
         talk->failure = NULL;
+    free(reason);
 }
 
 /* Birth and death. */
@@ -213,6 +219,7 @@ static int configure(struct talk *talk, dx_mcp_client_config *config) {
         return code;
     config->argv = talk->server.argv;
     config->address = talk->server.connect;
+    config->in = config->out = talk->server.attached.fd;
     config->cwd = talk->server.cwd;
     config->env = talk->server.env;
     config->inherit_env = talk->server.inherit_env;
@@ -234,8 +241,8 @@ static int start(struct talk *talk) {
     int code = configure(talk, &config);
     if (code != CLI_OK)
         return code;
-    if (cli_loop_new(talk->options->keep_daemons || talk->options->connect, &talk->loop, &error) !=
-        DX_OK)
+    bool starts_none = talk->options->connect || talk->options->in;
+    if (cli_loop_new(talk->options->keep_daemons || starts_none, &talk->loop, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     talk->limiter = dx__log_limiter_new(talk->loop, news_on_summary, talk);
     if (!talk->limiter)
@@ -244,6 +251,7 @@ static int start(struct talk *talk) {
     if (status != DX_OK)
         return cli_fail(status == DX_ERR_INVALID ? CLI_USAGE : CLI_NO_START, "%s",
                         error.fault ? error.phrase : dx_status_name(status));
+    talk->server.attached.fd = -1; /* the client's now */
     code = roots_add(talk);
     /* The client tells when it is late, but only once the server has left. */
     uint64_t until = config.mode == DX_MCP_AUTO || config.start_ms > CLI_NEVER / 2
@@ -304,6 +312,7 @@ int talk_open_with(const struct mcp_options *options, char **command,
 int talk_close(struct talk *talk, int code) {
     int before = cli_interrupts();
     talk_clear_line(talk);
+    talk->closing = true;
     if (talk->client && !talk->closed)
         dx_mcp_client_close(talk->client);
     uint64_t until = code == CLI_LATE ? cli_now() + CLI_LATE_LEAVE_MS : CLI_NEVER;

@@ -30,6 +30,7 @@ struct talk {
     FILE *errors;      /* --stderr FILE */
     uint64_t began_us; /* of the traffic that is shown */
     bool ready;
+    bool closing; /* by us */
     bool closed;
     int interrupts; /* those that were there when it began */
     int code;       /* closed: the exit code that this is, and the line to be told */

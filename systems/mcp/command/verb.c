@@ -11,6 +11,7 @@ static const cli_option server_options[] = {
      AT(config)},
     {"server", 0, CLI_TEXT, "NAME", "which one of it (the only one)", AT(server)},
     {"connect", 0, CLI_TEXT, "unix:PATH|tcp:PORT", "one that runs already", AT(connect)},
+    {"in", 0, CLI_TEXT, "NAME", "talk to the server NAME of duplex run", AT(in)},
     {"mode", 0, CLI_CHOICE, "legacy|modern|auto",
      "with initialize, or as 2026-07-28 has it; auto asks a copy of the server which (legacy)",
      AT(mode)},
@@ -89,9 +90,13 @@ static const cli_option serve_options[] = {
 };
 
 static const cli_group groups[] = {
-    {"The server", server_options, 0}, {"What the server may ask for", offer_options, 0},
-    {"Calls", call_options, 0},        {"Times", time_options, 0},
-    {"Serving", serve_options, 0},     {NULL, NULL, 0},
+    {"The server", server_options, 0},
+    {"What the server may ask for", offer_options, 0},
+    {"Calls", call_options, 0},
+    {"Times", time_options, 0},
+    {"Serving", serve_options, 0},
+    {"The run, with --in", cli_run_table, AT(run)},
+    {NULL, NULL, 0},
 };
 
 static const char *const examples[] = {

@@ -171,6 +171,11 @@ int verb_watch(const struct mcp_options *options, char **words, char **command) 
     int code = talk_open_with(options, command, &hooks, &talk);
     if (code != CLI_OK)
         return code;
+    if (options->in && dx_mcp_client_is_modern(talk.client))
+        return talk_close(&talk, cli_fail(CLI_MISFIT,
+                                          "watch --in does not work with a server of %s: it sends"
+                                          " changes only to the client that started it",
+                                          dx_mcp_client_revision(talk.client)));
     if (!words[0] && !tells_changes(&talk))
         cli_note("the server does not say that it tells when its lists change");
     for (; *words && code == CLI_OK; words++)

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Every command of the README and of docs/tutorial runs as pasted after `./dev run`, and prints what the
-# page says. Nothing is prepared: each page gets a folder with ./dev, README.md and build/, and an
-# environment without a variable of ours.
+# Every command of the README, of docs/tutorial and of some other pages runs as pasted after `./dev run`,
+# and prints what the page says. Nothing is prepared: each page gets a folder with ./dev, README.md and
+# build/, and an environment without a variable of ours.
 set -euo pipefail
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 command -v pkg-config >/dev/null || { echo "pkg-config is not installed"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
-for page in "$SOURCE"/README.md "$SOURCE"/docs/tutorial/*.md; do
+pages=("$SOURCE"/README.md "$SOURCE"/docs/tutorial/*.md)
+for page in hermes mcp repl replay timeline; do pages+=("$SOURCE/docs/$page.md"); done
+for page in "${pages[@]}"; do
     # A home and a run of its own, as another user would have.
-    here=$work/$(basename "$page" .md)
+    here=$(mktemp -d "$work/XXXX")
     mkdir -p "$here"/{clone,home,tmp}
     mkdir -m 700 "$here/run"
     cp "$SOURCE"/{dev,README.md} "$here/clone/"

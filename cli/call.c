@@ -16,9 +16,9 @@ struct call_options {
 };
 
 static const cli_option own_options[] = {
-    {"then", 0, CLI_NEXT, NULL, "another METHOD [PARAMS] follows, as a call", 0},
-    {"notify", 0, CLI_NEXT, NULL, "another METHOD [PARAMS] follows, as a notification", 0},
-    {"in", 0, CLI_TEXT, "NAME", "a peer that duplex run supervises, instead of a command",
+    {"then", 0, CLI_NEXT, NULL, "then call another METHOD [PARAMS]", 0},
+    {"notify", 0, CLI_NEXT, NULL, "then send the notification METHOD [PARAMS]", 0},
+    {"in", 0, CLI_TEXT, "NAME", "use a server that duplex run keeps, instead of COMMAND",
      offsetof(struct call_options, in)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -38,7 +38,7 @@ static bool check_groups(const cli_words *words, size_t *ret_count) {
     *ret_count = 0;
     for (char **group = words->at; group; group = cli_next_group(words, group)) {
         if (!group[0]) {
-            cli_fail(CLI_USAGE, "METHOD is missing");
+            cli_fail(CLI_USAGE, "missing METHOD");
             return false;
         }
         ++*ret_count;
@@ -157,31 +157,41 @@ static int run_call(const cli_words *words, void *user) {
 }
 
 static const char *const call_examples[] = {
-    "Open a document in a language server, then ask about it:",
-    "duplex call -p lsp --notify textDocument/didOpen @a --then textDocument/hover @b -- clangd",
-    "List the tools of an MCP server, then call one:",
-    "duplex call -p mcp tools/list --then tools/call name=add 'arguments:={\"a\":1}' -- ./server",
+    "Call a method and pass it parameters:",
+    "duplex call -p mcp tools/call name=add 'arguments:={\"a\":2,\"b\":40}' --"
+    " build/examples/mcp-adder",
+    "Call two methods, one after the other:",
+    "duplex call -p mcp tools/list --then ping -- build/examples/mcp-adder",
+    "Ask a language server, and record the session:",
+    "duplex call -p lsp -o talk.jsonl workspace/symbol query=inst -- build/examples/lsp-outline",
     NULL,
 };
+
+/* What --help lists of both commands. */
+#define SHOWN "protocol timeout show record env cwd stderr connect in"
 
 const cli_verb cli_call = {
     .name = "call",
     .words = "[OPTION...] METHOD [PARAMS] [--then METHOD [PARAMS]]... -- COMMAND [ARG...]\n"
              "[OPTION...] METHOD [PARAMS] --connect ADDRESS\n"
              "[OPTION...] METHOD [PARAMS] --in NAME",
-    .summary = "call a method of a peer, print the result",
-    .text =
-        "Starts COMMAND, does the protocol's handshake, calls METHOD, prints the result as JSON,"
-        " and asks the peer to leave. PARAMS are JSON, @FILE, - for the standard input, or words:"
-        " key=text and key:=json make an object. What the peer asks meanwhile is answered if an"
-        " empty answer is one, and refused otherwise.\n\n"
-        "With --json a result is {\"method\":…,\"result\":…} and what fails is"
-        " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}, each on a line of its own; an error of"
-        " the peer has its code and data there. What the peer wrote last, and what it did wrong, is"
-        " in its detail.\n\n"
-        "Many peers say nothing at all when they are spoken to in the wrong framing. So after a"
-        " second without a message others are started (and ended) to see whether the other framing"
-        " is answered.",
+    .summary = "Call a method of a server and print the result",
+    .text = "Starts COMMAND, does the protocol's handshake, calls METHOD, prints the result as JSON"
+            " and stops COMMAND. PARAMS is JSON, @FILE, - for standard input, or words: key=text"
+            " and key:=json make an object.",
+    .details =
+        "Requests from the server are answered with an empty result if the schema allows one, and"
+        " with an error otherwise.\n\n"
+        "With --json a result is {\"method\":…,\"result\":…} and a failure is"
+        " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}, each on one line. An error response "
+        "has"
+        " its code and data there. \"detail\" is what the server last wrote to stderr, and its"
+        " protocol violations.\n\n"
+        "Many servers stay silent if they are addressed in the wrong framing. If the server sends"
+        " nothing for one second, Duplex starts it again in the other framing to find out which"
+        " one it uses, and stops the copy.",
+    .shown = "then notify " SHOWN,
+    .old_letters = "c=connect",
     .groups = call_groups,
     .examples = call_examples,
     .codes = "134567",
@@ -195,17 +205,29 @@ static int run_notify(const cli_words *words, void *user) {
     return say_all(words, user, "notify");
 }
 
+static const char *const notify_examples[] = {
+    "Send a notification:",
+    "duplex notify -p mcp notifications/roots/list_changed -- build/examples/mcp-adder",
+    "Send two, with parameters:",
+    "duplex notify greet name=Ada --notify greet name=Grace -- build/examples/echo line",
+    "See what the server sends:",
+    "duplex notify --show -p mcp notifications/cancelled requestId=1 -- build/examples/mcp-adder",
+    NULL,
+};
+
 const cli_verb cli_notify = {
     .name = "notify",
     .words = "[OPTION...] METHOD [PARAMS] [--notify METHOD [PARAMS]]... -- COMMAND [ARG...]\n"
              "[OPTION...] METHOD [PARAMS] --connect ADDRESS\n"
              "[OPTION...] METHOD [PARAMS] --in NAME",
-    .summary = "send a notification to a peer",
-    .text =
-        "Starts COMMAND, does the protocol's handshake, sends the notification METHOD, and asks"
-        " the peer to leave when it was sent. PARAMS are as for duplex call. A notification has no"
-        " answer: that it was sent is all there is to know, but --show shows what the peer says.",
+    .summary = "Send a notification to a server",
+    .text = "Starts COMMAND, does the protocol's handshake, sends the notification METHOD and stops"
+            " COMMAND. PARAMS is as for duplex call. There is no response to a notification: exit"
+            " code 0 means that it was sent. --show prints what the server sends.",
+    .shown = "notify then " SHOWN,
+    .old_letters = "c=connect",
     .groups = call_groups,
+    .examples = notify_examples,
     .codes = "34567",
     .word = CLI_A_METHOD,
     .has_command = true,

@@ -31,7 +31,7 @@ typedef enum cli_kind {
 /* --total-timeout, which caps what progress can add: as given, or the default for a call that has
  * this --timeout. */
 #define CLI_TOTAL_HELP                                                                             \
-    "for an answer in all, progress or not (10m, or --timeout if that is a longer time; never: no" \
+    "limit for a call as a whole, progress or not (10m, or --timeout if that is longer; never: no" \
     " limit)"
 uint64_t cli_total(uint64_t given_ms, uint64_t timeout_ms);
 /* --start-timeout: as given, or what the protocol has, or --timeout (0: not given) if that is

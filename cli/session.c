@@ -19,47 +19,47 @@
 
 const cli_option cli_peer_table[] = {
     {"protocol", 'p', CLI_PROTOCOL, "NAME|FILE|auto",
-     "what is spoken: a built-in protocol (NAME[@REVISION], see duplex list), an OpenRPC document,"
-     " or whatever is found out by trying (jsonrpc: any method, no handshake)",
+     "a built-in protocol (NAME[@REVISION], see duplex list), an OpenRPC document, or auto:"
+     " detect it (jsonrpc: any method, no handshake)",
      AT(protocol)},
     {"framing", 'f', CLI_CHOICE, "header|line|auto",
-     "Content-Length headers, or one JSON text per line (auto: the protocol's, or the other one if"
-     " only that is answered)",
+     "Content-Length headers, or one JSON text per line (auto: the protocol's framing, or the"
+     " other one if only that gets a response)",
      AT(framing)},
-    {"connect", 'c', CLI_TEXT, "ADDRESS",
-     "talk to unix:PATH or tcp:PORT instead of starting a command", AT(connect)},
+    {"connect", 0, CLI_TEXT, "ADDRESS",
+     "connect to unix:PATH or tcp:PORT instead of starting COMMAND", AT(connect)},
     {"init", 0, CLI_TEXT, "PARAMS",
-     "the params of the handshake's first request: JSON, or @FILE (the document's)", AT(init)},
-    {"no-handshake", 0, CLI_FLAG, NULL, "begin without one", AT(no_handshake)},
-    {"check", 0, CLI_CHOICE, "off|incoming|both", "which messages must fit the protocol (both)",
-     AT(check)},
-    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated", AT(env)},
+     "params of the first request of the handshake: JSON, or @FILE (those of the protocol)",
+     AT(init)},
+    {"no-handshake", 0, CLI_FLAG, NULL, "skip the handshake", AT(no_handshake)},
+    {"check", 0, CLI_CHOICE, "off|incoming|both",
+     "which messages are checked against the protocol (both)", AT(check)},
+    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "set a variable for COMMAND; may be repeated", AT(env)},
     CLI_CLEAN_ENV(AT(clean_env)),
     CLI_INHERIT_ENV(AT(inherit_env)),
-    {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", AT(cwd)},
+    {"cwd", 0, CLI_FOLDER, "FOLDER", "run COMMAND in FOLDER", AT(cwd)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {"stderr", 0, CLI_TEXT, "tail|quiet|inherit|FILE",
-     "the command's standard error: its last lines if something fails, nothing, all, or into FILE"
-     " (tail); at most 1,000 lines and 1 MiB a second",
+     "what to do with the stderr of COMMAND: show the telling lines if something fails, nothing,"
+     " show all, or write it to FILE (tail); at most 1,000 lines and 1 MiB per second",
      AT(errors)},
-    {"show", 's', CLI_FLAG, NULL, "show all traffic on the standard error", AT(show)},
-    {"record", 'o', CLI_FILE, "FILE", "record the traffic", AT(record)},
+    {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
+    {"record", 'o', CLI_FILE, "FILE", "record the traffic to FILE", AT(record)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 const cli_option cli_time_table[] = {
     {"timeout", 't', CLI_TIME, "TIME",
-     "for an answer: 5s, 500ms, 2m, never (the protocol's, else"
-     " 30s)",
+     "how long to wait for a response: 5s, 500ms, 2m, never (the protocol's time, or 30s)",
      AT(timeout_ms)},
     {"total-timeout", 0, CLI_LIMIT, "TIME", CLI_TOTAL_HELP, AT(total_ms)},
     {"start-timeout", 0, CLI_TIME, "TIME",
-     "for each answer of the handshake (the protocol's, or --timeout if that is shorter, but 5s"
-     " at least)",
+     "how long to wait for each response of the handshake (the protocol's time, or --timeout if"
+     " that is shorter, but at least 5s)",
      AT(start_ms)},
     {"stop-timeout", 0, CLI_TIME, "TIME",
-     "for each step of leaving: goodbye, end of input, SIGTERM (the protocol's, else 2s; after an"
-     " answer that was late, 400ms in all)",
+     "how long each step of stopping COMMAND may take: goodbye, end of input, SIGTERM (the"
+     " protocol's time, or 2s; 400ms in all after a timeout)",
      AT(stop_ms)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };

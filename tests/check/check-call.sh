@@ -44,12 +44,12 @@ expect 2 '' "duplex call: \\xff can't be sent: its name is no UTF-8" call $'\xff
 
 # --- Words -------------------------------------------------------------------------------------
 
-expect 2 '' 'duplex call: METHOD is missing' call -- "$echo" line
+expect 2 '' 'duplex call: missing METHOD' call -- "$echo" line
 expect 2 '' 'duplex call: the command is missing: put it behind --, or pass --connect' call echo
 expect 2 '' 'duplex call: the command is missing: put it behind --, or pass --connect' call echo --
-expect 2 '' 'duplex call: --connect and a command exclude each other' call echo -c tcp:1 -- "$echo" line
+expect 2 '' 'duplex call: --connect and a command exclude each other' call echo --connect tcp:1 -- "$echo" line
 for word in --env=A=1 --clean-env --inherit-env --cwd=. --keep-daemons; do
-    expect 2 '' 'duplex call: --env, --clean-env, --cwd and --keep-daemons are for a command after --' call echo -c tcp:1 "$word"
+    expect 2 '' 'duplex call: --env, --clean-env, --cwd and --keep-daemons are for a command after --' call echo --connect tcp:1 "$word"
 done
 expect 2 '' 'duplex call: --no-handshake and --init exclude each other' call -p mcp --no-handshake --init '{}' ping -- "$echo" line
 expect 2 '' 'duplex call: missing argument after --then' call echo --then -- "$echo" line
@@ -138,7 +138,7 @@ expect 3 '' 'duplex notify: cannot start ./absent: No such file or directory' no
 expect 3 '' 'duplex call: cannot start ./absent: No such file or directory' call echo -- ./absent
 expect 3 '' 'duplex call: cannot start ./params.json: Permission denied' call echo -- ./params.json
 expect 3 '' 'duplex call: *' call --cwd absent echo -- "$echo" line
-expect 3 '' 'duplex call: *' call echo -c "unix:$work/absent"
+expect 3 '' 'duplex call: *' call echo --connect "unix:$work/absent"
 for address in foo nothing:7 unix: tcp:99999 tcp:127.0.0.1:80; do
     for words in 'call x' 'call -p auto x' 'bench x' repl; do
         # shellcheck disable=SC2086 # words

@@ -215,7 +215,7 @@ duplex --man notif>notify
 END
 # Descriptions are those of the table.
 same "fish: description" "$("$duplex" --help | sed -n 's/^  call *//p')" "$(fish_offers 'duplex cal' | cut -f2)"
-grep -qF -- "--no-handshake[begin without one]" "$BUILD/share/zsh/site-functions/_duplex" || { echo "zsh has no descriptions"; failed=1; }
+grep -qF -- "--no-handshake[skip the handshake]" "$BUILD/share/zsh/site-functions/_duplex" || { echo "zsh has no descriptions"; failed=1; }
 
 # The real names, where the command has that verb.
 if verbs | grep -qx list; then

@@ -142,7 +142,7 @@ expect 3 '' 'duplex call: *' call echo --connect "unix:$work/absent"
 for address in foo nothing:7 unix: tcp:99999 tcp:127.0.0.1:80; do
     for words in 'call x' 'call -p auto x' 'bench x' repl; do
         # shellcheck disable=SC2086 # words
-        expect 2 '' "duplex ${words%% *}: expected the address as unix:PATH or tcp:PORT, found $address" $words -c "$address"
+        expect 2 '' "duplex ${words%% *}: expected the address as unix:PATH or tcp:PORT, found $address" $words --connect "$address"
     done
 done
 expect 4 '' 'duplex call: crash: the peer ended before it answered: the program exited with code 7; stderr: about to crash' \

@@ -371,7 +371,7 @@ def case_peer_dies():
     talk.enter("")
     talk.shows("expected key=text or key:=json, found 'half'")
     talk.enter("echo [1]")
-    talk.shows("echo: the peer ended before it was asked: signal 9 ended")
+    talk.shows("echo: the peer ended before it was asked: the program was killed by signal 9")
     talk.enter("answer 1 2")
     talk.enter("raw x")
     talk.enter("restart")

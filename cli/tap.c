@@ -337,7 +337,7 @@ static const cli_option view_options[] = {
     {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
     {"listen", 'l', CLI_FILE, "PATH",
      "let duplex tap --attach connect to this Unix socket (mode 0600)", AT(listen)},
-    {"attach", 'a', CLI_FILE, "PATH",
+    {"attach", 0, CLI_FILE, "PATH",
      "show the traffic of another tap: the socket of its --listen, or the FILE it records",
      AT(attach)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
@@ -429,6 +429,7 @@ const cli_verb cli_tap = {
         "--attach shows the traffic in another terminal; with --json it prints the lines of the"
         " trace. Lines that COMMAND wrote to stderr are marked \"stderr:\". A watcher that reads"
         " too slowly misses records, and is told how many.",
+    .old_letters = "a=attach",
     .groups = groups,
     .examples = examples,
     .codes = "345",

@@ -293,7 +293,7 @@ input=lines with 0 '{"sessionId":"s2"}' '*' chat -- '< reset' 'a reset {"session
 has out '{"status":"idle"}'
 printf 'hi\n' >lines
 printf 'GIF89ax' >a.gif
-input=lines with 0 '*' '*' chat -f x.c -i a.gif -- '< prompt {"context": {"files": ["x.c"]}, "images": [{"data": "R0lGODlheA==", "mimeType": "image/gif", "filename": "a.gif"}]}' 'n turnStart {"turnId": "t"}' 'n turnEnd {"turnId": "t"}' 'a prompt {"success": true}'
+input=lines with 0 '*' '*' chat --file x.c --image a.gif -- '< prompt {"context": {"files": ["x.c"]}, "images": [{"data": "R0lGODlheA==", "mimeType": "image/gif", "filename": "a.gif"}]}' 'n turnStart {"turnId": "t"}' 'n turnEnd {"turnId": "t"}' 'a prompt {"success": true}'
 gone
 
 # With --json and --ask the lines of the standard input also answer what is asked; at their end nothing is allowed.

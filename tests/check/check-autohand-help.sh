@@ -14,7 +14,7 @@ expect 0 $'Run a coding agent, or give one instructions\n\nUsage: duplex autohan
 has out $'  chat            Talk to an agent: each line of standard input is a prompt\n'
 has out 'More: duplex autohand SUBCOMMAND --help, --help-all, man duplex-autohand'
 expect 0 $'Give an agent one instruction and show what it does\n\nUsage: duplex autohand prompt [OPTION...] TEXT|@FILE|- -- COMMAND [ARG...]\n' '' prompt --help
-has out '  -f, --file FILE         a file the prompt is about; may be repeated'
+has out '  --file FILE             a file the prompt is about; may be repeated'
 lacks out --yolo
 lacks out 'duplex autohand chat'
 expect 0 $'Talk to an agent: each line of standard input is a prompt\n\nUsage: duplex autohand chat [OPTION...] -- COMMAND [ARG...]\n' '' chat --help

@@ -43,19 +43,19 @@ printf 'GIF89ax' >b.gif
 printf '\xff\xd8\xffx' >c
 printf 'RIFFxxxxWEBPx' >d
 context='{"context": {"files": ["a.c", "b.c"], "selection": {"file": "lines", "startLine": 2, "endLine": 3, "text": "two\nthree"}}}'
-with 1 '' '(-1)' prompt -f a.c --file b.c --select lines:2-3 hi -- "< prompt $context" 'e prompt -1 x'
+with 1 '' '(-1)' prompt --file a.c --file b.c --select lines:2-3 hi -- "< prompt $context" 'e prompt -1 x'
 with 1 '' '(-1)' prompt --select lines:1 hi -- '< prompt {"context": {"selection": {"file": "lines", "startLine": 1, "endLine": 1, "text": "one\n"}}}' 'e prompt -1 x'
-with 1 '' '(-1)' prompt -i a.png --image b.gif -i c -i d hi -- '< prompt {"images": [{"data": "iVBORw0KGgp4", "mimeType": "image/png", "filename": "a.png"}, {"data": "R0lGODlheA==", "mimeType": "image/gif", "filename": "b.gif"}, {"data": "/9j/eA==", "mimeType": "image/jpeg", "filename": "c"}, {"data": "UklGRnh4eHhXRUJQeA==", "mimeType": "image/webp", "filename": "d"}]}' 'e prompt -1 x'
+with 1 '' '(-1)' prompt --image a.png --image b.gif --image c --image d hi -- '< prompt {"images": [{"data": "iVBORw0KGgp4", "mimeType": "image/png", "filename": "a.png"}, {"data": "R0lGODlheA==", "mimeType": "image/gif", "filename": "b.gif"}, {"data": "/9j/eA==", "mimeType": "image/jpeg", "filename": "c"}, {"data": "UklGRnh4eHhXRUJQeA==", "mimeType": "image/webp", "filename": "d"}]}' 'e prompt -1 x'
 for words in lines lines: :1 lines:0 lines:2-1 lines:1-x lines:1-2x; do
     expect 2 '' 'FILE:FIRST-LAST' prompt --select "$words" hi -- true
 done
 expect 2 '' 'has no lines 3 to 4' prompt --select lines:3-4 hi -- true
 expect 2 '' 'has no lines 4 to 4' prompt --select lines:4 hi -- true
 expect 2 '' 'nowhere' prompt --select nowhere:1 hi -- true
-expect 2 '' '--image: lines is not a PNG, JPEG, GIF or WebP image' prompt -i lines hi -- true
-expect 2 '' 'nowhere.png' prompt -i nowhere.png hi -- true
+expect 2 '' '--image: lines is not a PNG, JPEG, GIF or WebP image' prompt --image lines hi -- true
+expect 2 '' 'nowhere.png' prompt --image nowhere.png hi -- true
 head -c $((10 * 1024 * 1024)) /dev/zero >>a.png
-expect 2 '' '--image: a.png is larger than 10 MiB' prompt -i a.png hi -- true
+expect 2 '' '--image: a.png is larger than 10 MiB' prompt --image a.png hi -- true
 
 # How the agent is started.
 mkdir there

@@ -131,7 +131,7 @@ expect 0 '' '' --json -x "$extension" --run cmd/env latin.hl7
 events 'result("write")["lossy"] is True and "\ufffd" in result("write")["text"]'
 expect 0 '' '' -x "$extension" --run cmd/env latin.hl7
 same out latin.hl7
-expect 7 '' '' --json -x "$extension" --run cmd/env -f json latin.hl7
+expect 7 '' '' --json -x "$extension" --run cmd/env --format json latin.hl7
 events '[one["error"]["exit"] for one in all if "error" in one] == [7]'
 expect 5 '' '' --json -x "$extension hang" --start-timeout 200ms --run cmd/env
 events 'of("state")[-1]["state"] == "failed" and of("state")[-1]["reason"] and all[-1]["error"]["kind"] == "timeout"'

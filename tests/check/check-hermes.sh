@@ -77,11 +77,11 @@ has err 'Cmd: reason closing'
 expect 0 '' '' -x "$extension" --run cmd/upper --write written.hl7 a.hl7
 same written.hl7 upper.hl7
 [[ ! -s out ]] || complain "the message is on the standard output, too"
-expect 0 '' '' -x "$extension" -r cmd/upper -r cmd/latin -w - -f yaml a.hl7
+expect 0 '' '' -x "$extension" -r cmd/upper -r cmd/latin --write - --format yaml a.hl7
 has out 'Müller'
-expect 0 '' '' -x "$extension" --run cmd/upper -w out.json a.hl7
+expect 0 '' '' -x "$extension" --run cmd/upper --write out.json a.hl7
 python3 -c 'import json; assert json.load(open("out.json"))["segments"][1]["fields"]["5"]["1"] == "DOE"' || complain "out.json"
-expect 0 '' '' -x "$extension" --run cmd/upper -w out.toml a.hl7
+expect 0 '' '' -x "$extension" --run cmd/upper --write out.toml a.hl7
 has out.toml '[[segments]]'
 # The line end of the last segment is no part of a document.
 segments() { tr '\r' '\n' <"$1" | grep .; }
@@ -133,7 +133,7 @@ expect 3 '' 'no extension could be started' -x /absent/program -x "'$work'" --ru
 has err 'No such file'
 expect 3 '' 'no extension could be started' -x "$extension" --cwd absent --run x a.hl7
 expect 0 'DOE^jane' '/absent/program: failed' -x /absent/program -x "$extension" --run cmd/upper a.hl7
-expect 4 '' 'duplex hermes: cmd/exit did not finish: Cmd exited on its own: the program exited with code 3' -x "$extension" --run cmd/exit --run cmd/upper -w late.hl7 a.hl7
+expect 4 '' 'duplex hermes: cmd/exit did not finish: Cmd exited on its own: the program exited with code 3' -x "$extension" --run cmd/exit --run cmd/upper --write late.hl7 a.hl7
 [[ ! -e late.hl7 ]] || complain "a message is written in spite of that"
 expect 4 '' 'duplex hermes: python3 did not start: it exited before it answered initialize: the program exited with code 3' -x "$extension die" --run cmd/upper a.hl7
 has err 'code 3'

@@ -49,9 +49,9 @@ static const cli_option work_options[] = {
     {"run", 'r', CLI_TEXTS, "COMMAND",
      "run this command of an extension instead of the console; may be repeated, in order",
      AT(runs)},
-    {"write", 'w', CLI_FILE, "FILE",
+    {"write", 0, CLI_FILE, "FILE",
      "write the message to this file at the end; -: standard output (with --run: -)", AT(write)},
-    {"format", 'f', CLI_CHOICE, "hl7|json|yaml|toml",
+    {"format", 0, CLI_CHOICE, "hl7|json|yaml|toml",
      "format of what is written or shown (by the name of the file, or hl7)", AT(format)},
     {"answer", 'a', CLI_TEXTS, "DIALOG=ANSWER",
      "answer a dialog: showConfirm=yes, openFile=PATH, any=cancel, ...; may be repeated",
@@ -94,7 +94,8 @@ static const char *const examples[] = {
     "duplex hermes host -x build/examples/hermes-normalise --run names/normalise"
     " build/examples/adt.hl7",
     "Convert the result to JSON, and show the traffic:",
-    "duplex hermes host -x build/examples/hermes-normalise --run names/normalise -f json --show"
+    "duplex hermes host -x build/examples/hermes-normalise --run names/normalise --format json "
+    "--show"
     " build/examples/adt.hl7",
     "Try an extension by hand, in a console ('help' lists its commands):",
     "duplex hermes host -x build/examples/hermes-window build/examples/adt.hl7",
@@ -203,7 +204,7 @@ const cli_verb cli_hermes = {
     .shown = HOST_SHOWN,
     .subcommands = subcommands,
     .guesses = guesses,
-    .old_letters = "e=extension",
+    .old_letters = "e=extension w=write f=format",
     .environment = environment,
     .codes = "13457",
     .word = CLI_A_FILE,

@@ -27,7 +27,7 @@ static const cli_option work_options[] = {
      "read settings and tasks from this TOML file; -: standard input ($REGINALD_CONFIG, or none)",
      AT(config)},
     {"jobs", 'j', CLI_COUNT, "N", "attend: run up to N tasks at a time, at least 1 (8)", AT(jobs)},
-    {"dry-run", 'n', CLI_FLAG, NULL,
+    {"dry-run", 0, CLI_FLAG, NULL,
      "attend: only check the tasks; those with a setting dry-run (or dryRun, dry_run, dry) run with"
      " it",
      AT(dry_run)},
@@ -67,7 +67,8 @@ static const char *const examples[] = {
     "List the flags of that command:",
     "duplex reginald --plugin-dir build/examples sleep --help",
     "Check the tasks of a configuration without running them:",
-    "duplex reginald --plugin-dir build/examples -n -c build/examples/workstation.toml attend",
+    "duplex reginald --plugin-dir build/examples --dry-run -c build/examples/workstation.toml "
+    "attend",
     NULL,
 };
 
@@ -195,7 +196,7 @@ const cli_verb cli_reginald = {
     .examples = examples,
     .shown = "plugin-dir plugin config jobs dry-run log-level log-format show record",
     .subcommands = subcommands,
-    .old_letters = "p=plugin-dir",
+    .old_letters = "p=plugin-dir n=dry-run",
     .environment = environment,
     .codes = "134567",
     .is_program = true,

@@ -131,7 +131,8 @@ dx_status session_send(cli_session *session, const char *method, const char *par
     if (!options->progress) /* it only counts */
         call->on_progress = NULL;
     if (asks && !with)
-        cli_note("progress is not asked for: the protocol has no place for that in such params");
+        cli_note("progress is not requested: the protocol has no place for a progress token in "
+                 "these params");
     if (with)
         call->peer.token = dx_str(token);
     dx_status status = dx_link_call(contact_link(session->main), dx_str(method),

@@ -106,7 +106,7 @@ static void on_step_done(dx_link *link, const dx_event *event, void *user) {
         return;
     if (contact->probe) { /* any answer will do */
         if (!contact->heard)
-            fail(contact, CLI_ENDED, "no answer", NULL);
+            fail(contact, CLI_ENDED, "no response", NULL);
         else
             contact->state = CONTACT_READY;
         return;
@@ -129,8 +129,8 @@ const char *contact_why_not(const char *method, dx_status status) {
     if (status != DX_ERR_INVALID)
         return dx_status_name(status);
     return dx__is_utf8(dx_str(method))
-               ? "its params hold a number out of range, or a text that is no UTF-8"
-               : "its name is no UTF-8";
+               ? "its params have a number out of range, or text that is not valid UTF-8"
+               : "its name is not valid UTF-8";
 }
 
 int contact_why_unsent(const struct contact *contact, const char *method, dx_status status,
@@ -263,7 +263,7 @@ static void note_violation(struct contact *contact, const char *phrase) {
     if (contact->noted < NOTES_MAX)
         cli_note("%s", phrase);
     else if (contact->noted == NOTES_MAX)
-        cli_note("what the peer does wrong is not told any more");
+        cli_note("further protocol violations are not shown");
     contact->noted += contact->noted <= NOTES_MAX;
     snprintf(contact->wrong, sizeof contact->wrong, "%s", phrase);
 }
@@ -362,9 +362,9 @@ static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     else if (gone->error.fault)
         snprintf(contact->how, sizeof contact->how, "%s", gone->error.phrase);
     else if (gone->known && !gone->signal)
-        snprintf(contact->how, sizeof contact->how, "it left with code %d", gone->code);
+        snprintf(contact->how, sizeof contact->how, "it exited with code %d", gone->code);
     else
-        snprintf(contact->how, sizeof contact->how, "it was ended");
+        snprintf(contact->how, sizeof contact->how, "it was stopped");
     dx_child_free(child);
     contact->child = NULL;
     tell_gone(contact);
@@ -471,7 +471,7 @@ int contact_open(struct contact *contact) {
         bool none = session->options->connect && status == DX_ERR_INVALID; /* no address */
         contact->gone = true;
         return fail(contact, none ? CLI_USAGE : CLI_NO_START,
-                    error.fault ? error.phrase : "the peer can't be started",
+                    error.fault ? error.phrase : "can't start the peer",
                     error.fault ? NULL : dx_status_name(status));
     }
     if (contact->probe) {

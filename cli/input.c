@@ -99,7 +99,7 @@ char *cli_read_file(const char *path, size_t *ret_len) {
     if (stream && !is_input)
         fclose(stream);
     if (!text && number == EFBIG)
-        cli_fail(CLI_USAGE, "%s is longer than %d MiB", name, FILE_MAX >> 20);
+        cli_fail(CLI_USAGE, "%s is larger than %d MiB", name, FILE_MAX >> 20);
     else if (!text)
         cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(number));
     return text;
@@ -179,7 +179,7 @@ static bool members(char *const *words, char **ret_text) {
         const char *equals = strchr(*words, '=');
         good = equals && equals != *words && strncmp(*words, ":=", 2) != 0;
         if (!good)
-            cli_fail(CLI_USAGE, "expected key=text or key:=json, found '%s'", *words);
+            cli_fail(CLI_USAGE, "expected key=text or key:=json, got '%s'", *words);
         good = good && add_member(doc, object, *words);
     }
     yyjson_write_err error = {0};
@@ -203,7 +203,7 @@ bool cli_params(char *const *words, char **ret_text) {
     if (!is_file && !is_json)
         return members(words, ret_text);
     if (words[1]) {
-        cli_fail(CLI_USAGE, "nothing can follow PARAMS that are one text, found '%s'", words[1]);
+        cli_fail(CLI_USAGE, "unexpected argument '%s' after PARAMS", words[1]);
         return false;
     }
     char *text = is_file ? cli_read_file(first[0] == '@' ? first + 1 : first, &len) : strdup(first);

@@ -54,7 +54,7 @@ static bool is_web(const char *url) {
 const char *cli_open_page(char *const *words, const char *url, pid_t *ret_pid) {
     size_t count = 0;
     if (!is_web(url))
-        return "only pages of the web are opened";
+        return "only http and https URLs are opened";
     while (words[count])
         count++;
     char **argv = calloc(count + 2, sizeof *argv);

@@ -65,7 +65,7 @@ void cli_record_close(dx_recorder *recorder) {
     uint64_t dropped = recorder ? dx_recorder_dropped(recorder) : 0;
     dx_status status = dx_recorder_close(recorder, &error);
     if (status != DX_OK && takes_words())
-        cli_warn("the recording is not whole: %s", error.phrase);
+        cli_warn("the recording is incomplete: %s", error.phrase);
     else if (dropped && takes_words())
         cli_warn("%llu records were dropped: the disk did not keep up, or a message was too long",
                  (unsigned long long)dropped);

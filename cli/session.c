@@ -65,9 +65,10 @@ const cli_option cli_time_table[] = {
 };
 
 const cli_option cli_progress_table[] = {
-    {"progress", 0, CLI_FLAG, NULL, "ask for progress, and show it", AT(progress)},
+    {"progress", 0, CLI_FLAG, NULL, "request progress, and show it", AT(progress)},
     {"reset-on-progress", 0, CLI_FLAG, NULL,
-     "ask for progress, which restarts --timeout; --total-timeout still ends the call", AT(reset)},
+     "request progress, which restarts --timeout; --total-timeout still limits the call",
+     AT(reset)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -156,11 +157,11 @@ int session_change_framing(cli_session *session) {
             dx_framing_name(wrong), saw, dx_framing_name(right), dx_framing_name(right));
     if (session->changed)
         return cli_fail(CLI_VIOLATION,
-                        "the peer answers in %s framing when it is spoken to in %s framing, and the"
-                        " other way round",
+                        "the peer responds in %s framing to messages in %s framing, and the other"
+                        " way round",
                         dx_framing_name(right), dx_framing_name(wrong));
     session->changed = true;
-    cli_note("the peer speaks %s framing (--framing %s saves finding that out)",
+    cli_note("the server speaks %s framing; pass --framing %s to skip the detection",
              dx_framing_name(right), dx_framing_name(right));
     contact_free(session->main);
     /* What it said so far was neither recorded nor shown. */
@@ -320,7 +321,8 @@ int session_check(const cli_peer_options *options, char *const *command) {
     if (options->connect && command)
         return cli_fail(CLI_USAGE, "--connect and a command exclude each other");
     if (!options->connect && (!command || !command[0]))
-        return cli_fail(CLI_USAGE, "the command is missing: put it behind --, or pass --connect");
+        return cli_fail_hint(CLI_USAGE, "put the server's command line after --, or pass --connect",
+                             "missing command");
     if (options->connect && (options->env.count || options->clean_env || options->inherit_env ||
                              options->cwd || options->keep_daemons))
         return cli_fail(CLI_USAGE,

@@ -234,7 +234,7 @@ def attack_escape_other_user():
         pid = escape.one()
         same((code, out.strip()), (5, "{}"), "code and result")
         true("could not end escaped process %d: " % pid in said and escape.peer in said, said)
-        true(is_there(pid), "it was ended")
+        true(is_there(pid), "it was stopped")
 
 
 def attack_escape_no_proc():

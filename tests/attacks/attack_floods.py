@@ -247,7 +247,7 @@ def attack_large_result_passes():
         client.settimeout(time_bound(30))
         client.sendall(b'{"jsonrpc":"2.0","id":1,"method":"call","params":{"name":"good","method":"x"}}\n')
         answer = json.loads(client.makefile("rb").readline())
-        true(answer.get("result") == list(range(300000)), "the result is not whole: %s" % str(answer)[:200])
+        true(answer.get("result") == list(range(300000)), "the result is incomplete: %s" % str(answer)[:200])
         client.close()
 
 

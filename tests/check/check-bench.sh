@@ -114,7 +114,7 @@ server=
 # --- What fails --------------------------------------------------------------------------------
 
 expect 3 '' 'duplex bench: cannot start ./absent: No such file or directory' bench x -- ./absent
-expect 4 '' 'duplex bench: x: the peer ended before it answered: it left with code 0' bench x -- true
+expect 4 '' 'duplex bench: x: the peer ended before it answered: it exited with code 0' bench x -- true
 expect 4 '' 'duplex bench: the peer ended in the handshake: the program exited with code 3*' \
     bench -p mcp -- "$children/leaves" exit 3 0
 expect 5 '' 'duplex bench: x: no response within 200 ms (--timeout)*' \
@@ -179,7 +179,7 @@ bench "${short[@]}" -n 2 -p ./once.openrpc.json x -- "${peer[@]}" delay 0 "$tag"
 failed_with 7 'r[0]["calls"] == 0 and "x can" in e["message"]'
 # A peer that does wrong all the time is told of a hundred times, not more.
 run bench "${short[@]}" -n 150 --concurrency 1 x -- "${peer[@]}" noise "$tag"
-[[ $got == 0 && $(wc -l <err) == 101 && $(tail -n 1 err) == 'duplex bench: what the peer does wrong is not told any more' ]] ||
+[[ $got == 0 && $(wc -l <err) == 101 && $(tail -n 1 err) == 'duplex bench: further protocol violations are not shown' ]] ||
     complain "$last: code $got, $(wc -l <err) lines, $(tail -n 2 err)"
 bench "${short[@]}" -n 150 --concurrency 1 x -- "${peer[@]}" noise "$tag"
 json 'j[0]["violations"] == 151'
@@ -208,7 +208,8 @@ expect 7 '' "duplex bench: b/ping can't be sent: *" bench -p ./toy.openrpc.json 
 expect 2 '' 'duplex bench: PARAMS:1:2: *' bench x '{' -- "$echo" line
 for words in x 'x --' '-p auto --'; do
     # shellcheck disable=SC2086 # words
-    expect 2 '' 'duplex bench: the command is missing: put it behind --, or pass --connect' bench $words
+    expect 2 '' "duplex bench: missing command
+hint: put the server's command line after --, or pass --connect" bench $words
 done
 expect 2 '' 'duplex bench: --connect and a command exclude each other' bench -p auto --connect tcp:1 -- "$echo" line
 # -c was --connect, and still is in this release.
@@ -293,7 +294,7 @@ failed_with 130 'r[0]["calls"] == 4 and r[0]["results"] == 3 and r[0]["lost"] ==
 
 # The framing is found out once, and what that takes counts for nothing.
 run bench --starts 3 -n 5 echo '[1]' -- "$echo" header
-[[ $got == 0 && $(cat err) == 'duplex bench: the peer speaks header framing (--framing header saves finding that out)' ]] || complain "$last: code $got, $(cat err)"
+[[ $got == 0 && $(cat err) == 'duplex bench: the server speaks header framing; pass --framing header to skip the detection' ]] || complain "$last: code $got, $(cat err)"
 bench --starts 2 -n 5 echo '[1]' -- "$python" "$plugin" header "$tag"
 good 'len(r) == 3'
 json 'j[0]["framing"] == "header" and j[0]["starts"]["count"] == 2 and j[0]["starts"]["first_answer_us"]["max"] < 900000'

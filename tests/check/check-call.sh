@@ -26,10 +26,10 @@ verify 0 '[3]' ''
 expect 1 '' 'duplex call: none: Method not found (-32601)' call none -- "$echo" line
 expect 2 '' 'duplex call: a is given twice' call echo a=1 a:=2 -- "$echo" line
 expect 2 '' 'duplex call: b:= is not followed by JSON: *' call echo a=1 b:=nothing -- "$echo" line
-expect 2 '' "duplex call: expected key=text or key:=json, found '=1'" call echo =1 -- "$echo" line
-expect 2 '' "duplex call: expected key=text or key:=json, found ':=1'" call echo :=1 -- "$echo" line
-expect 2 '' "duplex call: expected key=text or key:=json, found '5'" call echo 5 -- "$echo" line
-expect 2 '' "duplex call: nothing can follow PARAMS that are one text, found 'a=b'" call echo '{}' a=b -- "$echo" line
+expect 2 '' "duplex call: expected key=text or key:=json, got '=1'" call echo =1 -- "$echo" line
+expect 2 '' "duplex call: expected key=text or key:=json, got ':=1'" call echo :=1 -- "$echo" line
+expect 2 '' "duplex call: expected key=text or key:=json, got '5'" call echo 5 -- "$echo" line
+expect 2 '' "duplex call: unexpected argument 'a=b' after PARAMS" call echo '{}' a=b -- "$echo" line
 expect 2 '' 'duplex call: PARAMS:1:7: *' call echo '{"a":1,}' -- "$echo" line
 expect 2 '' 'duplex call: absent.json can'\''t be read: No such file or directory' call echo @absent.json -- "$echo" line
 expect 2 '' "duplex call: $work can't be read: Is a directory" call echo "@$work" -- "$echo" line
@@ -38,15 +38,17 @@ expect 2 '' 'duplex call: @bad.json:3:4: *' call echo @bad.json -- "$echo" line
 echo '"text"' >text.json
 expect 2 '' 'duplex call: PARAMS must be a JSON object or array' call echo @text.json -- "$echo" line
 expect 2 '' "duplex call: the params can't be written as JSON: *" call echo $'a=\xff' -- "$echo" line
-expect 2 '' "duplex call: echo can't be sent: its params hold a number out of range, or a text that is no UTF-8" \
+expect 2 '' "duplex call: echo can't be sent: its params have a number out of range, or text that is not valid UTF-8" \
     call echo a:=1e999 -- "$echo" line
-expect 2 '' "duplex call: \\xff can't be sent: its name is no UTF-8" call $'\xff' -- "$echo" line
+expect 2 '' "duplex call: \\xff can't be sent: its name is not valid UTF-8" call $'\xff' -- "$echo" line
 
 # --- Words -------------------------------------------------------------------------------------
 
 expect 2 '' 'duplex call: missing METHOD' call -- "$echo" line
-expect 2 '' 'duplex call: the command is missing: put it behind --, or pass --connect' call echo
-expect 2 '' 'duplex call: the command is missing: put it behind --, or pass --connect' call echo --
+expect 2 '' "duplex call: missing command
+hint: put the server's command line after --, or pass --connect" call echo
+expect 2 '' "duplex call: missing command
+hint: put the server's command line after --, or pass --connect" call echo --
 expect 2 '' 'duplex call: --connect and a command exclude each other' call echo --connect tcp:1 -- "$echo" line
 for word in --env=A=1 --clean-env --inherit-env --cwd=. --keep-daemons; do
     expect 2 '' 'duplex call: --env, --clean-env, --cwd and --keep-daemons are for a command after --' call echo --connect tcp:1 "$word"
@@ -151,7 +153,7 @@ run call --json crash -- "${py[@]}"
 json 'e["exit"] == 4 and e["kind"] == "ended" and e["method"] == "crash" and e["detail"] == "about to crash\n"'
 expect 4 true 'duplex call: y: the peer ended before it answered: *' call x --then y -- "$children/leaves" exit 3 1
 expect 4 '' 'duplex call: x: the peer ended before it answered: the program was killed by signal 9*' call x -- "$children/leaves" signal 9 0
-expect 4 '' 'duplex call: x: the peer ended before it answered: it left with code 0' call x -- true
+expect 4 '' 'duplex call: x: the peer ended before it answered: it exited with code 0' call x -- true
 # What ends it then is no news.
 expect 4 '' 'duplex call: x: the peer ended before it answered: it closed its output' \
     call x --stop-timeout 200ms -f line -- sh -c 'read -r line; exec >&-; sleep 9'
@@ -206,16 +208,16 @@ expect 6 '' 'duplex call: the peer does not speak header framing (it answered in
 expect 6 '' 'duplex call: the peer does not speak line framing (it said nothing), but header framing: pass --framing header' \
     call -f line echo -- "$python" "$plugin" header "$tag"
 ((($(date +%s%N) - begin) / 1000000 < 8000)) || complain 'the wrong framing took too long to find'
-expect 0 '[1]' 'duplex call: the peer speaks header framing (--framing header saves finding that out)' \
+expect 0 '[1]' 'duplex call: the server speaks header framing; pass --framing header to skip the detection' \
     call echo '[1]' -- "$echo" header
 # A line that is printed is no message: it says nothing about the framing, neither here nor of the copies that are tried.
 for line in 'Starting up...' '[info] started' 42; do
     # shellcheck disable=SC2016 # for the other shell
     expect 0 '[1]' '*' call -t 9s echo '[1]' -- sh -c 'echo "$1"; exec "$0" header' "$echo" "$line"
-    grep -q '^duplex call: the peer speaks header framing' err || complain "$last: $(cat err)"
+    grep -q '^duplex call: the server speaks header framing' err || complain "$last: $(cat err)"
 done
 # shellcheck disable=SC2016
-expect 0 '[1]' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "up" (it breaks strict clients)\nduplex call: the peer speaks header framing*' \
+expect 0 '[1]' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "up" (it breaks strict clients)\nduplex call: the server speaks header framing*' \
     call -t 9s echo '[1]' -- sh -c 'echo up; exec "$@"' "$tag" "$python" "$plugin" header "$tag"
 expect 4 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "starting up" (it breaks strict clients)\nduplex call: the peer ended in the handshake: the program exited with code 1\n  stdout: starting up\n  stdout: no config' \
     call -p lsp -f header workspace/symbol query=x -- sh -c 'echo starting up; echo no config; exit 1'
@@ -266,7 +268,7 @@ echo '{"protocolVersion":"x","capabilities":{},"clientInfo":{"name":"me","versio
 run call -p mcp --init @init.json --show tools/list -- "$python" late.py 0 0
 grep -q -- '-> .*"clientInfo":{"name":"me"' err || complain "$last: $(cat err)"
 
-expect 0 '[1]' 'duplex call: progress is not asked for: the protocol has no place for that in such params' \
+expect 0 '[1]' 'duplex call: progress is not requested: the protocol has no place for a progress token in these params' \
     call --progress echo '[1]' -- "$echo" line
 
 # What starts the time anew is asked for, but not shown.
@@ -298,11 +300,11 @@ expect 5 null 'duplex call: slow: no response within 1500 ms (--timeout)' \
 
 expect 0 null "duplex call: /dev/full can't be written: No space left on device" \
     call --stderr /dev/full say err="$noise" -- "${py[@]}"
-expect 0 null 'duplex call: the recording is not whole: cannot write to /dev/full: No space left on device' \
+expect 0 null 'duplex call: the recording is incomplete: cannot write to /dev/full: No space left on device' \
     call --record /dev/full --stderr quiet say err="$noise" -- "${py[@]}"
 run call --record /dev/full --json --stderr quiet say err="$noise" -- "${py[@]}"
 json 'j[0]["result"] is None'
-grep -q 'is not whole' err || complain "$last: $(cat err)"
+grep -q 'is incomplete' err || complain "$last: $(cat err)"
 
 export DUPLEX_TEST_SECRET=hidden
 run call env --clean-env -- "${py[@]}"

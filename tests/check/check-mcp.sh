@@ -101,7 +101,7 @@ usage '--opener: expected a program' tools --opener '' -- true
 usage '--answer: expected accept' tools -a '' -- true
 usage '--answer: expected accept' tools -a - -- true
 usage '--answer: a quote is not closed' tools -a 'a="' -- true
-usage "expected key=text or key:=json, found 'x'" tools -a 'x' -- true
+usage "expected key=text or key:=json, got 'x'" tools -a 'x' -- true
 usage 'a:= is not followed by JSON' tools -a 'a:=x' -- true
 usage "can't be read" tools -a '@absent' -- true
 usage "can't be written" tools --stderr absent/x -- true
@@ -241,7 +241,7 @@ for _ in {1..50}; do [[ -s opened ]] && break; sleep 0.05; done
 [[ $(cat opened 2>/dev/null) == "a word https://example.com/in?a=1" ]] || complain "the opener got: $(cat opened)"
 (((0x$(sed 's/.*\t//' ignored) & 0x1001000) == 0)) || complain "the opener ignores SIGPIPE or SIGXFSZ: $(cat ignored)"
 with 0 '"action": "cancel"' '--opener: No such file' tools call page -a accept --opener "$work/absent"
-with 0 '"action": "cancel"' '--opener: only pages of the web are opened' tools call file -a accept --opener "$work/opener"
+with 0 '"action": "cancel"' '--opener: only http and https URLs are opened' tools call file -a accept --opener "$work/opener"
 with 0 '"action": "decline"' '*' tools call page -a decline --opener "$work/absent"
 with 0 '"error"' '*' tools call model
 with 0 '"text": "three"' 'the server asks a model: How many?; the answer is: three' tools call model --sample three

@@ -169,11 +169,11 @@ expect 2 '' 'duplex tap: cannot write to nobody: *' tap -o nobody -- "$echo" lin
 truncate -s $((64 << 20)) most
 truncate -s $(((64 << 20) + 1)) more
 expect 2 '' 'duplex call: @most:1:1: *' call echo @most -- "$echo" line
-expect 2 '' 'duplex call: more is longer than 64 MiB' call echo @more -- "$echo" line
-expect 2 '' 'duplex call: /dev/zero is longer than 64 MiB' call echo @/dev/zero -- "$echo" line
-expect 2 '' 'duplex call: /dev/zero is longer than 64 MiB' call -p /dev/zero echo -- "$echo" line
-expect 2 '' 'duplex schema: /dev/zero is longer than 64 MiB' schema /dev/zero
-expect 2 '' 'duplex mock: /dev/zero is longer than 64 MiB' mock /dev/zero
+expect 2 '' 'duplex call: more is larger than 64 MiB' call echo @more -- "$echo" line
+expect 2 '' 'duplex call: /dev/zero is larger than 64 MiB' call echo @/dev/zero -- "$echo" line
+expect 2 '' 'duplex call: /dev/zero is larger than 64 MiB' call -p /dev/zero echo -- "$echo" line
+expect 2 '' 'duplex schema: /dev/zero is larger than 64 MiB' schema /dev/zero
+expect 2 '' 'duplex mock: /dev/zero is larger than 64 MiB' mock /dev/zero
 # So is what a configuration names: 1 MiB.
 { head -c $(((1 << 20) - 4)) /dev/zero | tr '\0' '\n'; echo A=b; } >most.env
 { echo; cat most.env; } >more.env

@@ -49,11 +49,11 @@ wrong() {
 wrong 'missing closing quote' 'echo "a'
 wrong 'missing closing quote' "echo a='b"
 wrong 'missing character after the last backslash' $'echo a\\'
-wrong "expected key=text or key:=json, found '&'" "echo '&'"
+wrong "expected key=text or key:=json, got '&'" "echo '&'"
 wrong "PARAMS cannot be '-': standard input is used for the lines" 'echo -'
 wrong 'PARAMS:1:7: *' 'echo {"a":1,}'
 wrong 'PARAMS:1:4: *' 'echo {"a'
-wrong "nothing can follow PARAMS that are one text, found 'a=b'" 'echo {} a=b'
+wrong "unexpected argument 'a=b' after PARAMS" 'echo {} a=b'
 wrong 'a:= is not followed by JSON: *' 'echo a:={"b"'
 wrong "absent.json can't be read: No such file or directory" 'echo @absent.json'
 wrong 'missing METHOD' 'call'
@@ -78,7 +78,8 @@ for quits in $'quit\necho [2]' quit; do talk 0 '[1]' '' $'echo [1]\n'"$quits" --
 
 # --- Words of the command ----------------------------------------------------------------------
 
-expect 2 '' 'duplex repl: the command is missing: put it behind --, or pass --connect' repl
+expect 2 '' "duplex repl: missing command
+hint: put the server's command line after --, or pass --connect" repl
 expect 2 '' "duplex repl: unexpected argument 'echo': put the command after --; lines to send are read from standard input" repl echo -- "$echo" line
 expect 2 '' 'duplex repl: --ask and --auto cannot be used together' repl --ask --auto -- "$echo" line
 expect 3 '' 'duplex repl: cannot start ./absent: No such file or directory' repl -- ./absent
@@ -120,7 +121,7 @@ lines("words", b"echo" + b"".join(b" k%d=1" % i for i in range(9999)))
 lines("more-words", b"echo" + b"".join(b" k%d=1" % i for i in range(10000)), last)
 END
 hostile nul 2 $'duplex repl: line 1: the line contains a NUL byte\nduplex repl: line 2: the line contains a NUL byte'
-hostile bytes 2 $'duplex repl: line 1: the params can\'t be written as JSON: *\nduplex repl: line 2: \\\\xff\\\\xfe can\'t be sent: its name is no UTF-8\nduplex repl: line 4: \\\\x80 can\'t be sent: its name is no UTF-8'
+hostile bytes 2 $'duplex repl: line 1: the params can\'t be written as JSON: *\nduplex repl: line 2: \\\\xff\\\\xfe can\'t be sent: its name is not valid UTF-8\nduplex repl: line 4: \\\\x80 can\'t be sent: its name is not valid UTF-8'
 hostile deep 2 $'duplex repl: line 1: PARAMS:1:*\nduplex repl: line 2: echo can\'t be sent: *\nduplex repl: line 3: a:= is not followed by JSON: *'
 hostile quotes 2 $'duplex repl: line 1: missing closing quote\nduplex repl: line 2: missing closing quote\nduplex repl: line 3: missing character after the last backslash'
 hostile more-words 2 'duplex repl: line 1: the line has more than 10000 words'
@@ -177,7 +178,7 @@ json '(all(one.pop("us", 1) >= 0 and one.get("error", {}).pop("us", 1) >= 0 for 
     {"event": "stderr", "text": "one\ufffd", "lossy": True} in j and
     j[8] == {"event": "error", "error": {"line": 7, "exit": 2, "kind": "usage", "message": "missing closing quote"}} and
     j[9]["fault"] == "id-unknown" and json.loads(j[9]["message"])["id"] == 9 and
-    j[11] == {"event": "end", "how": "it left with code 0"})'
+    j[11] == {"event": "end", "how": "it exited with code 0"})'
 printf 'methods\ndescribe ping\nhelp\n' | timeout 20 "$BUILD/duplex" repl --json -p mcp -- "$BUILD/examples/mcp-conformance" >out 2>err ||
     complain "methods: $? $(cat err)"
 last='methods --json'
@@ -239,7 +240,7 @@ duplex repl: the peer ended: too much text that is not part of a message: 1001, 
 broken 4 '' 'duplex repl: the peer ended: it closed its output' -- sh -c 'exec >&-; sleep 9'
 # One that speaks first shows its framing.
 greets=("$python" "$SOURCE/tests/check/repl-greets.py" "$tag")
-broken 0 '[1]' 'duplex repl: the peer speaks header framing (--framing header saves finding that out)' -- "${greets[@]}"
+broken 0 '[1]' 'duplex repl: the server speaks header framing; pass --framing header to skip the detection' -- "${greets[@]}"
 broken 6 '' 'duplex repl: the peer does not speak line framing (it answered in the other one), but header framing: pass --framing header' \
     -f line -- "${greets[@]}"
 # Where results can't be written, no more is asked.
@@ -261,7 +262,7 @@ server=
 
 # --- Framings, protocols and options of the peer -----------------------------------------------
 
-talk 0 $'[1]\n[2]' 'duplex repl: the peer speaks header framing (--framing header saves finding that out)' \
+talk 0 $'[1]\n[2]' 'duplex repl: the server speaks header framing; pass --framing header to skip the detection' \
     $'echo [1] &\necho [2]' -- "$echo" header
 talk 6 '' 'duplex repl: the peer does not speak header framing (it answered in the other one), but line framing: pass --framing line' \
     $'echo [1]\necho [2]' -f header -- "${py[@]}"

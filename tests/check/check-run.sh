@@ -97,7 +97,7 @@ hint: start one with 'duplex run --config FILE'" ps
     expect 2 '' '--in and a command cannot be used together' call --in echo echo -- x
     expect 2 '' '--in and --protocol cannot be used together' call --in echo echo -p mcp
     expect 2 '' '--in and --progress cannot be used together' call --in echo echo --progress
-    expect 2 '' 'METHOD is missing' call --in echo
+    expect 2 '' 'missing METHOD' call --in echo
 }
 
 states() {
@@ -163,7 +163,7 @@ calls() {
     expect 7 '' "cannot send sum: /a: expected integer, found string" call --in parrot sum a=x
     expect 7 '' "cannot send other" call --in parrot other
     for verb in call notify; do
-        expect 2 '' "duplex $verb: cannot send x: its params hold a number out of range" "$verb" --in echo x a:=1e999
+        expect 2 '' "duplex $verb: cannot send x: its params have a number out of range" "$verb" --in echo x a:=1e999
     done
     expect 0 '' '' notify --in silent hello
     expect 7 '' "cannot send other" notify --in parrot other

@@ -301,7 +301,7 @@ def case_half_typed():
         # The line is whole for the peer, too.
         talk.enter("")
         talk.enter("pending")
-        talk.shows(f"call 2: {text}, for" if text[:4] != "echo" else "found 'half'")
+        talk.shows(f"call 2: {text}, for" if text[:4] != "echo" else "got 'half'")
         talk.quit()
 
 
@@ -369,7 +369,7 @@ def case_peer_dies():
     talk.shows("the peer ended: the program was killed by signal 9", "'restart' starts it again")
     talk.line("jsonrpc> echo half")
     talk.enter("")
-    talk.shows("expected key=text or key:=json, found 'half'")
+    talk.shows("expected key=text or key:=json, got 'half'")
     talk.enter("echo [1]")
     talk.shows("echo: the peer ended before it was asked: the program was killed by signal 9")
     talk.enter("answer 1 2")
@@ -503,7 +503,7 @@ def case_events():
     talk.shows('{"event":"result","id":1,"method":"asks"')
     talk.type(END)
     talk.end(0)
-    if '{"event":"end","how":"it left with code 0"}' not in talk.screen.text():
+    if '{"event":"end","how":"it exited with code 0"}' not in talk.screen.text():
         raise Wrong(talk.screen.text())
 
 
@@ -512,13 +512,13 @@ def case_framing():
     talk.line("jsonrpc> ")
     talk.enter("echo [1]")
     talk.type("half")
-    talk.shows("the peer speaks header framing", "1 echo", "1\n]")
+    talk.shows("the server speaks header framing", "1 echo", "1\n]")
     talk.line("jsonrpc> half")
     talk.type(KILL)
     talk.quit()
     # One that speaks before anything is asked.
     talk = Talk("--", "python3", os.path.abspath("greets.py"), TAG)
-    talk.shows("the peer speaks header framing", "notification: hello")
+    talk.shows("the server speaks header framing", "notification: hello")
     talk.line("jsonrpc> ")
     talk.quit()
 

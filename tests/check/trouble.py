@@ -82,7 +82,7 @@ expect("noise before", 0, "add\n", noise("mcp", LONG), "mcp", "tools", "--", *NO
 expect("noise between, once", 0, "add\n", noise("mcp", "DEBUG sends something"), "mcp", "tools", "--", *NOISY, "between")
 expect("noise with --json", 0, ['"add"'], noise("mcp", "DEBUG sends something"), "mcp", "tools", "--json", "--", *NOISY, "between")
 GLUED = noise("mcp", 'DEBUG sends {"jsonrpc":"2.0","id":1,"result":{"protocolVersi…', more=", and the message on that line is lost")
-expect("noise on the same line", 5, "", [GLUED, "initialize"], "mcp", "tools", "--ids", "counter", "--start-timeout", "500ms", "--",
+expect("noise on the same line", 5, "", [GLUED, "(--start-timeout)"], "mcp", "tools", "--ids", "counter", "--start-timeout", "500ms", "--",
        *NOISY, "glued")
 expect("JSON over many lines", 5, "", ["duplex mcp: JSON that spans several lines: this framing needs one message per line\n"],
        "mcp", "tools", "--start-timeout", "500ms", "--", *NOISY, "pretty")

@@ -24,18 +24,19 @@ commands=$("$BUILD/duplex" --help | sed -n '/^Commands:/,/^$/ s/^  \([a-z][a-z-]
 # looks_right NAME...: a first line, a usage, three examples, options, at most 60 lines of 80 columns.
 looks_right() {
     run "$@" --help
-    ((got == 0)) && [[ ! -s err ]] || complain "$last: code $got: $(cat err)"
+    if ((got != 0)) || [[ -s err ]]; then complain "$last: code $got: $(cat err)"; fi
     grep -qE '^[A-Z].*[^.]$' <(head -n 1 out) || complain "$last: the first line is '$(head -n 1 out)'"
     [[ $(sed -n 2p out) == '' && $(sed -n 3p out) == "Usage: duplex $*"* ]] || complain "$last: no usage after the first line"
     (($(wc -l <out) <= 60)) || complain "$last: $(wc -l <out) lines"
     (($(wc -L <out) <= 80)) || complain "$last: wider than 80 columns"
     (($(sed -n '/^Examples:/,/^$/p' out | grep -c '^    duplex\|^    [a-z].*duplex') >= 3)) || complain "$last: fewer than three examples"
-    (($(grep -n '^Examples:' out | cut -d: -f1) < $(grep -n '^Options:' out | cut -d: -f1))) || complain "$last: no examples before the options"
+    [[ $(grep -E '^(Examples|Options):$' out | paste -sd ' ') == 'Examples: Options:' ]] || complain "$last: no examples before the options"
     lacks out 'unknown option'
 }
 for command in $commands; do
     looks_right "$command"
     while read -r one; do
+        # shellcheck disable=SC2086 # one or two words
         run "$command" $one --help
         (($(wc -l <out) <= 60)) || complain "$last: $(wc -l <out) lines"
         grep -qE '^[A-Z].*[^.]$' <(head -n 1 out) || complain "$last: the first line is '$(head -n 1 out)'"

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define AT(member) offsetof(cli_common, member)
@@ -402,6 +403,23 @@ static bool wants_json(int argc, char **argv) {
     return false;
 }
 
+/* A URL after "--" would be looked for as a program. */
+static int check_command(char *const *command) {
+    static const char *const schemes[] = {"http://", "https://", "ws://", "wss://"};
+    const char *first = command ? command[0] : NULL;
+    char hint[300];
+    for (size_t i = 0; first && i < sizeof schemes / sizeof schemes[0]; i++) {
+        if (strncasecmp(first, schemes[i], strlen(schemes[i])) != 0)
+            continue;
+        snprintf(
+            hint, sizeof hint,
+            "put a local program after --; for a remote MCP server: -- npx -y mcp-remote %.200s",
+            first);
+        return cli_fail_hint(CLI_USAGE, hint, "'%s' is a URL, not a command", first);
+    }
+    return CLI_OK;
+}
+
 int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
     struct parse parse = {.verb = verb, .options = calloc(1, verb->size ? verb->size : 1)};
     cli_words words = {.at = calloc((size_t)argc + 2, sizeof(char *)),
@@ -415,9 +433,10 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
                                                         : cli_fail(CLI_NO_START, "no memory");
     if (code == CLI_OK) {
         set_voice(&parse);
-        if (parse.common.help || parse.common.help_all)
-            code = cli_help(verb, words.at, parse.common.help_all, stdout);
-        else
+        bool help = parse.common.help || parse.common.help_all;
+        code = help ? cli_help(verb, words.at, parse.common.help_all, stdout)
+                    : check_command(words.command);
+        if (code == CLI_OK && !help)
             code = cli_subreaper_finish(verb->run(&words, parse.options));
     }
     if (parse.options)

@@ -95,15 +95,16 @@ static dx_status check(const dx_mcp_client_config *config, dx_error *reterr) {
     if (!config->name || !config->version)
         return invalid(reterr, "a client needs a name and a version", "");
     if (places != 1)
-        return invalid(reterr, "a client needs one server: a program, an address or descriptors",
-                       "");
+        return invalid(reterr,
+                       "a client needs one server: a program, an address or file descriptors", "");
     if (config->revision && revision == DX__MCP_UNKNOWN)
-        return invalid(reterr, "this revision is not spoken: ", config->revision);
+        return invalid(reterr, "unsupported protocol revision: ", config->revision);
     if (config->revision && config->mode != DX_MCP_AUTO &&
         (revision == DX__MCP_2026_07_28) != (config->mode == DX_MCP_MODERN))
-        return invalid(reterr, "this revision is of the other era: ", config->revision);
+        return invalid(reterr, "this protocol revision does not belong to the chosen mode: ",
+                       config->revision);
     if (!config->message_max || config->message_max >= UINT32_MAX)
-        return invalid(reterr, "no such limit for messages", "");
+        return invalid(reterr, "message_max is out of range", "");
     return DX_OK;
 }
 
@@ -191,7 +192,7 @@ dx_status dx_mcp_client_open(dx_loop *loop, const dx_mcp_client_config *config,
     }
     if (reterr && error.fault == DX_FAULT_NONE)
         dx__mcp_client_error(&error, DX_FAULT_START,
-                             "the client can't begin: ", dx_str(dx_status_name(status)));
+                             "can't start the client: ", dx_str(dx_status_name(status)));
     if (reterr)
         *reterr = error;
     destroy(client);
@@ -222,7 +223,7 @@ void dx__mcp_client_lose(dx_mcp_client *client) {
     dx_event lost = {.kind = DX_EVENT_DONE, .outcome = DX_OUTCOME_LOST, .error = client->error};
     if (lost.error.fault == DX_FAULT_NONE)
         dx__mcp_client_error(&lost.error, DX_FAULT_ENDED,
-                             "the conversation ended before the response came", dx_str(""));
+                             "the connection ended before the response arrived", dx_str(""));
     dx__mcp_client_ask_settle(client);
     while (client->asks.first && !client->freed)
         dx__mcp_client_ask_done(client->asks.first, &lost);
@@ -235,8 +236,8 @@ void dx__mcp_client_over(dx_mcp_client *client, const dx_gone *gone) {
     if (client->error.fault == DX_FAULT_NONE && gone && !client->by_us)
         client->error = gone->error;
     if (client->error.fault == DX_FAULT_NONE && !client->was_ready && !client->by_us)
-        dx__mcp_client_error(&client->error, DX_FAULT_ENDED, "the server left before it was ready",
-                             dx_str(""));
+        dx__mcp_client_error(&client->error, DX_FAULT_ENDED,
+                             "the server exited before it was ready", dx_str(""));
     dx__mcp_client_lose(client);
     dx__mcp_client_questions_end(client);
     dx__mcp_client_duties_free(client);

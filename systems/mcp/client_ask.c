@@ -171,9 +171,9 @@ void dx__mcp_client_ask_end_text(dx__mcp_client_ask *ask, dx_outcome outcome, in
     ask->params.len = 0;
     if (dx_buf_append(&ask->params, text.at, text.len) != DX_OK ||
         dx__mcp_client_parse(ask->client, (dx_text){ask->params.data, ask->params.len},
-                             &ask->doc) != DX_OK) {
+                             YYJSON_READ_NOFLAG, &ask->doc) != DX_OK) {
         dx__mcp_client_ask_end(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM,
-                               "no memory for the answer");
+                               "out of memory for the response");
         return;
     }
     dx_event event = {.kind = DX_EVENT_DONE,
@@ -212,7 +212,7 @@ static void wake(dx_timer *timer, void *user) {
             dx__mcp_client_questions_of(client, ask);
             if (!client->freed)
                 dx__mcp_client_ask_fail(ask, DX_OUTCOME_TIMED_OUT, DX_FAULT_TOTAL,
-                                        "no answer within the call's total time");
+                                        "no response within the total time limit of the call");
         } else if (ask->task && !ask->wire) {
             dx__mcp_client_task_wake(ask);
         } else if (ask->way == DX__MCP_LOCAL) {
@@ -334,7 +334,7 @@ dx_status dx__mcp_client_ask_send(dx__mcp_client_ask *ask, dx_text method, dx_js
     yyjson_mut_doc *doc = NULL;
     if (!ask->client->modern && !wants_token(ask))
         return send(ask, method, params, 0);
-    dx_status status = dx__mcp_client_params(ask->client, params, &doc);
+    dx_status status = dx__mcp_client_params_exact(ask->client, params, &doc);
     if (status == DX_OK)
         status = dx__mcp_client_ask_send_built(ask, method, doc, 0);
     yyjson_mut_doc_free(doc);

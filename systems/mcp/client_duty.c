@@ -258,7 +258,7 @@ static dx_status wait_for(dx__mcp_client_duty *duty, dx_link *link) {
 static dx_status cancel(dx__mcp_client_duty *duty, dx_link *link, const dx_event *event) {
     dx_mcp_client *client = duty->client;
     if (is_over(duty)) {
-        refuse(link, event, DX_CODE_PARAMS, "the task has ended already");
+        refuse(link, event, DX_CODE_PARAMS, "the task has already ended");
         return DX_OK;
     }
     dx_mcp_question *question = duty->question;
@@ -309,11 +309,11 @@ bool dx__mcp_client_duty_serve(dx_mcp_client *client, dx_link *link, const dx_ev
     if (is_list)
         status = list(client, link, event);
     else if (!duty)
-        refuse(link, event, DX_CODE_PARAMS, "there is no such task");
+        refuse(link, event, DX_CODE_PARAMS, "unknown task");
     else
         status = serve(duty, link, event);
     if (status != DX_OK)
-        refuse(link, event, DX_CODE_INTERNAL, "no memory for the answer");
+        refuse(link, event, DX_CODE_INTERNAL, "out of memory for the response");
     return true;
 }
 

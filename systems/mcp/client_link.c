@@ -76,7 +76,7 @@ static void end_of(dx_mcp_client *client, const dx_error *why) {
         client->error = *why;
     else if (!client->was_ready)
         dx__mcp_client_error(&client->error, DX_FAULT_ENDED,
-                             "the server ended the conversation before it was ready", dx_str(""));
+                             "the server closed the connection before it was ready", dx_str(""));
     client->phase = DX__MCP_CLOSING;
 }
 
@@ -191,7 +191,7 @@ static dx_status open_given(dx_mcp_client *client, const dx_link_config *link, d
         status = dx_link_open(client->loop, in, out, link, &client->link, reterr);
     else if (reterr)
         dx__mcp_client_error(reterr, DX_FAULT_SYSTEM,
-                             "cannot copy a descriptor: ", dx_str(strerror(errno)));
+                             "can't duplicate a file descriptor: ", dx_str(strerror(errno)));
     if (status == DX_OK)
         return DX_OK;
     if (in >= 0)

@@ -97,9 +97,10 @@ static void finish(dx__mcp_client_ask *ask, const dx_event *event) {
     dx_status status = dx_buf_append(&list->items, "]}", 2);
     dx_text body = {list->items.data, list->items.len};
     if (status == DX_OK)
-        status = dx__mcp_client_parse(ask->client, body, &ask->doc);
+        status = dx__mcp_client_parse(ask->client, body, YYJSON_READ_NOFLAG, &ask->doc);
     if (status != DX_OK) {
-        dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM, "no memory for the list");
+        dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM,
+                                "out of memory for the list");
         return;
     }
     dx_event whole = {.kind = DX_EVENT_DONE,
@@ -114,14 +115,14 @@ static void finish(dx__mcp_client_ask *ask, const dx_event *event) {
 static void fail(dx__mcp_client_ask *ask, dx_status status) {
     if (status == DX_CLOSED)
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_LOST, DX_FAULT_ENDED,
-                                "the conversation ended before the last page came");
+                                "the connection ended before the last page arrived");
     else if (status == DX_ERR_LIMIT)
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_MESSAGE_LIMIT,
-                                "the list is longer than a message may be");
+                                "the list is larger than the message size limit");
     else
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM,
-                                status == DX_ERR_NOMEM ? "no memory for the list"
-                                                       : "the next page can't be asked for");
+                                status == DX_ERR_NOMEM ? "out of memory for the list"
+                                                       : "can't request the next page");
 }
 
 void dx__mcp_client_list_result(dx__mcp_client_ask *ask, const dx_event *event) {
@@ -148,7 +149,7 @@ void dx__mcp_client_list_result(dx__mcp_client_ask *ask, const dx_event *event) 
         status = add_cursor(ask, next);
     if (status == DX_MISFIT) {
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_RESULT_FIT,
-                                "the server handed out the same cursor twice");
+                                "the server sent the same cursor twice");
         return;
     }
     if (status == DX_OK)

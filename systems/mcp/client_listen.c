@@ -120,7 +120,7 @@ static void cancel_older(dx_mcp_client *client, const dx__mcp_client_listen *new
         if (listen != newest && listen->wire && !listen->dropped) {
             listen->dropped = true;
             (void)dx_link_cancel(dx__mcp_client_link(client), listen->wire,
-                                 dx_str("another subscription takes its place"));
+                                 dx_str("replaced by another subscription"));
         }
 }
 

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-static dx_status copy_object(const dx_mcp_client *client, dx_text text, yyjson_mut_doc *doc) {
+static dx_status copy_object(const dx_mcp_client *client, dx_text text, yyjson_read_flag flags,
+                             yyjson_mut_doc *doc) {
     yyjson_doc *read = NULL;
-    dx_status status = dx__mcp_client_parse(client, text, &read);
+    dx_status status = dx__mcp_client_parse(client, text, flags, &read);
     if (status != DX_OK)
         return status;
     yyjson_val *root = yyjson_doc_get_root(read);
@@ -19,8 +20,8 @@ static dx_status copy_object(const dx_mcp_client *client, dx_text text, yyjson_m
     return status;
 }
 
-dx_status dx__mcp_client_params(const dx_mcp_client *client, dx_json params,
-                                yyjson_mut_doc **ret_doc) {
+static dx_status read_params(const dx_mcp_client *client, dx_json params, yyjson_read_flag flags,
+                             yyjson_mut_doc **ret_doc) {
     yyjson_alc alc = dx__mcp_client_alc(client);
     yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
     if (!doc)
@@ -29,7 +30,7 @@ dx_status dx__mcp_client_params(const dx_mcp_client *client, dx_json params,
     dx__mcp_client_buf(client, &text);
     dx_status status = dx_json_write(&text, params);
     if (status == DX_OK && text.len) {
-        status = copy_object(client, (dx_text){text.data, text.len}, doc);
+        status = copy_object(client, (dx_text){text.data, text.len}, flags, doc);
     } else if (status == DX_OK) {
         yyjson_mut_val *root = yyjson_mut_obj(doc);
         yyjson_mut_doc_set_root(doc, root);
@@ -41,6 +42,16 @@ dx_status dx__mcp_client_params(const dx_mcp_client *client, dx_json params,
     else
         yyjson_mut_doc_free(doc);
     return status;
+}
+
+dx_status dx__mcp_client_params(const dx_mcp_client *client, dx_json params,
+                                yyjson_mut_doc **ret_doc) {
+    return read_params(client, params, YYJSON_READ_NOFLAG, ret_doc);
+}
+
+dx_status dx__mcp_client_params_exact(const dx_mcp_client *client, dx_json params,
+                                      yyjson_mut_doc **ret_doc) {
+    return read_params(client, params, DX__MCP_EXACT, ret_doc);
 }
 
 /* A value under a name that may be taken: ours counts. */

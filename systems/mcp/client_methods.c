@@ -41,7 +41,8 @@ static void add_json(const dx_mcp_client *client, making *params, yyjson_mut_val
     if (params->status == DX_OK)
         params->status = dx_json_write(&text, json);
     if (params->status == DX_OK && text.len)
-        params->status = dx__mcp_client_parse(client, (dx_text){text.data, text.len}, &doc);
+        params->status =
+            dx__mcp_client_parse(client, (dx_text){text.data, text.len}, DX__MCP_EXACT, &doc);
     if (params->status == DX_OK && doc && !yyjson_is_obj(yyjson_doc_get_root(doc)))
         params->status = DX_ERR_INVALID;
     if (params->status == DX_OK && doc) {

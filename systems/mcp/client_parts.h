@@ -201,7 +201,10 @@ void dx__mcp_client_error(dx_error *error, dx_fault fault, const char *before, d
 dx_text dx__mcp_client_string(yyjson_val *object, const char *member);
 int dx__mcp_client_revision_of(dx_text name);
 void dx__mcp_client_buf(const dx_mcp_client *client, dx_buf *buf);
-dx_status dx__mcp_client_parse(const dx_mcp_client *client, dx_text text, yyjson_doc **ret_doc);
+dx_status dx__mcp_client_parse(const dx_mcp_client *client, dx_text text, yyjson_read_flag flags,
+                               yyjson_doc **ret_doc);
+/* For what is sent: every number keeps its digits. */
+#define DX__MCP_EXACT YYJSON_READ_NUMBER_AS_RAW
 /* DX_MISFIT, with that reason. */
 dx_status dx__mcp_client_misfit(dx_mcp_client *client, const char *before, dx_text after);
 /* The same with the link's reason, if that is what `status` says. */
@@ -240,6 +243,9 @@ yyjson_mut_val *dx__mcp_client_info(const dx_mcp_client *client, yyjson_mut_doc 
 /* Params: client_meta.c. The copy is an object. */
 dx_status dx__mcp_client_params(const dx_mcp_client *client, dx_json params,
                                 yyjson_mut_doc **ret_doc);
+/* The same, but numbers keep their digits, and so are not to be checked against a schema. */
+dx_status dx__mcp_client_params_exact(const dx_mcp_client *client, dx_json params,
+                                      yyjson_mut_doc **ret_doc);
 /* Adds what every request says. token 0: none. */
 dx_status dx__mcp_client_meta(const dx_mcp_client *client, yyjson_mut_doc *params, uint64_t token,
                               dx_mcp_level level);

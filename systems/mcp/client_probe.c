@@ -23,7 +23,7 @@ static void go_on(dx_mcp_client *client, bool modern, int revision) {
     dx_status status = dx__mcp_client_start(client, &error);
     if (status != DX_OK)
         dx__mcp_client_fail(client, DX_FAULT_START,
-                            error.phrase[0] ? error.phrase : "the server can't be started: ",
+                            error.phrase[0] ? error.phrase : "can't start the server: ",
                             dx_str(error.phrase[0] ? "" : dx_status_name(status)));
 }
 
@@ -104,7 +104,8 @@ static bool write_discover(yyjson_mut_doc *doc, yyjson_mut_val *root) {
     yyjson_mut_val *methods = yyjson_mut_obj_add_arr(doc, root, "methods");
     yyjson_mut_val *method = methods ? yyjson_mut_arr_add_obj(doc, methods) : NULL;
     if (!method || !yyjson_mut_obj_add_str(doc, method, "name", "server/discover") ||
-        !yyjson_mut_obj_add_str(doc, method, "summary", "What the server speaks.") ||
+        !yyjson_mut_obj_add_str(doc, method, "summary",
+                                "The protocol revisions that the server supports.") ||
         !yyjson_mut_obj_add_arr(doc, method, "params"))
         return false;
     yyjson_mut_val *result = yyjson_mut_obj_add_obj(doc, method, "result");

@@ -34,15 +34,15 @@ const char *dx__mcp_client_question_flaw(const dx_mcp_client *client, bool is_sa
     bool by_url = yyjson_equals_str(yyjson_obj_get(params, "mode"), "url");
     *ret_code = DX_CODE_METHOD;
     if (is_sampling ? !config->on_sampling : !config->on_elicitation)
-        return is_sampling ? "sampling is not offered" : "elicitation is not offered";
+        return is_sampling ? "sampling is not supported" : "elicitation is not supported";
     *ret_code = DX_CODE_PARAMS;
     if (is_sampling && !config->sampling_tools &&
         (yyjson_obj_get(params, "tools") || yyjson_obj_get(params, "toolChoice")))
-        return "sampling with tools is not offered";
+        return "sampling with tools is not supported";
     if (!is_sampling && by_url && !config->elicitation_url)
-        return "elicitation by URL is not offered";
+        return "elicitation by URL is not supported";
     if (yyjson_obj_size(yyjson_ptr_get(params, "/requestedSchema/properties")) > FIELDS_MAX)
-        return "a form of too many fields";
+        return "the form has too many fields";
     return NULL;
 }
 

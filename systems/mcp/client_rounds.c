@@ -54,7 +54,7 @@ static void repeat(dx__mcp_client_ask *ask) {
     yyjson_mut_doc *doc = NULL;
     dx_text text = {ask->params.data, ask->params.len};
     dx_json params = text.len ? dx_json_checked(text) : dx_json_none();
-    dx_status status = dx__mcp_client_params(ask->client, params, &doc);
+    dx_status status = dx__mcp_client_params_exact(ask->client, params, &doc);
     if (status == DX_OK)
         status = add_answers(rounds, doc);
     end_round(rounds);
@@ -67,10 +67,10 @@ static void repeat(dx__mcp_client_ask *ask) {
         dx__mcp_client_ask_end(ask, DX_OUTCOME_INVALID, DX_FAULT_PARAMS_FIT, ask->client->why);
     else if (status == DX_CLOSED)
         dx__mcp_client_ask_end(ask, DX_OUTCOME_LOST, DX_FAULT_ENDED,
-                               "the conversation ended before the response came");
+                               "the connection ended before the response arrived");
     else if (status != DX_OK)
         dx__mcp_client_ask_end(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM,
-                               "the request can't be repeated");
+                               "can't repeat the request");
 }
 
 static void one_less(dx__mcp_client_ask *ask) {
@@ -139,15 +139,15 @@ static const char *prepare(dx__mcp_client_ask *ask, yyjson_val *key, yyjson_val 
     int64_t code;
     if (dx_text_is(method, "roots/list") && client->config.roots) {
         yyjson_mut_val *list = dx__mcp_client_roots(client, rounds->responses);
-        return put(rounds, key, list) == DX_OK ? NULL : "no memory for the answer";
+        return put(rounds, key, list) == DX_OK ? NULL : "out of memory for the response";
     }
     if (!is_sampling && !dx_text_is(method, "elicitation/create"))
-        return "the server asks for something that the client does not offer";
+        return "the server asks for something that the client does not support";
     const char *flaw = dx__mcp_client_question_flaw(client, is_sampling, params, &code);
     if (flaw)
         return flaw;
     if (dx__mcp_client_question_new(client, is_sampling, params, &question) != DX_OK)
-        return "no memory for the question";
+        return "out of memory for the question";
     question->ask = ask;
     question->key = key;
     rounds->open++;
@@ -183,13 +183,13 @@ static const char *begin_round(dx__mcp_client_ask *ask) {
     rounds->responses = yyjson_mut_doc_new(&alc);
     yyjson_mut_val *root = yyjson_mut_obj(rounds->responses);
     if (!root || dx_link_keep(link, &rounds->asked) != DX_OK)
-        return "no memory for the questions";
+        return "out of memory for the questions";
     yyjson_mut_doc_set_root(rounds->responses, root);
     yyjson_val *inputs = yyjson_obj_get(rounds->asked->value, "inputRequests");
     if (!inputs && !yyjson_obj_get(rounds->asked->value, "requestState"))
-        return "input is required, but nothing is asked for";
+        return "the result says that input is required, but asks for none";
     if (yyjson_obj_size(inputs) > QUESTIONS_MAX)
-        return "too many questions at once";
+        return "the server asks too many questions at once";
     yyjson_obj_iter iter;
     yyjson_obj_iter_init(inputs, &iter);
     yyjson_val *key;
@@ -198,7 +198,8 @@ static const char *begin_round(dx__mcp_client_ask *ask) {
         if (flaw)
             return flaw;
     }
-    return dx__mcp_client_ask_sleep(ask, DX_NEVER) == DX_OK ? NULL : "no memory for the questions";
+    return dx__mcp_client_ask_sleep(ask, DX_NEVER) == DX_OK ? NULL
+                                                            : "out of memory for the questions";
 }
 
 static void play(dx__mcp_client_ask *ask) {
@@ -208,7 +209,7 @@ static void play(dx__mcp_client_ask *ask) {
         if (ask->rounds)
             *ask->rounds = (struct dx__mcp_client_rounds){0};
     }
-    const char *flaw = "no memory for the questions";
+    const char *flaw = "out of memory for the questions";
     if (ask->rounds && ask->rounds->count++ >= client->config.rounds_max)
         flaw = "the server asks too often";
     else if (ask->rounds)
@@ -239,7 +240,7 @@ void dx__mcp_client_rounds_result(dx__mcp_client_ask *ask, const dx_event *event
     }
     dx_event invalid = *event;
     invalid.outcome = DX_OUTCOME_INVALID;
-    dx__mcp_client_error(&invalid.error, DX_FAULT_RESULT_FIT, "/result/resultType: there is no ",
+    dx__mcp_client_error(&invalid.error, DX_FAULT_RESULT_FIT, "/result/resultType: unknown value ",
                          dx__mcp_client_string(event->value, "resultType"));
     dx__mcp_client_ask_done(ask, &invalid);
 }

@@ -16,7 +16,7 @@ static void serve_roots(dx_mcp_client *client, dx_link *link, const dx_event *ev
     yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
     yyjson_mut_val *list = doc ? dx__mcp_client_roots(client, doc) : NULL;
     if (!list || dx_link_reply(link, event->request, dx_json_built(list)) != DX_OK)
-        refuse(link, event, DX_CODE_INTERNAL, "the roots can't be told");
+        refuse(link, event, DX_CODE_INTERNAL, "can't list the roots");
     yyjson_mut_doc_free(doc);
 }
 
@@ -30,7 +30,7 @@ static void serve_question(dx_mcp_client *client, dx_link *link, const dx_event 
         return;
     }
     if (client->phase >= DX__MCP_CLOSING) {
-        refuse(link, event, DX_CODE_INTERNAL, "the client is about to leave");
+        refuse(link, event, DX_CODE_INTERNAL, "the client is shutting down");
         return;
     }
     dx_status status = DX_OK;
@@ -48,7 +48,7 @@ static void serve_question(dx_mcp_client *client, dx_link *link, const dx_event 
     if (status == DX_BUSY)
         refuse(link, event, DX_CODE_BUSY, "Too many tasks");
     else if (status != DX_OK)
-        refuse(link, event, DX_CODE_INTERNAL, "no memory for the question");
+        refuse(link, event, DX_CODE_INTERNAL, "out of memory for the question");
 }
 
 static void serve_request(dx_mcp_client *client, dx_link *link, const dx_event *event) {

@@ -34,7 +34,7 @@ static void fail_hello(dx_mcp_client *client, const dx_event *event) {
                             dx__mcp_client_string(event->value, "message"));
         break;
     case DX_OUTCOME_TIMED_OUT:
-        snprintf(text, sizeof text, "the server did not answer %s in %" PRIu64 " ms", method,
+        snprintf(text, sizeof text, "the server did not answer %s within %" PRIu64 " ms", method,
                  client->config.start_ms);
         dx__mcp_client_fail(client, event->error.fault, text, dx_str(""));
         break;
@@ -53,13 +53,14 @@ static void fail_hello(dx_mcp_client *client, const dx_event *event) {
 static void fail_revision(dx_mcp_client *client, dx_text revision) {
     client->no_revision = true;
     dx__mcp_client_fail(client, DX_FAULT_RESULT_FIT,
-                        "the server speaks another revision: ", revision);
+                        "no protocol revision in common: the server offers ", revision);
 }
 
 static bool keep_facts(dx_mcp_client *client, dx_link *link) {
     if (dx_link_keep(link, &client->facts) == DX_OK)
         return true;
-    dx__mcp_client_fail(client, DX_FAULT_SYSTEM, "no memory for what the server says", dx_str(""));
+    dx__mcp_client_fail(client, DX_FAULT_SYSTEM, "out of memory for the server's response",
+                        dx_str(""));
     return false;
 }
 
@@ -73,13 +74,14 @@ static void greet_back(dx_mcp_client *client, dx_link *link, const dx_event *eve
         return;
     }
     if (!client->protocols[revision]) {
-        dx__mcp_client_fail(client, DX_FAULT_SYSTEM, "no memory for the revision", dx_str(""));
+        dx__mcp_client_fail(client, DX_FAULT_SYSTEM, "out of memory for the protocol revision",
+                            dx_str(""));
         return;
     }
     if (!keep_facts(client, link))
         return;
     if (dx_link_notify(link, dx_str("notifications/initialized"), dx_json_none()) != DX_OK)
-        dx__mcp_client_fail(client, DX_FAULT_SYSTEM, "notifications/initialized can't be sent",
+        dx__mcp_client_fail(client, DX_FAULT_SYSTEM, "can't send notifications/initialized",
                             dx_str(""));
     else
         be_ready(client, revision);
@@ -196,7 +198,7 @@ static void fall_back(dx_mcp_client *client, const dx_event *event) {
     dx_status status = initialize(client);
     if (status != DX_OK)
         dx__mcp_client_fail(client, DX_FAULT_SYSTEM,
-                            "initialize can't be sent: ", dx_str(dx_status_name(status)));
+                            "can't send initialize: ", dx_str(dx_status_name(status)));
 }
 
 static void on_refused(dx_mcp_client *client, const dx_event *event) {

@@ -63,11 +63,11 @@ static dx_status tell_cancelled(dx__mcp_client_ask *ask, dx_text id) {
 static void fail(dx__mcp_client_ask *ask, dx_status status) {
     if (status == DX_CLOSED)
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_LOST, DX_FAULT_ENDED,
-                                "the conversation ended before the task did");
+                                "the connection ended before the task did");
     else
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM,
-                                status == DX_ERR_NOMEM ? "no memory for the task"
-                                                       : "the task can't be asked for");
+                                status == DX_ERR_NOMEM ? "out of memory for the task"
+                                                       : "can't request the state of the task");
 }
 
 /* While it waits for input, its result is asked for: the server's questions come meanwhile. */
@@ -191,7 +191,7 @@ static dx_status write_params(const dx_mcp_client *client, dx_text name, dx_json
     if (!yyjson_mut_obj_add_strncpy(doc, root, "name", name.at, name.len))
         return DX_ERR_NOMEM;
     if (arguments.form != none.form) {
-        dx_status status = dx__mcp_client_params(client, arguments, &given);
+        dx_status status = dx__mcp_client_params_exact(client, arguments, &given);
         if (status != DX_OK)
             return status;
         yyjson_mut_val *copy = yyjson_mut_val_mut_copy(doc, yyjson_mut_doc_get_root(given));

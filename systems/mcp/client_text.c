@@ -50,13 +50,13 @@ void dx__mcp_client_buf(const dx_mcp_client *client, dx_buf *buf) {
     dx_buf_init(buf, SIZE_MAX / 4, &client->alloc);
 }
 
-dx_status dx__mcp_client_parse(const dx_mcp_client *client, dx_text text, yyjson_doc **ret_doc) {
+dx_status dx__mcp_client_parse(const dx_mcp_client *client, dx_text text, yyjson_read_flag flags,
+                               yyjson_doc **ret_doc) {
     yyjson_alc alc = dx__mcp_client_alc(client);
     yyjson_read_err error = {0};
     if (dx_json_check(text, 1000, NULL) != DX_FAULT_NONE)
         return DX_ERR_INVALID;
-    yyjson_doc *doc =
-        yyjson_read_opts((char *)(uintptr_t)text.at, text.len, YYJSON_READ_NOFLAG, &alc, &error);
+    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.at, text.len, flags, &alc, &error);
     if (!doc)
         return error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION ? DX_ERR_NOMEM : DX_ERR_INVALID;
     *ret_doc = doc;

@@ -135,7 +135,7 @@ static dx_status check_info(dx_mcp_server *server, dx_misfit *reterr) {
         status = dx_protocol_check(protocol, method, DX_SIDE_HOST, DX_PART_RESULT,
                                    yyjson_doc_get_root(doc), 0, reterr);
     else if (status == DX_ERR_INVALID)
-        dx__mcp_wrong(reterr, "the configuration", "a text that is not UTF-8");
+        dx__mcp_wrong(reterr, "the configuration", "a string is not valid UTF-8");
     yyjson_doc_free(doc);
     dx__mcp_out_done(&out);
     return status == DX_MISFIT ? DX_ERR_INVALID : status;
@@ -166,7 +166,7 @@ dx_status dx_mcp_server_new(const dx_mcp_server_config *config, dx_mcp_server **
     if (!config->name || !config->version)
         return dx__mcp_wrong(reterr, "the configuration", "a server needs a name and a version");
     if (!config->page || !config->work_max || !config->message_max || config->work_max > WORK_MOST)
-        return dx__mcp_wrong(reterr, "the configuration", "a limit that can't be");
+        return dx__mcp_wrong(reterr, "the configuration", "a limit is out of range");
     dx_allocator alloc = dx__mcp_allocator(config->allocator);
     dx_mcp_server *server = dx__malloc(&alloc, sizeof *server);
     if (!server)

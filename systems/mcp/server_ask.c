@@ -126,7 +126,7 @@ void dx__mcp_questions_done(dx_mcp_session *session, bool tell) {
     for (dx__mcp_question *question = session->questions; question; question = question->next)
         question->marked = tell && !question->posted;
     if (tell)
-        deliver_marked(session, "the client is gone");
+        deliver_marked(session, "the client has disconnected");
     for (dx__mcp_question *question = session->questions; question; question = next) {
         next = question->next;
         if (!question->posted)
@@ -137,7 +137,7 @@ void dx__mcp_questions_done(dx_mcp_session *session, bool tell) {
 static void on_posted(void *user) {
     dx__mcp_question *question = user;
     dx_mcp_session *session = question->session;
-    deliver(question, NULL, 0, dx_str("the client is gone"));
+    deliver(question, NULL, 0, dx_str("the client has disconnected"));
     dx__mcp_session_release(session);
 }
 
@@ -239,11 +239,11 @@ void dx_mcp_work_ask(dx_mcp_work *work, const char *key, const char *method, dx_
                                       is_url(dx__mcp_out_text(&text)));
     if (text.status != DX_OK || work->cancelled) {
         (void)snprintf(question->why, sizeof question->why, "%s",
-                       text.status != DX_OK ? "the params are not JSON" : "cancelled");
+                       text.status != DX_OK ? "the params are not valid JSON" : "cancelled");
     } else if (lacks) {
         question->lacks = lacks;
-        (void)snprintf(question->why, sizeof question->why,
-                       "the client does not offer what %s needs", method);
+        (void)snprintf(question->why, sizeof question->why, "the client does not support %s",
+                       method);
     } else if (dx__mcp_is_modern(session)) {
         dx__mcp_round_ask(work, key, method, dx__mcp_out_text(&text), question);
     } else {

@@ -73,7 +73,7 @@ static dx_status fits_in(dx_mcp_server *server, const dx__mcp_item *item, dx__mc
         status = dx_protocol_check(protocol, method, DX_SIDE_HOST, DX_PART_RESULT,
                                    yyjson_doc_get_root(doc), 0, reterr);
     else if (status == DX_ERR_INVALID)
-        dx__mcp_wrong(reterr, item->name, "a text that is not UTF-8");
+        dx__mcp_wrong(reterr, item->name, "a string is not valid UTF-8");
     yyjson_doc_free(doc);
     dx__mcp_out_done(&out);
     return status == DX_MISFIT ? DX_ERR_INVALID : status;

@@ -79,7 +79,7 @@ static dx_status add(dx_mcp_server *server, dx__mcp_item *item, dx_status status
     if (status == DX_OK) {
         item->key = dx_str(item->uri ? item->uri : item->name);
         if (dx__mcp_table_find(&items->by_key, item->key))
-            status = dx__mcp_wrong(reterr, item->key.at, "it is there already");
+            status = dx__mcp_wrong(reterr, item->key.at, "already declared");
     }
     if (status == DX_OK)
         status = dx__mcp_item_fits(server, item, reterr);
@@ -138,9 +138,9 @@ dx_status dx_mcp_server_add_tool(dx_mcp_server *server, const dx_mcp_tool *tool,
                                  dx_misfit *reterr) {
     if (!tool->name || !is_tool_name(tool->name))
         return dx__mcp_wrong(reterr, "the name of a tool",
-                             "1 to 128 of A-Z a-z 0-9 _ - . / are needed");
+                             "expected 1 to 128 of the characters A-Z a-z 0-9 _ - . /");
     if (!tool->call)
-        return dx__mcp_wrong(reterr, tool->name, "there is nothing to call");
+        return dx__mcp_wrong(reterr, tool->name, "the call function is missing");
     dx__mcp_item *item = item_new(server, DX_MCP_TOOLS);
     return item ? add(server, item, fill_tool(item, tool, reterr), reterr) : DX_ERR_NOMEM;
 }
@@ -168,7 +168,7 @@ static dx_status add_resource(dx_mcp_server *server, dx_mcp_kind kind,
                               const dx_mcp_resource *resource, dx_misfit *reterr) {
     if (!resource->uri || !resource->name || !resource->read)
         return dx__mcp_wrong(reterr, resource->uri ? resource->uri : "a resource",
-                             "uri, name and read are needed");
+                             "uri, name and read are required");
     dx__mcp_item *item = item_new(server, kind);
     return item ? add(server, item, fill_resource(item, resource, reterr), reterr) : DX_ERR_NOMEM;
 }
@@ -181,7 +181,7 @@ dx_status dx_mcp_server_add_resource(dx_mcp_server *server, const dx_mcp_resourc
 dx_status dx_mcp_server_add_template(dx_mcp_server *server, const dx_mcp_resource *resource,
                                      dx_misfit *reterr) {
     if (resource->uri && !dx__mcp_template_is_good(dx_str(resource->uri)))
-        return dx__mcp_wrong(reterr, resource->uri, "only {name} and {+name} are understood");
+        return dx__mcp_wrong(reterr, resource->uri, "only {name} and {+name} are supported");
     return add_resource(server, DX_MCP_TEMPLATES, resource, reterr);
 }
 
@@ -204,7 +204,7 @@ dx_status dx_mcp_server_add_prompt(dx_mcp_server *server, const dx_mcp_prompt *p
                                    dx_misfit *reterr) {
     if (!prompt->name || !prompt->get)
         return dx__mcp_wrong(reterr, prompt->name ? prompt->name : "a prompt",
-                             "name and get are needed");
+                             "name and get are required");
     dx__mcp_item *item = item_new(server, DX_MCP_PROMPTS);
     return item ? add(server, item, fill_prompt(item, prompt, reterr), reterr) : DX_ERR_NOMEM;
 }

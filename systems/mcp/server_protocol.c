@@ -11,7 +11,7 @@ static const char modern_document[] =
     "\"x-duplex\":{\"name\":\"mcp\",\"revision\":\"2026-07-28-server\","
     "\"extends\":\"mcp@2026-07-28\","
     "\"lifecycle\":{\"start\":\"new\",\"states\":{\"new\":{}},\"moves\":[]}},"
-    "\"methods\":[{\"name\":\"initialize\",\"summary\":\"Refused with the revisions spoken.\","
+    "\"methods\":[{\"name\":\"initialize\",\"summary\":\"Refused with the supported revisions.\","
     "\"paramStructure\":\"by-name\",\"params\":[],"
     "\"result\":{\"name\":\"result\",\"schema\":{\"type\":\"object\"}},"
     "\"x-duplex\":{\"from\":\"host\",\"params\":{\"type\":\"object\"},\"optional\":true}}],"

@@ -144,7 +144,8 @@ static dx_status check_structured(dx_mcp_work *work, dx_misfit *why) {
     if (!tool->output_schema || !server)
         return DX_OK;
     if (!text.len) {
-        dx__mcp_wrong(why, "the result", "the structured part that was declared is not there");
+        dx__mcp_wrong(why, "the result",
+                      "the structured content that the tool declares is missing");
         return DX_MISFIT;
     }
     yyjson_doc *doc = NULL;
@@ -153,7 +154,7 @@ static dx_status check_structured(dx_mcp_work *work, dx_misfit *why) {
         status =
             dx_schema_check(tool->output_schema, yyjson_doc_get_root(doc), 0, server->check, why);
     else if (status == DX_ERR_INVALID)
-        dx__mcp_wrong(why, "the result", "a value that can't be held");
+        dx__mcp_wrong(why, "the result", "a number is out of range");
     yyjson_doc_free(doc);
     return status;
 }

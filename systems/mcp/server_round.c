@@ -260,7 +260,7 @@ void dx__mcp_round_lacks(dx_mcp_work *work) {
     dx__mcp_out_json_member(&data, "requiredCapabilities", work->lacks);
     dx__mcp_out_close(&data, '}');
     dx__mcp_work_refused(
-        work, DX_MCP_CODE_CAPABILITY, dx_str("The client does not offer what is needed"),
+        work, DX_MCP_CODE_CAPABILITY, dx_str("The client lacks a required capability"),
         data.status == DX_OK ? dx_json_checked(dx__mcp_out_text(&data)) : dx_json_none());
     dx__mcp_out_done(&data);
 }

@@ -95,7 +95,7 @@ void dx__mcp_work_leave(dx_mcp_work *work) {
 
 void dx__mcp_work_ran(dx_mcp_work *work) {
     if (!work->ended && !work->kept)
-        dx__mcp_work_refused(work, DX_CODE_INTERNAL, dx_str("The handler gave no answer"),
+        dx__mcp_work_refused(work, DX_CODE_INTERNAL, dx_str("The handler sent no response"),
                              dx_json_none());
     dx__mcp_work_leave(work);
 }
@@ -142,8 +142,8 @@ static bool send(dx_mcp_work *work) {
     }
     if (status == DX_MISFIT || status == DX_ERR_INVALID || status == DX_ERR_LIMIT) {
         const char *why = status == DX_MISFIT      ? dx_link_why(link)->phrase
-                          : status == DX_ERR_LIMIT ? "The answer is too long"
-                                                   : "The answer is not JSON";
+                          : status == DX_ERR_LIMIT ? "The result is too large"
+                                                   : "The result is not valid JSON";
         status = dx_link_refuse(link, work->request, DX_CODE_INTERNAL, dx_str(why), dx_json_none());
     }
     return status != DX_BUSY && status != DX_ERR_NOMEM;
@@ -180,10 +180,11 @@ void dx__mcp_work_finish(dx_mcp_work *work, dx__mcp_out *result) {
     } else if (result->status != DX_OK) {
         dx_status status = result->status;
         dx__mcp_out_done(result);
-        dx__mcp_work_refused(
-            work, DX_CODE_INTERNAL,
-            dx_str(status == DX_ERR_NOMEM ? "Out of memory" : "The handler gave what does not fit"),
-            dx_json_none());
+        dx__mcp_work_refused(work, DX_CODE_INTERNAL,
+                             dx_str(status == DX_ERR_NOMEM
+                                        ? "Out of memory"
+                                        : "The handler's result does not fit the protocol"),
+                             dx_json_none());
     } else {
         dx__mcp_out_done(&work->answer);
         work->answer = *result;

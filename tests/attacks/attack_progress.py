@@ -91,8 +91,9 @@ def faketime(speed):
 
 def default_total(words):
     """Ten minutes, if nothing is said: seen with a clock that is 200 times as fast."""
-    code, text, _ = run(duplex(words[0], "--help"), PATIENCE)
+    code, text, _ = run(duplex(words[0], "--help-all"), PATIENCE)
     true(code == 0 and "progress or not (10m," in " ".join(text.split()), text)
+    words = (*words, "--start-timeout", "1h")  # of that clock, too
     ends((*words, "--reset-on-progress"), (1.5, 20), "(--total-timeout)", env=faketime(200))
     ends((*words, "--reset-on-progress", "-t", "20m"), (1.5, 20), "(--total-timeout)", env=faketime(600))
 

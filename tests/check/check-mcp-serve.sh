@@ -36,13 +36,15 @@ wrong() {
     [[ $(cat err) == *"$text"* && $(wc -l <err) == 1 && ! -s out ]] || complain "serve $*: $(cat out err)"
 }
 touch file
-wrong 2 "absent can't be read: No such file" files absent
-wrong 2 "file can't be read: Not a directory" files file
-wrong 2 '--max-size: at most 512M' files . --max-size 513M
+wrong 2 "can't read 'absent': No such file" files absent
+wrong 2 "can't read 'file': Not a directory" files file
+wrong 2 '--max-size: expected a size' files . --max-size much
 wrong 2 'expected the address as unix:PATH or tcp:PORT, found foo' files . --listen foo
 wrong 3 'nowhere' files . --listen unix:/nowhere/socket
 wrong 2 'absent/trace' files . --record absent/trace
-timeout 10 "$mcp" serve files . --max-size 512M </dev/null >out 2>err || complain "512M: $(cat err)"
+for size in 0 512M 5G; do
+    timeout 10 "$mcp" serve files . --max-size "$size" </dev/null >out 2>err || complain "$size: $(cat err)"
+done
 [[ ! -s out && ! -s err ]] || complain "without a client: $(cat out err)"
 printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}' >in
 timeout 10 "$mcp" serve files . --record trace --show <in >out 2>err || complain "record: $(cat err)"

@@ -53,64 +53,96 @@ assert '"$1" 2>why || { complain "$last: $1"; cat out why; }
 }
 
 # --- Words. ------------------------------------------------------------------------------------
-usage() { expect 2 '' "$@"; [[ $(grep -vc '^hint: ' err) == 1 ]] || complain "$last: more than one line"; }
-usage 'say what to do'
-usage "unknown 'tool'; did you mean tools?" tool -- true
-usage "unknown 'nonesuch'; --help" nonesuch -- true
-usage "expected 'list' or 'call' behind 'tools', found 'cal'" tools cal -- true
-usage "expected 'list' behind 'templates'" templates read -- true
-usage "nothing can follow list, found 'x'" tools list x -- true
-usage "nothing can follow info" info x -- true
-usage "nothing can follow ping" ping x -- true
-usage "nothing can follow log" log x -- true
-usage 'which tool?' tools call -- true
-usage 'which prompt?' prompts get -- true
-usage 'which resource?' resources read -- true
-usage 'complete what?' complete -- true
-usage 'complete what?' complete tool x y -- true
-usage 'NAME is missing' complete prompt -- true
-usage 'ARGUMENT is missing' complete prompt x -- true
-usage 'serve what?' serve
-usage 'FOLDER is missing' serve files
-usage 'SPEC is missing' serve command
-usage "nothing can follow a, found 'b'" serve files a b
-usage '--for is for log and watch' info --for 1 -- true
-usage '--task is for tools call' info --task -- true
+usage() { expect 2 '' "$@"; [[ $(grep -vc '^hint: ' err) == 1 && $(wc -l <err) -le 2 ]] || complain "$last: more than one line"; }
+# unknown WORDS HINT ARGUMENT...: exactly two lines.
+unknown() {
+    local text="duplex mcp: unknown subcommand '$1'"$'\n'"hint: $2"
+    shift 2
+    expect 2 '' "$text" "$@"
+    [[ $(cat err) == "$text" ]] || complain "$last: $(cat err)"
+}
+meant() { unknown "$1" "did you mean 'duplex mcp $2'?" "${@:3}"; }
+usage 'missing subcommand'
+meant call 'tools call' call -- true
+meant run 'tools call' run -- true
+meant list tools list -- true
+meant tool tools tool -- true
+meant resource resources resource -- true
+meant prompt prompts prompt -- true
+meant read 'resources read' read file:///x -- true
+meant 'tools cal' 'tools call' tools cal -- true
+meant 'tools run' 'tools call' tools run -- true
+meant 'tools add' 'tools call' tools add a=1 -- true
+meant 'resources get' 'resources read' resources get x -- true
+meant 'prompts show' 'prompts get' prompts show x -- true
+meant 'serve folder' 'serve files' serve folder .
+meant inof info inof -- true
+unknown nonesuch "'duplex mcp --help' lists the subcommands" nonesuch -- true
+unknown 'serve x' "'duplex mcp --help' lists the subcommands" serve x
+usage "duplex mcp: unknown subcommand 'templates read'" templates read -- true
+usage "duplex mcp tools: unexpected argument 'x'" tools list x -- true
+usage "duplex mcp info: unexpected argument 'x'" info x -- true
+usage "duplex mcp ping: unexpected argument 'x'" ping x -- true
+usage "duplex mcp log: unexpected argument 'x'" log x -- true
+usage 'duplex mcp tools call: missing the NAME of a tool' tools call -- true
+usage 'missing the NAME of a prompt' prompts get -- true
+usage 'missing the URI of a resource' resources read -- true
+usage "missing 'prompt' or 'template'" complete -- true
+usage "expected 'prompt' or 'template', got 'tool'" complete tool x y -- true
+usage 'missing NAME' complete prompt -- true
+usage 'missing ARGUMENT' complete prompt x -- true
+usage 'missing subcommand' serve
+usage 'missing FOLDER' serve files
+usage 'missing SPEC' serve command
+usage "duplex mcp serve files: unexpected argument 'b'" serve files a b
+# A URL is not a command, whatever the command.
+url="'https://example.com/mcp' is a URL, not a command
+hint: put a local program after --; for a remote MCP server: -- npx -y mcp-remote https://example.com/mcp"
+usage "duplex mcp: $url" info -- https://example.com/mcp
+for command in 'call ping' 'tap' 'repl' 'bench ping'; do
+    # shellcheck disable=SC2086 # words
+    "$BUILD/duplex" $command -- https://example.com/mcp >out 2>err </dev/null && complain "$command: no error"
+    [[ $(cat err) == "duplex ${command% *}: $url" ]] || complain "$command: $(cat err)"
+done
+# The letter -p keeps its old meaning for this release.
+with 0 42 'warning: -p will not mean --progress in the next release; write --progress' tools call add a:=2 -p
+usage "--for is only for 'log' and 'watch'" info --for 1 -- true
+usage "--task is only for 'tools call'" info --task -- true
 usage '--env, --clean-env, --cwd and --keep-daemons are for a command' info --connect tcp:1 --env A=1
 usage '--env, --clean-env, --cwd and --keep-daemons are for a command' info --connect tcp:1 --cwd .
-usage '--listen is for serve' info --listen tcp:1 -- true
-usage '--hidden is for serve files' info --hidden -- true
-usage '--max-size is for serve files' serve command x --max-size 1
-usage '--config is for clients' serve files . --config x
-usage '--connect is for clients' serve files . --connect tcp:1
-usage 'the server is missing' tools
-usage 'the server is missing' tools --
+usage "--listen is only for 'serve'" info --listen tcp:1 -- true
+usage "--hidden is only for 'serve files'" info --hidden -- true
+usage "--max-size is only for 'serve files'" serve command x --max-size 1
+usage "--config is only for clients, not for 'serve'" serve files . --config x
+usage "--connect is only for clients, not for 'serve'" serve files . --connect tcp:1
+usage $'missing server\nhint: put the server\'s command line after --, or pass --config or --connect' tools
+usage $'missing server\nhint: put the server\'s command line after --, or pass --config or --connect' tools --
 usage 'exclude each other' tools --connect tcp:1 -- true
 usage 'exclude each other' tools --connect tcp:1 --config x
-usage '--server names one of a configuration' tools --server x -- true
+usage '--server needs --config' tools --server x -- true
 usage '--env: expected NAME=VALUE' tools --env x -- true
-usage "--revision: '1999-01-01' is none; there are 2026-07-28" tools --revision 1999-01-01 -- true
-usage '--revision 2025-06-18 is not of --mode modern' tools --mode modern --revision 2025-06-18 -- true
-usage '--revision 2026-07-28 is not of --mode legacy' tools --mode legacy --revision 2026-07-28 -- true
+usage "--revision: unknown revision '1999-01-01', expected one of 2026-07-28, 2025-11-25" tools --revision 1999-01-01 -- true
+usage '--revision 2025-06-18 does not belong to --mode modern' tools --mode modern --revision 2025-06-18 -- true
+usage '--revision 2026-07-28 does not belong to --mode legacy' tools --mode legacy --revision 2026-07-28 -- true
 usage '--mode: expected' tools --mode old -- true
 usage '--ids: expected' tools --ids x -- true
 usage '--level: expected' log --level loud -- true
 usage '--root: absent: No such file' tools --root absent -- true
-usage '--opener: a quote is not closed' tools --opener "x '" -- true
+usage '--opener: missing closing quote' tools --opener "x '" -- true
 usage '--opener: expected a program' tools --opener '' -- true
 usage '--answer: expected accept' tools -a '' -- true
 usage '--answer: expected accept' tools -a - -- true
-usage '--answer: a quote is not closed' tools -a 'a="' -- true
+usage '--answer: missing closing quote' tools -a 'a="' -- true
 usage "expected key=text or key:=json, got 'x'" tools -a 'x' -- true
 usage 'a:= is not followed by JSON' tools -a 'a:=x' -- true
 usage "can't be read" tools -a '@absent' -- true
-usage "can't be written" tools --stderr absent/x -- true
+usage "can't write 'absent/x': No such file" tools --stderr absent/x -- true
 usage 'absent/x' tools --record absent/x -- true
 usage 'ARGUMENTS must be' tools call echo '[1]' -- true
 usage "expected key=text" tools call echo x -- true
 expect 2 '"kind":"usage"' '' tools --json
 json 'e["exit"] == 2'
-run --help
+run --help-all
 for word in --config --server --connect --mode --revision --ids --env --clean-env --inherit-env --cwd --stderr --root --sample \
     --answer --opener --progress --reset-on-progress --task --level --show --record --timeout --total-timeout --start-timeout \
     --probe-timeout --for --json; do has out "$word"; done
@@ -167,18 +199,19 @@ with 0 '{"sum":42}' '' tools call structured
 with 0 '*' '' tools call many --json
 json 'j["content"][1]["data"] == "QUJDRA=="'
 with 0 '\x1b]0;owned\x07 and \x9b2J' '' tools call steer
-with 1 '' 'duplex mcp: fail: it went' tools call fail
+with 1 '' 'duplex mcp tools call: fail: it went' tools call fail
 has err '  wrong \x1b[31m'
 with 1 '"isError":' '' tools call fail --json
-with 1 '' 'duplex mcp: tools/call: inside it \x1b broke (-32603)' tools call error
+with 1 '' 'duplex mcp tools call: tools/call: inside it \x1b broke (-32603)' tools call error
 has err '{"why":7}'
 with 1 '*' '' tools call error --json
 json 'e["exit"] == 1 and e["kind"] == "refused" and e["code"] == -32603 and e["data"] == {"why": 7}'
-with 1 '' "the server has no tool 'ecko'; there is echo" tools call ecko
-with 1 '' "the server has no tool 'nothing-like-it'" tools call nothing-like-it
+with 1 '' "duplex mcp tools call: unknown tool 'ecko'"$'\nhint: did you mean \'echo\'?' tools call ecko
+with 1 '' "unknown tool 'nothing-like-it'"$'\nhint: \'duplex mcp tools\' lists them' tools call nothing-like-it
 with 1 '*' '' tools call ecko --json
-json '"there is echo" in e["message"]'
-with 1 '' "message is required" tools call echo
+json '"ecko" in e["message"] and "echo" in e["hint"]'
+with 7 '' "the tool 'echo' requires the argument 'message'"$'\nhint: \'echo\' takes message=TEXT' tools call echo
+with 1 '' "message is required" tools call echo '{}'
 with 1 '' 'cancelled by the other side' tools call giveup
 with 7 '' 'tools/call' tools call unfit
 with 6 '' 'tools/call' tools call both
@@ -195,7 +228,7 @@ with 5 '' '(--total-timeout)' tools call wait ms:=4000 -p --reset-on-progress --
 with 5 '' 'no response within 600 ms (--timeout)' tools call wait ms:=1000 -p --timeout 600ms
 with 0 'waited' ' 20% 1 of 5: step 1' tools call wait ms:=1000 -p --reset-on-progress --timeout 600ms
 has err '100% 5 of 5: step 5'
-with 0 'waited' 'the task is working' tools call job ms:=200 --task
+with 0 'waited' 'task: working' tools call job ms:=200 --task
 with 0 'waited' '' tools call job ms:=100 --task --json
 
 # --- Resources, prompts, completions. ----------------------------------------------------------
@@ -209,8 +242,8 @@ with 1 '' 'Resource not found (-32002)' resources read test://none
 with 0 $'A greeting\nuser:\n  Greet Ada\nassistant:\n  [image: image/png, 3 bytes]' '' prompts get greet who=Ada
 with 0 '"messages":' '' prompts get greet who=Ada --json
 with 1 '' 'who is missing (-32602)' prompts get greet
-with 1 '' "the server has no prompt 'gret'; there is greet" prompts get gret
-with 0 alpha 'there are more' complete prompt greet who
+with 1 '' "unknown prompt 'gret'"$'\nhint: did you mean \'greet\'?' prompts get gret
+with 0 alpha 'there are more values' complete prompt greet who
 with 0 beta '' complete prompt greet who=be
 lacks out alpha
 with 0 'test://item/{id}' '' complete template 'test://item/{id}' id=te
@@ -221,7 +254,7 @@ with 7 '' 'completion/complete' complete prompt greet who -- bare
 
 # --- Questions of the server. ------------------------------------------------------------------
 with 0 '"error"' '' tools call ask
-with 0 '"action": "accept"' 'the server asks: A ticket?; the answer is' tools call ask -a 'name="Ada L" window:=true'
+with 0 '"action": "accept"' 'the server asks: A ticket?; answering: name=' tools call ask -a 'name="Ada L" window:=true'
 for text in '"name": "Ada L"' '"seats": 2' '"window": true' '"colour": "green"'; do has out "$text"; done
 with 0 '\"seats\": 3' '' tools call ask -a '{"name": "Ada", "seats": 3}' --json
 printf '{"name": "File"}' >answer
@@ -230,10 +263,10 @@ with 0 '"tags": ["a b", "c"]' '*' tools call tags -a 'tags:=["a b", "c"]'
 with 0 'One Two Two' '*' tools call twice -a name=One -a name=Two
 with 0 '"action": "decline"' '*' tools call ask -a decline
 with 0 '"action": "cancel"' '*' tools call ask --answer cancel
-with 7 '' '--answer does not fit what is asked for' tools call ask -a 'name=Ada seats:=10'
-with 7 '' '--answer does not fit what is asked for' tools call ask -a accept
-with 0 '"action": "accept"' 'this page to be visited: https://example.com/in?a=1' tools call page -a accept
-has err 'the page was dealt with (e1)'
+with 7 '' '--answer does not fit the form' tools call ask -a 'name=Ada seats:=10'
+with 7 '' '--answer does not fit the form' tools call ask -a accept
+with 0 '"action": "accept"' 'the server asks you to visit https://example.com/in?a=1' tools call page -a accept
+has err 'the server says that the page is done (e1)'
 printf '#!/bin/sh\ngrep SigIgn /proc/self/status >%s/ignored\necho "$@" >%s/opened\n' "$work" "$work" >opener
 chmod +x opener
 with 0 '"action": "accept"' '*' tools call page -a accept --opener "$work/opener 'a word'"
@@ -244,7 +277,7 @@ with 0 '"action": "cancel"' '--opener: No such file' tools call page -a accept -
 with 0 '"action": "cancel"' '--opener: only http and https URLs are opened' tools call file -a accept --opener "$work/opener"
 with 0 '"action": "decline"' '*' tools call page -a decline --opener "$work/absent"
 with 0 '"error"' '*' tools call model
-with 0 '"text": "three"' 'the server asks a model: How many?; the answer is: three' tools call model --sample three
+with 0 '"text": "three"' 'the server asks the model: How many?; responding: three' tools call model --sample three
 mkdir 'a b'
 with 0 'a%20b' '' tools call roots --root 'a b' --root /
 has out '"uri": "file:///"'
@@ -265,10 +298,10 @@ with 0 logged 'info (test): about it' tools call log --level info
 has err 'error (test): {"deep":1}'
 with 0 logged '' tools call log
 with 0 'updated: test://text' '' watch test://text --for 500ms -- ticks
-for text in 'changed: the list of tools' 'changed: the list of prompts' 'changed: the list of resources'; do has out "$text"; done
+for text in 'changed: list of tools' 'changed: list of prompts' 'changed: list of resources'; do has out "$text"; done
 with 0 '*' '' watch test://text --for 500ms --json -- ticks
 json '{"event": "updated", "uri": "test://text"} in all and {"event": "changed", "list": "tools"} in all'
-with 0 '' 'does not say that it tells' watch --for 100ms -- bare
+with 0 '' 'does not report changes to its lists' watch --for 100ms -- bare
 with 1 '' 'no such resource' watch other://x --for 100ms
 with 7 '' 'resources/subscribe' watch test://text --for 100ms -- bare
 
@@ -289,7 +322,7 @@ signalled() {
     [[ -z $err ]] || has err "$err"
 }
 signalled '' watch -- "${server[@]}" ticks
-has out 'changed: the list of tools'
+has out 'changed: list of tools'
 signalled '' log -- "${server[@]}" ticks
 rm -f seen
 (for _ in {1..100}; do [[ -s trace ]] && grep -q tools/call trace && cp trace seen && break; sleep 0.05; done) &
@@ -339,7 +372,7 @@ with 0 'Revision     2024-11-05' '' info -- older
 with 7 '' 'initialize' tools -- unfit
 with 5 '' '(--start-timeout)' tools --start-timeout 200ms -- silent
 with 6 '' 'framing' tools -- header
-with 0 '*' 'duplex mcp: warning: the server printed text on stdout that is not JSON-RPC: "Server is starting up" (it breaks strict clients)' ping -- noise
+with 0 '*' 'duplex mcp ping: warning: the server printed text on stdout that is not JSON-RPC: "Server is starting up" (it breaks strict clients)' ping -- noise
 with 0 'Resources (3)' 'resources/templates/list: Method not found (-32601)' info -- partial
 lacks out Templates
 has out 'Prompts (2)'
@@ -384,7 +417,7 @@ with 0 '"text": "three"' '*' tools call model --sample three --mode modern -- mo
 with 0 logged 'about it' tools call log --level info --mode modern -- modern
 with 7 '' 'pass --level to a call' log --mode modern -- modern
 with 0 'updated: test://text' '' watch test://text --for 500ms --mode modern -- modern ticks
-has out 'changed: the list of tools'
+has out 'changed: list of tools'
 with 1 '' '-32602' resources read test://none --mode modern -- modern
 with 0 '*' '"id":1,' ping --ids counter --show
 has err ' -> '
@@ -410,7 +443,7 @@ SECRET=x expect 0 'SECRET=x' 'autoApprove' tools call env --config config.json -
 lacks err 'inherit-env'
 expect 0 '*' '' tools --config config.json --server one --json
 json 'len(j["tools"]) == 27'
-expect 2 '' 'which one? Pass --server: one, two' tools --config config.json
+expect 2 '' 'has several servers; pass --server: one, two' tools --config config.json
 expect 2 '' 'is a remote server' tools --config config.json --server net
 expect 2 '' "no peer 'none'" tools --config config.json --server none
 expect 2 '' "cannot read absent.json" tools --config absent.json
@@ -438,7 +471,7 @@ terminal() {
 }
 terminal '< +- the server asks -
 < | message  "A ticket?"
-< +- Will you? (y: yes, n: no, c: cancel)>
+< +- Answer this request? [y/n, c to cancel]>
 > perhaps
 < y, n or c>
 > y
@@ -447,7 +480,7 @@ terminal '< +- the server asks -
 < | type     string, at least 2 characters, required
 < +- value>
 > 
-< that is required
+< a value is required
 < | name     "name"
 < +- value>
 > Ada
@@ -455,14 +488,14 @@ terminal '< +- the server asks -
 < | type     integer, 1 to 9, default 2
 < +- value>
 > many
-< that is no number
+< expected a number
 < | name     "seats"
 < +- value>
 > 
 < | name     "window"
 < +- value>
 > maybe
-< say yes or no
+< expected yes or no
 > yes
 < | name     "colour"
 < | type     one of red, green, default green
@@ -472,7 +505,7 @@ terminal '< +- the server asks -
 < "name": "Ada", "seats": 2, "window": true, "colour": "red"
 = 0' tools call ask
 # What does not fit is asked for again.
-terminal '< +- Will you?
+terminal '< +- Answer this request?
 > y
 < | name     "name"
 < +- value>
@@ -486,7 +519,7 @@ terminal '< +- Will you?
 < | name     "colour"
 < +- value>
 > 
-< that does not fit
+< invalid response
 < | name     "name"
 < +- value>
 > Ada
@@ -501,33 +534,33 @@ terminal '< +- Will you?
 > 
 < "action": "accept"
 = 0' tools call ask
-terminal '< +- Will you?
+terminal '< +- Answer this request?
 > n
 < "action": "decline"
 = 0' tools call ask
-terminal '< +- Will you?
+terminal '< +- Answer this request?
 ^ D
 < "action": "cancel"
 = 0' tools call ask
-terminal '< +- Will you?
+terminal '< +- Answer this request?
 ^ C
 < interrupted
 = 130' tools call ask
-terminal '< +- Will you?
-< the question is withdrawn
+terminal '< +- Answer this request?
+< the server withdrew the question
 < withdrawn
 = 0' tools call withdraw
 # The time for an answer does not run while the user thinks.
-terminal '< +- Will you?
-< withdrawn
+terminal '< +- Answer this request?
+< the server withdrew the question
 < withdrawn
 = 0' tools call withdraw --timeout 200ms
 terminal '< | page     "https://example.com/in
-< +- Will you?
+< +- Answer this request?
 > y
 < "action": "accept"
 = 0' tools call page
-terminal '< +- Will you?
+terminal '< +- Answer this request?
 > y
 < | name     "tags"
 < | type     array of one of a b, c, d
@@ -535,13 +568,13 @@ terminal '< +- Will you?
 > a b , c
 < "tags": ["a b", "c"]
 = 0' tools call tags
-terminal '< +- the server asks a model -
+terminal '< +- the server asks the model -
 < | message  "How many?"
-< +- What would it say?
+< +- What should the model say?
 > four
 < "text": "four"
 = 0' tools call model
-terminal '< +- What would it say?
+terminal '< +- What should the model say?
 > 
 < rejected
 = 0' tools call model

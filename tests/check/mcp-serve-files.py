@@ -128,16 +128,16 @@ for whole in ["file:///etc/passwd", "file://" + outside + "/secret.txt", "file:/
               "file:" + root + "/a.txt", "http://x/a.txt", "a.txt", "/etc/passwd", "file://", "file:", ""]:
     result = client.request("resources/read", {"uri": whole})
     expect("contents" not in result, (whole, result))
-for path, part in {"../outside/secret.txt": "leads out", "sub/../a.txt": "leads out", "/etc/passwd": "outside", outside + "/secret.txt": "outside",
-                   root + "-other/x": "outside", "out.txt": "leads out", "absolute.txt": "leads out", "outdir/secret.txt": "leads out",
-                   "up/outside/secret.txt": "leads out", "around": "leads out", "proc": "leads out", "loop": "link", "dangling": "no such file",
-                   "fifo": "no regular file", "socket": "no regular file", "sub": "a folder", "": "a folder", ".hidden": "no such file",
+for path, part in {"../outside/secret.txt": "points outside", "sub/../a.txt": "points outside", "/etc/passwd": "outside", outside + "/secret.txt": "outside",
+                   root + "-other/x": "outside", "out.txt": "points outside", "absolute.txt": "points outside", "outdir/secret.txt": "points outside",
+                   "up/outside/secret.txt": "points outside", "around": "points outside", "proc": "points outside", "loop": "link", "dangling": "no such file",
+                   "fifo": "not a regular file", "socket": "not a regular file", "sub": "a folder", "": "a folder", ".hidden": "no such file",
                    ".git/config": "no such file", "peek": "no such file", "a.txt\0": "NUL", "\0": "NUL", "a.txt\0/../../etc/passwd": "NUL",
-                   "file:///etc/passwd": "outside", "file://" + root + "/%2e%2e/outside/secret.txt": "leads out", "nothing": "no such file",
-                   "binary.bin": "binary", "latin.txt": "no UTF-8", "x" * 5000: "too long", "y" * 300: "", "cwd/x": "leads out"}.items():
+                   "file:///etc/passwd": "outside", "file://" + root + "/%2e%2e/outside/secret.txt": "points outside", "nothing": "no such file",
+                   "binary.bin": "binary", "latin.txt": "not valid UTF-8", "x" * 5000: "too long", "y" * 300: "", "cwd/x": "points outside"}.items():
     client.fails("read_file", {"path": path}, part)
 if has_device:
-    client.fails("read_file", {"path": "device"}, "no regular file")
+    client.fails("read_file", {"path": "device"}, "not a regular file")
 for path in ("..", "/etc", "outdir", "up", "a.txt", "nothing", ".git", "a\0b"):
     client.fails("list_files", {"path": path}, "")
     client.fails("search", {"path": path, "pattern": "x"}, "")
@@ -245,7 +245,7 @@ expect(result.get("isError") and not client.answers, ("more than 16 at once", re
 for number in numbers:
     client.notify("notifications/cancelled", {"requestId": number})
 write("big/many", "lorem ipsum dolor sit amet!x\n" * 11)
-client.fails("search", {"pattern": hard, "regex": True, "path": "big"}, "takes too long")
+client.fails("search", {"pattern": hard, "regex": True, "path": "big"}, "is too slow")
 
 # --- Pages: a cursor is good whatever happens to the files. -------------------------------------
 shutil.rmtree(os.path.join(root, "big"))
@@ -373,7 +373,7 @@ seen, until = set(), time.monotonic() + 1
 while time.monotonic() < until:
     result = client.call("read_file", {"path": "racy"})
     seen.add(result["content"][0]["text"][:40])
-    expect("outside" not in json.dumps(result).replace("leads out", "").replace("the outside", "OUTSIDE") and "OUTSIDE" not in str(seen), result)
+    expect("outside" not in json.dumps(result).replace("points outside", "").replace("the outside", "OUTSIDE") and "OUTSIDE" not in str(seen), result)
     result = client.call("read_file", {"path": "torn"})
     text = result["content"][0]["text"]
     expect(result.get("isError") or len(set(text)) <= 1, "a torn file")
@@ -394,6 +394,19 @@ expect(client.call("read_file", {"path": ".hidden"})["structuredContent"]["text"
 expect(client.call("read_file", {"path": "peek"})["structuredContent"]["text"] == "secret\n", "a link to what is hidden")
 expect(".git/config" in [one["name"] for one in client.request("resources/list")["resources"]], "hidden ones are listed")
 expect(client.close() == 0, "code")
+
+# Files of more than 10 MiB are not read unless --max-size says otherwise; 0 means no limit.
+with open(os.path.join(root, "sub/huge"), "w") as file:
+    file.write("x" * ((10 << 20) + 1))
+client = Client(serve)
+client.fails("read_file", {"path": "sub/huge"}, "the file has 10485761 bytes, the limit is 10485760 (--max-size)")
+expect(client.close() == 0, "code")
+for size in ("0", "11M"):
+    client = Client([*serve, "--max-size", size])
+    result = client.call("read_file", {"path": "sub/huge"})
+    expect(len(result["structuredContent"]["text"]) == (10 << 20) + 1, str(result)[:200])
+    expect(client.close() == 0, "code")
+os.unlink(os.path.join(root, "sub/huge"))
 
 # A kernel that can't confine a path: no link is followed then.
 def without_openat2(number):
@@ -434,7 +447,7 @@ for more in (False, True):
     with open(wide + f"/0000/{more}", "w"):
         pass
     expect(client.news("notifications/resources/list_changed") is not None, "many folders")
-    expect(client.close() == 0 and client.errors.count("not all folders can be watched") == more, (more, client.errors))
+    expect(client.close() == 0 and client.errors.count("can't watch all folders") == more, (more, client.errors))
 shutil.rmtree(wide)
 
 # The client leaves in the middle of something.

@@ -30,12 +30,12 @@ const TOOLS = {
         },
     },
     "get-env": {
-        words: ["--env", "DUPLEX_TOLD=Å中😀"],
+        words: ["--clean-env", "--env", "DUPLEX_TOLD=Å中😀"],
         see({ value }) {
             const env = JSON.parse(value.content[0].text);
             assert.equal(env.DUPLEX_TOLD, "Å中😀");
             assert.equal(env.PATH, process.env.PATH);
-            assert.equal(env.BUILD, undefined, "the environment is not handed on as a whole");
+            assert.equal(env.BUILD, undefined, "--clean-env passes only the strict list");
         },
     },
     "get-resource-links": {
@@ -185,8 +185,13 @@ describe("duplex mcp with server-everything", { concurrency: 4 }, () => {
     });
 
     test("tools that fail, and one that is not there", async (t) => {
-        const misfit = await mcp(t, ["tools", "call", "get-sum", "a=x", "b:=1"], everything, { code: 1 });
+        const misfit = await mcp(t, ["tools", "call", "get-sum", 'a:="x"', "b:=1"], everything, { code: 1 });
         assert.equal(misfit.value.isError, true);
+        // What is typed as text is converted by the tool's schema, or refused before anything is called.
+        said("The sum of 2 and 40 is 42")(await mcp(t, ["tools", "call", "get-sum", "a=2", "b=40"], everything));
+        const unfit = await mcp(t, ["tools", "call", "get-sum", "a=x", "b=1"], everything, { code: 7 });
+        assert.equal(unfit.value.error.message, `'a': expected a number, got "x"`);
+        assert.equal(unfit.value.error.hint, "write a:=2");
         const absent = await mcp(t, ["tools", "call", "nobody"], everything, { code: 1 });
         assert.equal(absent.value.isError, true);
         // The page has to be visited first: an error that says so.
@@ -278,7 +283,7 @@ describe("duplex mcp with server-everything", { concurrency: 4 }, () => {
     });
 
     test("a call that takes too long is cancelled, and one that makes progress is not", async (t) => {
-        const long = ["tools", "call", "trigger-long-running-operation", "duration:=2", "steps:=8"];
+        const long = ["tools", "call", "trigger-long-running-operation", "duration:=2", "steps:=8", "--start-timeout", "60s"];
         const [late, kept] = await Promise.all([
             mcp(t, [...long, "--timeout", "600ms"], everything, { code: 5 }),
             mcp(t, [...long, "--timeout", "600ms", "--progress", "--reset-on-progress"], everything),

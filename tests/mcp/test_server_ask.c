@@ -167,7 +167,7 @@ static void test_legacy(void **state) {
     /* What the client lacks, and params that do not fit. */
     talk_ask(&talk, 7, "tools/call",
              "\"name\":\"ask\",\"arguments\":{\"method\":\"sampling/createMessage\"}");
-    assert_has(talk_hear(&talk), "none 0 the client does not offer");
+    assert_has(talk_hear(&talk), "none 0 the client does not support");
     talk_ask(&talk, 8, "tools/call",
              "\"name\":\"ask\",\"arguments\":{\"method\":\"elicitation/create\",\"params\":{}}");
     assert_has(talk_hear(&talk), "none 0 ");
@@ -375,7 +375,7 @@ static void test_lacks(void **state) {
     assert_has(talk_hear(&talk), "\"data\":{\"requiredCapabilities\":{\"sampling\":{}}}");
     talk_modern(&talk, 3, "tools/call",
                 "\"name\":\"ask\",\"arguments\":{\"method\":\"sampling/createMessage\"}", "");
-    assert_has(talk_hear(&talk), "none 0 the client does not offer");
+    assert_has(talk_hear(&talk), "none 0 the client does not support");
     /* The work of a run that could not go on is told, and not answered. */
     talk_modern(&talk, 4, "tools/call",
                 "\"name\":\"ask\",\"arguments\":{\"method\":\"roots/list\"}", "\"roots\":{}");

@@ -111,7 +111,7 @@ static void test_bad_declarations(void **state) {
     dx_mcp_tool good = {.name = name, .call = call};
     assert_int_equal(dx_mcp_server_add_tool(talk.server, &good, &why), DX_OK);
     assert_int_equal(dx_mcp_server_add_tool(talk.server, &good, &why), DX_ERR_INVALID);
-    assert_has(why.phrase, "there already");
+    assert_has(why.phrase, "already declared");
     dx_mcp_resource bad = {.uri = "x:y", .name = "n"};
     assert_int_equal(dx_mcp_server_add_resource(talk.server, &bad, &why), DX_ERR_INVALID);
     bad.read = read_it;

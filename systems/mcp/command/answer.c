@@ -43,7 +43,7 @@ static void keep_error(struct answer *answer, const dx_event *event) {
     if (!out)
         return;
     fprintf(out, "%s: ", answer->method);
-    cli_put_safe(out, message.len ? message : dx_str("an error without a message"));
+    cli_put_safe(out, message.len ? message : dx_str("no error message"));
     fprintf(out, " (%lld)", (long long)event->code);
     if (fclose(out) == 0)
         answer->failure = text;
@@ -101,7 +101,7 @@ static int tell_unsent(struct talk *talk, const struct answer *answer, dx_status
     return cli_fail(status == DX_MISFIT      ? CLI_MISFIT
                     : status == DX_ERR_NOMEM ? CLI_NO_START
                                              : CLI_USAGE,
-                    "%s can't be sent: %s", answer->method, why ? why : dx_status_name(status));
+                    "can't send %s: %s", answer->method, why ? why : dx_status_name(status));
 }
 
 int answer_tell(struct talk *talk, struct answer *answer) {
@@ -166,7 +166,9 @@ static int wait_for_end(struct talk *talk, struct answer *answer) {
 
 int answer_wait(struct talk *talk, struct answer *answer, dx_status status) {
     if (status != DX_OK)
-        return answer->mute ? CLI_REFUSED : tell_unsent(talk, answer, status);
+        return answer->mute                              ? CLI_REFUSED
+               : answer->optional && status != DX_CLOSED ? CLI_OK
+                                                         : tell_unsent(talk, answer, status);
     talk_waits_for(talk, answer->method, talk->timeout_ms);
     int why = wait_for_end(talk, answer);
     cli_waiting_end();
@@ -178,11 +180,14 @@ int answer_wait(struct talk *talk, struct answer *answer, dx_status status) {
     if (why == CLI_LATE)
         return talk_tell(talk, CLI_LATE,
                          talk->is_hard || cli_now() < later(talk->began_at, talk->total_ms)
-                             ? "no answer in time (--timeout)"
-                             : "no answer in time (--total-timeout)",
+                             ? "timed out (--timeout)"
+                             : "timed out (--total-timeout)",
                          NULL, NULL);
     if (why != CLI_OK)
         return why;
+    if (answer->optional && (answer->code == CLI_REFUSED || answer->code == CLI_MISFIT ||
+                             answer->code == CLI_VIOLATION))
+        return CLI_OK;
     if (answer->code == CLI_OK || (answer->quiet && answer->code == CLI_REFUSED))
         return answer->code;
     return answer->code == CLI_ENDED ? talk_tell_gone(talk, answer->method)

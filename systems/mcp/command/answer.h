@@ -15,8 +15,9 @@ struct answer {
     yyjson_doc *doc; /* the result */
     int code;        /* the exit code that it is worth */
     bool done;
-    bool quiet; /* don't tell that the server refused: somebody will */
-    bool mute;  /* … nor anything else that went wrong */
+    bool quiet;    /* don't tell that the server refused: somebody will */
+    bool mute;     /* … nor anything else that went wrong */
+    bool optional; /* the command goes on without it: CLI_OK unless the wait was ended */
 };
 
 /* To be given to the call, with the answer as its `user`. */

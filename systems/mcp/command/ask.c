@@ -33,8 +33,8 @@ static char *content_of(const char *answer) {
         cli_fail(CLI_USAGE, "--answer: %s", why);
     else if (!words[0] || strcmp(words[0], "-") == 0)
         cli_fail(CLI_USAGE,
-                 "--answer: expected accept, decline, cancel, or the fields of a form,"
-                 " found '%s'",
+                 "--answer: expected accept, decline, cancel or the fields of a form,"
+                 " got '%s'",
                  answer);
     else
         cli_params(words, &text);
@@ -49,7 +49,8 @@ static int check_answers(const struct mcp_options *options) {
         char *content = is_action(answer) ? strdup("{}") : content_of(answer);
         bool good = content && content[strspn(content, " \t\r\n")] != '[';
         if (content && !good)
-            cli_fail(CLI_USAGE, "--answer: the fields of a form are an object, found '%s'", answer);
+            cli_fail(CLI_USAGE,
+                     "--answer: expected an object with the fields of the form, got '%s'", answer);
         free(content);
         if (!good)
             return CLI_USAGE;
@@ -106,7 +107,7 @@ bool ask_open_page(struct talk *talk, dx_text url) {
     if (!copy)
         return false;
     talk_clear_line(talk);
-    cli_note("the server wants this page to be visited: %s", copy);
+    cli_note("the server asks you to visit %s", copy);
     const char *why = talk->options->opener ? opener_run(talk->options->opener, copy) : NULL;
     if (why)
         cli_note("--opener: %s", why);
@@ -126,7 +127,7 @@ static void give_up(struct talk *talk, dx_mcp_question *question) {
     const char *why = dx_mcp_client_why(talk->client);
     talk_clear_line(talk);
     if (!talk->given_up)
-        talk->given_up = cli_fail(CLI_MISFIT, "--answer does not fit what is asked for: %s", why);
+        talk->given_up = cli_fail(CLI_MISFIT, "--answer does not fit the form: %s", why);
     ask_answer(question, "cancel", NULL);
 }
 
@@ -137,8 +138,8 @@ static void answer_given(struct talk *talk, dx_mcp_question *question, yyjson_va
     bool accepts = strcmp(action, "accept") == 0;
     dx_text message = member_of(params, "message");
     talk_clear_line(talk);
-    cli_note("the server asks: %.*s; the answer is: %s", (int)message.len,
-             message.at ? message.at : "", answer);
+    cli_note("the server asks: %.*s; answering: %s", (int)message.len, message.at ? message.at : "",
+             answer);
     if (accepts && is_url && !ask_open_page(talk, member_of(params, "url")))
         action = "cancel";
     char *content = !accepts || is_url  ? NULL
@@ -212,7 +213,7 @@ static void on_gone(dx_mcp_client *client, dx_mcp_question *question, void *user
     struct ask *ask = *at;
     if (at == &talk->asks) {
         putc('\n', stderr);
-        cli_note("the question is withdrawn");
+        cli_note("the server withdrew the question");
         remove_first(talk);
         return;
     }
@@ -232,7 +233,7 @@ static void on_sampling(dx_mcp_client *client, dx_mcp_question *question, yyjson
     const char *sample = next_of(&talk->options->samples, &talk->sampled);
     dx_text text = ask_sampling_text(params);
     talk_clear_line(talk);
-    cli_note("the server asks a model: %.*s; the answer is: %s", (int)text.len, text.at, sample);
+    cli_note("the server asks the model: %.*s; responding: %s", (int)text.len, text.at, sample);
     if (ask_sample(question, sample) != DX_OK)
         dx_mcp_question_refuse(question, DX_CODE_INTERNAL, dx_str(NULL));
 }

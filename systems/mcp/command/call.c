@@ -1,4 +1,5 @@
 /* duplex mcp tools call, prompts get, resources read, complete: one call with arguments. */
+#include "systems/mcp/command/arguments.h"
 #include "systems/mcp/command/list.h"
 #include "systems/mcp/command/put.h"
 #include "systems/mcp/command/show.h"
@@ -6,7 +7,9 @@
 
 #include "cli/describe/nearest.h"
 #include "cli/input.h"
+#include "cli/params.h"
 #include "cli/say.h"
+#include "cli/seen_tools.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,10 +61,11 @@ static bool tell_missing(yyjson_val *items, const char *what, const char *name) 
             names.at[names.count++] = one;
     }
     if (missing) {
-        char *near = cli_nearest_of(name_at, &names, name);
-        cli_fail(CLI_REFUSED, "the server has no %s '%s'%s%s", what, name,
-                 near ? "; there is " : "", near ? near : "");
-        free(near);
+        char *hint = put_suggestion(cli_nearest_of(name_at, &names, name));
+        if (!hint && asprintf(&hint, "'duplex mcp %ss' lists them", what) < 0)
+            hint = NULL;
+        cli_fail_hint(CLI_REFUSED, hint, "unknown %s '%s'", what, name);
+        free(hint);
     }
     free(names.at);
     return missing;
@@ -133,16 +137,51 @@ static int call_tool(struct talk *talk, const char *name, const char *arguments)
     return code;
 }
 
+static yyjson_val *find_tool(yyjson_val *tools, const char *name) {
+    size_t i;
+    size_t max;
+    yyjson_val *tool;
+    yyjson_arr_foreach(tools, i, max, tool) {
+        if (yyjson_equals_str(yyjson_obj_get(tool, "name"), name))
+            return tool;
+    }
+    return NULL;
+}
+
+/* Only what is typed as text, or not at all, needs the tool's schema: JSON is sent as it is. A tool
+ * that is not in the list may be there all the same. */
+static int fit_arguments(struct talk *talk, char **words, char **arguments) {
+    struct answer answer = {.method = "tools/list", .optional = true};
+    if ((words[1] && !cli_params_have_text(words + 1)) ||
+        !dx_mcp_client_offers(talk->client, dx_str(answer.method)))
+        return CLI_OK;
+    dx_status status =
+        dx_mcp_client_list(talk->client, DX_MCP_TOOLS, NULL, answer_take, &answer, &answer.call);
+    int code = answer_wait(talk, &answer, status);
+    yyjson_val *tools = yyjson_obj_get(answer_value(&answer), "tools");
+    yyjson_val *tool = find_tool(tools, words[0]);
+    if (tools)
+        cli_seen_tools_keep(tools);
+    if (tool)
+        code = arguments_fit(tool, words + 1, arguments);
+    answer_done(&answer);
+    return code;
+}
+
 int verb_call(const struct mcp_options *options, char **words, char **command) {
     struct talk talk;
     char *arguments;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "which tool? NAME is missing");
+        return cli_fail(CLI_USAGE, "missing the NAME of a tool");
     if (!read_arguments(words + 1, &arguments))
         return CLI_USAGE;
     int code = talk_open(options, command, &talk);
-    if (code == CLI_OK)
-        code = talk_close(&talk, call_tool(&talk, words[0], arguments));
+    if (code == CLI_OK) {
+        code = fit_arguments(&talk, words, &arguments);
+        if (code == CLI_OK)
+            code = call_tool(&talk, words[0], arguments);
+        code = talk_close(&talk, code);
+    }
     free(arguments);
     return code;
 }
@@ -170,7 +209,7 @@ int verb_get(const struct mcp_options *options, char **words, char **command) {
     struct talk talk;
     char *arguments;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "which prompt? NAME is missing");
+        return cli_fail(CLI_USAGE, "missing the NAME of a prompt");
     if (!read_arguments(words + 1, &arguments))
         return CLI_USAGE;
     int code = talk_open(options, command, &talk);
@@ -200,7 +239,7 @@ static int read_one(struct talk *talk, const char *uri, bool named) {
 int verb_read(const struct mcp_options *options, char **words, char **command) {
     struct talk talk;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "which resource? URI is missing");
+        return cli_fail(CLI_USAGE, "missing the URI of a resource");
     int code = talk_open(options, command, &talk);
     if (code != CLI_OK)
         return code;
@@ -233,7 +272,7 @@ static int ask_values(struct talk *talk, dx_mcp_kind kind, char **words, const c
             putchar('\n');
         }
         if (yyjson_get_bool(yyjson_obj_get(completion, "hasMore")))
-            cli_note("there are more");
+            cli_note("there are more values");
     }
     cli_flush();
     answer_done(&answer);
@@ -244,10 +283,12 @@ int verb_complete(const struct mcp_options *options, char **words, char **comman
     struct talk talk;
     char *context;
     bool is_prompt = words[0] && strcmp(words[0], "prompt") == 0;
-    if (!is_prompt && !(words[0] && strcmp(words[0], "template") == 0))
-        return cli_fail(CLI_USAGE, "complete what? Say 'complete prompt' or 'complete template'");
+    if (!words[0])
+        return cli_fail(CLI_USAGE, "missing 'prompt' or 'template'");
+    if (!is_prompt && strcmp(words[0], "template") != 0)
+        return cli_fail(CLI_USAGE, "expected 'prompt' or 'template', got '%s'", words[0]);
     if (!words[1] || !words[2])
-        return cli_fail(CLI_USAGE, "%s is missing", words[1] ? "ARGUMENT" : "NAME");
+        return cli_fail(CLI_USAGE, "missing %s", words[1] ? "ARGUMENT" : "NAME");
     if (!read_arguments(words + 3, &context))
         return CLI_USAGE;
     int code = talk_open(options, command, &talk);

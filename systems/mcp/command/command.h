@@ -48,5 +48,7 @@ struct mcp_options {
 };
 
 extern const cli_verb cli_mcp;
+/* What the options are unless they are given. */
+extern const struct mcp_options mcp_usual;
 
 #endif

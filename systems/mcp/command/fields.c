@@ -145,9 +145,8 @@ static void put_short(FILE *out, yyjson_val *value) {
     put_value(out, value);
 }
 
-void fields_put_type(FILE *out, yyjson_val *schema) {
+static void put_limits(FILE *out, yyjson_val *schema) {
     yyjson_val *value;
-    put_kind(out, schema, 0);
     put_range(out, schema, "minimum", "maximum", "");
     put_range(out, schema, "exclusiveMinimum", "exclusiveMaximum", " (exclusive)");
     put_range(out, schema, "minLength", "maxLength", " characters");
@@ -160,10 +159,43 @@ void fields_put_type(FILE *out, yyjson_val *schema) {
         fputs(", pattern ", out);
         put_value(out, value);
     }
-    if ((value = yyjson_obj_get(schema, "default"))) {
+}
+
+void fields_put_type(FILE *out, yyjson_val *schema) {
+    yyjson_val *value = yyjson_obj_get(schema, "default");
+    put_kind(out, schema, 0);
+    put_limits(out, schema);
+    if (value) {
         fputs(", default ", out);
         put_short(out, value);
     }
+}
+
+void fields_put_expected(FILE *out, yyjson_val *schema) {
+    yyjson_val *type = yyjson_obj_get(schema, "type");
+    bool has_choices = yyjson_obj_get(schema, "enum") || yyjson_obj_get(schema, "const") ||
+                       yyjson_obj_get(schema, "oneOf") || yyjson_obj_get(schema, "anyOf");
+    if (!has_choices && yyjson_equals_str(type, "boolean")) {
+        fputs("true or false", out);
+        return;
+    }
+    if (!has_choices && yyjson_is_str(type) && !yyjson_equals_str(type, "null"))
+        fputs(strchr("aio", yyjson_get_str(type)[0]) ? "an " : "a ", out);
+    put_kind(out, schema, 0);
+    put_limits(out, schema);
+}
+
+yyjson_val *fields_resolve(yyjson_val *root, yyjson_val *schema) {
+    yyjson_val *ref;
+    for (unsigned i = 0; i < DEPTH_MAX && (ref = yyjson_obj_get(schema, "$ref")); i++) {
+        const char *to = yyjson_get_str(ref);
+        yyjson_val *found =
+            to && to[0] == '#' ? yyjson_ptr_getn(root, to + 1, strlen(to + 1)) : NULL;
+        if (!yyjson_is_obj(found))
+            break;
+        schema = found;
+    }
+    return schema;
 }
 
 static bool is_in(yyjson_val *names, yyjson_val *name) {

@@ -76,11 +76,11 @@ void form_put(struct ask *ask) {
     }
     if (ask->is_sampling) {
         dx_text system = member_of(params, "systemPrompt");
-        cli_put_frame(stderr, "the server asks a model");
+        cli_put_frame(stderr, "the server asks the model");
         if (system.len)
             cli_put_row(stderr, "system", system, true, LINES);
         cli_put_row(stderr, "message", ask_sampling_text(params), true, LINES);
-        fputs("+- What would it say? (nothing: refuse)> ", stderr);
+        fputs("+- What should the model say? (empty to refuse)> ", stderr);
         ask->asked = cli_voice.shown;
         return;
     }
@@ -88,7 +88,7 @@ void form_put(struct ask *ask) {
     cli_put_row(stderr, "message", member_of(params, "message"), true, LINES);
     if (is_url(ask))
         cli_put_row(stderr, "page", member_of(params, "url"), true, LINES);
-    fputs("+- Will you? (y: yes, n: no, c: cancel)> ", stderr);
+    fputs("+- Answer this request? [y/n, c to cancel]> ", stderr);
     ask->asked = cli_voice.shown;
 }
 
@@ -133,16 +133,16 @@ static yyjson_mut_val *read_field(yyjson_mut_doc *doc, yyjson_val *schema, const
                                   const char **ret_why) {
     yyjson_val *type = yyjson_obj_get(schema, "type");
     if (yyjson_equals_str(type, "boolean")) {
-        *ret_why = "say yes or no";
+        *ret_why = "expected yes or no";
         return is_one_of(line, yes_words)  ? yyjson_mut_true(doc)
                : is_one_of(line, no_words) ? yyjson_mut_false(doc)
                                            : NULL;
     }
     if (yyjson_equals_str(type, "number") || yyjson_equals_str(type, "integer")) {
-        *ret_why = "that is no number";
+        *ret_why = "expected a number";
         return read_number(doc, line);
     }
-    *ret_why = "that is no text, or there is no memory";
+    *ret_why = "not valid UTF-8";
     if (yyjson_equals_str(type, "array"))
         return read_list(doc, line);
     return yyjson_mut_strcpy(doc, strcmp(line, "\"\"") == 0 ? "" : line);
@@ -157,7 +157,7 @@ static const char *take_field(struct ask *ask, const char *line) {
     yyjson_mut_val *value = NULL;
     const char *why = NULL;
     if (!*line && !otherwise)
-        return is_required(ask, name) ? "that is required (\"\" is the empty text)" : NULL;
+        return is_required(ask, name) ? "a value is required (\"\" for an empty string)" : NULL;
     value = *line ? read_field(doc, schema, line, &why) : yyjson_val_mut_copy(doc, otherwise);
     yyjson_mut_val *key = yyjson_mut_strncpy(doc, yyjson_get_str(name), yyjson_get_len(name));
     if (!value || !key || !yyjson_mut_obj_add(yyjson_mut_doc_get_root(doc), key, value))
@@ -185,7 +185,7 @@ static bool go_on(struct talk *talk, struct ask *ask) {
     dx_status status = content ? ask_answer(ask->question, "accept", content) : DX_ERR_NOMEM;
     free(content);
     if (status == DX_MISFIT) {
-        cli_note("that does not fit: %s", dx_mcp_client_why(talk->client));
+        cli_note("invalid response: %s", dx_mcp_client_why(talk->client));
         if (begin_form(ask) && field_of(ask, &name)) {
             put_field(ask);
             return false;

@@ -138,7 +138,7 @@ int verb_info(const struct mcp_options *options, char **words, char **command) {
     struct answer answers[KINDS] = {{.method = NULL}};
     struct talk talk;
     if (words[0])
-        return cli_fail(CLI_USAGE, "nothing can follow info, found '%s'", words[0]);
+        return cli_fail(CLI_USAGE, "unexpected argument '%s'", words[0]);
     int code = talk_open(options, command, &talk);
     if (code != CLI_OK)
         return code;

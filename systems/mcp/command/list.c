@@ -99,7 +99,7 @@ static void put_hints(FILE *out, yyjson_val *item) {
     static const char *const hints[][2] = {{"readOnlyHint", "read-only"},
                                            {"destructiveHint", "destructive"},
                                            {"idempotentHint", "idempotent"},
-                                           {"openWorldHint", "reaches outside"}};
+                                           {"openWorldHint", "open world"}};
     yyjson_val *annotations = yyjson_obj_get(item, "annotations");
     dx_text task = member_of(yyjson_obj_get(item, "execution"), "taskSupport");
     const char *before = "  (";
@@ -165,7 +165,7 @@ int verb_list(const struct mcp_options *options, dx_mcp_kind kind, char **words,
     struct talk talk;
     struct answer answer;
     if (words[0])
-        return cli_fail(CLI_USAGE, "nothing can follow list, found '%s'", words[0]);
+        return cli_fail(CLI_USAGE, "unexpected argument '%s'", words[0]);
     int code = talk_open(options, command, &talk);
     if (code != CLI_OK)
         return code;

@@ -2,7 +2,6 @@
 #include "systems/mcp/command/serve/serve.h"
 #include "systems/mcp/command/verbs.h"
 
-#include "cli/describe/nearest.h"
 #include "cli/say.h"
 
 #include <string.h>
@@ -15,41 +14,45 @@ static bool is(const char *word, const char *name) {
     return word && strcmp(word, name) == 0;
 }
 
-/* Options that mean something only somewhere: whoever gives them elsewhere meant something else. */
+/* Options that only some subcommands have. */
 static int check_options(const struct mcp_options *options, char **words) {
     bool serves = is(words[0], "serve");
     bool looks_on = is(words[0], "log") || is(words[0], "watch");
+    bool has_size = options->size_max != mcp_usual.size_max;
     const struct {
         const char *name;
         bool given;
         bool fits;
         const char *where;
     } rows[] = {
-        {"for", options->for_ms, looks_on, "log and watch"},
-        {"task", options->task, is(words[0], "tools") && is(words[1], "call"), "tools call"},
-        {"listen", options->listen, serves, "serve"},
-        {"any-user", options->any_user, serves && options->listen, "serve --listen"},
-        {"max-size", options->size_max, serves && is(words[1], "files"), "serve files"},
-        {"hidden", options->hidden, serves && is(words[1], "files"), "serve files"},
-        {"config", options->config, !serves, "clients"},
-        {"connect", options->connect, !serves, "clients"},
-        {"in", options->in, !serves, "clients"},
+        {"for", options->for_ms, looks_on, "'log' and 'watch'"},
+        {"task", options->task, is(words[0], "tools") && is(words[1], "call"), "'tools call'"},
+        {"listen", options->listen, serves, "'serve'"},
+        {"any-user", options->any_user, serves && options->listen, "'serve' with --listen"},
+        {"max-size", has_size, serves && is(words[1], "files"), "'serve files'"},
+        {"hidden", options->hidden, serves && is(words[1], "files"), "'serve files'"},
+        {"config", options->config, !serves, "clients, not for 'serve'"},
+        {"connect", options->connect, !serves, "clients, not for 'serve'"},
+        {"in", options->in, !serves, "clients, not for 'serve'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].given && !rows[i].fits)
-            return cli_fail(CLI_USAGE, "--%s is for %s", rows[i].name, rows[i].where);
+            return cli_fail(CLI_USAGE, "--%s is only for %s", rows[i].name, rows[i].where);
     return CLI_OK;
 }
 
 static int serve(const struct mcp_options *options, char **words, char **command) {
     bool files = is(words[0], "files");
     if (!files && !is(words[0], "command"))
-        return cli_fail(CLI_USAGE, "serve what? Say 'serve files' or 'serve command'");
+        return words[0] ? cli_unknown_subcommand(&cli_mcp, words - 1)
+                        : cli_fail_hint(CLI_USAGE,
+                                        "write 'duplex mcp serve files' or 'duplex mcp serve"
+                                        " command'",
+                                        "missing subcommand");
     if (!words[1])
-        return cli_fail(CLI_USAGE, "%s is missing", files ? "FOLDER" : "SPEC");
+        return cli_fail(CLI_USAGE, "missing %s", files ? "FOLDER" : "SPEC");
     if (words[2] || command)
-        return cli_fail(CLI_USAGE, "nothing can follow %s, found '%s'", words[1],
-                        words[2] ? words[2] : "--");
+        return cli_fail(CLI_USAGE, "unexpected argument '%s'", words[2] ? words[2] : "--");
     return files ? serve_files(options, words[1]) : serve_command(options, words[1]);
 }
 
@@ -74,25 +77,29 @@ static const struct {
     {"log", verb_log},   {"watch", verb_watch},       {"serve", serve},
 };
 
-static const char *const words_there[] = {"tools", "resources", "templates", "prompts",
-                                          "info",  "complete",  "ping",      "log",
-                                          "watch", "serve",     NULL};
+static void set_voice(const char *first, const char *second) {
+    static char name[40];
+    snprintf(name, sizeof name, "mcp %s%s%s", first, second ? " " : "", second ? second : "");
+    cli_voice.verb = name;
+}
 
 static int run_list(const struct mcp_options *options, size_t i, char **words, char **command) {
-    if (!words[0] || is(words[0], "list"))
+    if (!words[0] || is(words[0], "list")) {
+        set_voice(lists[i].name, NULL);
         return verb_list(options, lists[i].kind, words + (words[0] != NULL), command);
-    if (lists[i].more && is(words[0], lists[i].more))
-        return lists[i].run(options, words + 1, command);
-    return cli_fail(CLI_USAGE, "expected 'list'%s%s%s behind '%s', found '%s'",
-                    lists[i].more ? " or '" : "", lists[i].more ? lists[i].more : "",
-                    lists[i].more ? "'" : "", lists[i].name, words[0]);
+    }
+    if (!lists[i].more || !is(words[0], lists[i].more))
+        return cli_unknown_subcommand(&cli_mcp, words - 1);
+    set_voice(lists[i].name, lists[i].more);
+    return lists[i].run(options, words + 1, command);
 }
 
 static int run(const cli_words *words, void *user) {
     const struct mcp_options *options = user;
     const char *first = words->at[0];
     if (!first)
-        return cli_fail(CLI_USAGE, "say what to do; --help tells more");
+        return cli_fail_hint(CLI_USAGE, "'duplex mcp --help' lists the subcommands",
+                             "missing subcommand");
     int code = check_options(options, words->at);
     if (code != CLI_OK)
         return code;
@@ -101,9 +108,14 @@ static int run(const cli_words *words, void *user) {
         if (is(first, lists[i].name))
             return run_list(options, i, words->at + 1, words->command);
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
-        if (is(first, verbs[i].name))
+        if (is(first, verbs[i].name)) {
+            bool two =
+                is(first, "serve") && (is(words->at[1], "files") || is(words->at[1], "command"));
+            if (two || !is(first, "serve"))
+                set_voice(first, two ? words->at[1] : NULL);
             return verbs[i].run(options, words->at + 1, words->command);
-    return cli_unknown(words_there, first);
+        }
+    return cli_unknown_subcommand(&cli_mcp, words->at);
 }
 
 int main(int argc, char **argv) {

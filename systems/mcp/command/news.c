@@ -204,14 +204,15 @@ static void on_task(dx_mcp_client *client, yyjson_val *task, void *user) {
         return;
     memcpy(talk->task_state, now, sizeof now);
     talk_clear_line(talk);
-    cli_note("the task is %s", now);
+    cli_note("task: %s", now);
 }
 
 static void on_elicited(dx_mcp_client *client, dx_text id, void *user) {
     struct talk *talk = user;
     (void)client;
     talk_clear_line(talk);
-    cli_note("the page was dealt with (%.*s)", (int)(id.len > 200 ? 200 : id.len), id.at);
+    cli_note("the server says that the page is done (%.*s)", (int)(id.len > 200 ? 200 : id.len),
+             id.at);
 }
 
 void news_configure(struct talk *talk, dx_mcp_client_config *config) {

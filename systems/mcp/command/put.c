@@ -12,6 +12,15 @@ dx_text member_of(yyjson_val *object, const char *key) {
     return dx_json_string(value);
 }
 
+char *put_suggestion(char *near) {
+    char *text = NULL;
+    size_t best = near ? strcspn(near, ", ") : 0; /* others may follow */
+    if (best && asprintf(&text, "did you mean '%.*s'?", (int)best, near) < 0)
+        text = NULL;
+    free(near);
+    return text;
+}
+
 void put_spaces(FILE *out, size_t count) {
     fprintf(out, "%*s", (int)count, "");
 }

@@ -21,6 +21,9 @@ void put_value(FILE *out, yyjson_val *value);
 void put_size(FILE *out, uint64_t size);
 /* A member that tells a size; false, and *ret_size is not set, if it is none. */
 bool size_of(yyjson_val *object, uint64_t *ret_size);
+/* "did you mean 'add'?", to be freed, of what cli_nearest_of() returned; NULL: there is nothing
+ * like it. Takes `near`. */
+char *put_suggestion(char *near);
 void put_spaces(FILE *out, size_t count);
 
 #endif

@@ -39,13 +39,14 @@ static int check_words(const struct mcp_options *options, char **command) {
     if (options->in)
         return check_in(options, command);
     if (options->server && !options->config)
-        return cli_fail(CLI_USAGE, "--server names one of a configuration: pass --config, too");
+        return cli_fail(CLI_USAGE, "--server needs --config");
     if (ways > 1)
-        return cli_fail(CLI_USAGE, "a command, --config and --connect exclude each other");
+        return cli_fail(CLI_USAGE, "a command after --, --config and --connect exclude each other");
     if (!ways || (command && !command[0]))
-        return cli_fail(CLI_USAGE,
-                        "the server is missing: put its command behind --, or pass --config or"
-                        " --connect");
+        return cli_fail_hint(CLI_USAGE,
+                             "put the server's command line after --, or pass --config or"
+                             " --connect",
+                             "missing server");
     if (options->connect && (options->env.count || options->clean_env || options->inherit_env ||
                              options->cwd || options->keep_daemons))
         return cli_fail(CLI_USAGE,
@@ -62,9 +63,9 @@ static int tell_names(const cli_config *config) {
         return cli_fail(CLI_NO_START, "no memory");
     for (size_t i = 0; i < config->count; i++)
         fprintf(out, "%s%s", i ? ", " : "", config->peers[i].name);
-    int code = fclose(out) == 0
-                   ? cli_fail(CLI_USAGE, "%s: which one? Pass --server: %s", config->path, names)
-                   : cli_fail(CLI_NO_START, "no memory");
+    int code = fclose(out) == 0 ? cli_fail(CLI_USAGE, "%s has several servers; pass --server: %s",
+                                           config->path, names)
+                                : cli_fail(CLI_NO_START, "no memory");
     free(names);
     return code;
 }

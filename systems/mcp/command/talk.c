@@ -58,7 +58,7 @@ int talk_tell_gone(struct talk *talk, const char *what) {
     uint64_t until = cli_now() + 1000;
     while (!talk->closed && cli_now() < until && !talk_is_interrupted(talk))
         talk_wait(talk, until);
-    const char *how = talk->failure ? talk->failure : "it closed the conversation";
+    const char *how = talk->failure ? talk->failure : "it closed the connection";
     if (what && asprintf(&message, "%s: %s", what, how) < 0)
         message = NULL;
     int code =
@@ -88,7 +88,7 @@ void talk_waits_for(const struct talk *talk, const char *what, uint64_t most_ms)
 }
 
 #define LATE_START \
-    " (--start-timeout); if it speaks another framing, 'duplex call -p mcp ping' finds out"
+    " (--start-timeout); 'duplex call -p mcp ping' finds out if it uses the other framing"
 
 /* So much after the time that the library keeps it is up here, too. */
 enum { LATER_MS = 50 };
@@ -109,7 +109,7 @@ static int code_of_end(const dx_mcp_end *end) {
 
 static void on_closed(dx_mcp_client *client, const dx_mcp_end *end, void *user) {
     struct talk *talk = user;
-    const char *phrase = end->error.fault ? end->error.phrase : "the server left with code 0";
+    const char *phrase = end->error.fault ? end->error.phrase : "the server exited with code 0";
     const char *more = "";
     (void)client;
     dx__log_limiter_flush(talk->limiter, NULL);
@@ -125,7 +125,7 @@ static void on_closed(dx_mcp_client *client, const dx_mcp_end *end, void *user) 
     if (!end->was_ready && talk->code == CLI_LATE)
         more = LATE_START;
     if (end->refused == DX_CODE_METHOD && !talk->options->mode)
-        more = "; if it speaks 2026-07-28 only, pass --mode modern";
+        more = "; if the server supports only 2026-07-28, pass --mode modern";
     free(talk->failure);
     if (asprintf(&talk->failure, "%s%s", phrase, more) < 0)
         talk->failure = NULL;
@@ -140,7 +140,7 @@ static int open_files(struct talk *talk) {
         strcmp(errors, "inherit") != 0) {
         talk->errors = fopen(errors, "we");
         if (!talk->errors)
-            return cli_fail(CLI_USAGE, "%s can't be written: %s", errors, strerror(errno));
+            return cli_fail(CLI_USAGE, "can't write '%s': %s", errors, strerror(errno));
     }
     return cli_record_open(talk->options->record, &talk->recorder);
 }
@@ -160,7 +160,8 @@ static int tell_revisions(const char *word) {
         fprintf(out, "%s%s", i ? ", " : "", dx_mcp_revision(i));
     if (out)
         fclose(out);
-    int code = cli_fail(CLI_USAGE, "--revision: '%s' is none; there are %s", word, all ? all : "");
+    int code = cli_fail(CLI_USAGE, "--revision: unknown revision '%s', expected one of %s", word,
+                        all ? all : "");
     free(all);
     return code;
 }
@@ -181,7 +182,7 @@ static int choose_revision(const struct talk *talk, dx_mcp_client_config *config
     if (!mode && is_modern)
         config->mode = DX_MCP_MODERN;
     if (mode && config->mode == (is_modern ? DX_MCP_LEGACY : DX_MCP_MODERN))
-        return cli_fail(CLI_USAGE, "--revision %s is not of --mode %s", revision, mode);
+        return cli_fail(CLI_USAGE, "--revision %s does not belong to --mode %s", revision, mode);
     config->revision = revision;
     return CLI_OK;
 }
@@ -266,7 +267,7 @@ static int start(struct talk *talk) {
     if (code == CLI_OK && talk_is_interrupted(talk))
         return talk_tell_interrupt();
     if (code == CLI_OK && !talk->ready && !talk->closed)
-        return talk_tell(talk, CLI_LATE, "the server did not answer in time" LATE_START, NULL,
+        return talk_tell(talk, CLI_LATE, "the server did not respond in time" LATE_START, NULL,
                          NULL);
     if (code == CLI_OK && !talk->ready)
         return talk_tell(talk, talk->code, talk->failure, NULL, NULL);
@@ -280,7 +281,7 @@ static void forget(struct talk *talk) {
     cli_loop_free(talk->loop);
     cli_record_close(talk->recorder);
     if (talk->errors && fclose(talk->errors) != 0)
-        cli_note("%s can't be written: %s", talk->options->errors, strerror(errno));
+        cli_note("can't write '%s': %s", talk->options->errors, strerror(errno));
     server_done(&talk->server);
     free(talk->failure);
 }

@@ -9,16 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int refuse_words(const char *verb, char **words) {
-    return words[0] ? cli_fail(CLI_USAGE, "nothing can follow %s, found '%s'", verb, words[0])
-                    : CLI_OK;
+static int refuse_words(char **words) {
+    return words[0] ? cli_fail(CLI_USAGE, "unexpected argument '%s'", words[0]) : CLI_OK;
 }
 
 /* In the modern era there is no ping; this is as cheap. */
 int verb_ping(const struct mcp_options *options, char **words, char **command) {
     struct answer answer = {.method = "ping"};
     struct talk talk;
-    int code = refuse_words("ping", words);
+    int code = refuse_words(words);
     if (code == CLI_OK)
         code = talk_open(options, command, &talk);
     if (code != CLI_OK)
@@ -98,7 +97,7 @@ static void put_changed(dx_mcp_kind kind) {
         put_event(doc);
         return;
     }
-    printf("changed: the list of %s\n", name);
+    printf("changed: list of %s\n", name);
     cli_flush();
 }
 
@@ -132,7 +131,7 @@ static int look_on(struct talk *talk) {
 int verb_log(const struct mcp_options *options, char **words, char **command) {
     struct mcp_options own = *options;
     struct talk talk;
-    int code = refuse_words("log", words);
+    int code = refuse_words(words);
     own.level = own.level ? own.level : "info";
     if (code == CLI_OK)
         code = talk_open_with(&own, command, &(struct talk_hooks){.on_log = put_log}, &talk);
@@ -140,7 +139,8 @@ int verb_log(const struct mcp_options *options, char **words, char **command) {
         return code;
     if (dx_mcp_client_is_modern(talk.client))
         code =
-            cli_fail(CLI_MISFIT, "a server of %s logs only about a request: pass --level to a call",
+            cli_fail(CLI_MISFIT,
+                     "a server of %s logs only while it handles a request: pass --level to a call",
                      dx_mcp_client_revision(talk.client));
     else
         code = look_on(&talk);
@@ -177,7 +177,7 @@ int verb_watch(const struct mcp_options *options, char **words, char **command) 
                                           " changes only to the client that started it",
                                           dx_mcp_client_revision(talk.client)));
     if (!words[0] && !tells_changes(&talk))
-        cli_note("the server does not say that it tells when its lists change");
+        cli_note("the server does not report changes to its lists");
     for (; *words && code == CLI_OK; words++)
         code = subscribe(&talk, *words);
     if (code == CLI_OK)

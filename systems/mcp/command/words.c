@@ -21,7 +21,7 @@ static void take_quoted(struct split *split) {
         *split->to++ = *split->from++;
     }
     if (!*split->from)
-        split->why = "a quote is not closed";
+        split->why = "missing closing quote";
     else
         split->from++;
 }

@@ -131,7 +131,7 @@ static void answer_json(dx_mcp_work *work, const struct run *run) {
     dx_text text = text_of(&run->program->output);
     yyjson_doc *doc = yyjson_read(text.at, text.len, 0);
     if (!doc) {
-        fail(work, run, "its output is no JSON");
+        fail(work, run, "its output is not valid JSON");
         return;
     }
     yyjson_val *root = yyjson_doc_get_root(doc);
@@ -151,18 +151,18 @@ static void answer(dx_mcp_work *work, const struct run *run) {
     dx_text shown = whole_characters(output);
     bool good = program->end == CLI_PROGRAM_EXITED && is_success(tool, program->status);
     if (program->end == CLI_PROGRAM_LATE)
-        snprintf(why, sizeof why, "%s took longer than %llu ms, and was stopped", tool->name,
+        snprintf(why, sizeof why, "%s timed out after %llu ms and was stopped", tool->name,
                  (unsigned long long)tool->timeout_ms);
     else if (program->end == CLI_PROGRAM_TOO_MUCH)
-        snprintf(why, sizeof why, "%s wrote more than %zu bytes, and was stopped", tool->name,
+        snprintf(why, sizeof why, "%s wrote more than %zu bytes and was stopped", tool->name,
                  tool->output_max);
     else if (program->end == CLI_PROGRAM_KILLED)
-        snprintf(why, sizeof why, "%s was ended by signal %d (%s)", tool->name, program->status,
+        snprintf(why, sizeof why, "%s was killed by signal %d (%s)", tool->name, program->status,
                  strsignal(program->status));
     else if (!good)
-        snprintf(why, sizeof why, "%s ended with exit code %d", tool->name, program->status);
+        snprintf(why, sizeof why, "%s failed with exit code %d", tool->name, program->status);
     else if (shown.len != output.len || !shown.at)
-        snprintf(why, sizeof why, "the output of %s is no UTF-8 (%zu bytes)", tool->name,
+        snprintf(why, sizeof why, "the output of %s is not valid UTF-8 (%zu bytes)", tool->name,
                  output.len);
     if (!why[0] && tool->is_json) {
         answer_json(work, run);
@@ -274,7 +274,8 @@ static void call(dx_mcp_work *work, yyjson_val *arguments, void *user) {
         run ? start(tool->user, tool, arguments, room, sizeof room, &program) : "no memory";
     if (why) {
         free(run);
-        dx_mcp_work_fail(work, dx_str(dx__is_utf8(dx_str(why)) ? why : "it can't be started"));
+        dx_mcp_work_fail(work,
+                         dx_str(dx__is_utf8(dx_str(why)) ? why : "the program can't be started"));
         return;
     }
     *run = (struct run){.work = work, .tool = tool, .program = program, .told_ms = cli_now()};
@@ -359,7 +360,7 @@ int serve_command(const struct mcp_options *options, const char *spec) {
     commands->serve.on_gone = on_gone;
     int code = CLI_OK;
     if (strcmp(spec, "-") == 0 && !options->listen)
-        code = cli_fail(CLI_USAGE, "SPEC can come by the standard input only with --listen");
+        code = cli_fail(CLI_USAGE, "SPEC can be - (standard input) only with --listen");
     if (code == CLI_OK)
         code = spec_read(&commands->spec, spec);
     if (code == CLI_OK)

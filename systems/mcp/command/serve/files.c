@@ -10,171 +10,103 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZE_DEFAULT = 10 << 20, SIZE_LIMIT = 512 << 20 };
+/* A message is shorter than 4 GiB, whatever it holds. */
+#define MESSAGE_MOST ((uint64_t)UINT32_MAX - 1)
 
 #define READ_ONLY                                                               \
     "{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true," \
     "\"openWorldHint\":false}"
-#define TEXT_ABOUT(about) "{\"type\":\"string\",\"description\":\"" about "\"}"
-#define COUNT_ABOUT(about) "{\"type\":\"integer\",\"minimum\":0,\"description\":\"" about "\"}"
-#define GLOB                                                                                     \
-    TEXT_ABOUT("only files like this: *.c for names, src/**/*.c for paths; * takes no slash, **" \
-               " does")
+
+static const char read_input[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"path\":{\"type\":\"string\",\"description\":\"the file, relative to the folder\"},"
+    "\"offset\":{\"type\":\"integer\",\"minimum\":1,"
+    "\"description\":\"the first line to read (default 1)\"},"
+    "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000,"
+    "\"description\":\"how many lines to read (default 2000)\"}},"
+    "\"required\":[\"path\"],\"additionalProperties\":false}";
+static const char read_output[] =
+    "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"
+    "\"offset\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"the number of the first line\"},"
+    "\"lines\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"the number of lines in text\"},"
+    "\"total\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"the number of lines in the file\"},"
+    "\"text\":{\"type\":\"string\"}},"
+    "\"required\":[\"path\",\"offset\",\"lines\",\"total\",\"text\"]}";
 
 static const dx_mcp_tool read_tool = {
     .name = "read_file",
     .title = "Read a file",
-    .description = "Reads a text file, or some lines of it.",
-    .input = "{\"type\":\"object\",\"properties\":{"
-             "\"path\":" TEXT_ABOUT(
-                 "the file, relative to the folder") ","
-                                                     "\"offset\":{\"type\":\"integer\",\"minimum\":"
-                                                     "1,\"description\":\"the first line"
-                                                     " (1)\"},"
-                                                     "\"limit\":{\"type\":\"integer\",\"minimum\":"
-                                                     "1,\"maximum\":1000000,\"description\":"
-                                                     "\"how many lines (2000)\"}},"
-                                                     "\"required\":[\"path\"],"
-                                                     "\"additionalProperties\":false}",
-    .output =
-        "{\"type\":\"object\",\"properties\":{"
-        "\"path\":{\"type\":\"string\"},"
-        "\"offset\":" COUNT_ABOUT(
-            "the number of the first line") ","
-                                            "\"lines\":" COUNT_ABOUT(
-                                                "how many lines these are") ","
-                                                                            "\"total\""
-                                                                            ":" COUNT_ABOUT(
-                                                                                "how many lines "
-                                                                                "the file has") ","
-                                                                                                "\""
-                                                                                                "te"
-                                                                                                "xt"
-                                                                                                "\""
-                                                                                                ":{"
-                                                                                                "\""
-                                                                                                "ty"
-                                                                                                "pe"
-                                                                                                "\""
-                                                                                                ":"
-                                                                                                "\""
-                                                                                                "st"
-                                                                                                "ri"
-                                                                                                "ng"
-                                                                                                "\""
-                                                                                                "}}"
-                                                                                                ","
-                                                                                                "\""
-                                                                                                "re"
-                                                                                                "qu"
-                                                                                                "ir"
-                                                                                                "ed"
-                                                                                                "\""
-                                                                                                ":["
-                                                                                                "\""
-                                                                                                "pa"
-                                                                                                "th"
-                                                                                                "\""
-                                                                                                ","
-                                                                                                "\""
-                                                                                                "of"
-                                                                                                "fs"
-                                                                                                "et"
-                                                                                                "\""
-                                                                                                ","
-                                                                                                "\""
-                                                                                                "li"
-                                                                                                "ne"
-                                                                                                "s"
-                                                                                                "\""
-                                                                                                ","
-                                                                                                "\""
-                                                                                                "to"
-                                                                                                "ta"
-                                                                                                "l"
-                                                                                                "\""
-                                                                                                ","
-                                                                                                "\""
-                                                                                                "te"
-                                                                                                "xt"
-                                                                                                "\""
-                                                                                                "]"
-                                                                                                "}",
+    .description = "Reads a text file, or some of its lines.",
+    .input = read_input,
+    .output = read_output,
     .annotations = READ_ONLY,
     .call = files_read_tool,
 };
+
+#define GLOB                                                                                  \
+    "\"glob\":{\"type\":\"string\",\"description\":\"only files that match: *.c matches file" \
+    " names, src/**/*.c matches paths; * does not match a slash, ** does\"}"
+
+static const char list_input[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"path\":{\"type\":\"string\",\"description\":\"the folder to list (default: the whole"
+    " folder)\"}," GLOB ","
+    "\"depth\":{\"type\":\"integer\",\"minimum\":1,\"description\":\"how many levels deep; 1"
+    " lists only this folder (default: all levels)\"}},\"additionalProperties\":false}";
+static const char list_output[] =
+    "{\"type\":\"object\",\"properties\":{\"entries\":{\"type\":\"array\",\"items\":{"
+    "\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"
+    "\"type\":{\"enum\":[\"file\",\"folder\"]},\"size\":{\"type\":\"integer\"},"
+    "\"uri\":{\"type\":\"string\",\"description\":\"only if the path is not valid UTF-8\"}},"
+    "\"required\":[\"path\",\"type\"]}},"
+    "\"truncated\":{\"type\":\"boolean\",\"description\":\"there are more entries\"}},"
+    "\"required\":[\"entries\",\"truncated\"]}";
+
 static const dx_mcp_tool list_tool = {
     .name = "list_files",
     .title = "List files",
     .description = "Lists files and folders, at most 1000.",
-    .input =
-        "{\"type\":\"object\",\"properties\":{"
-        "\"path\":" TEXT_ABOUT(
-            "the folder to begin in (all of it)") ",\"glob\":" GLOB ","
-                                                  "\"depth\":{\"type\":\"integer\",\"minimum\":1,"
-                                                  "\"description\":\"how many folders"
-                                                  " deep; 1: only what is in this one "
-                                                  "(all)\"}},\"additionalProperties\":false}",
-    .output = "{\"type\":\"object\",\"properties\":{\"entries\":{\"type\":\"array\",\"items\":{"
-              "\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"
-              "\"type\":{\"enum\":[\"file\",\"folder\"]},\"size\":{\"type\":\"integer\"},"
-              "\"uri\":" TEXT_ABOUT(
-                  "if the path is no UTF-8") "},"
-                                             "\"required\":[\"path\",\"type\"]}},"
-                                             "\"truncated\":{\"type\":\"boolean\",\"description\":"
-                                             "\"there are more\"}},"
-                                             "\"required\":[\"entries\",\"truncated\"]}",
+    .input = list_input,
+    .output = list_output,
     .annotations = READ_ONLY,
     .call = files_list_tool,
 };
+
+static const char search_input[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1000},"
+    "\"regex\":{\"type\":\"boolean\",\"description\":\"treat the pattern as an ECMA-262 regular"
+    " expression, applied to each line (default false)\"},"
+    "\"case\":{\"type\":\"boolean\",\"description\":\"match the case of A to Z (default true)\"},"
+    "\"path\":{\"type\":\"string\",\"description\":\"the folder to search (default: the whole"
+    " folder)\"}," GLOB ","
+    "\"max_results\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":10000,"
+    "\"description\":\"the maximum number of lines to return (default 100)\"}},"
+    "\"required\":[\"pattern\"],\"additionalProperties\":false}";
+static const char search_output[] =
+    "{\"type\":\"object\",\"properties\":{\"matches\":{\"type\":\"array\",\"items\":{"
+    "\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"
+    "\"line\":{\"type\":\"integer\"},\"text\":{\"type\":\"string\"},"
+    "\"cut\":{\"type\":\"boolean\",\"description\":\"text is only the beginning of the line\"}},"
+    "\"required\":[\"path\",\"line\",\"text\"]}},"
+    "\"files\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"the number of files searched\"},"
+    "\"skipped\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"how many of those are binary, too large or unreadable\"},"
+    "\"givenUp\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"the number of lines on which the expression took too long\"},"
+    "\"truncated\":{\"type\":\"boolean\",\"description\":\"there are more matches\"}},"
+    "\"required\":[\"matches\",\"files\",\"skipped\",\"givenUp\",\"truncated\"]}";
+
 static const dx_mcp_tool search_tool = {
     .name = "search",
-    .title = "Search in files",
-    .description = "Finds lines of text files that contain a text, or match a regular expression.",
-    .input = "{\"type\":\"object\",\"properties\":{"
-             "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1000},"
-             "\"regex\":{\"type\":\"boolean\",\"description\":\"the pattern is a regular expression"
-             " of ECMA-262, for each line (false)\"},"
-             "\"case\":{\"type\":\"boolean\",\"description\":\"upper and lower case of A to Z"
-             " differ (true)\"},"
-             "\"path\":" TEXT_ABOUT(
-                 "the folder to search in (all of it)") ",\"glob\":" GLOB ","
-                                                        "\"max_results\":{\"type\":\"integer\","
-                                                        "\"minimum\":1,\"maximum\":10000,"
-                                                        "\"description\":\"how many lines at the "
-                                                        "most (100)\"}},"
-                                                        "\"required\":[\"pattern\"],"
-                                                        "\"additionalProperties\":false}",
-    .output = "{\"type\":\"object\",\"properties\":{\"matches\":{\"type\":\"array\",\"items\":{"
-              "\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"
-              "\"line\":{\"type\":\"integer\"},\"text\":{\"type\":\"string\"},"
-              "\"cut\":{\"type\":\"boolean\",\"description\":\"only the line's beginning\"}},"
-              "\"required\":[\"path\",\"line\",\"text\"]}},"
-              "\"files\":" COUNT_ABOUT(
-                  "that were looked at") ","
-                                         "\"skipped\":" COUNT_ABOUT(
-                                             "of those: binary, too large, or "
-                                             "unreadable") ","
-                                                           "\"givenUp\""
-                                                           ":" COUNT_ABOUT("lines on which the "
-                                                                           "expression took too "
-                                                                           "long") ","
-                                                                                   "\"truncated"
-                                                                                   "\":{"
-                                                                                   "\"type\":"
-                                                                                   "\"boolean\","
-                                                                                   "\"descriptio"
-                                                                                   "n\":\"there "
-                                                                                   "are "
-                                                                                   "more\"}},"
-                                                                                   "\"required\""
-                                                                                   ":["
-                                                                                   "\"matches\","
-                                                                                   "\"files\","
-                                                                                   "\"skipped\","
-                                                                                   "\"givenUp\","
-                                                                                   "\"truncated"
-                                                                                   "\"]}",
+    .title = "Search files",
+    .description = "Finds lines of text files that contain a string or match a regular expression.",
+    .input = search_input,
+    .output = search_output,
     .annotations = READ_ONLY,
     .call = files_search_tool,
 };
@@ -201,7 +133,7 @@ static int declare(struct files *files) {
     dx_mcp_resource template = {.uri = "file:///{+path}",
                                 .name = "file",
                                 .title = "A file",
-                                .description = "A file below the folder.",
+                                .description = "A file in the folder.",
                                 .read = files_read,
                                 .complete = files_complete,
                                 .user = files};
@@ -220,11 +152,13 @@ static int declare(struct files *files) {
                : cli_fail(CLI_NO_START, "%s", status == DX_ERR_INVALID ? why.phrase : "no memory");
 }
 
-/* A character of a file may take six in JSON. */
+/* A byte of a file takes up to six in JSON. */
 static void set_limits(struct files *files, dx_mcp_server_config *config) {
     uint64_t given = files->serve.options->size_max;
-    files->folder.size_max = given ? given : SIZE_DEFAULT;
+    files->folder.size_max = given && given < MESSAGE_MOST ? given : MESSAGE_MOST;
     uint64_t most = 6 * files->folder.size_max + (1 << 20);
+    if (most > MESSAGE_MOST)
+        most = MESSAGE_MOST;
     if (most > config->message_max)
         config->message_max = (size_t)most;
 }
@@ -240,7 +174,7 @@ static int run(struct files *files, const struct mcp_options *options) {
     config.page = FILES_PAGE;
     config.on_subscribe = on_subscribe;
     set_limits(files, &config);
-    if (asprintf(&about, "The files below %s, to be read and searched.", files->folder.path) < 0)
+    if (asprintf(&about, "Read and search the files in %s.", files->folder.path) < 0)
         return cli_fail(CLI_NO_START, "no memory");
     config.instructions = dx__is_utf8(dx_str(about)) ? about : NULL;
     int code = serve_begin(&files->serve, options, &config);
@@ -260,10 +194,8 @@ int serve_files(const struct mcp_options *options, const char *folder) {
     files->folder.hidden = options->hidden;
     const char *why = folder_open(&files->folder, folder);
     int code;
-    if (options->size_max > SIZE_LIMIT)
-        code = cli_fail(CLI_USAGE, "--max-size: at most 512M");
-    else if (why)
-        code = cli_fail(CLI_USAGE, "%s can't be read: %s", folder, why);
+    if (why)
+        code = cli_fail(CLI_USAGE, "can't read '%s': %s", folder, why);
     else
         code = run(files, options);
     code = serve_end(&files->serve, code);

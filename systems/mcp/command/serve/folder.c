@@ -121,11 +121,11 @@ const char *folder_why(int number) {
     switch (-number) {
     case ENOENT:
     case ENOTDIR:
-        return "there is no such file";
+        return "no such file";
     case EXDEV:
-        return "it leads out of the folder";
+        return "it points outside the folder";
     case ELOOP:
-        return "it is a symbolic link that can't be followed";
+        return "can't follow this symbolic link";
     default:
         return strerror(-number);
     }
@@ -144,7 +144,7 @@ int folder_open_file(const struct folder *folder, const char *path, struct stat 
     if (number < 0)
         *ret_why = folder_why(number);
     else if (!S_ISREG(ret_stat->st_mode))
-        *ret_why = S_ISDIR(ret_stat->st_mode) ? "it is a folder" : "it is no regular file";
+        *ret_why = S_ISDIR(ret_stat->st_mode) ? "it is a folder" : "it is not a regular file";
     else
         return fd;
     if (fd >= 0)
@@ -187,7 +187,7 @@ const char *folder_read(const struct folder *folder, const char *path, char *roo
         uint64_t size = (uint64_t)status.st_size;
         if (size > folder->size_max) {
             close(fd);
-            snprintf(room, room_len, "it has %llu bytes, and files of more than %llu are not read",
+            snprintf(room, room_len, "the file has %llu bytes, the limit is %llu (--max-size)",
                      (unsigned long long)size, (unsigned long long)folder->size_max);
             return room;
         }
@@ -205,5 +205,5 @@ const char *folder_read(const struct folder *folder, const char *path, char *roo
         if (done < 0)
             return strerror(number);
     }
-    return "it changes while it is read; try again";
+    return "the file changed while it was being read; try again";
 }

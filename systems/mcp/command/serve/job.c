@@ -53,7 +53,7 @@ bool job_start(struct files *files, dx_mcp_work *work, struct job *job) {
     files->jobs = job;
     files->job_count++;
     if (files->job_count > FILES_JOBS) {
-        job_fail(job, "the folder is being searched too often at once; try again later");
+        job_fail(job, "too many searches at the same time; try again later");
         return false;
     }
     if (dx_timer_new(dx_mcp_work_loop(work), on_time, job, &job->timer) != DX_OK) {

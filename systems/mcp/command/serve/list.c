@@ -166,8 +166,7 @@ void files_list(dx_mcp_work *work, dx_text cursor, void *user) {
         bool good = cursor.len > mark && memcmp(cursor.at, "after=", mark) == 0;
         after = good ? folder_unescape((dx_text){cursor.at + mark, cursor.len - mark}) : NULL;
         if (!after) {
-            dx_mcp_work_refuse(work, DX_CODE_PARAMS, dx_str("that is no cursor of this server"),
-                               dx_json_none());
+            dx_mcp_work_refuse(work, DX_CODE_PARAMS, dx_str("invalid cursor"), dx_json_none());
             return;
         }
     }
@@ -179,8 +178,7 @@ void files_list(dx_mcp_work *work, dx_text cursor, void *user) {
             walk_end(&listing->job.walk);
             listing_free(&listing->job);
         }
-        dx_mcp_work_refuse(work, DX_CODE_INTERNAL, dx_str("the folder can't be read"),
-                           dx_json_none());
+        dx_mcp_work_refuse(work, DX_CODE_INTERNAL, dx_str("can't read the folder"), dx_json_none());
     }
     free(after);
 }

@@ -64,10 +64,10 @@ static const char *clean(const struct folder *folder, char *path) {
         size_t len = strcspn(at, "/");
         char *next = at[len] ? at + len + 1 : at + len;
         if (len == 2 && at[0] == '.' && at[1] == '.')
-            return "'..' leads out of the folder";
+            return "'..' points outside the folder";
         if (len && !(len == 1 && at[0] == '.')) {
             if (at[0] == '.' && !folder->hidden)
-                return "there is no such file";
+                return "no such file";
             if (to > path)
                 *to++ = '/';
             memmove(to, at, len);
@@ -83,7 +83,7 @@ static const char *clean(const struct folder *folder, char *path) {
 static const char *below(const struct folder *folder, char *path) {
     size_t len = strlen(folder->path);
     if (strncmp(path, folder->path, len) != 0 || (path[len] && path[len] != '/'))
-        return "it lies outside of the folder";
+        return "it is outside the folder";
     memmove(path, path + len, strlen(path + len) + 1);
     return NULL;
 }
@@ -95,10 +95,10 @@ const char *folder_from_uri(const struct folder *folder, dx_text uri, char **ret
         if (uri.len <= len || strncasecmp(uri.at, beginnings[i], len + 1) != 0)
             continue;
         if (memchr(uri.at, '?', uri.len) || memchr(uri.at, '#', uri.len))
-            return "a file has neither query nor fragment";
+            return "a file URI has no query or fragment";
         char *path = folder_unescape((dx_text){uri.at + len, uri.len - len});
         if (!path)
-            return "it is no URI of a file";
+            return "it is not a file URI";
         const char *why = below(folder, path);
         if (!why)
             why = clean(folder, path);
@@ -108,12 +108,12 @@ const char *folder_from_uri(const struct folder *folder, dx_text uri, char **ret
             *ret_path = path;
         return why;
     }
-    return "it is no URI of a file";
+    return "it is not a file URI";
 }
 
 const char *folder_path(const struct folder *folder, dx_text given, char **ret_path) {
     if (memchr(given.at, '\0', given.len))
-        return "a path has no NUL in it";
+        return "a path can't contain a NUL byte";
     if (given.len >= 5 && strncasecmp(given.at, "file:", 5) == 0)
         return folder_from_uri(folder, given, ret_path);
     char *path = strndup(given.at, given.len);

@@ -38,7 +38,7 @@ bool files_check_glob(dx_mcp_work *work, yyjson_val *glob) {
     size_t len = yyjson_get_len(glob);
     bool good = !glob || (len <= FILES_GLOB && strlen(yyjson_get_str(glob)) == len);
     if (!good)
-        dx_mcp_work_fail(work, dx_str("a glob has at most 256 bytes, and no NUL among them"));
+        dx_mcp_work_fail(work, dx_str("a glob can have at most 256 bytes and no NUL byte"));
     return good;
 }
 
@@ -76,7 +76,7 @@ static struct lines cut_lines(dx_text text, size_t from, size_t most) {
 static const char *find_binary(dx_text text) {
     if (memchr(text.at, '\0', text.len))
         return "it is a binary file; read it as a resource";
-    return dx__is_utf8(text) ? NULL : "it is no UTF-8 text; read it as a resource";
+    return dx__is_utf8(text) ? NULL : "it is not valid UTF-8; read it as a resource";
 }
 
 static void answer_lines(dx_mcp_work *work, const char *path, struct lines lines, size_t from) {

@@ -186,7 +186,7 @@ static bool search_step(struct job *job) {
             return true;
         if (!more)
             return finish(search, true);
-        job_fail(job, "the expression takes too long on too many lines; try a simpler one");
+        job_fail(job, "the regular expression is too slow on too many lines; try a simpler one");
         return false;
     }
     int found = walk_next(&job->walk, &path, &is_folder);
@@ -244,7 +244,7 @@ static const char *prepare(struct search *search, yyjson_val *arguments, dx_misf
     if (!search->folds)
         memcpy(search->pattern, yyjson_get_str(pattern), search->pattern_len + 1);
     if (is_regex && search->folds)
-        return "a regular expression always tells upper and lower case apart: write [Aa]";
+        return "a regular expression is always case-sensitive: write [Aa]";
     return is_regex ? compile(search, pattern, why) : NULL;
 }
 

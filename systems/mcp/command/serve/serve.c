@@ -52,7 +52,7 @@ int serve_begin(struct serve *serve, const struct mcp_options *options,
         return code;
     dx_error error = {.phrase = "no memory"};
     if (cli_loop_new(options->keep_daemons, &serve->loop, &error) != DX_OK)
-        return cli_fail(CLI_NO_START, "it can't be served: %s", error.phrase);
+        return cli_fail(CLI_NO_START, "can't start the server: %s", error.phrase);
     config->recorder = serve->recorder;
     config->on_session = on_session;
     config->on_session_end = on_session_end;
@@ -114,7 +114,7 @@ int serve_end(struct serve *serve, int code) {
         serve->on_gone(serve);
     cli_loop_free(serve->loop);
     if (serve->recorder && dx_recorder_dropped(serve->recorder))
-        cli_note("%s lacks %llu records", serve->options->record,
+        cli_note("%s is missing %llu records", serve->options->record,
                  (unsigned long long)dx_recorder_dropped(serve->recorder));
     cli_record_close(serve->recorder);
     return code;

@@ -61,8 +61,8 @@ static bool check_part(void *user, dx_text part, bool is_name) {
 static int check_word(struct place *place, yyjson_val *word) {
     dx_text text = dx_json_string(word);
     if (memchr(text.at, '\0', text.len))
-        return cli_fail(CLI_MISFIT, "%s: /tools/%zu/%s: a NUL", place->path, place->tool,
-                        place->member);
+        return cli_fail(CLI_MISFIT, "%s: /tools/%zu/%s: contains a NUL byte", place->path,
+                        place->tool, place->member);
     if (spec_parts(text, check_part, place))
         return CLI_OK;
     if (place->code != CLI_OK)
@@ -83,7 +83,7 @@ static int check_words(struct place *place, yyjson_val *list, int depth) {
     yyjson_val *word;
     int code = CLI_OK;
     if (depth == SPEC_DEPTH)
-        return cli_fail(CLI_MISFIT, "%s: /tools/%zu/%s: words in words, more than %d deep",
+        return cli_fail(CLI_MISFIT, "%s: /tools/%zu/%s: words are nested more than %d levels deep",
                         place->path, place->tool, place->member, SPEC_DEPTH);
     yyjson_arr_foreach(list, i, count, word) {
         if (code == CLI_OK && yyjson_is_str(word))
@@ -113,7 +113,8 @@ static int check_command(struct place *place, yyjson_val *tool) {
     place->member = "command";
     int code = check_words(place, command, 0);
     if (code == CLI_OK && !spec_parts(dx_json_string(first), is_literal, NULL))
-        code = cli_fail(CLI_MISFIT, "%s: /tools/%zu/command/0: the program can't be an argument",
+        code = cli_fail(CLI_MISFIT,
+                        "%s: /tools/%zu/command/0: the program's name can't come from an argument",
                         place->path, place->tool);
     place->member = "stdin";
     if (code == CLI_OK && input)
@@ -127,11 +128,13 @@ static int read_limits(const char *path, size_t index, struct spec_tool *tool) {
     uint64_t size = OUTPUT_DEFAULT;
     tool->timeout_ms = TIMEOUT_DEFAULT;
     if (timeout && !cli_parse_time(yyjson_get_str(timeout), &tool->timeout_ms))
-        return cli_fail(CLI_MISFIT, "%s: /tools/%zu/timeout: expected 30s, 500ms, 5m or never",
-                        path, index);
+        return cli_fail(
+            CLI_MISFIT,
+            "%s: /tools/%zu/timeout: expected a time such as 30s, 500ms or 5m, or never", path,
+            index);
     if (most && (!cli_parse_size(yyjson_get_str(most), &size) || !size || size > OUTPUT_LIMIT))
         return cli_fail(CLI_MISFIT,
-                        "%s: /tools/%zu/maxOutput: expected 64k, 1M and so on, at most"
+                        "%s: /tools/%zu/maxOutput: expected a size such as 64k or 1M, at most"
                         " 32M",
                         path, index);
     tool->output_max = (size_t)size;
@@ -150,7 +153,7 @@ static int read_env(const char *path, size_t index, struct spec_tool *tool) {
     yyjson_obj_foreach(env, i, count, key, value) {
         if (strlen(yyjson_get_str(key)) != yyjson_get_len(key) ||
             strlen(yyjson_get_str(value)) != yyjson_get_len(value))
-            return cli_fail(CLI_MISFIT, "%s: /tools/%zu/env: a NUL", path, index);
+            return cli_fail(CLI_MISFIT, "%s: /tools/%zu/env: contains a NUL byte", path, index);
         if (asprintf(&tool->env[i], "%s=%s", yyjson_get_str(key), yyjson_get_str(value)) < 0) {
             tool->env[i] = NULL;
             return tell(path, "no memory");

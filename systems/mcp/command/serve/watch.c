@@ -81,7 +81,7 @@ static void settle(struct watcher *watcher, uint64_t ms) {
 
 static void tell_limit(struct watcher *watcher, const char *why) {
     if (!watcher->told)
-        cli_note("not all folders can be watched, so some changes are not told: %s", why);
+        cli_note("can't watch all folders, so some changes will not be reported: %s", why);
     watcher->told = true;
 }
 
@@ -101,7 +101,7 @@ static int watch(struct watcher *watcher, const char *path, uint32_t events) {
 
 static void watch_folder(struct watcher *watcher, const char *path) {
     if (watcher->folder_count == FILES_WATCHES) {
-        tell_limit(watcher, "there are more than 4096");
+        tell_limit(watcher, "there are more than 4096 folders");
         return;
     }
     int number = watch(watcher, path, FOLDER_EVENTS);
@@ -297,7 +297,7 @@ struct watcher *watcher_new(struct files *files) {
         dx_timer_new(files->serve.loop, on_time, watcher, &watcher->timer) != DX_OK ||
         dx_watch_new(files->serve.loop, watcher->inotify, DX_WATCH_READ, on_ready, watcher,
                      &watcher->watch) != DX_OK) {
-        cli_note("changes can't be watched: %s", strerror(errno));
+        cli_note("can't watch for changes: %s", strerror(errno));
         return watcher_free(watcher);
     }
     return watcher;

@@ -74,7 +74,7 @@ static bool add_part(void *user, dx_text part, bool is_name) {
         status = dx_buf_append(&making->text, part.at, part.len);
     }
     if (status != DX_OK)
-        making->wrong = status == DX_ERR_LIMIT ? "is too long" : "needs more memory than there is";
+        making->wrong = status == DX_ERR_LIMIT ? "is too long" : "needs too much memory";
     return status == DX_OK;
 }
 
@@ -83,10 +83,10 @@ static bool add_part(void *user, dx_text part, bool is_name) {
 static const char *check(const struct making *making, dx_text written, bool dash) {
     const dx_buf *text = &making->text;
     if (memchr(text->data ? text->data : "", '\0', text->len))
-        return "has a NUL in it";
+        return "contains a NUL byte";
     if (text->len && text->data[0] == '-' && written.at[0] != '-' && !making->past && !dash)
-        return "begins with '-' and would be taken for an option";
-    return making->count == WORDS_MAX ? "makes too many words" : NULL;
+        return "starts with '-' and would be read as an option";
+    return making->count == WORDS_MAX ? "expands to too many command-line arguments" : NULL;
 }
 
 static bool add_word(struct making *making, yyjson_val *word, bool dash) {
@@ -106,7 +106,7 @@ static bool add_word(struct making *making, yyjson_val *word, bool dash) {
     if (words)
         making->words = words;
     if (!copy || !words) {
-        making->wrong = "needs more memory than there is";
+        making->wrong = "needs too much memory";
         free(copy);
         return false;
     }
@@ -166,7 +166,7 @@ static bool add_list(struct making *making, yyjson_val *list, bool dash) {
 }
 
 static void tell(const struct making *making, char *room, size_t room_len) {
-    snprintf(room, room_len, "the argument %.*s %s",
+    snprintf(room, room_len, "the argument '%.*s' %s",
              (int)(making->wrong_name.len < 100 ? making->wrong_name.len : 100),
              making->wrong_name.at, making->wrong ? making->wrong : "can't be used");
 }

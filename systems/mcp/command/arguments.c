@@ -1,0 +1,322 @@
+#include "systems/mcp/command/arguments.h"
+
+#include "systems/mcp/command/fields.h"
+#include "systems/mcp/command/put.h"
+
+#include "cli/describe/nearest.h"
+#include "cli/params.h"
+#include "cli/say.h"
+
+#include <duplex/rpc.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Schemas come from the server: only so much of one is printed. */
+enum { SHOWN_MAX = 12, CHOICES_MAX = 5, TEXT_MAX = 60 };
+
+struct arguments {
+    const char *tool;
+    yyjson_val *root;   /* the whole input schema */
+    yyjson_val *object; /* the schema with "properties" and "required" */
+    yyjson_val *properties;
+    char *const *words;
+};
+
+/* Messages. */
+
+static FILE *open_text(char **text, size_t *len) {
+    *text = NULL;
+    return open_memstream(text, len);
+}
+
+/* The text, to be freed; NULL: no memory. */
+static char *close_text(FILE *out, char **text) {
+    if (fclose(out) == 0)
+        return *text;
+    free(*text);
+    return NULL;
+}
+
+/* The first type that a schema names. */
+static const char *type_of(yyjson_val *schema) {
+    yyjson_val *type = yyjson_obj_get(schema, "type");
+    yyjson_val *either = yyjson_obj_get(schema, "anyOf");
+    if (!either)
+        either = yyjson_obj_get(schema, "oneOf");
+    if (yyjson_is_arr(type))
+        type = yyjson_arr_get_first(type);
+    if (!type)
+        type = yyjson_obj_get(yyjson_arr_get_first(either), "type");
+    return yyjson_is_str(type) ? yyjson_get_str(type) : "";
+}
+
+static bool is_type(yyjson_val *schema, const char *type) {
+    return strcmp(type_of(schema), type) == 0;
+}
+
+/* Strings that stand for themselves on a command line: "red|green". */
+static bool put_choices(FILE *out, yyjson_val *schema) {
+    yyjson_val *values = yyjson_obj_get(schema, "enum");
+    size_t i;
+    size_t max;
+    yyjson_val *value;
+    if (!yyjson_arr_size(values) || yyjson_arr_size(values) > CHOICES_MAX)
+        return false;
+    yyjson_arr_foreach(values, i, max, value) {
+        fputs(i ? "|" : "", out);
+        put_value(out, value);
+    }
+    return true;
+}
+
+/* "days=NUMBER". */
+static void put_form(FILE *out, yyjson_val *name, yyjson_val *schema) {
+    cli_put_safe(out, dx_json_string(name));
+    if (is_type(schema, "array"))
+        fputs(":='[…]'", out);
+    else if (is_type(schema, "object"))
+        fputs(":='{…}'", out);
+    else if (is_type(schema, "boolean"))
+        fputs("=true|false", out);
+    else if (is_type(schema, "number") || is_type(schema, "integer"))
+        fputs(is_type(schema, "number") ? "=NUMBER" : "=INTEGER", out);
+    else {
+        putc('=', out);
+        if (!put_choices(out, schema))
+            fputs("TEXT", out);
+    }
+}
+
+static bool is_required(const struct arguments *arguments, yyjson_val *name) {
+    size_t i;
+    size_t max;
+    yyjson_val *one;
+    yyjson_arr_foreach(yyjson_obj_get(arguments->object, "required"), i, max, one) {
+        if (yyjson_equals(one, name))
+            return true;
+    }
+    return false;
+}
+
+/* "'add' takes a=NUMBER b=NUMBER [round=true|false]", to be freed. */
+static char *usage_of(const struct arguments *arguments) {
+    char *text;
+    size_t len;
+    size_t i;
+    size_t max;
+    yyjson_val *name;
+    yyjson_val *schema;
+    FILE *out = open_text(&text, &len);
+    if (!out)
+        return NULL;
+    fprintf(out, "'%s' takes%s", arguments->tool,
+            yyjson_obj_size(arguments->properties) ? "" : " no arguments");
+    yyjson_obj_foreach(arguments->properties, i, max, name, schema) {
+        bool required = is_required(arguments, name);
+        if (i == SHOWN_MAX) {
+            fputs(" …", out);
+            break;
+        }
+        fputs(required ? " " : " [", out);
+        put_form(out, name, fields_resolve(arguments->root, schema));
+        fputs(required ? "" : "]", out);
+    }
+    return close_text(out, &text);
+}
+
+/* Unknown and missing arguments. */
+
+static const char *property_at(const void *names, size_t index) {
+    yyjson_obj_iter iter = yyjson_obj_iter_with((yyjson_val *)(uintptr_t)names);
+    yyjson_val *name = yyjson_obj_iter_next(&iter);
+    while (name && index--)
+        name = yyjson_obj_iter_next(&iter);
+    return yyjson_get_str(name);
+}
+
+static int fail_unknown(const struct arguments *arguments, const char *name) {
+    char *hint = put_suggestion(cli_nearest_of(property_at, arguments->properties, name));
+    if (!hint)
+        hint = usage_of(arguments);
+    int code = cli_fail_hint(CLI_MISFIT, hint, "the tool '%s' has no argument '%s'",
+                             arguments->tool, name);
+    free(hint);
+    return code;
+}
+
+/* Only a schema that says so has no other arguments. */
+static int find_unknown(const struct arguments *arguments, yyjson_val *given) {
+    yyjson_obj_iter iter = yyjson_obj_iter_with(given);
+    if (!yyjson_is_false(yyjson_obj_get(arguments->object, "additionalProperties")) ||
+        yyjson_obj_get(arguments->object, "patternProperties"))
+        return CLI_OK;
+    for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter));)
+        if (!yyjson_obj_getn(arguments->properties, yyjson_get_str(key), yyjson_get_len(key)))
+            return fail_unknown(arguments, yyjson_get_str(key));
+    return CLI_OK;
+}
+
+static bool is_given(yyjson_val *given, yyjson_val *name) {
+    return yyjson_obj_getn(given, yyjson_get_str(name), yyjson_get_len(name));
+}
+
+static int find_missing(const struct arguments *arguments, yyjson_val *given) {
+    char *names;
+    size_t len;
+    size_t i;
+    size_t max;
+    size_t count = 0;
+    yyjson_val *name;
+    FILE *out = open_text(&names, &len);
+    if (!out)
+        return CLI_OK;
+    yyjson_arr_foreach(yyjson_obj_get(arguments->object, "required"), i, max, name) {
+        if (!yyjson_is_str(name) || is_given(given, name))
+            continue;
+        if (count++ < SHOWN_MAX)
+            fprintf(out, "%s'%s'", count > 1 ? ", " : "", yyjson_get_str(name));
+    }
+    if (!close_text(out, &names))
+        return CLI_OK;
+    char *hint = count ? usage_of(arguments) : NULL;
+    int code = count ? cli_fail_hint(CLI_MISFIT, hint, "the tool '%s' requires the argument%s %s",
+                                     arguments->tool, count > 1 ? "s" : "", names)
+                     : CLI_OK;
+    free(hint);
+    free(names);
+    return code;
+}
+
+/* Values. */
+
+struct checker {
+    const dx_schema *schema;
+    dx_check *check;
+};
+
+/* What is unknown or missing is looked for apart. */
+static dx_status check_object(void *user, yyjson_val *object, dx_misfit *reterr) {
+    const struct checker *checker = user;
+    return dx_schema_check(checker->schema, object, DX_CHECK_OPEN, checker->check, reterr);
+}
+
+/* A value that would do: the schema's own, if it has one. */
+static char *sample_of(yyjson_val *schema, const char *text) {
+    static const char *const keys[] = {"default", "const", "minimum", "maximum"};
+    yyjson_val *either = yyjson_obj_get(schema, "anyOf");
+    yyjson_val *first = yyjson_arr_get_first(either ? either : yyjson_obj_get(schema, "oneOf"));
+    yyjson_val *value = yyjson_arr_get_first(yyjson_obj_get(first ? first : schema, "enum"));
+    yyjson_val *items = yyjson_obj_get(schema, "items");
+    char *sample = NULL;
+    for (size_t i = 0; !value && i < sizeof keys / sizeof keys[0]; i++)
+        value = yyjson_obj_get(schema, keys[i]);
+    if (value)
+        return yyjson_val_write(value, 0, NULL);
+    if (is_type(schema, "boolean"))
+        return strdup(strcasecmp(text, "no") == 0 || strcasecmp(text, "n") == 0 ||
+                              strcasecmp(text, "off") == 0 || strcmp(text, "0") == 0
+                          ? "false"
+                          : "true");
+    if (is_type(schema, "number") || is_type(schema, "integer"))
+        return strdup("2");
+    if (is_type(schema, "null"))
+        return strdup("null");
+    if (is_type(schema, "object"))
+        return strdup("{…}");
+    if (!is_type(schema, "array"))
+        return NULL;
+    if (!items || is_type(items, "string")) {
+        yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+        yyjson_mut_val *list = yyjson_mut_arr(doc);
+        yyjson_mut_arr_add_str(doc, list, text);
+        sample = strlen(text) < TEXT_MAX ? yyjson_mut_val_write(list, 0, NULL) : NULL;
+        yyjson_mut_doc_free(doc);
+    }
+    return sample ? sample : strdup("[…]");
+}
+
+/* "write days:=2", to be freed; NULL: there is nothing that would help. */
+static char *hint_for(dx_text key, yyjson_val *schema, const char *text) {
+    char *sample = sample_of(schema, text);
+    char *hint = NULL;
+    size_t len = sample ? strlen(sample) : 0;
+    bool is_plain = sample && !sample[strspn(sample, "0123456789abcdefghijklmnopqrstuvwxyz.+-E")];
+    bool is_string = len > 2 && sample[0] == '"' && !strpbrk(sample, "\\'");
+    int done = -1;
+    if (is_string)
+        done = asprintf(&hint, "write %.*s=%.*s", (int)key.len, key.at, (int)(len - 2), sample + 1);
+    else if (sample && !strchr(sample, '\''))
+        done = asprintf(&hint, is_plain ? "write %.*s:=%s" : "write %.*s:='%s'", (int)key.len,
+                        key.at, sample);
+    free(sample);
+    return done < 0 ? NULL : hint;
+}
+
+static int fail_value(const struct arguments *arguments, const dx_misfit *why) {
+    char room[sizeof why->instance];
+    dx_text key = cli_params_key(why, room);
+    yyjson_val *property = yyjson_obj_getn(arguments->properties, key.at, key.len);
+    yyjson_val *schema = fields_resolve(arguments->root, property);
+    const char *text = cli_params_text(arguments->words, key);
+    bool is_inside = strchr(why->instance + 1, '/'); /* an array or object has a wrong part */
+    if (is_inside || !schema || !text)
+        return cli_fail(CLI_MISFIT, "%s", why->phrase);
+    char *expected;
+    size_t len;
+    FILE *out = open_text(&expected, &len);
+    if (!out)
+        return cli_fail(CLI_NO_START, "no memory");
+    fields_put_expected(out, schema);
+    if (!close_text(out, &expected))
+        return cli_fail(CLI_NO_START, "no memory");
+    char *hint = hint_for(key, schema, text);
+    bool is_long = strlen(text) > TEXT_MAX;
+    int code = cli_fail_hint(CLI_MISFIT, hint, "'%.*s': expected %s, got \"%.*s%s\"", (int)key.len,
+                             key.at, expected, TEXT_MAX, text, is_long ? "…" : "");
+    free(hint);
+    free(expected);
+    return code;
+}
+
+/* A schema that can't be compiled says nothing: the server will. */
+static int convert(const struct arguments *arguments, char **text) {
+    struct checker checker = {.schema = NULL};
+    dx_schemas *schemas = NULL;
+    dx_schema *schema = NULL;
+    dx_misfit why = {.instance = ""};
+    int code = CLI_OK;
+    if (dx_schemas_new(NULL, &schemas) == DX_OK &&
+        dx_schemas_add(schemas, dx_str(""), arguments->root, NULL) == DX_OK &&
+        dx_schemas_compile(schemas, dx_str(""), &schema, NULL) == DX_OK &&
+        dx_check_new(NULL, &checker.check) == DX_OK) {
+        checker.schema = schema;
+        dx_status status = cli_params_convert(arguments->words, check_object, &checker, text, &why);
+        if (status == DX_MISFIT)
+            code = fail_value(arguments, &why);
+        else if (status == DX_ERR_NOMEM)
+            code = cli_fail(CLI_NO_START, "no memory");
+    }
+    dx_check_free(checker.check);
+    dx_schemas_free(schemas);
+    return code;
+}
+
+int arguments_fit(yyjson_val *tool, char *const *words, char **text) {
+    yyjson_val *root = yyjson_obj_get(tool, "inputSchema");
+    struct arguments arguments = {.tool = yyjson_get_str(yyjson_obj_get(tool, "name")),
+                                  .root = root,
+                                  .object = fields_resolve(root, root),
+                                  .words = words};
+    arguments.properties = yyjson_obj_get(arguments.object, "properties");
+    yyjson_doc *doc = *text ? yyjson_read(*text, strlen(*text), YYJSON_READ_NUMBER_AS_RAW) : NULL;
+    yyjson_val *given = yyjson_doc_get_root(doc);
+    int code = find_unknown(&arguments, given);
+    if (code == CLI_OK && *text)
+        code = convert(&arguments, text);
+    if (code == CLI_OK)
+        code = find_missing(&arguments, given);
+    yyjson_doc_free(doc);
+    return code;
+}

@@ -147,6 +147,19 @@ for word in --config --server --connect --mode --revision --ids --env --clean-en
     --answer --opener --progress --reset-on-progress --task --level --show --record --timeout --total-timeout --start-timeout \
     --probe-timeout --for --json; do has out "$word"; done
 
+# The help of a subcommand has what belongs to it, and nothing else.
+expect 0 $'Use an MCP server from the command line, or be one\n\nUsage: duplex mcp SUBCOMMAND ' '' --help
+[[ $(wc -l <out) -le 60 ]] || complain "$last: $(wc -l <out) lines"
+has out '  tools call      Call a tool and print its result'
+expect 0 $'List the tools of a server with their arguments\n\nUsage: duplex mcp tools [list] [OPTION...] -- SERVER [ARG...]\n' '' tools --help
+has out '       duplex mcp tools call NAME [ARGUMENTS] [OPTION...] -- SERVER [ARG...]'
+has out '    duplex mcp tools call add a=2 b=40 -- build/examples/mcp-adder'
+for word in 'prompts get' 'serve files' --listen --max-size; do lacks out "$word"; done
+expect 0 $'Print the contents of resources\n\nUsage: duplex mcp resources read URI... [OPTION...] -- SERVER [ARG...]\n' '' resources read --help
+for word in 'tools call' --task --answer; do lacks out "$word"; done
+expect 0 '  --max-size SIZE         serve files: do not read files larger than this; 0' '' serve files --help
+lacks out --timeout
+
 # --- What there is. ----------------------------------------------------------------------------
 with 0 'Server       test-server 1.2 (Test Server)' '' info
 for text in 'Revision     2025-11-25' 'tools (listChanged)' 'resources (subscribe, listChanged)' 'Be kind.' \

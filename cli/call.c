@@ -158,8 +158,8 @@ static int run_call(const cli_words *words, void *user) {
 
 static const char *const call_examples[] = {
     "Call a method and pass it parameters:",
-    "duplex call -p mcp tools/call name=add 'arguments:={\"a\":2,\"b\":40}' --"
-    " build/examples/mcp-adder",
+    ("duplex call -p mcp tools/call name=add 'arguments:={\"a\":2,\"b\":40}' --"
+     " build/examples/mcp-adder"),
     "Call two methods, one after the other:",
     "duplex call -p mcp tools/list --then ping -- build/examples/mcp-adder",
     "Ask a language server, and record the session:",

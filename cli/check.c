@@ -221,8 +221,8 @@ static const char *const examples[] = {
     "Check an MCP server:",
     "duplex check -p mcp -- build/examples/mcp-adder",
     "Also call one of its tools, and check the result:",
-    "duplex check -p mcp --call 'tools/call={\"name\":\"add\",\"arguments\":{\"a\":1,\"b\":2}}'"
-    " -- build/examples/mcp-adder",
+    ("duplex check -p mcp --call 'tools/call={\"name\":\"add\",\"arguments\":{\"a\":1,\"b\":2}}'"
+     " -- build/examples/mcp-adder"),
     "Run one group of checks:",
     "duplex check -p mcp --only 'id.*' -- build/examples/mcp-adder",
     "Write a report for CI:",

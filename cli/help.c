@@ -293,7 +293,7 @@ static const char *shown_by(const cli_verb *verb, const cli_subcommand *row) {
     return row->shown ? row->shown : verb->shown ? verb->shown : "";
 }
 
-/* Rows that belong together follow each other; there are two of them at the most. */
+/* Rows that belong together follow each other; there are at most two. */
 static void put_subcommand(const cli_verb *verb, const cli_subcommand *row, const char *name,
                            FILE *out) {
     const cli_subcommand *more = row[1].name && belongs_to(&row[1], name) ? &row[1] : NULL;

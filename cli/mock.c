@@ -189,11 +189,11 @@ static const char *const examples[] = {
     "Stand in for an MCP server, to test a client:",
     "duplex call -p mcp tools/list -- duplex mock -p mcp",
     "The same server, which dies in the middle of its response:",
-    "duplex call -p mcp tools/list -- duplex mock -p mcp --fault dies-writing; echo \"exit code"
-    " $?\"",
+    ("duplex call -p mcp tools/list -- duplex mock -p mcp --fault dies-writing; echo \"exit code"
+     " $?\""),
     "A server that follows a script:",
-    "echo '{\"duplex-mock\":1,\"on\":[{\"method\":\"greet\",\"do\":{\"result\":\"Hello\"}}]}'"
-    " >greet.json && duplex call greet -- duplex mock greet.json",
+    ("echo '{\"duplex-mock\":1,\"on\":[{\"method\":\"greet\",\"do\":{\"result\":\"Hello\"}}]}'"
+     " >greet.json && duplex call greet -- duplex mock greet.json"),
     "Stand in for a host, to test a plugin:",
     "duplex mock -p mcp -- build/examples/mcp-adder",
     NULL,

@@ -301,15 +301,21 @@ static int refuse_value(const cli_option *option, const char *value) {
     return cli_fail(CLI_USAGE, "--%s: expected %s, found '%s'", option->name, what, value);
 }
 
-/* The option that a letter meant until the last release, with a warning. */
-static const cli_option *find_old(struct parse *parse, char letter, void **ret_place) {
-    const char *row = parse->verb->old_letters;
+const char *cli_old_name(const cli_verb *verb, char letter, size_t *ret_len) {
+    const char *row = verb->old_letters;
     while (row && (row[0] != letter || row[1] != '=')) {
         row = strchr(row, ' ');
         row += row != NULL;
     }
-    const cli_option *option =
-        row ? find(parse, row + 2, strcspn(row + 2, " "), '\0', ret_place) : NULL;
+    *ret_len = row ? strcspn(row + 2, " ") : 0;
+    return row ? row + 2 : NULL;
+}
+
+/* The option that a letter meant until the last release, with a warning. */
+static const cli_option *find_old(struct parse *parse, char letter, void **ret_place) {
+    size_t len;
+    const char *name = cli_old_name(parse->verb, letter, &len);
+    const cli_option *option = name ? find(parse, name, len, '\0', ret_place) : NULL;
     if (option)
         cli_warn("warning: -%c will not mean --%s in the next release; write --%s", letter,
                  option->name, option->name);

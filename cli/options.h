@@ -147,6 +147,9 @@ int cli_help(const cli_verb *verb, char *const *words, bool all, FILE *out);
 /* The options of a command, those that all commands have included; NULL after the last. */
 const cli_option *cli_option_at(const cli_verb *verb, size_t index);
 
+/* The name of the option that a letter meant until the last release; NULL: none. */
+const char *cli_old_name(const cli_verb *verb, char letter, size_t *ret_len);
+
 /* Reports an unknown subcommand, and which one may have been meant. CLI_USAGE. */
 int cli_unknown_subcommand(const cli_verb *verb, char *const *words);
 /* The same for the first word after "duplex". */

@@ -19,7 +19,7 @@ static struct {
     uint64_t noise;
     uint64_t messages;
     uint64_t next;
-    size_t drawn; /* columns of the line that stands there */
+    size_t drawn; /* columns of the line on the screen */
 } line;
 
 static uint64_t messages(void) {

@@ -2,8 +2,8 @@
  *
  *     waiting for initialize… 3 s, 30 s at most; the server wrote nothing
  *
- * It appears after two seconds, and stands there only while cli_poll() and cli_wait() wait, so that
- * whatever else is printed never meets it. */
+ * It appears after two seconds, and only while cli_poll() and cli_wait() wait, so that it never
+ * mixes with other output. */
 #ifndef CLI_WAITING_H
 #define CLI_WAITING_H
 

@@ -11,7 +11,7 @@ struct project {
     char found[512];
 };
 
-/* "main.c:3: to do", behind what is there. */
+/* Appends "main.c:3: to do". */
 static void add_message(struct project *project, const char *file, yyjson_val *message) {
     yyjson_val *line = yyjson_ptr_get(message, "/range/start/line");
     const char *text = yyjson_get_str(yyjson_obj_get(message, "message"));
@@ -33,8 +33,11 @@ static void take_project(struct project *project, yyjson_doc *doc) {
     yyjson_val *list;
     yyjson_val *message;
     snprintf(project->name, sizeof project->name, "%s", demo_text(doc, "/name"));
-    yyjson_obj_foreach(messages, i, count, file, list) yyjson_arr_foreach(list, j, many, message)
-        add_message(project, yyjson_get_str(file), message);
+    yyjson_obj_foreach(messages, i, count, file, list) {
+        yyjson_arr_foreach(list, j, many, message) {
+            add_message(project, yyjson_get_str(file), message);
+        }
+    }
 }
 
 static int by_name(const void *one, const void *other) {

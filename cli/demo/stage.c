@@ -15,8 +15,8 @@
 
 enum { WORDS_MAX = 32, TIMEOUT_MS = 60000, GRACE_MS = 2000, OUTPUT_MAX = 1 << 20 };
 
-/* The examples lie beside the command in the build folder, and under libexec once installed; other
- * programs of ours lie where the command does. */
+/* The examples are in examples/ of the build folder, and in libexec once installed; our other
+ * programs are in the folder of the command. */
 bool demo_find(const struct demo_need *need, char path[DEMO_PATH]) {
     static const char *const places[] = {"examples", "../libexec/duplex", "."};
     char self[DEMO_PATH - 512];

@@ -264,7 +264,8 @@ static void keep_hello(struct crew_peer *peer, dx_text result) {
         return;
     memcpy(copy, result.at, result.len);
     free((void *)(uintptr_t)peer->hello[index].at);
-    peer->hello[index] = (dx_text){copy, result.len};
+    peer->hello[index].at = copy;
+    peer->hello[index].len = result.len;
 }
 
 static void on_step_done(dx_link *link, const dx_event *event, void *user) {

@@ -7,7 +7,7 @@
 #include "cli/run/errand.h"
 
 /* The client's request "attach" is answered, and its connection belongs to the peer from then on:
- * every further message is for the peer. Must be called outside of the loop's callbacks. Frees the
+ * every further message is for the peer. Must be called outside the loop's callbacks. Frees the
  * errand; the client is cut if that fails. */
 void relay_open(struct errand *errand);
 /* The peer has sent a notification: passes it on to every client that has said something. */

@@ -28,7 +28,7 @@ static void add_time(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *name
         yyjson_mut_obj_add_uint(doc, root, name, ms);
 }
 
-/* The run reads what is said to it as whoever gets it does. */
+/* Are they JSON that the run can parse? */
 static bool can_be_read(const char *params) {
     yyjson_doc *doc = yyjson_read(params, strlen(params), 0);
     bool good = doc;

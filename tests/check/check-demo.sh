@@ -51,7 +51,7 @@ MCP: a client calls a tool, and the server asks back before it responds
   call     test_sampling {"prompt":"What is six times seven?"}
   asked    What is six times seven? (answer: forty-two)
   result   LLM response: forty-two
-  traffic  4 messages sent, 3 received, 1 call back, N ms
+  traffic  5 messages sent, 4 received, 1 call back, N ms
 FineCode: lints two projects at the same time; this is what it found
   app      main.c:1: to do, main.c:3: to do, main.c: 2 in all
   notes    notes.md:3: to do
@@ -184,7 +184,7 @@ assert [row.get("system") for row in rows] == ["Hermes", "MCP", "FineCode", "Reg
 assert [row["plugin"] for row in rows[:5]] == ["hermes-normalise", "mcp-conformance", "finecode-demo", "reginald-symlink", "duplex-autohand"]
 assert [row["framing"] for row in rows[:5]] == ["header", "line", "header", "header", "line"]
 counts = [[row[name] for name in ("sent", "came", "results", "refused", "askedBack")] for row in rows[:5]]
-assert counts[:4] == [[5, 4, 2, 0, 2], [4, 3, 2, 0, 1], [24, 18, 18, 0, 0], [8, 9, 7, 0, 0]], counts
+assert counts[:4] == [[5, 4, 2, 0, 2], [5, 4, 3, 0, 1], [24, 18, 18, 0, 0], [8, 9, 7, 0, 0]], counts
 assert counts[4][0] == 4 and counts[4][2:] == [4, 0, 0], counts
 assert rows[1]["shown"][2] == {"label": "result", "text": "LLM response: forty-two"}
 assert "messages" not in rows[1] and rows[1]["us"] > 0
@@ -192,8 +192,8 @@ assert list(rows[5]) == ["timeline"]' || complain "$(cat out)"
 demo 0 --json --traffic
 python3 -c 'import json
 row = [json.loads(line) for line in open("out")][1]
-assert [one["from"] for one in row["messages"]] == ["host", "plugin", "host", "host", "plugin", "host", "plugin"]
-assert row["messages"][3]["message"]["params"]["name"] == "test_sampling"' || complain "$(cat out)"
+assert [one["from"] for one in row["messages"]] == ["host", "plugin", "host", "host", "plugin", "host", "plugin", "host", "plugin"]
+assert row["messages"][5]["message"]["params"]["name"] == "test_sampling"' || complain "$(cat out)"
 
 # Interrupted, it leaves nothing: here while the editor waits for its extension.
 rm -f "$page"

@@ -30,7 +30,7 @@ looks_right() {
     (($(wc -l <out) <= 60)) || complain "$last: $(wc -l <out) lines"
     (($(wc -L <out) <= 80)) || complain "$last: wider than 80 columns"
     (($(sed -n '/^Examples:/,/^$/p' out | grep -c '^    duplex\|^    [a-z].*duplex') >= 3)) || complain "$last: fewer than three examples"
-    [[ $(grep -E '^(Examples|Options):$' out | paste -sd ' ') == 'Examples: Options:' ]] || complain "$last: no examples before the options"
+    [[ $(grep -nE '^Examples:$|^  -' out | head -n 1) == *:Examples: ]] || complain "$last: no examples before the options"
     lacks out 'unknown option'
 }
 for command in $commands; do

@@ -141,7 +141,7 @@ wire() {
 wire "duplex replay: can't write the output" replay -f line --as-plugin wire.jsonl
 wire "duplex mock: can't write the output" mock -p jsonrpc
 wire "duplex mock: can't write the output" mock --trace wire.jsonl
-wire 'duplex mcp: cannot write to the peer' mcp serve files .
+wire 'duplex mcp serve files: cannot write to the peer' mcp serve files .
 
 # Nor does a limit on the size of files end us without a word. What we start has the default of that signal.
 for word in --help 'list' 'describe mcp'; do

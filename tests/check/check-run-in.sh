@@ -65,7 +65,7 @@ END
 
 for words in 'mcp info' repl bench; do
     # shellcheck disable=SC2086 # words
-    expect 3 '' "duplex ${words%% *}: no run named 'default'
+    expect 3 '' "duplex $words: no run named 'default'
 hint: start one with 'duplex run --config FILE'" $words --in test
 done
 
@@ -81,9 +81,9 @@ Revision     2025-11-25
 expect 0 '{"tools":*"name":"echo"*"name":"file"*' '' mcp tools --in test --json
 expect 0 'hello' '' mcp tools call echo message=hello --in test
 expect 0 '42' '' mcp tools call add a:=2 b:=40 --in test
-expect 1 '' 'duplex mcp: fail: it went
+expect 1 '' 'duplex mcp tools call: fail: it went
   wrong \\x1b\[31m' mcp tools call fail --in test
-expect 1 '' 'duplex mcp: tools/call: inside it \\x1b broke (-32603)*' mcp tools call error --in test
+expect 1 '' 'duplex mcp tools call: tools/call: inside it \\x1b broke (-32603)*' mcp tools call error --in test
 expect 0 'test://text*test://two*' '' mcp resources --in test
 expect 0 'Hello
 world' '' mcp resources read test://text --in test
@@ -95,9 +95,9 @@ expect 0 '[0-9]* [mu]s*' '' mcp ping --in test
 # The newest era has no handshake: everything is passed on.
 expect 0 '*test-server 1.2*Revision     2026-07-28*' '' mcp info --in modern
 expect 0 'hello' '' mcp tools call echo message=hello --in modern
-expect 7 '' 'duplex mcp: watch --in does not work with a server of 2026-07-28: it sends changes only to the client that started it' \
+expect 7 '' 'duplex mcp watch: watch --in does not work with a server of 2026-07-28: it sends changes only to the client that started it' \
     mcp watch --in modern
-expect 7 '' 'duplex mcp: a server of 2026-07-28 logs only *' mcp log --in modern
+expect 7 '' 'duplex mcp log: a server of 2026-07-28 logs only *' mcp log --in modern
 
 # What the server sends by itself reaches everybody who watches.
 watch_test() {
@@ -136,7 +136,7 @@ done
 # A timeout cancels the call at the server, and so does a client that is gone.
 cancelled() { timeout 10 "$duplex" logs test | grep -c cancelled || true; }
 before=$(cancelled)
-expect 5 '' 'duplex mcp: tools/call: no response within 300 ms (--timeout)*' mcp tools call wait ms:=9000 -t 300ms --in test
+expect 5 '' 'duplex mcp tools call: tools/call: no response within 300 ms (--timeout)*' mcp tools call wait ms:=9000 -t 300ms --in test
 calls() { timeout 10 "$duplex" ps | awk '$1 == "test" { print $7 }'; }
 made=$(calls)
 "$duplex" mcp tools call wait ms:=9000 --in test >out 2>err &
@@ -199,7 +199,7 @@ timeout 60 "$python" raw.py "$XDG_RUNTIME_DIR/duplex/default.sock" || complain "
 
 # --- A server that ends --------------------------------------------------------------------------------
 
-expect 4 '' 'duplex mcp: tools/call: the program exited with code 3*' mcp tools call die --in test
+expect 4 '' 'duplex mcp tools call: tools/call: the program exited with code 3*' mcp tools call die --in test
 # It is back in a moment; then ps still says why it was gone.
 for _ in $(seq 100); do
     timeout 10 "$duplex" ps >table
@@ -214,7 +214,7 @@ sleep 5.2 # the failure above is not the reason for what comes
 expect 0 '' '' restart test
 code=0
 wait $call || code=$?
-[[ $code == 4 && $(cat call.err) == 'duplex mcp: tools/call: it was stopped or restarted' ]] || complain "restart: $code $(cat call.err)"
+[[ $code == 4 && $(cat call.err) == 'duplex mcp tools call: tools/call: it was stopped or restarted' ]] || complain "restart: $code $(cat call.err)"
 
 # --- repl and bench ------------------------------------------------------------------------------------
 
@@ -263,15 +263,15 @@ expect 2 '' 'duplex bench: missing METHOD: jsonrpc has no ping to call' bench --
 
 # --- What can't be -------------------------------------------------------------------------------------
 
-expect 2 '' "duplex mcp: no peer 'nobody' in this run" mcp info --in nobody
-expect 2 '' 'duplex mcp: --in: echo speaks jsonrpc, not mcp' mcp info --in echo
-expect 3 '' "duplex mcp: absent is not running: failed, cannot start $work/nothing: No such file or directory" mcp info --in absent
+expect 2 '' "duplex mcp info: no peer 'nobody' in this run" mcp info --in nobody
+expect 2 '' 'duplex mcp info: --in: echo speaks jsonrpc, not mcp' mcp info --in echo
+expect 3 '' "duplex mcp info: absent is not running: failed, cannot start $work/nothing: No such file or directory" mcp info --in absent
 for words in '--root /' '--sample x' '--answer accept' '--opener x' '--mode modern' '--revision 2024-11-05' '--env A=b' '--cwd /' \
     '--config x' '--connect tcp:1' '--stderr quiet'; do
     # shellcheck disable=SC2086 # words
-    expect 2 '' "duplex mcp: --in and ${words%% *} cannot be used together" mcp tools --in test $words
+    expect 2 '' "duplex mcp tools: --in and ${words%% *} cannot be used together" mcp tools --in test $words
 done
-expect 2 '' 'duplex mcp: --in and a command cannot be used together' mcp tools --in test -- x
+expect 2 '' 'duplex mcp tools: --in and a command cannot be used together' mcp tools --in test -- x
 for words in '--protocol mcp' '--framing line' '--connect tcp:1' '--init {}' --no-handshake '--env A=b' '--cwd /' '--stop-timeout 1s'; do
     for verb in repl bench; do
         # shellcheck disable=SC2086 # words
@@ -286,5 +286,5 @@ sleep 5.2
 expect 0 '' '' down
 code=0
 wait $call || code=$?
-[[ $code == 4 && $(cat call.err) =~ ^'duplex mcp: tools/call: '('it was stopped or restarted'|'the run has ended')$ ]] || complain "down: $code $(cat call.err)"
+[[ $code == 4 && $(cat call.err) =~ ^'duplex mcp tools call: tools/call: '('it was stopped or restarted'|'the run has ended')$ ]] || complain "down: $code $(cat call.err)"
 exit "$failed"

@@ -78,13 +78,13 @@ def noise(command, text, who="the server", more=""):
 
 LONG = r"DEBUG \x1b[31mred\u202e" + "x" * 43 + "…"
 expect("no noise", 0, "add\n", "", "mcp", "tools", "--", *NOISY, "quiet")
-expect("noise before", 0, "add\n", noise("mcp", LONG), "mcp", "tools", "--", *NOISY, "before")
-expect("noise between, once", 0, "add\n", noise("mcp", "DEBUG sends something"), "mcp", "tools", "--", *NOISY, "between")
-expect("noise with --json", 0, ['"add"'], noise("mcp", "DEBUG sends something"), "mcp", "tools", "--json", "--", *NOISY, "between")
-GLUED = noise("mcp", 'DEBUG sends {"jsonrpc":"2.0","id":1,"result":{"protocolVersi…', more=", and the message on that line is lost")
+expect("noise before", 0, "add\n", noise("mcp tools", LONG), "mcp", "tools", "--", *NOISY, "before")
+expect("noise between, once", 0, "add\n", noise("mcp tools", "DEBUG sends something"), "mcp", "tools", "--", *NOISY, "between")
+expect("noise with --json", 0, ['"add"'], noise("mcp tools", "DEBUG sends something"), "mcp", "tools", "--json", "--", *NOISY, "between")
+GLUED = noise("mcp tools", 'DEBUG sends {"jsonrpc":"2.0","id":1,"result":{"protocolVersi…', more=", and the message on that line is lost")
 expect("noise on the same line", 5, "", [GLUED, "(--start-timeout)"], "mcp", "tools", "--ids", "counter", "--start-timeout", "500ms", "--",
        *NOISY, "glued")
-expect("JSON over many lines", 5, "", ["duplex mcp: JSON that spans several lines: this framing needs one message per line\n"],
+expect("JSON over many lines", 5, "", ["duplex mcp tools: JSON that spans several lines: this framing needs one message per line\n"],
        "mcp", "tools", "--start-timeout", "500ms", "--", *NOISY, "pretty")
 expect("call", 0, "{}\n", noise("call", "DEBUG sends something"), "call", "-p", "mcp", "ping", "--", *NOISY, "between")
 expect("notify", 0, "", noise("notify", "DEBUG sends something"), "notify", "-p", "mcp", "notifications/cancelled", "requestId:=1",

@@ -48,7 +48,7 @@ static void all_that_cannot_start(dx_loop *loop) {
     cannot_start(loop, "/nonexistent/program", NULL, ENOENT);
     cannot_start(loop, "no-such-program-in-path", NULL, ENOENT);
     cannot_start(loop, "./no-such-program-here", NULL, ENOENT);
-    cannot_start(loop, folder, NULL, EACCES);
+    cannot_start(loop, folder, NULL, EISDIR);
     cannot_start(loop, "", NULL, ENOENT);
     cannot_start(loop, make_file("plain", "no program\n", 0644), NULL, EACCES);
     cannot_start(loop, make_file("script", "#!/nonexistent/interpreter\n", 0755), NULL, ENOENT);

@@ -270,20 +270,21 @@ FAULT(F91_policies, 10, "never, on failure, always: each after exit 0 and after 
     dx_loop_free(loop);
 }
 
-FAULT(F91_not_there, 10, "a program that can't be started is a death like any other") {
+FAULT(F91_not_there, 10,
+      "a program that is not there has failed at once, and can be started again") {
     dx_loop *loop = loop_new();
     struct ward ward;
     ward_init(&ward, loop, "parrot");
     ward.argv[0] = "/nowhere/at/all";
     ward_start(&ward);
-    ward_until(&ward, DX_STATE_FAILED, 5);
+    ward_until(&ward, DX_STATE_FAILED, 1);
     EXPECT(ward_why(&ward)->fault, ==, DX_FAULT_START);
     EXPECT(ward_why(&ward)->system, ==, ENOENT);
     EXPECT_PART(dx_str(ward_why(&ward)->phrase), "/nowhere/at/all");
     EXPECT(dx_supervisor_pid(ward.supervisor), ==, 0);
     ward.argv[0] = program("parrot");
     dx_supervisor_start(ward.supervisor);
-    ward_until(&ward, DX_STATE_READY, 6);
+    ward_until(&ward, DX_STATE_READY, 2);
     dx_supervisor_free(ward.supervisor);
     dx_loop_free(loop);
 }

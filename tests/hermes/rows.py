@@ -64,7 +64,7 @@ def exact_error(error, code, beginning, what):
 
 def help_of(option):
     """What the help says about an option."""
-    words = [os.path.join(BUILD, "duplex"), "hermes", "--help"]
+    words = [os.path.join(BUILD, "duplex"), "hermes", "--help-all"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=raw.PATIENCE, check=True)
     found = re.search(r"^ +.*--%s\b.*(\n {10,}\S.*)*" % option, done.stdout, re.M)
     true(found, "the help does not know --" + option)

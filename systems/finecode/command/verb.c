@@ -106,8 +106,8 @@ static const char *const run_examples[] = {
     "In every project that has the action:",
     "duplex finecode run -w examples/finecode report",
     "In one project, with another setting for a handler:",
-    "duplex finecode run -w examples/finecode --project app"
-    " --set 'report.collect.globs=[\"*.h\"]' report",
+    ("duplex finecode run -w examples/finecode --project app"
+     " --set 'report.collect.globs=[\"*.h\"]' report"),
     "For a script: results as they arrive, one JSON object per line:",
     "duplex finecode run -w examples/finecode --json --stream report",
     NULL,

@@ -91,17 +91,17 @@ static const cli_group groups[] = {
 
 static const char *const examples[] = {
     "Run a command of an extension and print the message:",
-    "duplex hermes host -x build/examples/hermes-normalise --run names/normalise"
-    " build/examples/adt.hl7",
+    ("duplex hermes host -x build/examples/hermes-normalise --run names/normalise"
+     " build/examples/adt.hl7"),
     "Convert the result to JSON, and show the traffic:",
-    "duplex hermes host -x build/examples/hermes-normalise --run names/normalise --format json "
-    "--show"
-    " build/examples/adt.hl7",
+    ("duplex hermes host -x build/examples/hermes-normalise --run names/normalise --format json "
+     "--show"
+     " build/examples/adt.hl7"),
     "Try an extension by hand, in a console ('help' lists its commands):",
     "duplex hermes host -x build/examples/hermes-window build/examples/adt.hl7",
     "Do the same from a script:",
-    "printf 'run window/open\\nwait\\nwindows\\n' | duplex hermes host -x"
-    " build/examples/hermes-window build/examples/adt.hl7",
+    ("printf 'run window/open\\nwait\\nwindows\\n' | duplex hermes host -x"
+     " build/examples/hermes-window build/examples/adt.hl7"),
     NULL,
 };
 

@@ -280,7 +280,7 @@ static int fail_value(const struct arguments *arguments, const dx_misfit *why) {
     return code;
 }
 
-/* A schema that can't be compiled says nothing: the server will. */
+/* A schema that can't be compiled is not reported: the server checks the arguments, too. */
 static int convert(const struct arguments *arguments, char **text) {
     struct checker checker = {.schema = NULL};
     dx_schemas *schemas = NULL;

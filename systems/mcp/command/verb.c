@@ -143,8 +143,8 @@ static const char *const call_examples[] = {
     "Show the progress of a slow tool:",
     "duplex mcp tools call count to=20 --progress -- build/examples/mcp-adder",
     "Answer a question that the tool asks:",
-    "duplex mcp tools call test_elicitation message=Who -a 'username=ada email=ada@example.com'"
-    " -- build/examples/mcp-conformance",
+    ("duplex mcp tools call test_elicitation message=Who -a 'username=ada email=ada@example.com'"
+     " -- build/examples/mcp-conformance"),
     NULL,
 };
 
@@ -170,8 +170,8 @@ static const char *const templates_examples[] = {
     "Read a resource of a template:",
     "duplex mcp resources read test://template/7/data -- build/examples/mcp-conformance",
     "Complete a part of a template:",
-    "duplex mcp complete template 'file:///{+path}' \"path=${PWD#/}/docs/m\""
-    " -- duplex mcp serve files docs",
+    ("duplex mcp complete template 'file:///{+path}' \"path=${PWD#/}/docs/m\""
+     " -- duplex mcp serve files docs"),
     NULL,
 };
 
@@ -185,21 +185,21 @@ static const char *const get_examples[] = {
     "Print the messages of a prompt:",
     "duplex mcp prompts get test_simple_prompt -- build/examples/mcp-conformance",
     "Fill in its arguments:",
-    "duplex mcp prompts get test_prompt_with_arguments arg1=one arg2=two"
-    " -- build/examples/mcp-conformance",
+    ("duplex mcp prompts get test_prompt_with_arguments arg1=one arg2=two"
+     " -- build/examples/mcp-conformance"),
     NULL,
 };
 
 static const char *const complete_examples[] = {
     "Values for an argument of a prompt:",
-    "duplex mcp complete prompt test_prompt_with_arguments arg1=te"
-    " -- build/examples/mcp-conformance",
+    ("duplex mcp complete prompt test_prompt_with_arguments arg1=te"
+     " -- build/examples/mcp-conformance"),
     "The other arguments can matter, too:",
-    "duplex mcp complete prompt test_prompt_with_arguments arg1=te arg2=x"
-    " -- build/examples/mcp-conformance",
+    ("duplex mcp complete prompt test_prompt_with_arguments arg1=te arg2=x"
+     " -- build/examples/mcp-conformance"),
     "Values for a part of a URI template:",
-    "duplex mcp complete template 'file:///{+path}' \"path=${PWD#/}/docs/m\""
-    " -- duplex mcp serve files docs",
+    ("duplex mcp complete template 'file:///{+path}' \"path=${PWD#/}/docs/m\""
+     " -- duplex mcp serve files docs"),
     NULL,
 };
 

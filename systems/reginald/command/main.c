@@ -26,8 +26,9 @@ static int run(const cli_words *words, void *user) {
 
 /* Did the letter mean that option until the last release? */
 static bool is_old_letter(char letter, const cli_option *option) {
-    const char *row = cli_reginald.old_letters;
-    return row[0] == letter && strcmp(row + 2, option->name) == 0;
+    size_t len;
+    const char *name = cli_old_name(&cli_reginald, letter, &len);
+    return name && strlen(option->name) == len && memcmp(name, option->name, len) == 0;
 }
 
 /* How many words an option takes, itself included; 0 if there is no such option. */

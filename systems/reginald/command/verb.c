@@ -67,20 +67,20 @@ static const char *const examples[] = {
     "List the flags of that command:",
     "duplex reginald --plugin-dir build/examples sleep --help",
     "Check the tasks of a configuration without running them:",
-    "duplex reginald --plugin-dir build/examples --dry-run -c build/examples/workstation.toml "
-    "attend",
+    ("duplex reginald --plugin-dir build/examples --dry-run -c build/examples/workstation.toml "
+     "attend"),
     NULL,
 };
 
 static const char *const attend_examples[] = {
     "Check the tasks of a configuration without running them:",
-    "duplex reginald --plugin-dir build/examples -c build/examples/workstation.toml --dry-run"
-    " attend",
+    ("duplex reginald --plugin-dir build/examples -c build/examples/workstation.toml --dry-run"
+     " attend"),
     "Run them:",
     "duplex reginald --plugin-dir build/examples -c build/examples/workstation.toml attend",
     "Run one at a time, for a script, with logs in a file:",
-    "duplex reginald --plugin-dir build/examples -c build/examples/workstation.toml --jobs 1"
-    " --json --log-format json attend 2>log.jsonl",
+    ("duplex reginald --plugin-dir build/examples -c build/examples/workstation.toml --jobs 1"
+     " --json --log-format json attend 2>log.jsonl"),
     NULL,
 };
 

@@ -453,11 +453,11 @@ static const cli_group groups[] = {
 
 static const char *const examples[] = {
     "How fast is an MCP server?",
-    "duplex bench -p mcp -- ./server",
+    "duplex bench -p mcp -- build/examples/mcp-adder",
     "Call one of its tools 1,000 times, 16 calls at a time",
-    "duplex bench -p mcp -n 1000 --concurrency 16 tools/call @params.json -- ./server",
+    "duplex bench -p mcp -n 1000 --concurrency 16 tools/list -- build/examples/mcp-adder",
     "Print the median latency, for a script",
-    "duplex bench --json -p mcp -- ./server | jq '.runs[0].latency_us.p50'",
+    "duplex bench --json -p mcp -- build/examples/mcp-adder | jq '.runs[0].latency_us.p50'",
     "Measure a server that duplex run keeps running",
     "duplex bench --in files",
     NULL,
@@ -482,10 +482,10 @@ const cli_verb cli_bench_verb = {
         " peer.\n\n"
         "With --in the calls go through duplex run to a peer that is already running, which adds"
         " about as much time as one more process in between.\n\n"
-        "With --json the output is one object, described in docs/bench.md. A failure is"
+        "With --json the output is one object, described by 'duplex docs bench'. A failure is"
         " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}, with what was measured until then as"
         " its member \"report\".",
-    .shown = "count duration concurrency warmup starts protocol in timeout env",
+    .shown = "count duration concurrency warmup starts protocol in timeout env clean-env",
     .groups = groups,
     .examples = examples,
     .codes = "134567",

@@ -1,6 +1,7 @@
 /* duplex call, duplex notify: one message, or several, to a peer. */
 #include "cli/cli.h"
 
+#include "cli/contact.h"
 #include "cli/input.h"
 #include "cli/run/control.h"
 #include "cli/say.h"
@@ -134,6 +135,9 @@ static int say_all(const cli_words *words, const struct call_options *options, c
     size_t count;
     if (!check_groups(words, &count))
         return CLI_USAGE;
+    /* Without it, what follows METHOD may be the command rather than params. */
+    if (!options->in && !options->peer.connect && !words->command)
+        return session_check(&options->peer, NULL);
     int code = options->in ? CLI_OK : check_methods(words, &options->peer, kind);
     if (code != CLI_OK)
         return code;
@@ -168,7 +172,7 @@ static const char *const call_examples[] = {
 };
 
 /* What --help lists of both commands. */
-#define SHOWN "protocol timeout show record env cwd stderr connect in"
+#define SHOWN "protocol timeout show record env clean-env cwd stderr connect in"
 
 const cli_verb cli_call = {
     .name = "call",

@@ -254,7 +254,7 @@ const cli_verb cli_check = {
         " and writes the results to standard error, or to the file of --output.\n\n"
         "With --json, each check is an object with check, outcome and, unless it passed, message,"
         " count, scene, sent, came and offset; the last line is {\"summary\":…}.\n\n"
-        "The checks, which docs/check.md explains:\n" CHECKS(CHECK),
+        "The checks, which 'duplex docs check' explains:\n" CHECKS(CHECK),
     .shown = "protocol framing as-plugin call only skip list junit output timeout start-timeout"
              " env cwd",
     .groups = groups,

@@ -32,9 +32,9 @@ struct guides {
     char **names; /* "mcp", "tutorial/mcp"; NULL at the end */
 };
 
-/* All guides but the reference pages of the protocols, which 'duplex describe' prints. */
 static int find_guides(const char *folder, struct guides *guides) {
-    static const char *const patterns[] = {"*.md", "tutorial/*.md", "decisions/*.md"};
+    static const char *const patterns[] = {"*.md", "tutorial/*.md", "decisions/*.md",
+                                           "protocols/*.md"};
     char pattern[4200];
     for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
         snprintf(pattern, sizeof pattern, "%s/%s", folder, patterns[i]);

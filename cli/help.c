@@ -113,10 +113,14 @@ static void put_options(FILE *out, const char *title, const cli_option *options)
 }
 
 const cli_option *cli_option_at(const cli_verb *verb, size_t index) {
-    for (const cli_group *group = verb->groups; group && group->options; group++)
+    for (const cli_group *group = verb->groups; group && group->options; group++) {
         for (const cli_option *option = group->options; option->name; option++)
             if (index-- == 0)
                 return option;
+        /* The other options of the command itself are for packagers. */
+        if (verb == &cli_command)
+            break;
+    }
     for (const cli_option *option = cli_common_options; verb != &cli_command && option->name;
          option++)
         if (index-- == 0)

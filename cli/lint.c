@@ -328,7 +328,7 @@ const cli_verb cli_lint = {
         "With --json, each finding or note is an object with file, line, time, from, peer, run,"
         " kind, severity and message, and if it is about a value in a message, pointer and reason;"
         " the last line is {\"summary\":…}.\n\n"
-        "The kinds, which docs/lint.md explains:\n" KINDS,
+        "The kinds, which 'duplex docs lint' explains:\n" KINDS,
     .groups = groups,
     .examples = examples,
     .codes = "7",

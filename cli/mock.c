@@ -213,7 +213,8 @@ const cli_verb cli_mock = {
             "Requests get the smallest valid response, or the one that SCRIPT or the recorded"
             " session of --trace has. --fault adds a protocol violation to it.",
     .details =
-        "SCRIPT is a JSON file with rules that say what to do when a message arrives; docs/mock.md"
+        "SCRIPT is a JSON file with rules that say what to do when a message arrives; 'duplex docs "
+        "mock'"
         " describes it. A request that no rule matches gets the smallest result that the protocol's"
         " document allows, or without a protocol its own params.\n\n"
         "With --trace, a request gets its recorded response. It is matched by method and params, or"

@@ -202,11 +202,11 @@ static const char *option_name_at(const void *verb, size_t index) {
 
 /* Options that people try, and what they are called here. */
 static const char *const guesses[][2] = {
-    {"--verbose", "show"},   {"-v", "show"},         {"--trace", "record"},
-    {"--output", "record"},  {"--out", "record"},    {"--log", "record"},
-    {"--dir", "cwd"},        {"--directory", "cwd"}, {"--environment", "env"},
-    {"--socket", "connect"}, {"--url", "connect"},   {"--address", "connect"},
-    {"--server", "in"},      {"--name", "in"},
+    {"--verbose", "show"},   {"-v", "show"},           {"--trace", "record"},
+    {"--output", "record"},  {"--out", "record"},      {"--log", "record"},
+    {"--dir", "cwd"},        {"--directory", "cwd"},   {"--environment", "env"},
+    {"--socket", "connect"}, {"--address", "connect"}, {"--server", "in"},
+    {"--name", "in"},
 };
 
 static char *guess_option(const cli_verb *verb, const char *word) {

@@ -171,7 +171,7 @@ size_t cli_fold(const char *line, size_t len, size_t width);
     {                                                                                             \
         "keep-daemons", 0, CLI_FLAG, NULL,                                                        \
             "leave daemons running: processes in a session of their own that outlive the program" \
-            " (they are ended, and reported)",                                                    \
+            " (default: end and report them)",                                                    \
             offset                                                                                \
     }
 
@@ -181,7 +181,7 @@ size_t cli_fold(const char *line, size_t len, size_t width);
     {                                                                                        \
         "clean-env", 0, CLI_FLAG, NULL,                                                      \
             "pass only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG and LC_* to the command" \
-            " (the whole environment)",                                                      \
+            " (default: the whole environment)",                                             \
             offset                                                                           \
     }
 #define CLI_INHERIT_ENV(offset) \

@@ -106,6 +106,10 @@ static void print_command(yyjson_val *peer) {
 static void print_reason(yyjson_val *peer) {
     yyjson_val *why = yyjson_obj_get(peer, "why");
     yyjson_val *failure = yyjson_obj_get(peer, "lastFailure");
+    /* The failure says more: the line of stderr that tells why. */
+    if (yyjson_is_str(why) && yyjson_is_str(failure) &&
+        strncmp(yyjson_get_str(failure), yyjson_get_str(why), yyjson_get_len(why)) == 0)
+        why = failure;
     if (!why && !failure)
         return;
     fputs(cli_paint(stdout, why ? CLI_RED : CLI_DIM), stdout);

@@ -191,7 +191,7 @@ const cli_verb cli_replay = {
         " are matched by id, requests and notifications by method and params, or else by method"
         " alone. Responses to requests of the other side get the ids that these have now.\n\n"
         "Values are compared, not bytes: 1.0 equals 1, and the order of members does not matter."
-        " Another order of messages is a note. docs/replay.md has the details.\n\n"
+        " Another order of messages is a note. 'duplex docs replay' has the details.\n\n"
         "With --json, each difference is an object with event (\"difference\" or \"note\"), kind,"
         " file, line, time, from and message, and with changes (pointer, was, is), was or is; the"
         " last line has the event \"summary\". As a plugin, all of this goes to standard error.",

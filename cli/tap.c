@@ -401,7 +401,7 @@ static const char *const examples[] = {
     "Watch the traffic from another terminal while it runs",
     "duplex tap --attach /tmp/clangd.jsonl",
     "Watch without a file, and hide two values",
-    "duplex tap --listen \"$XDG_RUNTIME_DIR/s\" --redact token --redact /params/pin -- ./server",
+    "duplex tap --listen \"$XDG_RUNTIME_DIR/s\" --redact token --redact /params/pin -- clangd",
     NULL,
 };
 
@@ -430,6 +430,7 @@ const cli_verb cli_tap = {
         " trace. Lines that COMMAND wrote to stderr are marked \"stderr:\". A watcher that reads"
         " too slowly misses records, and is told how many.",
     .old_letters = "a=attach",
+    .shown = "record size keep redact framing name show listen attach env clean-env cwd",
     .groups = groups,
     .examples = examples,
     .codes = "345",

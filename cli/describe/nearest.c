@@ -13,27 +13,40 @@
 /* Names of messages are not longer; nor is what is compared with them. */
 enum { NAME_MAX_LEN = 256, NAMED = 3 };
 
-/* How many letters must be changed, put in or left out to make one of the other. */
+static bool same_letter(char one, char other) {
+    return tolower((unsigned char)one) == tolower((unsigned char)other);
+}
+
+/* How many letters must be changed, inserted, left out or swapped with their neighbour to turn one
+ * into the other. */
 static size_t distance(const char *one, const char *other) {
-    size_t row[NAME_MAX_LEN + 1];
+    size_t rows[3][NAME_MAX_LEN + 1]; /* of this letter of `one` and of the two before it */
+    size_t *now = rows[0];
+    size_t *before = rows[1];
+    size_t *earlier = rows[2];
     size_t len = strlen(other);
     for (size_t i = 0; i <= len; i++)
-        row[i] = i;
+        now[i] = i;
     for (size_t i = 0; one[i]; i++) {
-        size_t before = row[0];
-        row[0] = i + 1;
+        size_t *oldest = earlier;
+        earlier = before;
+        before = now;
+        now = oldest;
+        now[0] = i + 1;
         for (size_t k = 0; k < len; k++) {
-            bool same = tolower((unsigned char)one[i]) == tolower((unsigned char)other[k]);
-            size_t best = before + !same;
-            before = row[k + 1];
-            if (row[k] + 1 < best)
-                best = row[k] + 1;
-            if (before + 1 < best)
-                best = before + 1;
-            row[k + 1] = best;
+            size_t best = before[k] + !same_letter(one[i], other[k]);
+            bool swapped =
+                i && k && same_letter(one[i], other[k - 1]) && same_letter(one[i - 1], other[k]);
+            if (now[k] + 1 < best)
+                best = now[k] + 1;
+            if (before[k + 1] + 1 < best)
+                best = before[k + 1] + 1;
+            if (swapped && earlier[k - 1] + 1 < best)
+                best = earlier[k - 1] + 1;
+            now[k + 1] = best;
         }
     }
-    return row[len];
+    return now[len];
 }
 
 struct found {
@@ -56,7 +69,7 @@ char *cli_nearest_of(const char *(*name_at)(const void *names, size_t index), co
                      const char *word) {
     struct found found[NAMED] = {{0}};
     size_t len = strlen(word);
-    size_t most = len < 6 ? 2 : len / 3;
+    size_t most = len < 5 ? 1 : len < 9 ? 2 : len / 3;
     const char *name;
     if (!len || len > NAME_MAX_LEN)
         return NULL;
@@ -141,8 +154,10 @@ static const char *guess(const char *const *guesses, const char *word) {
 static int unknown(const char *kind, const cli_verb *verb, const char *word, const char *meant) {
     const char *space = verb->name[0] ? " " : "";
     char *hint = NULL;
+    const char *more = verb->has_command ? "; the command line of a server goes after --" : "";
     int len = meant ? asprintf(&hint, "did you mean 'duplex %s%s%s'?", verb->name, space, meant)
-                    : asprintf(&hint, "'duplex %s%s--help' lists the %ss", verb->name, space, kind);
+                    : asprintf(&hint, "'duplex %s%s--help' lists the %ss%s", verb->name, space,
+                               kind, more);
     int code = cli_fail_hint(CLI_USAGE, len < 0 ? NULL : hint, "unknown %s '%s'", kind, word);
     if (len >= 0)
         free(hint);

@@ -27,11 +27,11 @@ static const cli_group groups[] = {
 
 static const char *const examples[] = {
     "Talk to an MCP server by hand; TAB completes methods and params",
-    "duplex repl -p mcp -- ./server",
+    "duplex repl -p mcp -- build/examples/mcp-adder",
     "Send two requests from a script and print one result per line",
-    "printf '%s\\n' ping tools/list | duplex repl -p mcp -- ./server",
+    "printf '%s\\n' ping tools/list | duplex repl -p mcp -- build/examples/mcp-adder",
     "Run two calls at the same time and print everything that happens as JSON",
-    "printf '%s\\n' 'slow seconds:=1 &' 'echo a=b' | duplex repl --json -- ./server",
+    "printf '%s\\n' 'echo a=b &' 'echo c:=1' | duplex repl --json -- build/examples/echo line",
     "Talk to a server that duplex run keeps running",
     "duplex repl --in files",
     NULL,
@@ -79,7 +79,7 @@ const cli_verb cli_repl = {
         "With --json each line of output is an object with an \"event\": result, error,"
         " notification, request, cancelled, progress, violation, stderr, stdout, suppressed (lines"
         " that were not shown), end.",
-    .shown = "ask auto no-history protocol in timeout env",
+    .shown = "ask auto no-history protocol in timeout env clean-env",
     .old_letters = "c=connect",
     .groups = groups,
     .examples = examples,

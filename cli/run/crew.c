@@ -193,14 +193,14 @@ static void on_state(dx_supervisor *supervisor, dx_state state, const dx_error *
                           : "");
     free(masked);
     dx__log_limiter_flush(peer->crew->limiter, peer->config->name);
-    /* The lines themselves are shown, if they are known. */
-    char *last = peer->cut ? NULL : strstr(peer->why, "; stderr: ");
-    if (last)
-        *last = '\0';
     if (is_dead(state) && peer->why[0]) {
         memcpy(peer->failure, peer->why, sizeof peer->failure);
         peer->failed_ms = now;
     }
+    /* The lines themselves are shown, if they are known. */
+    char *last = peer->cut ? NULL : strstr(peer->why, "; stderr: ");
+    if (last)
+        *last = '\0';
     if (state == DX_STATE_STARTING) {
         peer->cut = false;
         peer->began_ms = now;

@@ -46,7 +46,7 @@ verbs() {
 
 # The options of a verb, long and short, sorted.
 options() {
-    "$duplex" "$@" --help-all | sed -nE 's/^  (-.), (--[a-z0-9-]+).*/\1\n\2/p; s/^  (--[a-z0-9-]+).*/\1/p' | sort
+    "$duplex" "$@" --help-all | sed '/^For packagers:/,$d' | sed -nE 's/^  (-.), (--[a-z0-9-]+).*/\1\n\2/p; s/^  (--[a-z0-9-]+).*/\1/p' | sort
 }
 
 # --- One line each: what is typed, and what it is after TAB. A bar stands for the cursor. -------

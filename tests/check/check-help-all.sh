@@ -74,6 +74,10 @@ test check
 status ps
 stop down
 inspect timeline
+ping mcp ping
+top ps
+man docs
+version --version
 tools mcp tools
 cal call
 chekc check
@@ -82,6 +86,9 @@ expect 2 '' $'duplex: unknown option \'-v\'\nhint: did you mean \'duplex --versi
 expect 2 '' $'duplex call: unknown option \'--version\'\nhint: did you mean \'duplex --version\'?' call --version
 expect 2 '' $'duplex call: unknown option \'-v\'\nhint: did you mean --show?' call -v
 expect 2 '' $'duplex mcp: unknown subcommand \'call\'\nhint: did you mean \'duplex mcp tools call\'?' mcp call add -- true
+expect 2 '' $'duplex mcp: unknown subcommand \'tools node\'\nhint: \'duplex mcp --help\' lists the subcommands; the command line of a server goes after --' mcp tools node server.js
+expect 2 '' $'duplex call: missing command\nhint: put the server\'s command line after --' call -p mcp tools/list node server.js
+expect 2 '' $'duplex: unknown command \'init\'\nhint: \'duplex --help\' lists the commands' init
 expect 2 '' $'duplex: missing command\nhint: \'duplex --help\' lists the commands'
 expect 2 '' $'duplex: unknown command \'qqqqqq\'\nhint: \'duplex --help\' lists the commands' qqqqqq
 exit $failed

@@ -77,8 +77,8 @@ meant 'resources get' 'resources read' resources get x -- true
 meant 'prompts show' 'prompts get' prompts show x -- true
 meant 'serve folder' 'serve files' serve folder .
 meant inof info inof -- true
-unknown nonesuch "'duplex mcp --help' lists the subcommands" nonesuch -- true
-unknown 'serve x' "'duplex mcp --help' lists the subcommands" serve x
+unknown nonesuch "'duplex mcp --help' lists the subcommands; the command line of a server goes after --" nonesuch -- true
+unknown 'serve x' "'duplex mcp --help' lists the subcommands; the command line of a server goes after --" serve x
 usage "duplex mcp: unknown subcommand 'templates read'" templates read -- true
 usage "duplex mcp tools: unexpected argument 'x'" tools list x -- true
 usage "duplex mcp info: unexpected argument 'x'" info x -- true

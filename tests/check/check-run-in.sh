@@ -207,7 +207,7 @@ for _ in $(seq 100); do
     sleep 0.05
 done
 expect 0 'again' '' mcp tools call echo message=again --in test
-grep -A1 '^test ' table | grep -Eqx '  last failure: the program exited with code 3 \([0-9]+m?s ago\)' || complain "ps: $(cat table)"
+grep -A1 '^test ' table | grep -Eqx '  last failure: the program exited with code 3; stderr: my last words \([0-9]+m?s ago\)' || complain "ps: $(cat table)"
 timeout 20 "$duplex" mcp tools call wait ms:=9000 --in test >call.out 2>call.err &
 call=$!
 sleep 5.2 # the failure above is not the reason for what comes

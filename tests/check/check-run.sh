@@ -119,7 +119,7 @@ bad: failed: the program exited with code 3
     [[ $(head -1 table) == 'NAME    STATE    PID'*'STARTS  UPTIME  MEMORY  CALLS  PROTOCOL            COMMAND' ]] || complain "ps: $(cat table)"
     grep -Eq "^echo +ready +[0-9]+ +1 +[0-9]+m?s +[0-9.]+[KM] +0 +jsonrpc +$BUILD/examples/echo line\$" table || complain "ps: $(cat table)"
     grep -Eq "^bad +failed +- +3 +- +- +0 " table || complain "ps: $(cat table)"
-    grep -A1 '^bad ' table | grep -qxF '  reason: the program exited with code 3' || complain "ps gives no reason: $(cat table)"
+    grep -A1 '^bad ' table | grep -qxF '  reason: the program exited with code 3; stderr: last words' || complain "ps gives no reason: $(cat table)"
     grep -A1 '^absent ' table | grep -qxF "  reason: cannot start $work/nothing: No such file or directory" || complain "ps gives no reason: $(cat table)"
     timeout 10 "$duplex" ps --color always | grep -q $'\033\\[32mready\033\\[0m' || complain "no colour"
     grep -q $'\033' table && complain "colour where there is no terminal"
@@ -130,7 +130,7 @@ peers = {p["name"]: p for p in all["peers"]}
 assert all["run"] == "default" and all["config"] == "peers.json" and all["pid"] == int(sys.argv[1]), all
 assert peers["echo"]["command"][1] == "line" and peers["echo"]["pid"] > 0 and peers["echo"]["uptimeMs"] >= 0, peers
 assert 500_000 < peers["echo"]["memory"] < 100_000_000 and "lastFailure" not in peers["echo"], peers
-assert peers["bad"]["lastFailure"] == "the program exited with code 3" and 0 <= peers["bad"]["lastFailureMs"] < 60000, peers
+assert peers["bad"]["lastFailure"] == "the program exited with code 3; stderr: last words" and 0 <= peers["bad"]["lastFailureMs"] < 60000, peers
 assert "memory" not in peers["bad"] and "memory" not in peers["absent"], peers
 assert peers["bad"]["why"] == "the program exited with code 3" and "pid" not in peers["bad"], peers
 assert peers["poll"]["framing"] == "header", peers' "$run" || complain "ps --json"

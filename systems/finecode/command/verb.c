@@ -66,7 +66,7 @@ static const cli_option serve_options[] = {
      "exit after so long without a client, also if none has connected yet (30s)",
      AT(disconnect_ms)},
     {"any-user", 0, CLI_FLAG, NULL,
-     "let every user of this machine connect (only the same user, and root)", AT(any_user)},
+     "let every user of this machine connect (default: only you and root)", AT(any_user)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

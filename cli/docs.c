@@ -90,11 +90,10 @@ static const char *name_at(const void *names, size_t index) {
 }
 
 static int unknown_guide(const struct guides *guides, const char *word) {
-    char hint[300];
-    char *near = cli_nearest_of(name_at, guides->names, word);
-    snprintf(hint, sizeof hint, near ? "did you mean %s?" : "'duplex docs' lists the guides", near);
-    free(near);
-    return cli_fail_hint(CLI_USAGE, hint, "unknown guide '%s'", word);
+    char *hint = cli_near_hint(name_at, guides->names, word, "'duplex docs' lists the guides");
+    int code = cli_fail_hint(CLI_USAGE, hint, "unknown guide '%s'", word);
+    free(hint);
+    return code;
 }
 
 /* "mcp", "mcp.md" and "docs/mcp.md" name the same guide. */

@@ -198,30 +198,15 @@ int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut
     return code;
 }
 
-int cli_fail(int code, const char *format, ...) {
-    char *message = NULL;
-    va_list list;
-    va_start(list, format);
-    int len = vasprintf(&message, format, list);
-    va_end(list);
-    cli_fail_with(code, len < 0 ? "no memory" : message, NULL, NULL, dx_str(NULL));
-    if (len >= 0)
-        free(message);
-    return code;
-}
-
 static void put_hint(const char *hint) {
     fprintf(stderr, "%shint:%s ", cli_paint(stderr, CLI_CYAN), cli_paint(stderr, CLI_PLAIN));
     cli_put_safe(stderr, dx_str(hint));
     fputc('\n', stderr);
 }
 
-int cli_fail_hint(int code, const char *hint, const char *format, ...) {
+static int fail(int code, const char *hint, const char *format, va_list list) {
     char *message = NULL;
-    va_list list;
-    va_start(list, format);
     int len = vasprintf(&message, format, list);
-    va_end(list);
     yyjson_mut_doc *doc = hint ? yyjson_mut_doc_new(NULL) : NULL;
     yyjson_mut_val *more = yyjson_mut_obj(doc);
     if (doc)
@@ -232,6 +217,22 @@ int cli_fail_hint(int code, const char *hint, const char *format, ...) {
         put_hint(hint);
     if (len >= 0)
         free(message);
+    return code;
+}
+
+int cli_fail(int code, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fail(code, NULL, format, list);
+    va_end(list);
+    return code;
+}
+
+int cli_fail_hint(int code, const char *hint, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fail(code, hint, format, list);
+    va_end(list);
     return code;
 }
 

@@ -196,15 +196,3 @@ int cli_unknown_subcommand(const cli_verb *verb, char *const *words) {
     return unknown_among("subcommand", verb, is_known ? both : words[0], subcommand_at,
                          verb->subcommands);
 }
-
-static const char *word_at(const void *names, size_t index) {
-    return ((const char *const *)names)[index];
-}
-
-int cli_unknown(const char *const *names, const char *word) {
-    char *near = cli_nearest_of(word_at, names, word);
-    int code = near ? cli_fail(CLI_USAGE, "unknown '%s'; did you mean %s?", word, near)
-                    : cli_fail(CLI_USAGE, "unknown '%s'; --help lists what there is", word);
-    free(near);
-    return code;
-}

@@ -19,8 +19,5 @@ char *cli_near_method(const dx_protocol *protocol, const char *word, const char 
 /* Is it a slip of the pen? A method that the protocol does not have, but one like it. Then that is
  * reported, after `option`: CLI_USAGE, else CLI_OK. */
 int cli_check_method(const dx_protocol *protocol, const char *option, const char *method);
-/* That there is no such word among these, NULL behind the last; and which are like it. CLI_USAGE.
- */
-int cli_unknown(const char *const *names, const char *word);
 
 #endif

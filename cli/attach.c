@@ -230,6 +230,14 @@ static void on_interrupt(int number) {
     _exit(CLI_INTERRUPTED);
 }
 
+/* One that has just been created may still be empty. */
+static bool is_trace(int fd) {
+    static const char begin[] = "{\"duplex-trace\":";
+    char bytes[sizeof begin - 1];
+    ssize_t len = pread(fd, bytes, sizeof bytes, 0);
+    return len >= 0 && memcmp(bytes, begin, (size_t)len) == 0;
+}
+
 int cli_attach(const char *address) {
     const char *path = strncmp(address, "unix:", 5) == 0 ? address + 5 : address;
     struct stat stat_of;
@@ -241,5 +249,9 @@ int cli_attach(const char *address) {
     int fd = S_ISREG(stat_of.st_mode) && path == address ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0)
         return cli_fail(CLI_USAGE, "%s is neither a socket nor a readable trace file", path);
+    if (!is_trace(fd)) {
+        close(fd);
+        return cli_fail(CLI_USAGE, "%s is not a Duplex trace", path);
+    }
     return follow(path, fd);
 }

@@ -275,13 +275,21 @@ static const struct session_ears *ears_of(const struct contact *contact) {
     return session->ears && contact == session->main ? session->ears : &none;
 }
 
+void contact_warn(const struct contact *contact) {
+    dx_text text = cli_tail_first_noise(&contact->tail);
+    const char *warning = text.len ? cli_noise("the server", text) : NULL;
+    if (warning)
+        cli_warn("%s", warning);
+}
+
 /* Text in the other framing is a message; and of contacts that are only tried nothing is said. */
 static void take_noise(struct contact *contact, dx_text text) {
-    if (contact != contact->session->main || contact->other_framing) {
+    if (contact->other_framing) {
         cli_tail_keep(&contact->tail, "stdout: ", text);
         return;
     }
-    const char *warning = cli_tail_noise(&contact->tail, "the server", text);
+    bool is_main = contact == contact->session->main;
+    const char *warning = cli_tail_noise(&contact->tail, is_main ? "the server" : NULL, text);
     if (warning)
         cli_warn("%s", warning);
 }
@@ -298,13 +306,14 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
     struct contact *contact = user;
     const struct session_ears *ears = ears_of(contact);
     hear(contact, link, event);
+    bool noise = cli_is_noise(event);
     bool taken = ears->on_event && ears->on_event(link, event, ears->user);
     if (event->kind == DX_EVENT_REQUEST && !taken)
         contact_answer(contact->session->protocol, link, event);
-    if (event->kind == DX_EVENT_STRAY)
+    if (noise && (!taken || event->kind == DX_EVENT_STRAY))
         take_noise(contact, event->message);
-    if (event->kind == DX_EVENT_VIOLATION && !taken && contact == contact->session->main &&
-        !contact->other_framing)
+    if (event->kind == DX_EVENT_VIOLATION && !noise && !taken &&
+        contact == contact->session->main && !contact->other_framing)
         note_violation(contact, event->error.phrase);
 }
 

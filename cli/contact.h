@@ -167,6 +167,8 @@ struct contact *contact_new(cli_session *session, dx_framing framing, bool probe
 /* From now on the user sees, on a terminal, that `method` is waited for; cli_waiting_end() ends it.
  */
 void contact_waits(const struct contact *contact, const char *method, uint64_t most_ms);
+/* Warns of text that it printed on its standard output while nobody listened. */
+void contact_warn(const struct contact *contact);
 /* Starts it and its handshake. CLI_OK, or an exit code with `failure` set. */
 int contact_open(struct contact *contact);
 /* How a call ended, in a phrase (to be freed; NULL: no memory) and as an exit code; `timer` is the

@@ -206,6 +206,7 @@ static int tell(const struct detection *detection, const struct candidate *found
     if (found) {
         cli_note("the server speaks %s; pass --protocol %s to skip the detection", found->name,
                  found->name);
+        contact_warn(found->contact);
         return CLI_OK;
     }
     if (!first)

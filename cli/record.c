@@ -60,7 +60,7 @@ int cli_record_open(const char *path, dx_recorder **ret_recorder) {
     return CLI_OK;
 }
 
-void cli_record_close(dx_recorder *recorder) {
+bool cli_record_close(dx_recorder *recorder) {
     dx_error error = {.fault = DX_FAULT_NONE};
     uint64_t dropped = recorder ? dx_recorder_dropped(recorder) : 0;
     dx_status status = dx_recorder_close(recorder, &error);
@@ -69,6 +69,7 @@ void cli_record_close(dx_recorder *recorder) {
     else if (dropped && takes_words())
         cli_warn("%llu records were dropped: the disk did not keep up, or a message was too long",
                  (unsigned long long)dropped);
+    return status == DX_OK && takes_words();
 }
 
 void cli_record_left(void) {

@@ -18,8 +18,9 @@ dx_status cli_recorder_open(const dx_recorder_config *given, dx_recorder **ret_r
                             dx_error *reterr);
 /* path NULL: none is wanted. An exit code; what is wrong was told. */
 int cli_record_open(const char *path, dx_recorder **ret_recorder);
-/* Closes it; what it lacks is told, unless that would make us wait. NULL is fine. */
-void cli_record_close(dx_recorder *recorder);
+/* Closes it; what it lacks is reported, unless that would make us wait: returns whether more can be
+ * reported, and the recording is whole. NULL is fine. */
+bool cli_record_close(dx_recorder *recorder);
 /* Says that the recording was left before its end was written. From any thread. */
 void cli_record_left(void);
 

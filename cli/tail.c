@@ -32,13 +32,48 @@ const char *cli_tail_noise(cli_tail *tail, const char *who, dx_text text) {
     cli_tail_keep(tail, "stdout: ", text);
     tail->errors--;
     tail->noise++;
-    return cli_noise(who, text);
+    return who ? cli_noise(who, text) : NULL;
+}
+
+dx_text cli_tail_first_noise(const cli_tail *tail) {
+    static const char mark[] = "stdout: ";
+    const char *end = tail->bytes + tail->len;
+    for (const char *at = tail->bytes, *next; at < end; at = next) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        next = newline ? newline + 1 : end;
+        if ((size_t)(next - at) > sizeof mark && memcmp(at, mark, sizeof mark - 1) == 0)
+            return (dx_text){at + sizeof mark - 1, (size_t)(next - at) - sizeof mark + 1};
+    }
+    return (dx_text){NULL, 0};
+}
+
+bool cli_is_noise(const dx_event *event) {
+    dx_text text = event->message;
+    return event->kind == DX_EVENT_STRAY ||
+           (event->kind == DX_EVENT_VIOLATION && event->error.fault == DX_FAULT_NOT_A_MESSAGE &&
+            text.len && text.at[0] == '{' && !memmem(text.at, text.len, "\"jsonrpc\"", 9));
+}
+
+/* Was this peer warned of before? Beyond so many all were. */
+static bool is_known(const char *who) {
+    static uint64_t known[64];
+    static size_t count;
+    uint64_t hash = 14695981039346656037ULL;
+    for (const char *c = who; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
+    for (size_t i = 0; i < count; i++)
+        if (known[i] == hash)
+            return true;
+    if (count == sizeof known / sizeof known[0])
+        return true;
+    known[count++] = hash;
+    return false;
 }
 
 const char *cli_noise(const char *who, dx_text text) {
-    static char warning[300];
+    static char warning[400];
     enum { SHOWN = 60 };
-    if (warning[0])
+    if (is_known(who))
         return NULL;
     while (text.len && strchr("\r\n", text.at[text.len - 1]))
         text.len--;
@@ -47,12 +82,28 @@ const char *cli_noise(const char *who, dx_text text) {
     if (len > SHOWN)
         for (len = SHOWN; len && ((unsigned char)text.at[len] & 0xc0) == 0x80;)
             len--;
-    snprintf(warning, sizeof warning,
-             "warning: %s printed text on stdout that is not JSON-RPC: \"%.*s%s\" (it breaks strict"
-             " clients%s)",
-             who, (int)len, text.at, len < text.len ? "…" : "",
-             lost ? ", and the message on that line is lost" : "");
+    snprintf(
+        warning, sizeof warning,
+        "warning: %.100s printed text on stdout that is not JSON-RPC: \"%.*s%s\" (it breaks strict"
+        " clients%s)",
+        who, (int)len, text.at, len < text.len ? "…" : "",
+        lost ? ", and the message on that line is lost" : "");
     return warning;
+}
+
+bool cli_warn_noise(const char *kind, const char *name, const char *phrase,
+                    void (*clear)(void *user), void *user) {
+    static const char begin[] = "text on stdout that is not JSON-RPC: ";
+    char who[100];
+    if (cli_voice.json || strncmp(phrase, begin, sizeof begin - 1) != 0)
+        return false;
+    snprintf(who, sizeof who, "the %s '%.80s'", kind, name);
+    const char *warning = cli_noise(who, dx_str(phrase + sizeof begin - 1));
+    if (warning && clear)
+        clear(user);
+    if (warning)
+        cli_warn("%s", warning);
+    return true;
 }
 
 /* The lines that people like to read: about ten, around the one that says why it ended. If the text

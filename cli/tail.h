@@ -2,7 +2,7 @@
 #ifndef CLI_TAIL_H
 #define CLI_TAIL_H
 
-#include <duplex/base.h>
+#include <duplex/link.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,11 +17,19 @@ typedef struct cli_tail {
 
 /* One more line; `where` stands before it. */
 void cli_tail_keep(cli_tail *tail, const char *where, dx_text line);
+/* Is it text on the standard output that is not JSON-RPC? A line of a log in JSON is, too. */
+bool cli_is_noise(const dx_event *event);
 /* Text that `who` ("the server") printed on its standard output and that is not JSON-RPC: the
- * warning about it, for cli_warn(). It is given once in a run of the command; NULL after that. */
+ * warning about it, for cli_warn(). It is given once for each `who`; NULL after that. */
 const char *cli_noise(const char *who, dx_text text);
-/* The same, and the text is kept, too. */
+/* What a library says about a peer named `name`: warns of such text, and is false for anything
+ * else. `clear` (may be NULL) makes room for a line. Not with --json, where it is an event. */
+bool cli_warn_noise(const char *kind, const char *name, const char *phrase,
+                    void (*clear)(void *user), void *user);
+/* cli_noise(), and the text is kept, too. Without `who` it is only kept. */
 const char *cli_tail_noise(cli_tail *tail, const char *who, dx_text text);
+/* The first text that was kept that way and is still there, or an absent text. */
+dx_text cli_tail_first_noise(const cli_tail *tail);
 /* More of what it wrote, as it came: lines may come in pieces. */
 void cli_tail_add(cli_tail *tail, dx_text text);
 /* Is that what --stderr asks for? NULL: so it is. */

@@ -5,6 +5,8 @@
 #include "cli/record.h"
 #include "cli/say.h"
 #include "cli/subreaper.h"
+#include "cli/tail.h"
+#include "host/recorder.h"
 
 #include <duplex/duplex.h>
 
@@ -66,7 +68,8 @@ struct work {
     int code;
     bool has_viewer;
     pthread_t viewer;
-    int view; /* what the viewer reads */
+    int view;     /* what the viewer reads */
+    bool in_line; /* the command's stderr has not ended its last line */
 };
 
 /* Signals: a thread waits for them, and has them handed on. */
@@ -149,6 +152,9 @@ static bool viewer_ended(struct work *work) {
 
 /* The parts. */
 
+/* The first text that the command printed and that is not JSON-RPC, as the recorder found it. */
+static char noise[DX__NOISE];
+
 static int open_recorder(struct work *work) {
     const struct tap_options *options = work->options;
     dx_error error = {.fault = DX_FAULT_NONE};
@@ -160,6 +166,8 @@ static int open_recorder(struct work *work) {
     config.waiting_max = 4 * options->limit > WAITING ? 4 * options->limit : WAITING;
     config.redact = work->redact;
     dx_status status = cli_recorder_open(&config, &work->recorder, &error);
+    if (status == DX_OK)
+        work->recorder->noise = noise;
     if (status == DX_ERR_INVALID)
         return cli_fail(CLI_USAGE, "--redact: expected names of 1 to 64 bytes, and at most 32"
                                    " pointers");
@@ -185,6 +193,13 @@ static int open_watchers(struct work *work) {
     if (options->show && !start_viewer(work))
         return cli_fail(CLI_USAGE, "--show: cannot start the viewer");
     return CLI_OK;
+}
+
+static void on_bytes(dx_tap *tap, dx_trace_from from, int errors, dx_text bytes, void *user) {
+    struct work *work = user;
+    (void)tap, (void)from;
+    if (errors && bytes.len)
+        work->in_line = bytes.at[bytes.len - 1] != '\n';
 }
 
 static void on_gone(dx_tap *tap, const dx_gone *gone, void *user) {
@@ -218,6 +233,7 @@ static int start_tap(struct work *work, char **command) {
     config.run = 1;
     config.recorder = work->recorder;
     config.watchers = work->watchers;
+    config.on_bytes = on_bytes;
     config.on_gone = on_gone;
     config.user = work;
     if (dx_tap_start(work->loop, &config, &work->tap, &error) != DX_OK)
@@ -266,10 +282,12 @@ static void close_all(struct work *work) {
     work->watchers = dx_watchers_free(work->watchers);
     work->loop = cli_loop_free(work->loop);
     bool ended = viewer_ended(work);
-    if (ended)
-        cli_record_close(work->recorder);
-    else
+    if (ended && cli_record_close(work->recorder) && noise[0]) {
+        fputs(work->in_line ? "\n" : "", stderr);
+        cli_warn("%s", cli_noise("the program", dx_str(noise)));
+    } else if (!ended) {
         dx_recorder_close(work->recorder, NULL);
+    }
     if (!ended)
         _exit(work->code);
     if (waits) {
@@ -417,7 +435,8 @@ const cli_verb cli_tap = {
         " are dropped and counted.",
     .details =
         "COMMAND gets the whole environment. Bytes that are not a message are passed on, too, and"
-        " recorded as stray text. The trace includes COMMAND's stderr. Values of environment"
+        " recorded as stray text; if COMMAND wrote any, a warning follows on stderr when it has"
+        " ended. The trace includes COMMAND's stderr. Values of environment"
         " variables and headers whose names look like secrets (API_KEY, Authorization, …) are"
         " recorded as ***.\n\n"
         "The exit code is COMMAND's; 128 plus the signal number if a signal killed it; 3 if it"

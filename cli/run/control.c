@@ -1,6 +1,7 @@
 #include "cli/run/control.h"
 
 #include "cli/say.h"
+#include "cli/tail.h"
 #include "cli/wait.h"
 
 #include <errno.h>
@@ -230,6 +231,10 @@ int cli_control_attach(const cli_run_options *options, const char *peer, cli_att
             .pid = (pid_t)yyjson_get_int(yyjson_obj_get(reply.event->value, "pid")),
             .protocol = protocol ? strdup(protocol) : NULL,
         };
+        yyjson_val *noise = yyjson_obj_get(reply.event->value, "noise");
+        const char *warning = noise ? cli_noise("the server", dx_json_string(noise)) : NULL;
+        if (warning)
+            cli_warn("%s", warning);
     } else if (fd >= 0) {
         close(fd);
     }

@@ -3,6 +3,7 @@
 #include "cli/contact.h"
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/tail.h"
 #include "cli/wait.h"
 
 #include <stdio.h>
@@ -322,9 +323,24 @@ static void on_errors(dx_child *child, dx_text line, void *user) {
     write_limited(dx_supervisor_user(user), false, line);
 }
 
+/* Shown once for each peer; clients that connect are told, too. */
+static void warn_of_noise(struct crew_peer *peer, dx_text text) {
+    if (peer->noise[0])
+        return;
+    snprintf(peer->noise, sizeof peer->noise, "%.*s",
+             (int)(text.len < sizeof peer->noise ? text.len : sizeof peer->noise - 1), text.at);
+    char who[100];
+    snprintf(who, sizeof who, "'%.80s'", peer->config->name);
+    const char *warning = cli_noise(who, text);
+    if (warning)
+        cli_warn("%s", warning);
+}
+
 static void on_event(dx_link *link, const dx_event *event, void *user) {
     struct crew_peer *peer = user;
     char line[300];
+    if (cli_is_noise(event))
+        warn_of_noise(peer, event->message);
     if (event->kind == DX_EVENT_REQUEST) {
         contact_answer(peer->config->protocol, link, event);
     } else if (event->kind == DX_EVENT_NOTIFICATION) {

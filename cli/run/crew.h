@@ -32,6 +32,7 @@ struct crew_peer {
     char why[sizeof((dx_error *)0)->phrase]; /* what led to the state; "" if nothing bad did */
     char failure[sizeof((dx_error *)0)->phrase]; /* why it last died or could not start, or "" … */
     uint64_t failed_ms;                          /* … and when, by the loop's clock */
+    char noise[80]; /* the first text on its standard output that is not JSON-RPC, or "" */
 };
 
 struct crew {

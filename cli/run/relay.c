@@ -239,6 +239,8 @@ static bool answer(int fd, dx_text id, const struct crew_peer *peer) {
     yyjson_mut_val *result = yyjson_mut_obj_add_obj(doc, root, "result");
     yyjson_mut_obj_add_str(doc, result, "protocol", peer->config->protocol_source);
     yyjson_mut_obj_add_int(doc, result, "pid", dx_supervisor_pid(peer->supervisor));
+    if (peer->noise[0])
+        cli_add_text(doc, result, "noise", dx_str(peer->noise));
     size_t len;
     char *line = yyjson_mut_write(doc, YYJSON_WRITE_NEWLINE_AT_END, &len);
     yyjson_mut_doc_free(doc);

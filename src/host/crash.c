@@ -123,6 +123,19 @@ static dx_text with_next(dx_text errors, dx_text line) {
     return line;
 }
 
+/* npm prefixes each of its lines; what happened follows "npm error code E404". */
+static dx_text npm_line(dx_text errors) {
+    static const char *const codes[] = {"npm error code ", "npm ERR! code "};
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        const char *code = memmem(errors.at, errors.len, codes[i], strlen(codes[i]));
+        const char *newline =
+            code ? memchr(code, '\n', errors.len - (size_t)(code - errors.at)) : NULL;
+        if (newline && newline + 1 < errors.at + errors.len)
+            return line_at(errors, (size_t)(newline + 1 - errors.at));
+    }
+    return (dx_text){NULL, 0};
+}
+
 dx_text dx__crash_line(dx_text errors) {
     errors = trim(errors);
     size_t end = errors.len;
@@ -137,6 +150,8 @@ dx_text dx__crash_line(dx_text errors) {
         bool other = !is_trace(line);
         if (other && !last.len)
             last = line;
+        if (other && !rest && begins(line, "npm ") && npm_line(errors).len)
+            return npm_line(errors);
         rest += other;
         end = at ? at - 1 : 0;
     }

@@ -46,7 +46,11 @@ struct dx_recorder {
     unsigned keep;
     size_t piece;
     char *path;
+    char *noise; /* where the first text of a plugin goes that is not a message; NULL: nowhere */
 };
+
+/* Its room. It must stay valid after dx_recorder_close(), as a thread may outlive that. */
+enum { DX__NOISE = 100 };
 
 /* Bytes of one direction are queued as they crossed the wire; its thread cuts them. */
 struct dx__recorder_wire {

@@ -248,8 +248,23 @@ static void write_record(dx_recorder *recorder, const dx_trace_record *record) {
         (void)write_lines(recorder);
 }
 
+/* The first text that is not a message, nor looks like one. */
+static void keep_noise(dx_recorder *recorder, dx_trace_kind kind, dx_text text) {
+    size_t blank = 0;
+    while (blank < text.len && strchr(" \t\r\n", text.at[blank]))
+        blank++;
+    if (blank == text.len || (kind == DX_TRACE_MESSAGE && strchr("{[", text.at[blank])) ||
+        (kind != DX_TRACE_MESSAGE && kind != DX_TRACE_STRAY))
+        return;
+    snprintf(recorder->noise, DX__NOISE, "%.*s", (int)(text.len < DX__NOISE ? text.len : DX__NOISE),
+             text.at);
+    recorder->noise = NULL;
+}
+
 void dx__recorder_tell(void *user, dx_trace_kind kind, dx_text text, size_t bytes) {
     const dx__recorder_wire *wire = user;
+    if (wire->recorder->noise && wire->from == DX_TRACE_PLUGIN)
+        keep_noise(wire->recorder, kind, text);
     dx_trace_record record = {
         .kind = kind,
         .from = wire->from,

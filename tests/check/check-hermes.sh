@@ -151,7 +151,7 @@ lines=$(awk '/flood of lines$/ { count++; same = 1; next }
     { same = 0 }
     END { print count }' err)
 ((lines == 20000)) || complain "lines are lost: $lines"
-expect 0 '' 'Cmd: violation: text on stdout that is not JSON-RPC: printed by mistake' -x "$extension" --run cmd/stray a.hl7
+expect 0 '' "duplex hermes: warning: the extension 'Cmd' printed text on stdout that is not JSON-RPC: \"printed by mistake\" (it breaks strict clients)" -x "$extension" --run cmd/stray a.hl7
 expect 0 '' 'Cmd: a \x1b[2J and \x07 in it' -x "$extension" --run cmd/escape a.hl7
 expect 0 '' 'Cmd: warn: careful' -x "$extension" --run cmd/levels a.hl7
 has err 'Cmd: error: broken'

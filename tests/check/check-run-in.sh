@@ -59,6 +59,7 @@ cat >peers.json <<END
   "modern": {"command": ["$python", "$server", "modern"], "protocol": "mcp@2026-07-28"},
   "echo": {"command": ["$BUILD/examples/echo", "line"]},
   "tiny": {"command": ["$python", "server.py"], "protocol": "lsp"},
+  "noisy": {"command": ["sh", "-c", "echo up; exec \"\$0\" \"\$1\"", "$python", "$server"], "protocol": "mcp"},
   "absent": {"command": ["./nothing"], "protocol": "mcp"}
 }}
 END
@@ -70,7 +71,7 @@ hint: start one with 'duplex run --config FILE'" $words --in test
 done
 
 timeout -k 1 120 "$duplex" run --config peers.json >run.out 2>run.err </dev/null &
-for name in test modern echo tiny; do wait_for "^$name: ready" run.err; done
+for name in test modern echo tiny noisy; do wait_for "^$name: ready" run.err; done
 run=$(timeout 10 "$duplex" ps --json | "$python" -c 'import json, sys; print(json.load(sys.stdin)["pid"])')
 
 # --- Every subcommand of mcp -----------------------------------------------------------------------
@@ -92,6 +93,10 @@ expect 0 'greet*plain*' '' mcp prompts --in test
 expect 0 '*Greet Ada*' '' mcp prompts get greet who=Ada --in test
 expect 0 'alpha*' '' mcp complete prompt greet who=al --in test
 expect 0 '[0-9]* [mu]s*' '' mcp ping --in test
+# Text on stdout: the run warns when it comes, and clients when they connect.
+noise='printed text on stdout that is not JSON-RPC: "up" (it breaks strict clients)'
+grep -qxF "duplex run: warning: 'noisy' $noise" run.err || complain "no warning: $(cat run.err)"
+expect 0 '42' "duplex mcp tools call: warning: the server $noise" mcp tools call add a:=2 b:=40 --in noisy
 # The newest era has no handshake: everything is passed on.
 expect 0 '*test-server 1.2*Revision     2026-07-28*' '' mcp info --in modern
 expect 0 'hello' '' mcp tools call echo message=hello --in modern

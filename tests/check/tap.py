@@ -347,7 +347,8 @@ def errors():
                   stderr=subprocess.PIPE)
     process.stdin.close()
     expect("the output", process.stdout.read(), b"out\n")
-    expect("the standard error", process.stderr.read(), b"one\ntwo\nrest")
+    expect("the standard error", process.stderr.read(), b"one\ntwo\nrest\nduplex tap: warning: the program printed text on stdout"
+           b' that is not JSON-RPC: "out" (it breaks strict clients)\n')
     expect("the exit code", process.wait(20), 0)
     records = read_trace("errors.jsonl")
     expect("in the trace", [r["stderr"] for r in records if "stderr" in r], ["one\n", "two\n", "rest"])

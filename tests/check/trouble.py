@@ -94,6 +94,31 @@ expect("bench", 0, ["ping"], [noise("bench", "DEBUG sends something")], "bench",
 write("mock.json", json.dumps({"duplex-mock": 1, "start": [{"delay": "300ms"}]}))
 expect("mock", 0, "", noise("mock", "up", "the program"), "mock", "-p", "jsonrpc", "mock.json", "--", "sh", "-c", "echo up; sleep 0.6")
 
+# A line of a log in JSON is noise, too. An object that claims to be a message is a violation.
+write("logs.py", r'''
+import sys
+print(sys.argv[1], flush=True)
+sys.argv = ["noisy.py", "quiet"]
+exec(open("noisy.py").read())
+''')
+JSON = '{"level":"info","msg":"up"}'
+expect("a log in JSON", 0, "add\n", noise("mcp tools", JSON), "mcp", "tools", "--", PYTHON, "logs.py", JSON)
+expect("a log in JSON", 0, "{}\n", noise("call", JSON), "call", "-p", "mcp", "ping", "--", PYTHON, "logs.py", JSON)
+expect("a message that is wrong", 0, "{}\n", "duplex call: JSON, but neither request, notification nor response\n",
+       "call", "-p", "mcp", "ping", "--", PYTHON, "logs.py", '{"jsonrpc":"2.0"}')
+# What was printed while the protocol was detected.
+expect("detection", 0, "{}\n", "duplex call: the server speaks mcp; pass --protocol mcp to skip the detection\n" + noise("call", LONG),
+       "call", "-p", "auto", "ping", "--", *NOISY, "before")
+# A tap passes everything on, and warns at the end.
+MESSAGE = '{"jsonrpc":"2.0","method":"x"}\n'
+expect("tap", 0, "DEBUG\n" + MESSAGE, noise("tap", "DEBUG", "the program"), "tap", "-o", "tap.jsonl", "--", "printf", "%s\n", "DEBUG",
+       MESSAGE.strip())
+expect("tap, between", 0, MESSAGE + "DEBUG\nmore\n" + MESSAGE, noise("tap", "DEBUG", "the program"), "tap", "-o", "tap.jsonl", "--",
+       "printf", "%s\n", MESSAGE.strip(), "DEBUG", "more", MESSAGE.strip())
+expect("tap, no noise", 0, MESSAGE + "\n" + MESSAGE, "", "tap", "-o", "tap.jsonl", "--", "printf", "%s\n", MESSAGE.strip(), "", MESSAGE.strip())
+# 9. What is not a trace does not keep --attach waiting.
+expect("attach", 2, "", "duplex tap: noisy.py is not a Duplex trace\n", "tap", "--attach", "noisy.py")
+
 # 4. A server that crashes, and one that hangs.
 
 write("key.mjs", '''

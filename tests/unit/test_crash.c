@@ -140,6 +140,23 @@ static const struct {
      "npm error 404  'nope@*' is not in this registry.\n"
      "npm error A complete log of this run can be found in: /home/ada/.npm/_logs/x.log\n",
      "npm error 404  'nope@*' is not in this registry."},
+    {"npm: the same, with more of it",
+     "npm warn Unknown user config \"nodedir\".\n"
+     "npm error code E404\n"
+     "npm error 404 Not Found - GET https://registry.example/nope - Not found\n"
+     "npm error 404\n"
+     "npm error 404  The requested resource 'nope@*' could not be found.\n"
+     "npm error 404\n"
+     "npm error 404 Note that you can also install from a\n"
+     "npm error 404 tarball, folder, http url, or git url.\n"
+     "npm error A complete log of this run can be found in: /home/ada/.npm/_logs/x.log\n",
+     "npm error 404 Not Found - GET https://registry.example/nope - Not found"},
+    {"npm: a server that began after it",
+     "npm error code E404\n"
+     "npm error 404 Not Found\n"
+     "using the cached copy\n"
+     "no config\n",
+     "no config"},
     {"nothing but a stack trace", "    at a\n    at b\n", "    at b"},
 };
 

@@ -1,6 +1,7 @@
 /* What runners tell by themselves: states, messages, logs, lines, violations, traffic. */
 #include "cli/event.h"
 #include "cli/say.h"
+#include "cli/tail.h"
 #include "cli/traffic.h"
 #include "systems/finecode/command/work.h"
 
@@ -177,10 +178,17 @@ static void on_errors(dx_finecode_wm *wm, dx_finecode_runner *runner, dx_text li
     cli_event_put(event);
 }
 
+static void clear(void *work) {
+    work_clear(work);
+}
+
 static void on_violation(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *phrase,
                          void *user) {
     struct work *work = user;
+    char name[200];
     (void)wm;
+    if (cli_warn_noise("runner", source_of(runner, name), phrase, clear, work))
+        return;
     if (!cli_voice.json) {
         put(work, runner, "WARNING", CLI_YELLOW, "violation", dx_str(phrase));
         return;

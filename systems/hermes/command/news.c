@@ -3,6 +3,7 @@
 #include "systems/hermes/command/work.h"
 
 #include "cli/say.h"
+#include "cli/tail.h"
 #include "cli/traffic.h"
 
 #include <stdlib.h>
@@ -117,12 +118,17 @@ void news_on_log(dx_hermes *editor, dx_hermes_guest *guest, dx_hermes_level leve
     news_end(work);
 }
 
+static void clear(void *work) {
+    news_begin(work, NULL);
+}
+
 void news_on_violation(dx_hermes *editor, dx_hermes_guest *guest, const char *phrase, void *user) {
     enum { VIOLATION = -1 }; /* no level of a log */
     struct work *work = user;
     const char *name = dx_hermes_guest_name(guest);
     (void)editor;
-    if (!dx__log_limiter_pass(work->limiter, name, VIOLATION, dx_str(phrase)))
+    if (cli_warn_noise("extension", name, phrase, clear, work) ||
+        !dx__log_limiter_pass(work->limiter, name, VIOLATION, dx_str(phrase)))
         return;
     if (cli_voice.json) {
         yyjson_mut_doc *event = cli_event_new("violation");

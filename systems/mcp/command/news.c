@@ -58,7 +58,7 @@ static void on_errors(dx_mcp_client *client, dx_text line, void *user) {
 static void on_violation(dx_mcp_client *client, const dx_event *event, void *user) {
     struct talk *talk = user;
     (void)client;
-    if (event->kind == DX_EVENT_STRAY) {
+    if (cli_is_noise(event)) {
         const char *warning = cli_tail_noise(&talk->tail, "the server", event->message);
         if (warning) {
             talk_clear_line(talk);

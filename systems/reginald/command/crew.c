@@ -6,6 +6,7 @@
 #include "cli/record.h"
 #include "cli/say.h"
 #include "cli/subreaper.h"
+#include "cli/tail.h"
 #include "cli/traffic.h"
 #include "cli/wait.h"
 
@@ -85,7 +86,8 @@ static void on_violation(dx_reginald *host, dx_reginald_guest *guest, const char
                          void *user) {
     struct work *work = user;
     (void)host;
-    if (is_shown(work, guest, VIOLATION, dx_str(phrase)))
+    if (!cli_warn_noise("plugin", dx_reginald_guest_name(guest), phrase, NULL, NULL) &&
+        is_shown(work, guest, VIOLATION, dx_str(phrase)))
         tell(work, guest, "violation", DX_REGINALD_WARN, phrase);
 }
 

@@ -101,7 +101,7 @@ int cli_poll(dx_loop *loop, struct pollfd *fds, size_t count, uint64_t until) {
         idle->draw(now);
     } while (true);
     if (idle)
-        idle->erase(now);
+        idle->erase(now, ready == 0);
     /* Where something is ready it does not look for signals, and a peer may never stop writing. */
     if (ready > 0)
         cli_take_signals();

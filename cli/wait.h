@@ -23,7 +23,7 @@ bool cli_is_told_to_end(void);
 struct cli_idle {
     uint64_t (*next)(uint64_t now);
     void (*draw)(uint64_t now);
-    void (*erase)(uint64_t now);
+    void (*erase)(uint64_t now, bool idle); /* `idle`: nothing has come */
 };
 extern const struct cli_idle *cli_idle;
 

@@ -30,8 +30,8 @@ static uint64_t next(uint64_t now) {
     return line.next > now ? line.next : now;
 }
 
-static void erase(uint64_t now) {
-    if (!line.drawn)
+static void erase(uint64_t now, bool idle) {
+    if (!line.drawn || (idle && line.given.stays))
         return;
     fprintf(stderr, "\r%*s\r", (int)line.drawn, "");
     line.drawn = 0;
@@ -78,8 +78,10 @@ static void draw(uint64_t now) {
     fprintf(out, "… %llu s", (unsigned long long)seconds);
     if (line.given.most_ms < DX_NEVER / 2)
         fprintf(out, ", %llu s at most", (unsigned long long)(line.given.most_ms + 999) / 1000);
-    fputs("; the server ", out);
-    put_written(out);
+    if (line.given.tail || line.given.messages) {
+        fputs("; the server ", out);
+        put_written(out);
+    }
     if (fclose(out) != 0)
         return;
     /* Every byte counts as a column, so what is drawn is never wider than that. */
@@ -89,7 +91,7 @@ static void draw(uint64_t now) {
         for (len = most; len && ((unsigned char)text[len] & 0xc0) == 0x80;)
             len--;
     text[len] = '\0';
-    erase(now);
+    erase(now, false);
     line.next = line.began + (seconds + 1) * 1000;
     fputs(text, stderr);
     line.drawn = len;
@@ -111,5 +113,7 @@ void cli_waiting_begin(const cli_waiting *waiting) {
 }
 
 void cli_waiting_end(void) {
+    if (cli_idle)
+        erase(0, false);
     cli_idle = NULL;
 }

@@ -4,6 +4,7 @@
 #include "cli/check/probe.h"
 #include "cli/say.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,11 @@ static void try_other(const check_plan *plan) {
     free(aside);
 }
 
+/* Only while there is one conversation: the line is drawn by one thread. */
+static void wait_for(const char *what) {
+    cli_waiting_begin(&(cli_waiting){.what = what, .most_ms = DX_NEVER, .stays = true});
+}
+
 /* CLI_OK: there is; *ret_why says why nothing more is to be had, if so. */
 static int play_first(check_plan *plan, const char **ret_why) {
     static const struct scene rest = {
@@ -89,13 +95,17 @@ static int play_first(check_plan *plan, const char **ret_why) {
     if (!talk)
         return cli_fail(code, "%s", error.phrase);
     uint64_t since = cli_now();
+    wait_for("the handshake");
     bool greeted = check_greet(talk);
+    cli_waiting_end();
     plan->greeted_ms = cli_now() - since;
     bool silent = !greeted && !talk->received && !talk->gone && talk->facts->start;
     if (!greeted)
         *ret_why = "the handshake failed";
     if (greeted) {
+        wait_for("the first response");
         check_probe_unknown(talk);
+        cli_waiting_end();
         /* Without an answer to the simplest request, nothing else says anything. */
         if (!check_is_up(talk))
             *ret_why = "the first request did not get a proper response";

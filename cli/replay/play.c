@@ -6,6 +6,7 @@
 #include "cli/say.h"
 #include "cli/subreaper.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include "base/line.h"
 
@@ -492,12 +493,18 @@ int replay_play(struct replay *replay) {
         replay->place.time_us = replay->talk->first_us;
         replay->last.line = 1;
         uint64_t until = look(replay);
+        uint64_t moved = 0;
         while (!replay->over) {
+            if (replay->moved_us != moved)
+                cli_waiting_begin(&(cli_waiting){.what = "the next recorded message",
+                                                 .most_ms = replay->timeout_ms});
+            moved = replay->moved_us;
             cli_wait(replay->loop, until);
             if (cli_interrupts() != before)
                 replay_fail(replay, CLI_INTERRUPTED, "interrupted");
             until = look(replay);
         }
+        cli_waiting_end();
         uint64_t now = dx_recorder_now_us();
         replay_sweep(replay, true);
         if (replay->talk->last_us > replay->talk->first_us)

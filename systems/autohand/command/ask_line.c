@@ -5,6 +5,7 @@
 
 #include "cli/say.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -123,6 +124,8 @@ void ask_wait(struct talk *talk, uint64_t until) {
     enum { AHEAD = 64 << 10 };
     bool wanted = talk->asks || talk->wants_line;
     bool heard = talk->interactive && !talk->at_terminal && talk->turning;
+    if (wanted)
+        cli_waiting_end(); /* the question is there */
     ask_again(talk);
     if (wanted && take_typed(talk)) {
         dx_loop_dispatch(talk->loop);

@@ -9,6 +9,7 @@
 #include "cli/subreaper.h"
 #include "cli/traffic.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,7 @@ static void on_event(dx_autohand_client *client, const dx_autohand_event *event,
     struct talk *talk = user;
     (void)client;
     talk->ready = talk->ready || event->kind == DX_AUTOHAND_AGENT_START;
+    cli_waiting_end();
     show_event(talk, event);
 }
 
@@ -306,6 +308,8 @@ static int start(struct talk *talk, char **command) {
         return cli_fail(CLI_NO_START, "out of memory");
     if (dx_autohand_client_start(talk->loop, &config, &talk->client, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
+    cli_waiting_begin(
+        &(cli_waiting){.what = "the agent", .most_ms = DX_NEVER, .tail = &talk->tail});
     return CLI_OK;
 }
 
@@ -329,6 +333,7 @@ int talk_open(const struct autohand_options *options, char **command, struct tal
 
 int talk_close(struct talk *talk, int code) {
     int before = cli_interrupts();
+    cli_waiting_end();
     show_end(talk);
     if (talk->client && !talk->gone)
         dx_autohand_client_stop(talk->client);

@@ -4,6 +4,7 @@
 
 #include "cli/say.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +53,10 @@ const char *crew_why(const dx_hermes_guest *guest) {
 }
 
 void crew_wait_started(struct work *work) {
+    cli_waiting_begin(&(cli_waiting){.what = "the extensions to start", .most_ms = DX_NEVER});
     while (crew_is_starting(work) && !cli_interrupts())
         work_wait(work, DX_NEVER, false);
+    cli_waiting_end();
 }
 
 /* The processor time that a process has used so far (0 if nobody can say), and whether it runs, or

@@ -1,7 +1,10 @@
 /* The text of --help, made from a command's table. */
+#include "cli/input.h"
 #include "cli/options.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool cli_stands(const char *line) {
     return line[0] == ' ' && line[1] == ' ';
@@ -223,13 +226,44 @@ static void put_subcommands(FILE *out, const cli_subcommand *row) {
     }
 }
 
+char *cli_help_example(const char *line, const char *folder) {
+    static const char built[] = "build/examples";
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    for (const char *at; (at = strstr(line, built)); line = at + sizeof built - 1)
+        fprintf(out, "%.*s%s", (int)(at - line), line, folder ? folder : built);
+    fputs(line, out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+/* Where an installed command has its examples; NULL if it is not installed. */
+static const char *installed_examples(char *room, size_t size) {
+    char self[4000];
+    char *slash = cli_own_path(self, sizeof self) ? strrchr(self, '/') : NULL;
+    for (int i = 0; i < 2 && slash; i++) {
+        *slash = '\0';
+        slash = strrchr(self, '/');
+    }
+    snprintf(room, size, "%s/libexec/duplex", self);
+    return slash && access(room, R_OK) == 0 ? room : NULL;
+}
+
 static void put_examples(FILE *out, const char *const *examples, bool *begun) {
+    char room[4096];
+    const char *folder = installed_examples(room, sizeof room);
     for (const char *const *line = examples; line && line[0]; line += 2) {
+        char *example = cli_help_example(line[1], folder);
+        if (!example)
+            return;
         fputs(*begun ? "  " : "\nExamples:\n  ", out);
         *begun = true;
         put_wrapped(out, line[0], strlen(line[0]), 2, 2);
         fputs("    ", out);
-        put_folded(out, line[1], strlen(line[1]), 4, 4, " \\");
+        put_folded(out, example, strlen(example), 4, 4, " \\");
+        free(example);
     }
 }
 

@@ -162,6 +162,8 @@ bool cli_takes_value(const cli_option *option);
 bool cli_is_set(const cli_option *option, const void *options, const void *usual);
 /* Does a line of a verb's text stand as it is? */
 bool cli_stands(const char *line);
+/* An example as it is shown: with `folder` (NULL: none) for build/examples. To be freed. */
+char *cli_help_example(const char *line, const char *folder);
 /* How much of a line fits into so many columns if it is broken at a space outside quotes and
  * brackets; all of it if it has no such space. */
 size_t cli_fold(const char *line, size_t len, size_t width);

@@ -174,8 +174,8 @@ static const char *const examples[] = {
     "duplex ps",
     "List the peers of the run named 'work'",
     "duplex ps --name work",
-    "Print the names of failed peers and why they failed",
-    "duplex ps --json | jq -r '.peers[] | select(.state == \"failed\") | .name, .why'",
+    "Print the same, and why peers have failed, for a script",
+    "duplex ps --json",
     NULL,
 };
 

@@ -74,17 +74,17 @@ static const cli_group groups[] = {{"Run", cli_run_table, 0}, {NULL, NULL, 0}};
 
 static const char *const restart_examples[] = {
     "Restart a peer",
-    "duplex restart files",
+    "duplex restart adder",
     "Start a peer again that has failed or was stopped",
-    "duplex restart clangd",
+    "duplex restart echo",
     "Restart two peers of the run named 'work'",
-    "duplex restart --name work files clangd",
+    "duplex restart --name work adder outline",
     NULL,
 };
 
 static const char *const down_examples[] = {
     "Stop one peer",
-    "duplex down files",
+    "duplex down adder",
     "Stop all peers and end the run",
     "duplex down",
     "End the run named 'work'",

@@ -147,12 +147,12 @@ static const cli_group groups[] = {
 };
 
 static const char *const examples[] = {
-    "Run the servers of an MCP client's configuration",
-    "duplex run --config ~/.config/mcp.json",
-    "Run one peer of a file, as a run named 'work'",
-    "duplex run --config peers.json --name work clangd",
-    "Call a tool of a server that is running",
-    "duplex mcp tools call read path=notes.txt --in files",
+    "Run the servers of a file; an MCP client's configuration will do, too",
+    "duplex run --config build/examples/peers.json",
+    "Run two of them, as a run named 'work'",
+    "duplex run --config build/examples/peers.json --name work adder outline",
+    "Call a tool of a server that is running, from another terminal",
+    "duplex mcp tools call add a:=2 b:=40 --in adder",
     NULL,
 };
 

@@ -17,12 +17,14 @@ endif()
 install(TARGETS duplex_shared duplex_static EXPORT DuplexTargets)
 install(TARGETS duplex_cli duplex_repl_cli)
 # What `duplex demo` and the tutorials talk to; `pkg-config --variable=examples duplex` says where.
-foreach(example example_echo example_lsp-outline example_poll hermes_example_normalise mcp_example_adder
-        mcp_example_conformance reginald_example_symlink)
+foreach(example example_echo example_lsp-outline example_poll hermes_example_normalise
+        hermes_example_window mcp_example_adder mcp_example_conformance reginald_example_sleep
+        reginald_example_symlink)
     set_target_properties(${example} PROPERTIES INSTALL_RPATH "$ORIGIN/${libexec_to_lib}")
     install(TARGETS ${example} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
 endforeach()
-install(FILES examples/hermes/adt.hl7 DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
+install(FILES examples/hermes/adt.hl7 examples/peers.json examples/reginald/workstation.toml
+        DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
 install(DIRECTORY examples/finecode-demo DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
 install(DIRECTORY include/duplex TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 

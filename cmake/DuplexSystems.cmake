@@ -67,6 +67,7 @@ duplex_system(reginald Reginald)
 duplex_system(finecode Finecode)
 find_package(CURL REQUIRED)
 duplex_system(autohand Autohand CURL::libcurl)
+configure_file(examples/peers.json ${PROJECT_BINARY_DIR}/examples/peers.json COPYONLY)
 configure_file(examples/hermes/adt.hl7 ${PROJECT_BINARY_DIR}/examples/adt.hl7 COPYONLY)
 configure_file(examples/reginald/workstation.toml
                ${PROJECT_BINARY_DIR}/examples/workstation.toml COPYONLY)

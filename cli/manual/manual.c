@@ -8,6 +8,7 @@
 #include <duplex/duplex.h>
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const cli_documents[] = {"config", "mcp-command", "protocol", "trace", NULL};
@@ -258,18 +259,22 @@ static void put_codes(cli_roff *roff, const cli_verb *verb) {
 
 static void put_example_list(cli_roff *roff, const cli_verb *verb, const char *const *examples) {
     for (const char *const *line = examples; line && line[0]; line += 2) {
-        const char *rest = line[1];
+        char *example = cli_help_example(line[1], DUPLEX_EXAMPLES);
+        if (!example)
+            return;
+        const char *rest = example;
         cli_roff_macro(roff, ".PP");
         put_styled(roff, line[0], strlen(line[0]), verb->words);
         cli_roff_macro(roff, ".RS 4\n.EX");
         for (size_t len; *rest; rest += len + strspn(rest + len, " ")) {
             char folded[120];
             len = cli_fold(rest, strlen(rest), 64);
-            snprintf(folded, sizeof folded, "%s%.*s%s", rest == line[1] ? "" : "    ",
+            snprintf(folded, sizeof folded, "%s%.*s%s", rest == example ? "" : "    ",
                      len > 100 ? 100 : (int)len, rest, rest[len] ? " \\" : "");
             cli_roff_line(roff, dx_str(folded));
         }
         cli_roff_macro(roff, ".EE\n.RE");
+        free(example);
     }
 }
 

@@ -93,7 +93,8 @@ typedef enum cli_word {
     CLI_A_METHOD,
     CLI_A_VERB,
     CLI_A_GUIDE,
-    CLI_A_PEER
+    CLI_A_PEER,
+    CLI_A_SERVER /* of the file that --config names */
 } cli_word;
 
 typedef struct cli_verb {

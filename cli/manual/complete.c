@@ -89,21 +89,80 @@ const char *cli_word_name(const cli_verb *verb) {
         return "guides";
     case CLI_A_PEER:
         return "peers";
+    case CLI_A_SERVER:
+        return "servers";
     default:
         return "any";
     }
 }
 
 const char *cli_more_name(const cli_verb *verb) {
-    if (verb->word == CLI_A_FILE || verb->word == CLI_A_PEER)
+    if (verb->word == CLI_A_FILE || verb->word == CLI_A_PEER || verb->word == CLI_A_SERVER)
         return cli_word_name(verb);
     return verb->word == CLI_A_PROTOCOL && strstr(verb->words, "METHOD") ? "methods" : "any";
 }
 
-void cli_put_subcommands(FILE *out, const cli_verb *verb, const char *quote, const char *between) {
-    const cli_subcommand *row = verb->subcommands;
-    for (const char *space = ""; row && row->name; row++, space = between)
-        fprintf(out, "%s%s%s%s", space, quote, row->name, quote);
+static const char *source_of(const cli_subcommand *row) {
+    if (strcmp(row->name, "tools call") == 0)
+        return "tools";
+    if (has_place(row->words, "FOLDER"))
+        return "folders";
+    return has_place(row->words, "SPEC") || has_place(row->words, "MESSAGE") ? "files" : "any";
+}
+
+static bool is_common(const cli_option *option) {
+    const cli_option *common = cli_common_options;
+    while (common->name && common != option)
+        common++;
+    return common->name;
+}
+
+static void put_options(FILE *out, const cli_verb *verb, const cli_subcommand *rows, size_t count) {
+    const cli_option *option;
+    for (size_t i = 0; (option = cli_option_at(verb, i)); i++) {
+        bool belongs = is_common(option);
+        for (size_t j = 0; j < count; j++)
+            belongs |= has_place(rows[j].shown ? rows[j].shown : verb->shown, option->name);
+        if (belongs)
+            fprintf(out, " --%s", option->name);
+        if (belongs && option->letter)
+            fprintf(out, " -%c", option->letter);
+    }
+}
+
+/* The line of some rows whose names begin with the same word. */
+static void put_line(FILE *out, const cli_verb *verb, const cli_subcommand *rows, size_t count,
+                     dx_text second) {
+    size_t len = strcspn(rows->name, " ");
+    bool is_named = strlen(rows->name) == len + (second.len ? 1 + second.len : 0);
+    fprintf(out, " '%.*s%s%.*s:%s:", (int)len, rows->name, second.len ? " " : "", (int)second.len,
+            second.at, is_named ? source_of(rows) : "any");
+    put_options(out, verb, rows, count);
+    putc('\'', out);
+}
+
+/* The second word of a name, or the words that may follow a name of one word: "[list]". */
+static void put_second(FILE *out, const cli_verb *verb, const cli_subcommand *row) {
+    char words[80];
+    const char *value = words;
+    const char *space = strchr(row->name, ' ');
+    const char *from = space ? space + 1 : row->words + (row->words[0] == '[');
+    dx_text word;
+    snprintf(words, sizeof words, "%.*s", (int)strcspn(from, "] "), from);
+    while (cli_next_literal(&value, &word))
+        put_line(out, verb, row, 1, word);
+}
+
+void cli_put_subcommands(FILE *out, const cli_verb *verb) {
+    size_t count;
+    for (const cli_subcommand *row = verb->subcommands; row && row->name; row += count) {
+        size_t len = strcspn(row->name, " ");
+        for (count = 0; row[count].name && strcspn(row[count].name, " ") == len &&
+                        memcmp(row[count].name, row->name, len) == 0;
+             count++)
+            put_second(out, verb, &row[count]);
+        put_line(out, verb, row, count, (dx_text){"", 0});
+    }
 }
 
 void cli_put_quoted(FILE *out, const char *text) {

@@ -24,13 +24,16 @@ void cli_put_literals(FILE *out, const cli_option *option);
 bool cli_repeats(const cli_option *option);
 
 /* What a verb's first word is, for the scripts: "files", "protocols", "methods", "verbs", "guides",
- * "peers" or "any"; and what the others are: "files", "peers", "methods" (of the protocol that is
- * the first) or "any". */
+ * "peers", "servers" or "any"; and what the others are: "files", "peers", "servers", "methods" (of
+ * the protocol that is the first) or "any". */
 const char *cli_word_name(const cli_verb *verb);
 const char *cli_more_name(const cli_verb *verb);
 
-/* The subcommands of a verb, each in `quote` and with `between` between two. */
-void cli_put_subcommands(FILE *out, const cli_verb *verb, const char *quote, const char *between);
+/* The subcommands of a verb, each in single quotes and with a space before it. Each is
+ * WORDS:SOURCE:OPTIONS, "tools call:tools: --config -c --server": what its first argument is, and
+ * the options that its --help lists. "tools call" comes before "tools", which has the options of
+ * both. */
+void cli_put_subcommands(FILE *out, const cli_verb *verb);
 
 /* In single quotes, as sh and zsh read them. */
 void cli_put_quoted(FILE *out, const char *text);

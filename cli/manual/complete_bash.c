@@ -98,26 +98,31 @@ static const char script[] =
     "    _duplex_offer_from $sources\n"
     "}\n"
     "\n"
-    "# The next word of the subcommands that begin with those on the line.\n"
+    "# Sets next to the words that may follow those on the line. If these name a subcommand, sets "
+    "options\n"
+    "# to what belongs to it and first to what its first argument is.\n"
     "_duplex_subcommand() {\n"
-    "    local IFS='|' one rest last='' deeper=''\n"
-    "    for one in $subcommands; do\n"
-    "        rest=${one#\"$trail\"}\n"
-    "        rest=${rest%% *}\n"
-    "        [[ $one == \"$trail\"* && $rest != \"$last\" ]] && _duplex_offer \"$rest\"\n"
-    "        [[ $one == \"$trail\"* ]] && deeper=1\n"
-    "        last=$rest\n"
+    "    local line name found=''\n"
+    "    next='' first=''\n"
+    "    for line in \"${subcommands[@]}\"; do\n"
+    "        name=${line%%:*} line=${line#*:}\n"
+    "        if [[ $name == \"$trail\"* ]]; then\n"
+    "            name=${name#\"$trail\"}\n"
+    "            [[ \" $next\" == *\" ${name%% *} \"* ]] || next+=\"${name%% *} \"\n"
+    "        elif [[ -z $found && $trail == \"$name \"* ]]; then\n"
+    "            found=1 options=${line#*:}\n"
+    "            [[ $trail == \"$name \" ]] && first=${line%%:*}\n"
+    "        fi\n"
     "    done\n"
-    "    [[ $deeper ]] || _duplex_offer_from $more\n"
-    "    [[ $trail == 'tools call ' ]] && _duplex_offer_from tools\n"
     "}\n"
     "\n"
     "_duplex_word() {\n"
     "    if [[ $cur == @* ]]; then\n"
     "        before=@ cur=${cur#@}\n"
     "        _duplex_offer_from files\n"
-    "    elif [[ $subcommands ]]; then\n"
-    "        _duplex_subcommand\n"
+    "    elif ((${#subcommands[@]})); then\n"
+    "        _duplex_offer $next\n"
+    "        _duplex_offer_from $first\n"
     "    elif ((count == 0)); then\n"
     "        _duplex_offer_from $word\n"
     "    else\n"
@@ -130,6 +135,7 @@ static const char script[] =
     "breaks\n"
     "    local options taking nexts naming word more command subcommands trail='' config='' "
     "run=''\n"
+    "    local next first from help=''\n"
     "    COMPREPLY=()\n"
     "    _duplex_words\n"
     "    cur=${words[${#words[@]} - 1]} whole=$cur\n"
@@ -143,7 +149,7 @@ static const char script[] =
     "        at=${words[i]}\n"
     "        if [[ $wants ]]; then\n"
     "            [[ \" $naming \" == *\" $wants \"* ]] && protocol=$at\n"
-    "            [[ $wants == --config || $wants == -c ]] && config=${at/#\\~/$HOME}\n"
+    "            [[ $wants == --config || $wants == -c ]] && config=$at\n"
     "            [[ $wants == --name ]] && run=$at\n"
     "            wants=''\n"
     "        elif [[ $at == -- ]]; then\n"
@@ -156,6 +162,8 @@ static const char script[] =
     "        elif [[ $at == -* ]]; then\n"
     "            [[ \" $taking \" == *\" $at \"* ]] && wants=$at\n"
     "            [[ \" $nexts \" == *\" $at \"* ]] && count=0\n"
+    "        elif [[ -z $verb$help && $at == help ]]; then\n"
+    "            help=1 options=''\n"
     "        elif [[ -z $verb ]]; then\n"
     "            verb=$at\n"
     "            _duplex_about \"$verb\"\n"
@@ -165,6 +173,9 @@ static const char script[] =
     "            trail+=\"$at \"\n"
     "        fi\n"
     "    done\n"
+    "    config=${config/#\\~/$HOME} config=${config//[\\\"\\'\\\\]/}\n"
+    "    _duplex_subcommand\n"
+    "    [[ $help && $verb ]] && options='' first='' word='' more=''\n"
     "    if [[ $wants ]]; then\n"
     "        _duplex_value \"$wants\"\n"
     "    elif [[ $cur == --*=* ]]; then\n"
@@ -215,10 +226,10 @@ static void put_verb(FILE *out, const cli_verb *verb) {
     fputs("\n       ", out);
     put_names(out, verb, "nexts", is_next);
     put_names(out, verb, "naming", is_protocol);
-    fprintf(out, " word=%s more=%s command=%s subcommands='", cli_word_name(verb),
+    fprintf(out, " word=%s more=%s command=%s subcommands=(", cli_word_name(verb),
             cli_more_name(verb), verb->has_command ? "1" : "");
-    cli_put_subcommands(out, verb, "", "|");
-    fputs("'\n        ;;\n", out);
+    cli_put_subcommands(out, verb);
+    fputs(" )\n        ;;\n", out);
 }
 
 static void put_value(FILE *out, const cli_verb *verb, const cli_option *option) {
@@ -252,7 +263,7 @@ void cli_complete_bash(FILE *out) {
     for (const cli_verb *const *verb = cli_verbs; *verb; verb++)
         put_verb(out, *verb);
     fputs("    *) options='' taking='' nexts='' naming='' word=files more=files command=1 "
-          "subcommands='' ;;\n    "
+          "subcommands=() ;;\n    "
           "esac\n}\n\n"
           "# What is known of the value of an option.\n_duplex_about_value() {\n    case $1 in\n",
           out);

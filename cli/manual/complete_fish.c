@@ -26,61 +26,109 @@ static const char script[] =
     "    complete -C \"$text\"\n"
     "end\n"
     "\n"
-    "# Prints the command, how many words follow it in the group at hand, the protocol, the "
-    "words,\n"
-    "# the configuration and the run.\n"
+    "# Parses the line once: the command, how many words follow it in the group at hand, the "
+    "protocol, the\n"
+    "# configuration and the run; and for a command with subcommands the words that may come next, "
+    "and of\n"
+    "# the subcommand on the line its options and what its first argument is.\n"
     "function __duplex_parse\n"
-    "    set -l tokens (commandline -opc)\n"
-    "    set -e tokens[1]\n"
-    "    set -l verb ''\n"
-    "    set -l count 0\n"
-    "    set -l protocol ''\n"
+    "    set -l line (commandline -cp | string collect)\n"
+    "    test \"$line\" = \"$__duplex_line\"; and return\n"
+    "    set -g __duplex_line $line\n"
+    "    set -g __duplex_tokens (commandline -opc) (commandline -ct)\n"
+    "    set -g __duplex_verb ''\n"
+    "    set -g __duplex_count 0\n"
+    "    set -g __duplex_protocol ''\n"
+    "    set -g __duplex_config ''\n"
+    "    set -g __duplex_run ''\n"
     "    set -l wants ''\n"
     "    set -l trail ''\n"
-    "    set -l config ''\n"
-    "    set -l run ''\n"
-    "    for token in $tokens\n"
+    "    for token in $__duplex_tokens[2..-2]\n"
     "        if test -n \"$wants\"\n"
-    "            contains -- $wants $__duplex_naming; and set protocol $token\n"
-    "            contains -- $wants --config -c; and set config $token\n"
-    "            test \"$wants\" = --name; and set run $token\n"
+    "            contains -- $wants $__duplex_naming; and set __duplex_protocol $token\n"
+    "            contains -- $wants --config -c; and set __duplex_config $token\n"
+    "            test \"$wants\" = --name; and set __duplex_run $token\n"
     "            set wants ''\n"
     "            continue\n"
     "        end\n"
     "        switch $token\n"
+    "            case --\n"
+    "                set __duplex_verb --\n"
+    "                break\n"
     "            case '--*=*'\n"
     "                set -l parts (string split -m 1 = -- $token)\n"
-    "                contains -- $parts[1] $__duplex_naming; and set protocol $parts[2]\n"
-    "                test \"$parts[1]\" = --config; and set config $parts[2]\n"
-    "                test \"$parts[1]\" = --name; and set run $parts[2]\n"
+    "                contains -- $parts[1] $__duplex_naming; and set __duplex_protocol $parts[2]\n"
+    "                test \"$parts[1]\" = --config; and set __duplex_config $parts[2]\n"
+    "                test \"$parts[1]\" = --name; and set __duplex_run $parts[2]\n"
     "            case '-*'\n"
-    "                contains -- \"$verb $token\" $__duplex_taking; and set wants $token\n"
-    "                contains -- $token $__duplex_nexts; and set count 0\n"
+    "                contains -- \"$__duplex_verb $token\" $__duplex_taking; and set wants $token\n"
+    "                contains -- $token $__duplex_nexts; and set __duplex_count 0\n"
     "            case '*'\n"
-    "                if test -z \"$verb\"\n"
-    "                    set verb $token\n"
+    "                if test -z \"$__duplex_verb\"\n"
+    "                    set __duplex_verb $token\n"
     "                else\n"
-    "                    test $count = 0; and contains -- $verb $__duplex_listing; and set "
-    "protocol $token\n"
-    "                    set count (math $count + 1)\n"
+    "                    test $__duplex_count = 0; and contains -- $__duplex_verb "
+    "$__duplex_listing\n"
+    "                    and set __duplex_protocol $token\n"
+    "                    set __duplex_count (math $__duplex_count + 1)\n"
     "                    set trail \"$trail$token \"\n"
     "                end\n"
     "        end\n"
     "    end\n"
-    "    printf '%s\\n' \"$verb\" $count \"$protocol\" \"$trail\" \"$config\" \"$run\"\n"
+    "    __duplex_find $trail\n"
     "end\n"
     "\n"
-    "# VERB: is it that, before any \"--\"? __duplex_first VERB: and its first word comes?\n"
+    "# TRAIL\n"
+    "function __duplex_find\n"
+    "    set -g __duplex_next\n"
+    "    set -g __duplex_options\n"
+    "    set -g __duplex_source ''\n"
+    "    set -l trail $argv[1]\n"
+    "    set -l lines __duplex_lines_$__duplex_verb\n"
+    "    if test \"$__duplex_verb\" = help\n"
+    "        set lines __duplex_lines_(string split -f 1 ' ' -- $trail)\n"
+    "        set trail (string replace -r '^\\S* ' '' -- $trail)\n"
+    "    end\n"
+    "    contains -- $lines $__duplex_with_lines; or return\n"
+    "    for line in $$lines\n"
+    "        set -l parts (string split -m 2 : -- $line)\n"
+    "        if string match -q -- \"$trail*\" $parts[1]\n"
+    "            set -a __duplex_next (string replace -r ' .*' '' -- (string replace -- \"$trail\" "
+    "'' $parts[1]))\n"
+    "        else if not set -q __duplex_options[1]; and string match -q -- \"$parts[1] *\" "
+    "$trail\n"
+    "            set __duplex_options (string split ' ' -- $parts[3])\n"
+    "            test \"$parts[1] \" = \"$trail\"; and set __duplex_source $parts[2]\n"
+    "        end\n"
+    "    end\n"
+    "    if test \"$__duplex_verb\" = help\n"
+    "        set __duplex_source ''\n"
+    "    end\n"
+    "end\n"
+    "\n"
+    "# VERB [OPTION [LETTER]]: is it that, before any \"--\", and does the option belong to its "
+    "subcommand\n"
+    "# or is it on the line?\n"
     "function __duplex_is\n"
-    "    __duplex_behind; and return 1\n"
-    "    set -l parsed (__duplex_parse)\n"
-    "    test \"$parsed[1]\" = \"$argv[1]\"\n"
+    "    __duplex_parse\n"
+    "    test \"$__duplex_verb\" = \"$argv[1]\"; or return 1\n"
+    "    set -q argv[2]; and set -q __duplex_options[1]; or return 0\n"
+    "    contains -- $argv[2] $__duplex_options; and return 0\n"
+    "    for name in $argv[2..-1]\n"
+    "        contains -- $name $__duplex_tokens[1..-2]; and return 0\n"
+    "    end\n"
+    "    string match -q -- \"$argv[2]=*\" $__duplex_tokens[-1]\n"
     "end\n"
     "\n"
+    "# VERB: does its first word come?\n"
     "function __duplex_first\n"
-    "    __duplex_is $argv[1]; or return 1\n"
-    "    set -l parsed (__duplex_parse)\n"
-    "    test $parsed[2] = 0\n"
+    "    __duplex_is $argv[1]; and test $__duplex_count = 0\n"
+    "end\n"
+    "\n"
+    "# SOURCE: is that what comes after the subcommand?\n"
+    "function __duplex_from\n"
+    "    __duplex_parse\n"
+    "    test \"$__duplex_source\" = $argv[1]\n"
     "end\n"
     "\n"
     "function __duplex_protocols\n"
@@ -91,28 +139,19 @@ static const char script[] =
     "# KIND: what duplex --names prints.\n"
     "function __duplex_names\n"
     "    set -l program (commandline -opc)[1]\n"
-    "    set -l parsed (__duplex_parse)\n"
+    "    __duplex_parse\n"
     "    set -l about\n"
-    "    test $argv[1] = servers; and set about (string replace -r '^~' $HOME -- $parsed[5])\n"
-    "    test $argv[1] = peers -a -n \"$parsed[6]\"; and set about $parsed[6]\n"
+    "    test $argv[1] = servers; and set about (string replace -r '^~' $HOME -- "
+    "$__duplex_config)\n"
+    "    test $argv[1] = peers -a -n \"$__duplex_run\"; and set about $__duplex_run\n"
     "    $program --names $argv[1] $about 2>/dev/null </dev/null\n"
-    "end\n"
-    "\n"
-    "# SUBCOMMAND...: the next word of those that begin with the words on the line.\n"
-    "function __duplex_subcommand\n"
-    "    set -l parsed (__duplex_parse)\n"
-    "    set -l trail $parsed[4]\n"
-    "    for one in $argv\n"
-    "        set -l rest (string sub -s (math (string length -- \"$trail\") + 1) -- $one)\n"
-    "        test \"$trail$rest\" = \"$one\" -a -n \"$rest\"; and string split -f 1 ' ' -- $rest\n"
-    "    end | sort -u\n"
-    "    test \"$trail\" = 'tools call '; and __duplex_names tools\n"
     "end\n"
     "\n"
     "function __duplex_methods\n"
     "    set -l program (commandline -opc)[1]\n"
-    "    set -l parsed (__duplex_parse)\n"
-    "    test -n \"$parsed[3]\"; and $program list --names $parsed[3] 2>/dev/null </dev/null\n"
+    "    __duplex_parse\n"
+    "    test -n \"$__duplex_protocol\"\n"
+    "    and $program list --names $__duplex_protocol 2>/dev/null </dev/null\n"
     "end\n"
     "\n"
     "# @FILE, for params.\n"
@@ -125,7 +164,12 @@ static const char script[] =
     "end\n"
     "\n"
     "complete -c duplex -f\n"
-    "complete -c duplex -n __duplex_behind -a '(__duplex_command)'\n";
+    "complete -c duplex -n __duplex_behind -a '(__duplex_command)'\n"
+    "complete -c duplex -n '__duplex_first help' -a '$__duplex_verbs'\n"
+    "complete -c duplex -n '__duplex_parse; set -q __duplex_next[1]' -a '$__duplex_next'\n"
+    "complete -c duplex -n '__duplex_from files' -F\n"
+    "complete -c duplex -n '__duplex_from folders' -a '(__fish_complete_directories)'\n"
+    "complete -c duplex -n '__duplex_from tools' -a '(__duplex_names tools)'\n";
 
 /* In single quotes, in which fish knows \' and \\. */
 static void put_quoted(FILE *out, const char *text) {
@@ -151,7 +195,12 @@ static void put_value(FILE *out, const cli_option *option) {
 }
 
 static void put_option(FILE *out, const cli_verb *verb, const cli_option *option) {
-    fprintf(out, "complete -c duplex -n '__duplex_is \"%s\"'", verb->name);
+    fprintf(out, "complete -c duplex -n '__duplex_is \"%s\"", verb->name);
+    if (verb->subcommands)
+        fprintf(out, " --%s", option->name);
+    if (verb->subcommands && option->letter)
+        fprintf(out, " -%c", option->letter);
+    fputs("'", out);
     if (option->letter)
         fprintf(out, " -s %c", option->letter);
     fprintf(out, " -l %s", option->name);
@@ -171,25 +220,16 @@ static void put_words(FILE *out, const cli_verb *verb) {
         [CLI_A_VERB] = "$__duplex_verbs",
         [CLI_A_GUIDE] = "(__duplex_names guides)",
         [CLI_A_PEER] = "(__duplex_names peers)",
+        [CLI_A_SERVER] = "(__duplex_names servers)",
     };
-    if (verb->subcommands) {
-        fprintf(out, "complete -c duplex -n '__duplex_is \"%s\"' -a '(__duplex_subcommand ",
-                verb->name);
-        cli_put_subcommands(out, verb, "\"", " ");
-        fputs(")'\n", out);
-    }
-    if (verb->word == CLI_A_FILE) {
-        fprintf(out, "complete -c duplex -n '__duplex_is \"%s\"%s%s%s' -F\n", verb->name,
-                verb->subcommands ? "; and not __duplex_first \"" : "",
-                verb->subcommands ? verb->name : "", verb->subcommands ? "\"" : "");
+    bool repeats = strcmp(cli_word_name(verb), cli_more_name(verb)) == 0;
+    if (verb->word == CLI_A_FILE && !verb->subcommands) {
+        fprintf(out, "complete -c duplex -n '__duplex_is \"%s\"' -F\n", verb->name);
         return;
     }
     if (offers[verb->word])
-        fprintf(out, "complete -c duplex -n '__duplex_first \"%s\"' -a '%s'\n", verb->name,
-                offers[verb->word]);
-    if (verb->word == CLI_A_PEER)
-        fprintf(out, "complete -c duplex -n '__duplex_is \"%s\"' -a '%s'\n", verb->name,
-                offers[CLI_A_PEER]);
+        fprintf(out, "complete -c duplex -n '__duplex_%s \"%s\"' -a '%s'\n",
+                repeats ? "is" : "first", verb->name, offers[verb->word]);
     if (strcmp(cli_more_name(verb), "methods") == 0)
         fprintf(out,
                 "complete -c duplex -n '__duplex_is \"%s\"; and not __duplex_first \"%s\"' -a"
@@ -243,6 +283,15 @@ void cli_complete_fish(FILE *out) {
         if ((*verb)->word == CLI_A_PROTOCOL)
             fprintf(out, " %s", (*verb)->name);
     putc('\n', out);
+    fputs("set -g __duplex_with_lines\n", out);
+    for (const cli_verb *const *verb = cli_verbs; *verb; verb++)
+        if ((*verb)->subcommands) {
+            const char *name = (*verb)->name;
+            fprintf(out, "set -a __duplex_with_lines __duplex_lines_%s\nset -g __duplex_lines_%s",
+                    name, name);
+            cli_put_subcommands(out, *verb);
+            putc('\n', out);
+        }
     put_names(out, "__duplex_taking", cli_takes_value, true);
     put_names(out, "__duplex_naming", is_protocol, false);
     put_names(out, "__duplex_nexts", is_next, false);

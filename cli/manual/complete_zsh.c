@@ -8,7 +8,7 @@ static const char script[] =
     "# LITERALS SOURCE...: what an option or a word may be.\n"
     "_duplex_some() {\n"
     "  local -a offers duplex_names duplex_methods duplex_listed\n"
-    "  local source protocol\n"
+    "  local source protocol about\n"
     "  [[ -n $1 ]] && offers+=(\"words:word:($1)\")\n"
     "  shift\n"
     "  for source; do\n"
@@ -20,8 +20,9 @@ static const char script[] =
     "        duplex_names=(${(f)\"$($duplex_program list --names 2>/dev/null </dev/null)\"})\n"
     "        (( $#duplex_names )) && offers+=('protocols:protocol:compadd -a duplex_names') ;;\n"
     "      peers | servers | tools | guides)\n"
-    "        duplex_listed=(${(f)\"$($duplex_program --names $source $(_duplex_about $source) "
-    "2>/dev/null </dev/null)\"})\n"
+    "        about=$(_duplex_about $source)\n"
+    "        duplex_listed=(${(f)\"$($duplex_program --names $source ${about:+$about} 2>/dev/null "
+    "</dev/null)\"})\n"
     "        (( $#duplex_listed )) && offers+=(\"$source:${source%s}:compadd -a duplex_listed\") "
     ";;\n"
     "      methods)\n"
@@ -44,12 +45,33 @@ static const char script[] =
     "      servers:(--config|-c) | peers:--name) found=$words[i+1] ;;\n"
     "    esac\n"
     "  done\n"
-    "  print -r -- ${found/#\\~/$HOME}\n"
+    "  print -r -- ${${(Q)found}/#\\~/$HOME}\n"
     "}\n"
     "\n"
-    "# KIND SUBCOMMAND...: the next word of those that begin with the words on the line.\n"
-    "_duplex_subcommand() {\n"
-    "  local i one trail more=$1\n"
+    "# TRAIL LINE...: sets duplex_next to the words that may follow those on the line. If these "
+    "name a\n"
+    "# subcommand, sets duplex_options to what belongs to it and duplex_first to what its first "
+    "argument is.\n"
+    "_duplex_find() {\n"
+    "  local line name trail=$1\n"
+    "  shift\n"
+    "  for line; do\n"
+    "    name=${line%%:*} line=${line#*:}\n"
+    "    if [[ $name == \"$trail\"* ]]; then\n"
+    "      duplex_next+=(${${name#$trail}%% *})\n"
+    "    elif (( ! $#duplex_options )) && [[ $trail == \"$name \"* ]]; then\n"
+    "      duplex_options=(${=line#*:})\n"
+    "      [[ $trail == \"$name \" ]] && duplex_first=${line%%:*}\n"
+    "    fi\n"
+    "  done\n"
+    "}\n"
+    "\n"
+    "# SPECIFICATION...: those of _arguments, for a command with subcommands. Options that do not "
+    "belong to\n"
+    "# the subcommand are left out, unless they are on the line.\n"
+    "_duplex_arguments() {\n"
+    "  local i trail name duplex_first\n"
+    "  local -a specs duplex_options before=($words[2,CURRENT-1] ${(M)words[CURRENT]:#*=*})\n"
     "  local -aU duplex_next\n"
     "  for (( i = 2; i < CURRENT; i++ )); do\n"
     "    if [[ $words[i] == -* ]]; then\n"
@@ -58,19 +80,39 @@ static const char script[] =
     "      trail+=\"$words[i] \"\n"
     "    fi\n"
     "  done\n"
-    "  shift\n"
-    "  for one; do\n"
-    "    [[ $one == \"$trail\"* ]] && duplex_next+=(${${one#$trail}%% *})\n"
+    "  _duplex_find \"$trail\" $duplex_lines\n"
+    "  for i; do\n"
+    "    name=${${${i#\\*}#\\(*\\)}%%[^-a-zA-Z0-9]*}\n"
+    "    if (( ! $#duplex_options || $duplex_options[(Ie)$name] || $before[(I)$name(|=*)] )); "
+    "then\n"
+    "      specs+=($i)\n"
+    "    fi\n"
     "  done\n"
-    "  if [[ $trail == 'tools call ' ]]; then\n"
-    "    _duplex_some '' tools\n"
-    "  elif (( $#duplex_next )); then\n"
+    "  _arguments -s -S $specs '*:word:_duplex_subcommand'\n"
+    "}\n"
+    "\n"
+    "_duplex_subcommand() {\n"
+    "  if (( $#duplex_next )); then\n"
     "    _wanted subcommands expl subcommand compadd -a duplex_next\n"
-    "  elif [[ $more == files ]]; then\n"
-    "    _files\n"
+    "  elif [[ ${duplex_first:-any} != any ]]; then\n"
+    "    _duplex_some '' $duplex_first\n"
     "  else\n"
     "    _duplex_more\n"
     "  fi\n"
+    "}\n"
+    "\n"
+    "# duplex help COMMAND SUBCOMMAND\n"
+    "_duplex_help() {\n"
+    "  local duplex_first\n"
+    "  local -a duplex_lines duplex_options\n"
+    "  local -aU duplex_next\n"
+    "  if (( CURRENT == 3 )); then\n"
+    "    _duplex_verbs\n"
+    "    return\n"
+    "  fi\n"
+    "  _duplex_lines_of $words[3]\n"
+    "  _duplex_find \"${(j: :)words[4,CURRENT-1]}${words[4,CURRENT-1]:+ }\" $duplex_lines\n"
+    "  _wanted subcommands expl subcommand compadd -a duplex_next\n"
     "}\n"
     "\n"
     "# The protocol that the line names, or the first word behind a verb that lists one.\n"
@@ -101,7 +143,7 @@ static const char script[] =
     "\n"
     "_duplex() {\n"
     "  local duplex_program=${(Q)words[1]} duplex_lists at=${words[(i)--]}\n"
-    "  local -a duplex_naming duplex_nexts duplex_taking\n"
+    "  local -a duplex_naming duplex_nexts duplex_taking duplex_lines\n"
     "  if (( CURRENT > 2 && at > 2 && at < CURRENT )); then\n"
     "    words=(\"${(@)words[at+1,-1]}\")\n"
     "    (( CURRENT -= at ))\n"
@@ -110,6 +152,10 @@ static const char script[] =
     "  fi\n"
     "  if (( CURRENT == 2 )) || [[ $words[2] == -* ]]; then\n"
     "    _duplex_of_command\n"
+    "    return\n"
+    "  fi\n"
+    "  if [[ $words[2] == help ]]; then\n"
+    "    _duplex_help\n"
     "    return\n"
     "  fi\n"
     "  shift words\n"
@@ -199,15 +245,10 @@ static void put_taking(FILE *out, const cli_verb *verb) {
 
 static void put_words(FILE *out, const cli_verb *verb) {
     const char *name = cli_word_name(verb);
-    if (verb->subcommands) {
-        fprintf(out, " \\\n    '*:word: _duplex_subcommand %s ", cli_more_name(verb));
-        cli_put_subcommands(out, verb, "\"", " ");
-        fputs("'", out);
+    if (verb->subcommands)
         return;
-    }
-    if (verb->word == CLI_A_FILE || verb->word == CLI_A_PEER) {
-        fprintf(out, " \\\n    '*:%s'",
-                verb->word == CLI_A_FILE ? "file:_files" : "peer: _duplex_some \"\" peers");
+    if (strcmp(name, cli_more_name(verb)) == 0 && verb->word != CLI_ANY) {
+        fprintf(out, " \\\n    '*:word: _duplex_some \"\" %s'", name);
         return;
     }
     fprintf(out, " \\\n    '1:word: _duplex_some \"\" %s'", name);
@@ -222,9 +263,12 @@ static void put_verb(FILE *out, const cli_verb *verb) {
     fprintf(out, "_duplex_of_%s() {\n", verb == &cli_command ? "command" : verb->name);
     put_names(out, verb, "duplex_naming", CLI_PROTOCOL);
     put_names(out, verb, "duplex_nexts", CLI_NEXT);
-    if (verb->subcommands)
+    if (verb->subcommands) {
         put_taking(out, verb);
-    fprintf(out, "  duplex_lists=%d\n  _arguments -s -S", verb->word == CLI_A_PROTOCOL);
+        fprintf(out, "  _duplex_lines_of %s\n", verb->name);
+    }
+    fprintf(out, "  duplex_lists=%d\n  %s", verb->word == CLI_A_PROTOCOL,
+            verb->subcommands ? "_duplex_arguments" : "_arguments -s -S");
     for (size_t i = 0; (option = cli_option_at(verb, i)); i++) {
         put_option(out, option, false);
         if (option->letter)
@@ -243,7 +287,17 @@ void cli_complete_zsh(FILE *out) {
         put_described(out, (*verb)->summary);
         fputs("'\n", out);
     }
-    fputs("  )\n  _describe -t commands command verbs\n}\n\n", out);
+    fputs("  )\n  _describe -t commands command verbs\n}\n\n"
+          "# COMMAND: sets duplex_lines to its subcommands.\n"
+          "_duplex_lines_of() {\n  case $1 in\n",
+          out);
+    for (const cli_verb *const *verb = cli_verbs; *verb; verb++)
+        if ((*verb)->subcommands) {
+            fprintf(out, "    %s) duplex_lines=(", (*verb)->name);
+            cli_put_subcommands(out, *verb);
+            fputs(" ) ;;\n", out);
+        }
+    fputs("  esac\n}\n\n", out);
     put_verb(out, &cli_command);
     for (const cli_verb *const *verb = cli_verbs; *verb; verb++)
         put_verb(out, *verb);

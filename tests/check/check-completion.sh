@@ -10,7 +10,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 mkdir home bin folder
+mkdir -m 700 runtime
+export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/runtime
 touch other.json 'some file.json' "it's.json" a=b.json folder/inside.json
+echo '{"servers": {"spaced": {"command": "touch hacked"}}}' >'my servers.json'
 
 # What "duplex list --names" says is another's business: here it says this.
 cat >bin/duplex <<END
@@ -29,7 +32,8 @@ failed=0
 
 # A shell that knows nothing of the one who runs it.
 clean() {
-    env -i PATH="$work/bin:$PATH" HOME="$work/home" TERM=vt100 LC_ALL=C.UTF-8 timeout 30 "$@"
+    env -i PATH="$work/bin:$PATH" HOME="$work/home" TERM=vt100 LC_ALL=C.UTF-8 XDG_CACHE_HOME="$work/cache" \
+        XDG_RUNTIME_DIR="$work/runtime" timeout 60 "$@"
 }
 
 # same WHAT EXPECTED FOUND
@@ -44,10 +48,50 @@ verbs() {
     "$duplex" --help | sed -n '/^Commands:/,/^$/ s/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
-# The options of a verb, long and short, sorted.
+# The options of a command or subcommand, long and short, as its help lists them.
 options() {
-    "$duplex" "$@" --help-all | sed '/^For packagers:/,$d' | sed -nE 's/^  (-.), (--[a-z0-9-]+).*/\1\n\2/p; s/^  (--[a-z0-9-]+).*/\1/p' | sort
+    "$duplex" "$@" | sed '/^For packagers:/,$d' | sed -nE 's/^  (-.), (--[a-z0-9-]+).*/\1\n\2/p; s/^  (--[a-z0-9-]+).*/\1/p'
 }
+
+# Each shell is asked for a whole file of lines at once: a line, ">" and what is offered for its last
+# word. It writes what it offers, and "=" after each line.
+cat >compare.py <<'END'
+import sys
+shell, lines, offers = sys.argv[1:]
+wanted = [line.split(">") for line in open(lines).read().splitlines()]
+found = open(offers).read().split("=\n")[:-1]
+failed = len(wanted) != len(found) and f"{shell}: {len(wanted)} lines, {len(found)} offers"
+for (line, want), block in zip(wanted, found):
+    have = " ".join(sorted(set(filter(None, block.split("\n")))))
+    if have != " ".join(sorted(want.split())):
+        failed = f"{shell}: {line}\n< {want}\n> {have}"
+        print(failed)
+sys.exit(bool(failed) and (failed if "lines" in failed else 1))
+END
+cat >offer.bash <<END
+. $BUILD/share/bash-completion/completions/duplex
+offer() {
+    COMP_WORDS=("\$@") COMP_CWORD=\$((\$# - 1)) COMP_POINT=\${#COMP_LINE}
+    _duplex
+    printf '%s\n' "\${COMPREPLY[@]}"
+}
+while [[ ! \$1 ]] && IFS= read -r COMP_LINE; do
+    read -ra words <<<"\$COMP_LINE"
+    [[ \$COMP_LINE != *' ' ]] || words+=('')
+    offer "\${words[@]}"
+    echo =
+done
+[[ \$WITH ]] && eval "\$WITH"'() { COMPREPLY=("offset \$1"); }'
+COMP_LINE=\${LINE-\$*}
+[[ ! \$1 ]] || offer "\$@"
+END
+cat >offer.fish <<END
+source $BUILD/share/fish/vendor_completions.d/duplex.fish
+while read -l line
+    complete -C \$line | string replace -r '\t.*' ''
+    echo =
+end
+END
 
 # --- One line each: what is typed, and what it is after TAB. A bar stands for the cursor. -------
 cat >table <<'END'
@@ -87,21 +131,24 @@ duplex schema 'some f| => duplex schema 'some file.json' |
 duplex schema it\'| => duplex schema it\'s.json |
 duplex call --record=a=| => duplex call --record=a=b.json |
 duplex schema --with oth| => duplex schema --with other.json |
+duplex mcp serve files fol| => duplex mcp serve files folder/|
+duplex mcp serve files oth| => duplex mcp serve files oth|
+duplex mcp tools --stderr=qu| => duplex mcp tools --stderr=quiet |
+duplex run -c my\ servers.json sp| => duplex run -c my\ servers.json spaced |
+duplex run --config 'my servers.json' sp| => duplex run --config 'my servers.json' spaced |
 duplex --completion zs| => duplex --completion zsh |
 duplex --completion=fi| => duplex --completion=fish |
 duplex --man notif| => duplex --man notify |
 duplex nothing oth| => duplex nothing other.json |
 END
-sed 's/| => .*//' table >typed
-sed 's/.*| => //; s/|$//' table >wanted
 # Commands of one name only: bash offers what the PATH has, once for each folder.
 cat >setup.bash <<END
 PATH=$work/bin:/nowhere
 . $BUILD/share/bash-completion/completions/duplex
-answer() { printf '%s\n' "\$READLINE_LINE" >>answers; READLINE_LINE=; READLINE_POINT=0; }
+answer() { printf '%s\n' "\$READLINE_LINE" >>bash.answers; READLINE_LINE=; READLINE_POINT=0; }
 bind -x '"\C-xp": answer'
 bind 'set bell-style none'
-echo ready >>answers
+echo ready >>bash.answers
 END
 # What the functions of zsh offer goes through compadd, so it is written down there.
 cat >setup.zsh <<END
@@ -118,56 +165,67 @@ compadd() {
     fi
     builtin compadd "\$@"
 }
-answer() { print -r -- "\$BUFFER" >>answers; print -r -- = >>offers; BUFFER=; }
+answer() { print -r -- "\$BUFFER" >>zsh.answers; print -r -- = >>offers; BUFFER=; }
 zle -N answer
 bindkey '^Xp' answer
-print ready >>answers
+print ready >>zsh.answers
 END
-for shell in bash zsh; do
-    clean python3 "$here/terminal.py" $shell ./setup.$shell answers <typed >found || { echo "$shell failed"; failed=1; }
-    # bash does not press a space behind the quotation mark.
-    same "$shell, after TAB:" "$(sed "s/'\$/' /; s/' \$/'/" wanted)" "$(sed "s/' \$/'/" found)"
-done
 
-# --- All that is offered. ----------------------------------------------------------------------
-# zsh: one line each; the offers between two "=" belong to it.
-{
-    echo 'duplex '
-    for verb in $(verbs); do echo "duplex $verb -"; done
-    echo 'duplex -'
-} >typed
-rm -f offers
-clean python3 "$here/terminal.py" zsh ./setup.zsh answers <typed >/dev/null || { echo "zsh failed"; failed=1; }
-zsh_offers() {
-    awk -v want="$1" 'BEGIN { at = 1 } $0 == "=" { at++; next } at == want && NF' offers | sort -u
+# --- All that is offered, in all three shells at once. -----------------------------------------
+# offered LINES [TABLE]: the offers of LINES; in bash and zsh, also what the lines of TABLE become.
+offered() {
+    local table=${2-/dev/null} jobs=() job
+    sed 's/>.*//' "$1" >typed.lines
+    sed 's/| => .*//' "$table" | cat typed.lines - >typed
+    rm -f offers
+    clean bash --norc --noprofile offer.bash '' <typed.lines >bash.offers &
+    jobs+=($!)
+    clean fish --no-config offer.fish <typed.lines >fish.offers &
+    jobs+=($!)
+    clean python3 "$here/terminal.py" zsh ./setup.zsh zsh.answers <typed >zsh.found &
+    jobs+=($!)
+    if [[ -s $table ]]; then
+        sed 's/| => .*//' "$table" | clean python3 "$here/terminal.py" bash ./setup.bash bash.answers >bash.found &
+        jobs+=($!)
+    fi
+    for job in "${jobs[@]}"; do wait "$job" || { echo "a shell failed"; failed=1; }; done
+    # Offers in zsh: the lines of the table come last.
+    awk -v count="$(wc -l <"$1")" '{ print } $0 == "=" && ++n == count { exit }' offers >zsh.offers
+    for shell in bash zsh fish; do
+        python3 compare.py $shell "$1" $shell.offers || failed=1
+    done
+    if [[ -s $table ]]; then
+        tail -n "+$(($(wc -l <"$1") + 1))" zsh.found >found && mv found zsh.found
+        sed 's/.*| => //; s/|$//' "$table" >wanted
+        for shell in bash zsh; do
+            # bash does not press a space behind the quotation mark.
+            same "$shell, after TAB:" "$(sed "s/'\$/' /; s/' \$/'/" wanted)" "$(sed "s/' \$/'/" $shell.found)"
+        done
+    fi
 }
-same "zsh: verbs" "$(verbs | sort)" "$(zsh_offers 1)"
-number=1
-for verb in $(verbs); do
-    number=$((number + 1))
-    same "zsh: duplex $verb -" "$(options "$verb")" "$(zsh_offers $number)"
-done
-same "zsh: duplex -" "$(options)" "$(zsh_offers $((number + 1)))"
+{
+    echo "duplex >$(verbs | paste -sd ' ')"
+    echo "duplex help >$(verbs | paste -sd ' ')"
+    echo "duplex ->$(options --help-all | paste -sd ' ')"
+    for verb in $(verbs); do echo "duplex $verb ->$(options "$verb" --help-all | paste -sd ' ')"; done
+    cat <<'END'
+duplex call --framing >auto header line
+duplex help ca>call
+duplex help call >
+duplex help -->
+duplex help finecode ru>run runners
+duplex help mcp tools >call list
+duplex help mcp tools call >
+END
+} >first
+offered first table
 
 # bash, without a terminal: WORD...; what is offered for the last of them.
-cat >offer.bash <<END
-. $BUILD/share/bash-completion/completions/duplex
-[[ \$WITH ]] && eval "\$WITH"'() { COMPREPLY=("offset \$1"); }'
-COMP_WORDS=("\$@") COMP_CWORD=\$((\$# - 1)) COMP_LINE=\${LINE-\$*} COMP_POINT=\${#COMP_LINE}
-_duplex
-printf '%s\n' "\${COMPREPLY[@]}"
-END
 bash_offers() {
     clean bash --norc --noprofile offer.bash "$@" | sort
 }
-same "bash: verbs" "$(verbs | sort)" "$(bash_offers duplex '')"
-same "bash: duplex -" "$(options)" "$(bash_offers duplex -)"
-for verb in $(verbs); do
-    same "bash: duplex $verb -" "$(options "$verb")" "$(bash_offers duplex "$verb" -)"
-done
-same "bash: choices" $'auto\nheader\nline' "$(bash_offers duplex call --framing '')"
 same "bash: protocols" $'auto\nfolder/\njsonrpc\nmcp\nmcp@2025-06-18\nmcp@2026-07-28\nother.json' \
-    "$(bash_offers duplex call -p '' | grep -v -e some -e '^bin/' -e home -e '\.bash' -e '\.zsh' -e '^[a-z]*ed$' -e table -e answers -e offers -e found -e a= -e it)"
+    "$(bash_offers duplex call -p '' | grep -v -e some -e '^bin/' -e home -e '^my' -e runtime -e '\.bash' -e '\.zsh' -e '^[a-z]*ed$' -e table -e answers -e offer -e found -e a= -e it -e typed -e compare -e first)"
 # Pieces as bash cuts them, and bash-completion at hand for what follows "--": it counts those.
 same "bash: = cut" $'auto\nheader\nline' "$(clean env LINE='duplex call --framing=' bash --norc offer.bash duplex call --framing = | sort)"
 for name in _command_offset _comp_command_offset; do
@@ -182,14 +240,7 @@ fish_offers() {
 names() {
     cut -f1 | sort
 }
-same "fish: verbs" "$(verbs | sort)" "$(fish_offers 'duplex ' | names)"
-same "fish: duplex -" "$(options)" "$(fish_offers 'duplex -' | names)"
-for verb in $(verbs); do
-    same "fish: duplex $verb -" "$(options "$verb")" "$(fish_offers "duplex $verb -" | names)"
-done
-while IFS='>' read -r line wanted; do
-    same "fish: $line" "$wanted" "$(fish_offers "$line" | names | paste -sd ' ')"
-done <<'END'
+cat >lines <<'END'
 duplex call --no-h>--no-handshake
 duplex call --framing >auto header line
 duplex call --framing=he>--framing=header
@@ -212,7 +263,15 @@ duplex call ping -- cat --framing oth>other.json
 duplex schema oth>other.json
 duplex --completion f>fish
 duplex --man notif>notify
+duplex mcp serve files fol>folder/
+duplex mcp serve files oth>
+duplex run -c my\ servers.json >spaced
+duplex run --config 'my servers.json' sp>spaced
+duplex mcp tools --stderr qu>quiet
+duplex mcp tools --stderr=qu>--stderr=quiet
 END
+sed 's/>.*//' lines | clean fish --no-config offer.fish >fish.offers
+python3 compare.py fish lines fish.offers || failed=1
 # Descriptions are those of the table.
 same "fish: description" "$("$duplex" --help | sed -n 's/^  call *//p')" "$(fish_offers 'duplex cal' | cut -f2)"
 grep -qF -- "--no-handshake[skip the handshake]" "$BUILD/share/zsh/site-functions/_duplex" || { echo "zsh has no descriptions"; failed=1; }
@@ -236,8 +295,6 @@ END2
 cat >run.json <<END2
 {"mcpServers": {"alpha": {"command": "$BUILD/examples/mcp-adder"}, "beta": {"command": "$BUILD/examples/mcp-adder"}}}
 END2
-export XDG_CACHE_HOME=$work/cache XDG_RUNTIME_DIR=$work/runtime
-mkdir -m 700 runtime
 "$BUILD/duplex" run --config run.json >run.log 2>&1 &
 run=$!
 trap 'kill $run 2>/dev/null || true; wait $run || true; rm -rf "$work"' EXIT
@@ -289,44 +346,75 @@ duplex call --in >alpha beta
 duplex logs b>beta
 duplex restart alpha be>beta
 duplex down al>alpha
+duplex run --config servers.json >adder files
+duplex run --config servers.json adder fi>files
+duplex run --name x --config=servers.json ad>adder
+duplex run -c servers.json fi>files
+duplex run -c ~/home.json >at-home
+duplex run >
+duplex run --config absent.json >
 duplex mcp tools --config servers.json --server >adder files
 duplex mcp tools --config=servers.json --server fi>files
+duplex mcp tools -c servers.json --server ad>adder
 duplex mcp tools --config absent.json --server >
+duplex mcp tools call add --config servers.json --server >adder files
 duplex mock --fault result-f>result-fit
 duplex docs tra>trace
 duplex hermes host oth>other.json
+duplex mcp tools list >
+duplex mcp tools list ->--color --config --connect --cwd --env --help --help-all --in --json --record --server --timeout -c -e -h -o -t
+duplex mcp tools call add --progr>--progress
+duplex mcp tools call add --hid>
+duplex mcp tools call --config servers.json --pro>--progress
+duplex mcp tools list --pro>
+duplex mcp resources --pro>
+duplex mcp resources read --m>
+duplex mcp serve --m>--max-size
+duplex mcp serve command --m>
+duplex mcp serve files --m>--max-size
+duplex mcp serve files --con>
+duplex mcp serve command oth>other.json
+duplex mcp complete >prompt template
+duplex mcp complete prompt >
+duplex mcp --json tools --hid>
+duplex mcp tools --mode mo>modern
+duplex mcp tools -s --stderr qu>quiet
+duplex finecode run --port>
+duplex finecode serve --port>--port --port-file
+duplex finecode er >handlers start version
+duplex finecode er ->--color --help --help-all --json -h
+duplex autohand chat --yo>
+duplex autohand agent --yo>--yolo
+duplex autohand agent --y>--yolo
+duplex autohand chat --y>--yes
+duplex reginald plugins --dr>
+duplex reginald attend --dr>--dry-run
+duplex reginald plugins oth>
+duplex mcp tools call we>weather web.search
+duplex mcp --stderr quiet tools ca>call
 END2
+echo '{"peers": {"at-home": {"command": "touch hacked"}}}' >home/home.json
 first_words() { cut -d' ' -f1 | sort -u | paste -sd ' '; }
 for command in mcp hermes reginald finecode autohand; do
     names=$(subcommands $command)
-    [[ $names ]] || continue
+    [[ $names ]] || { echo "duplex $command: no subcommands"; failed=1; }
     echo "duplex $command >$(first_words <<<"$names")" >>lines
-    while read -r one; do
-        more=$(sed -n "s/^$one \([a-z].*\)/\1/p" <<<"$names" | sort -u | paste -sd ' ')
-        if [[ $more ]]; then echo "duplex $command $one >$more" >>lines; fi
-    done < <(cut -d' ' -f1 <<<"$names" | sort -u)
+    # After a subcommand only the options that its help lists are offered.
+    while read -ra one; do
+        [[ ${one[*]} != er ]] || continue # its options are not in the table of finecode
+        echo "duplex $command ${one[*]} ->$(options $command "${one[@]}" --help | paste -sd ' ') --help-all" >>lines
+    done <<<"$names"
 done
-if subcommands mcp | grep -qx 'tools call'; then
-    echo 'duplex mcp tools call we>weather web.search' >>lines
-    echo 'duplex mcp --stderr quiet tools ca>call' >>lines
-fi
-real() {
-    env -i PATH="$work/bin:$PATH" HOME="$work/home" TERM=vt100 LC_ALL=C.UTF-8 XDG_CACHE_HOME="$XDG_CACHE_HOME" \
-        XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR" timeout 60 "$@"
-}
-sed 's/>.*//' lines >typed
-rm -f offers
-real python3 "$here/terminal.py" zsh ./setup.zsh answers <typed >/dev/null || { echo "zsh failed"; failed=1; }
-number=0
-while IFS='>' read -r line wanted; do
-    number=$((number + 1))
-    read -ra words <<<"$line"
-    [[ $line != *' ' ]] || words+=('')
-    same "bash: $line" "$wanted" "$(real bash --norc --noprofile offer.bash "${words[@]}" | sort | paste -sd ' ')"
-    # shellcheck disable=SC2016 # fish expands these
-    same "fish: $line" "$wanted" "$(real fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$BUILD/share/fish/vendor_completions.d/duplex.fish" "$line" | names | paste -sd ' ')"
-    same "zsh: $line" "$wanted" "$(zsh_offers $number | paste -sd ' ')"
-done <lines
+# Words that may follow a subcommand: the others that begin with it, and those of its usage.
+cat >>lines <<'END2'
+duplex mcp tools >call list
+duplex mcp resources >list read
+duplex mcp templates >list
+duplex mcp prompts >get list
+duplex mcp serve >command files
+duplex mcp info >
+END2
+offered lines
 [[ ! -e hacked ]] || { echo "the name of a tool was run"; failed=1; }
 kill $run
 wait $run || true

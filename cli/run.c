@@ -48,10 +48,27 @@ static void turn(struct run *run, uint64_t until) {
     desk_tend(&run->desk);
 }
 
+/* Every peer has ended by itself: as nothing is left to wait for, so does the run. */
+static int report_end(const struct run *run, size_t failed) {
+    size_t count = run->crew.count;
+    if (!failed) {
+        cli_note("every peer has exited");
+        return run->config.flawed ? CLI_USAGE : CLI_OK;
+    }
+    return cli_fail_hint(CLI_NO_START, "fix the cause and start duplex run again",
+                         failed == count ? "every peer has failed"
+                                         : "no peer is left: %zu of %zu failed, the others exited",
+                         failed, count);
+}
+
 /* Until all peers are gone; a second signal has no patience. */
 static int attend(struct run *run) {
-    while (!run->desk.down && !cli_interrupts())
+    size_t failed;
+    while (!run->desk.down && !cli_interrupts()) {
         turn(run, DX_NEVER);
+        if (crew_has_ended(&run->crew, &failed))
+            return report_end(run, failed);
+    }
     int before = cli_interrupts();
     crew_leave(&run->crew);
     do
@@ -171,10 +188,12 @@ const cli_verb cli_run = {
         " \"servers\"; duplex-config(5) describes them. It is read once. duplex run never reads a"
         " file that was not named, shows every command that it starts, and never uses a shell. It"
         " reports and skips invalid entries; the exit code is then 2.\n\n"
-        "A peer that dies is restarted after a pause, which doubles each time. A peer that can "
-        "never"
-        " start, because its program or folder does not exist or cannot be executed, fails at once;"
-        " duplex restart tries again.\n\n"
+        "A peer that dies is restarted after a pause, which doubles each time. A peer that can"
+        " never start fails at once: its program, interpreter or folder does not exist or cannot be"
+        " executed, or it exits with code 126 or 127 before it sent a message, as a shell does"
+        " then. duplex restart tries again.\n\n"
+        "The run ends when every peer has ended by itself: with exit code 3 if any of them failed,"
+        " otherwise with 0. Peers that duplex down NAME stopped keep it running.\n\n"
         "Each change of a peer's state is a line on stderr, or with --json an object on stdout."
         "\n\n"
         "With --in, several clients share a peer: each request gets an id of its own, and progress"

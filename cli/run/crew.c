@@ -538,6 +538,17 @@ void crew_leave(struct crew *crew) {
         crew_stop(&crew->peers[i]);
 }
 
+bool crew_has_ended(const struct crew *crew, size_t *ret_failed) {
+    *ret_failed = 0;
+    for (size_t i = 0; i < crew->count; i++) {
+        const struct crew_peer *peer = &crew->peers[i];
+        if (peer->halting || crew_is_coming(peer))
+            return false;
+        *ret_failed += peer->state == DX_STATE_FAILED;
+    }
+    return crew_is_gone(crew);
+}
+
 bool crew_is_gone(const struct crew *crew) {
     for (size_t i = 0; i < crew->count; i++) {
         const struct crew_peer *peer = &crew->peers[i];

@@ -66,6 +66,8 @@ bool crew_is_well(const struct crew_peer *peer);
 /* Stops all, for good. */
 void crew_leave(struct crew *crew);
 bool crew_is_gone(const struct crew *crew);
+/* All have exited by themselves, none was stopped by hand; *ret_failed of them failed. */
+bool crew_has_ended(const struct crew *crew, size_t *ret_failed);
 
 /* It can be talked to. */
 bool crew_is_ready(const struct crew_peer *peer);

@@ -79,7 +79,8 @@ DX_API dx_supervisor *dx_supervisor_free(dx_supervisor *supervisor);
 /* Starts it, from stopped, failed or backoff, with a clean record; while it is stopping, as soon as
  * it has; behind a stop of the same moment, it is a restart. That the program can't be started is a
  * death like any other, reported by on_state; but if the first attempt fails because the program or
- * its folder is missing or can't be executed, it has failed at once, whatever `tries` says. */
+ * its folder is missing or can't be executed, it has failed at once, whatever `tries` says. So it
+ * has if it exits with code 126 or 127 before it sent a message, as a shell and `env` do then. */
 DX_API void dx_supervisor_start(dx_supervisor *supervisor);
 /* Stops it by its ladder; on_state tells when it is stopped. */
 DX_API void dx_supervisor_stop(dx_supervisor *supervisor);

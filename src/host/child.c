@@ -41,6 +41,7 @@ struct dx_child {
     bool escaped;
     bool group_killed;
     bool status_known;
+    bool has_spoken;
     bool survived; /* SIGKILL: it has other rights than we, or the kernel holds it */
     siginfo_t status;
 };
@@ -152,6 +153,12 @@ static void read_errors(dx_child *child, int most) {
 
 /* The end. */
 
+/* What a shell or `env` exits with instead of running the program. */
+bool dx__child_never_ran(const dx_child *child) {
+    return child->status_known && child->status.si_code == CLD_EXITED && !child->has_spoken &&
+           (child->status.si_status == 126 || child->status.si_status == 127);
+}
+
 /* One line about how it ended, with what its standard error says about it. */
 static void describe(const dx_child *child, dx_error *error) {
     const siginfo_t *status = &child->status;
@@ -164,6 +171,9 @@ static void describe(const dx_child *child, dx_error *error) {
         dx__line_str(&line, child->survived ? "the program can't be killed"
                                             : "the program ended, reaped elsewhere");
     }
+    if (dx__child_never_ran(child))
+        dx__line_str(&line, status->si_status == 127 ? " (command not found)"
+                                                     : " (command cannot be executed)");
     dx_text said = {child->tail.data ? child->tail.data : "", child->tail.len};
     said = dx__crash_line(said);
     if (said.len)
@@ -215,8 +225,9 @@ static void be_gone(dx_child *child) {
         child->survived || !(child->output_ended || child->link_ended) || child->errors.fd >= 0;
     signal_group(child, SIGKILL);
     read_errors(child, 1 << 10);
-    describe(child, &why);
     dx_link *link = child->link;
+    child->has_spoken = link && dx__link_has_spoken(link);
+    describe(child, &why);
     if (link && !child->freed)
         dx__link_finish_now(link, &why);
     dx__watch_close(&child->errors);

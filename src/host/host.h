@@ -202,6 +202,8 @@ bool dx__ignores_sigpipe(void);
 /* child.c, for supervisor.c: SIGKILL to its group, at once; everything else comes as it always
  * does. */
 void dx__child_kill(dx_child *child);
+/* It is gone, and its exit code says that a shell or `env` could not run the program. */
+bool dx__child_never_ran(const dx_child *child);
 
 /* A signal to the group that a process leads, known by its pidfd: never another one that got its
  * number. False if the kernel can't do that (before Linux 6.9). */

@@ -215,6 +215,35 @@ static pid_t start_in_our_memory(struct plan *plan, int *ret_pidfd) {
     return pid;
 }
 
+/* "cannot start PATH: reason". If the file exists and is executable, the kernel's reason is about
+ * the interpreter of a script or the dynamic loader of a program, and the phrase says so. */
+static dx_status no_exec(const struct plan *plan, int number, dx_error *reterr) {
+    char head[256] = "";
+    dx_status status = dx__system_error(reterr, DX_FAULT_START, "start", plan->path, number);
+    int folder = plan->cwd ? open(plan->cwd, O_PATH | O_CLOEXEC) : AT_FDCWD;
+    bool there = faccessat(folder, plan->path, X_OK, 0) == 0;
+    int fd = there ? openat(folder, plan->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    ssize_t len = fd >= 0 ? read(fd, head, sizeof head - 1) : -1;
+    close_all((int[]){folder, fd}, 2);
+    bool script = len > 2 && memcmp(head, "#!", 2) == 0;
+    if (!reterr || len < 0 || !(number == ENOENT || (script && number == EACCES)))
+        return status;
+    char *name = head + 2 + strspn(head + 2, " \t");
+    size_t end = strcspn(name, " \t\r\n");
+    bool windows = script && name[end] == '\r';
+    name[end] = '\0';
+    dx__line line = dx__line_on(reterr->phrase, sizeof reterr->phrase);
+    dx__line_str(&line, "cannot start ");
+    dx__line_str(&line, plan->path);
+    dx__line_str(&line, script ? ": its interpreter \"" : ": its dynamic loader");
+    dx__line_str(&line, script ? name : "");
+    dx__line_str(&line, script ? "\"" : "");
+    dx__line_str(&line, windows            ? " is followed by a carriage return (CRLF line ends)"
+                        : number == ENOENT ? " does not exist"
+                                           : " cannot be executed");
+    return status;
+}
+
 static dx_status start(dx_loop *loop, struct plan *plan, struct dx__process *ret,
                        dx_error *reterr) {
     int pidfd = -1;
@@ -234,7 +263,7 @@ static dx_status start(dx_loop *loop, struct plan *plan, struct dx__process *ret
         struct stat stat_of;
         if (plan->failure == EACCES && stat(plan->path, &stat_of) == 0 && S_ISDIR(stat_of.st_mode))
             plan->failure = EISDIR; /* the kernel says "Permission denied" */
-        return dx__system_error(reterr, DX_FAULT_START, "start", plan->path, plan->failure);
+        return no_exec(plan, plan->failure, reterr);
     }
     ret->pid = pid;
     ret->pidfd = pidfd;

@@ -115,20 +115,23 @@ static bool worn_out(dx_supervisor *supervisor) {
 }
 
 /* Another attempt would fail in the same way: the program or its folder is missing, or the program
- * can't be executed. Only for the first attempt: a program that has run before may be missing for a
- * moment because it is being replaced. */
-static bool can_never_start(const dx_supervisor *supervisor, const dx_error *why) {
+ * can't be executed; a shell reports that with an exit code (`never_ran`). Only for the first
+ * attempt: a program that has run before may be missing for a moment because it is being replaced.
+ */
+static bool can_never_start(const dx_supervisor *supervisor, bool never_ran, const dx_error *why) {
     static const int numbers[] = {ENOENT,  ENOTDIR, EACCES,       EPERM, EISDIR,
                                   ENOEXEC, ELOOP,   ENAMETOOLONG, E2BIG};
-    if (supervisor->death || why->fault != DX_FAULT_START)
+    if (supervisor->death)
         return false;
+    if (why->fault != DX_FAULT_START)
+        return never_ran && why->fault == DX_FAULT_EXITED;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (why->system == numbers[i])
             return true;
     return false;
 }
 
-static void died(dx_supervisor *supervisor, bool well, const dx_error *why) {
+static void died(dx_supervisor *supervisor, bool well, bool never_ran, const dx_error *why) {
     const dx_supervisor_config *config = &supervisor->config;
     uint64_t now = supervisor->thing.loop->now;
     bool again =
@@ -137,7 +140,7 @@ static void died(dx_supervisor *supervisor, bool well, const dx_error *why) {
         enter(supervisor, well ? DX_STATE_STOPPED : DX_STATE_FAILED, why);
         return;
     }
-    if (can_never_start(supervisor, why) || worn_out(supervisor)) {
+    if (can_never_start(supervisor, never_ran, why) || worn_out(supervisor)) {
         enter(supervisor, DX_STATE_FAILED, why);
         return;
     }
@@ -155,13 +158,15 @@ static void died(dx_supervisor *supervisor, bool well, const dx_error *why) {
 static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     dx_supervisor *supervisor = user;
     dx_error why = supervisor->why.fault != DX_FAULT_NONE ? supervisor->why : gone->error;
+    bool never_ran = dx__child_never_ran(child);
     supervisor->child = NULL;
     dx_child_free(child);
     if (supervisor->state == DX_STATE_STOPPING) {
         if (enter(supervisor, DX_STATE_STOPPED, &why) && supervisor->again)
             dx_supervisor_start(supervisor);
     } else
-        died(supervisor, gone->known && !gone->code && !gone->signal && !why.fault, &why);
+        died(supervisor, gone->known && !gone->code && !gone->signal && !why.fault, never_ran,
+             &why);
 }
 
 /* What it sends can't be read any more: that is what it dies of, however it goes when it is asked
@@ -200,7 +205,7 @@ static void incarnate(dx_supervisor *supervisor) {
     if (status != DX_OK) {
         if (status != DX_ERR_SYSTEM)
             dx__error_set(&error, DX_FAULT_START, 0, 0, 0);
-        died(supervisor, false, &error);
+        died(supervisor, false, false, &error);
         return;
     }
     if (supervisor->config.on_start)

@@ -489,29 +489,53 @@ assert got == b"", got' "$socket" || complain "another user was let in"
 never_starts() {
     mkdir never never/folder
     printf '#!/bin/sh\nexec "%s" line\n' "$BUILD/examples/echo" >never/plain
+    printf '#!/no/such -x\n' >never/script
+    printf '#! /etc/passwd\n' >never/data
+    printf '#!/bin/sh\r\n' >never/windows
+    LC_ALL=C sed 's,/ld-linux,/ld-gnome,' "$BUILD/examples/echo" >never/loader
+    chmod +x never/{script,data,windows,loader}
     cat >never/config.json <<END
 {"duplex": 1, "peers": {
   "nothing": {"command": ["./nothing"]},
+  "echo": {"command": ["$BUILD/examples/echo", "line"]},
   "unknown": {"command": ["duplex-no-such-program"], "restart": "always"},
   "folder": {"command": ["./folder"], "tries": 0},
   "plain": {"command": ["./plain"]},
-  "cwd": {"command": ["true"], "cwd": "elsewhere"}
+  "cwd": {"command": ["true"], "cwd": "elsewhere"},
+  "script": {"command": ["./script"]},
+  "data": {"command": ["./data"]},
+  "windows": {"command": ["./windows"]},
+  "loader": {"command": ["./loader"]},
+  "shell": {"command": ["sh", "-c", "duplex-no-such-program 2>/dev/null"], "restart": "always"},
+  "env": {"command": ["env", "./data"], "cwd": "."}
 }}
 END
     begin never/config.json --name never
-    for name in nothing unknown folder plain cwd; do wait_for "^$name: failed" run.err; done
-    sort run.err >sorted
+    for name in nothing unknown folder plain cwd script data windows loader shell env; do wait_for "^$name: failed" run.err; done
+    grep -Ev '^(  env:|echo:|(shell|env): ready)' run.err | LC_ALL=C sort >sorted
     diff - sorted <<END || complain "what can't start: $(cat run.err)"
 cwd: failed: cannot change to $work/never/elsewhere: No such file or directory
 cwd: starting: true
+data: failed: cannot start $work/never/data: its interpreter "/etc/passwd" cannot be executed
+data: starting: $work/never/data
+env: failed: the program exited with code 126 (command cannot be executed)
+env: starting: env ./data
 folder: failed: cannot start $work/never/folder: Is a directory
 folder: starting: $work/never/folder
+loader: failed: cannot start $work/never/loader: its dynamic loader does not exist
+loader: starting: $work/never/loader
 nothing: failed: cannot start $work/never/nothing: No such file or directory
 nothing: starting: $work/never/nothing
 plain: failed: cannot start $work/never/plain: Permission denied
 plain: starting: $work/never/plain
+script: failed: cannot start $work/never/script: its interpreter "/no/such" does not exist
+script: starting: $work/never/script
+shell: failed: the program exited with code 127 (command not found)
+shell: starting: sh -c duplex-no-such-program 2>/dev/null
 unknown: failed: cannot start duplex-no-such-program: No such file or directory
 unknown: starting: duplex-no-such-program
+windows: failed: cannot start $work/never/windows: its interpreter "/bin/sh" is followed by a carriage return (CRLF line ends)
+windows: starting: $work/never/windows
 END
     timeout 10 "$duplex" ps --name never >table
     grep -A1 '^unknown *failed *- *1 ' table | grep -qxF '  reason: cannot start duplex-no-such-program: No such file or directory' || complain "ps: $(cat table)"
@@ -523,6 +547,33 @@ END
     grep -A1 '^plain ' table | grep -Eqx "  last failure: cannot start $work/never/plain: Permission denied \\([0-9]+m?s ago\\)" || complain "ps: $(cat table)"
     expect 0 '[1]' '' call --name never --in plain echo '[1]'
     expect 0 '' '' down --name never
+    ended 0
+}
+
+# A run whose peers have all ended by themselves has ended, too.
+all_end() {
+    local names got expected
+    # NAMES CODE MESSAGE
+    while read -r names got expected; do
+        # shellcheck disable=SC2086 # several words
+        begin peers.json --name end ${names//,/ }
+        ended "$got"
+        grep -v '^\(bad\|absent\|once\|  last\)' run.err >last || true
+        [[ $(cat last) == "$(printf %b "$expected")" ]] || complain "$names: $(cat run.err)"
+    done <<'END'
+once 0 duplex run: every peer has exited
+absent 3 duplex run: every peer has failed\nhint: fix the cause and start duplex run again
+bad,absent 3 duplex run: every peer has failed\nhint: fix the cause and start duplex run again
+once,absent 3 duplex run: no peer is left: 1 of 2 failed, the others exited\nhint: fix the cause and start duplex run again
+END
+    # One that was stopped by hand may be started again.
+    begin peers.json --name end echo absent
+    wait_for '^absent: failed' run.err
+    expect 0 '' '' down --name end echo
+    expect 0 '' '' restart --name end echo
+    expect 0 '' '' down --name end echo
+    expect 3 '' "duplex restart: absent is not running: failed, cannot start $work/nothing: No such file or directory" restart --name end absent
+    expect 0 '' '' down --name end
     ended 0
 }
 
@@ -558,6 +609,7 @@ END
 
 none
 never_starts
+all_end
 unlimited
 states
 calls

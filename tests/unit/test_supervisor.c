@@ -193,22 +193,29 @@ static void count_attempts(dx_supervisor *supervisor, dx_state state, const dx_e
 static void does_not_retry_what_can_never_start(void **state) {
     (void)state;
     static const struct {
-        const char *program;
+        const char *program[4];
         const char *cwd;
         const char *why;
     } rows[] = {
-        {"/nonexistent/program", NULL,
+        {{"/nonexistent/program"},
+         NULL,
          "cannot start /nonexistent/program: No such file or directory"},
-        {"duplex-no-such-program", NULL,
+        {{"duplex-no-such-program"},
+         NULL,
          "cannot start duplex-no-such-program: No such file or directory"},
-        {"/etc/passwd", NULL, "cannot start /etc/passwd: Permission denied"},
-        {"/tmp", NULL, "cannot start /tmp: Is a directory"},
-        {"/etc/passwd/x", NULL, "cannot start /etc/passwd/x: Not a directory"},
-        {"/bin/true", "/nonexistent", "cannot change to /nonexistent: No such file or directory"},
+        {{"/etc/passwd"}, NULL, "cannot start /etc/passwd: Permission denied"},
+        {{"/tmp"}, NULL, "cannot start /tmp: Is a directory"},
+        {{"/etc/passwd/x"}, NULL, "cannot start /etc/passwd/x: Not a directory"},
+        {{"/bin/true"}, "/nonexistent", "cannot change to /nonexistent: No such file or directory"},
+        {{"/bin/sh", "-c", "exit 127"},
+         NULL,
+         "the program exited with code 127 (command not found)"},
+        {{"/bin/sh", "-c", "echo noise; /etc/passwd"},
+         NULL,
+         "the program exited with code 126 (command cannot be executed)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *argv[] = {rows[i].program, NULL};
-        dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
+        dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, rows[i].program);
         struct attempts attempts = {.starts = 0};
         config.child.cwd = rows[i].cwd;
         config.restart = DX_RESTART_ALWAYS;
@@ -219,9 +226,27 @@ static void does_not_retry_what_can_never_start(void **state) {
         assert_int_equal(dx_supervisor_run(&config), 1);
         assert_int_equal(attempts.starts, 1);
         assert_int_equal(attempts.pauses, 0);
+        attempts.why[strcspn(attempts.why, ";")] = '\0'; /* what the shell says is its own */
         assert_string_equal(attempts.why, rows[i].why);
         alarm(0);
     }
+}
+
+static void retries_what_has_sent_a_message(void **state) {
+    (void)state;
+    const char *argv[] = {"/bin/sh", "-c",
+                          "echo '{\"jsonrpc\":\"2.0\",\"method\":\"x\"}'; exit 127", NULL};
+    dx_supervisor_config config = dx_supervisor_defaults(DX_FRAMING_LINE, argv);
+    struct attempts attempts = {.starts = 0};
+    config.tries = 2;
+    config.backoff_ms = 1;
+    config.on_state = count_attempts;
+    config.user = &attempts;
+    alarm(20);
+    assert_int_equal(dx_supervisor_run(&config), 1);
+    assert_int_equal(attempts.starts, 2);
+    assert_string_equal(attempts.why, "the program exited with code 127");
+    alarm(0);
 }
 
 /* It has run, so it may only be missing until its new version is in place. */
@@ -392,6 +417,7 @@ int main(void) {
         cmocka_unit_test(starts_again),
         cmocka_unit_test(lets_others_live),
         cmocka_unit_test(does_not_retry_what_can_never_start),
+        cmocka_unit_test(retries_what_has_sent_a_message),
         cmocka_unit_test(retries_a_program_that_vanished),
         cmocka_unit_test(freed_by_its_child),
         cmocka_unit_test(answers_no_other_run),

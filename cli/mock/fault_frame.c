@@ -86,7 +86,7 @@ static const char *header_of(struct mock *mock, mock_fault fault) {
     case MOCK_FAULT_LENGTH_LIMIT:
         return "Content-Length: 1000000000000\r\n\r\n";
     case MOCK_FAULT_STRAY_BEFORE:
-        return "mock: this is not a header\r\nContent-Length: #\r\n\r\n";
+        return "text that is not a header\r\nContent-Length: #\r\n\r\n";
     default:
         return NULL;
     }

@@ -55,7 +55,7 @@ def table(GOOD, carry):  # noqa: N803  (as it is called elsewhere)
         "length-zero": fields(b"Content-Length: 0\r\n\r\nContent-Length: %d\r\n\r\n" % N),
         "header-flood": fields(b"".join(b"X-Mock-%d: yes\r\n" % i for i in range(10000)) + b"Content-Length: %d\r\n\r\n" % N),
         "header-nul": fields(b"X-Mock: \x00\x01\xff\r\nContent-Length: %d\r\n\r\n" % N),
-        "stray-before": fields(b"mock: this is not a header\r\nContent-Length: %d\r\n\r\n" % N),
+        "stray-before": fields(b"text that is not a header\r\nContent-Length: %d\r\n\r\n" % N),
         "length-in-body": changed(carry(b'"Content-Length: 7\\r\\n\\r\\nContent-Length: 7"')),
         "cut-header": fields(b"Content-Length:", b""),
         "cut-body": lambda framing: FRAME[framing](GOOD)[:-(N // 2)],

@@ -152,7 +152,7 @@ for help in sorted(pathlib.Path(sys.argv[1]).glob("*.help")):
             fail(f"{name}: the page lacks: {flat(part)}")
     for example in re.findall(r"^    (duplex (?:.*\\\n)*.*)", tail.partition("\n\n")[0], re.M):
         # The page is for an installed copy.
-        installed = re.sub(r"[^\s]*/libexec/duplex/", "build/examples/", page)
+        installed = re.sub(r"\S*/libexec/duplex\b", "build/examples", page)
         if flat(example.replace("\\\n", "")) not in flat(installed.replace("\\ ", "")):
             fail(f"{name}: the page lacks: {example}")
     for code in ("0 success", "2 invalid usage", "130 interrupted", "ENVIRONMENT NO_COLOR", "SEE ALSO duplex"):

@@ -153,7 +153,7 @@ int session_tell_ended(cli_session *session, const char *method, const char *oth
     session_wait_gone(session);
     const char *how = session->main->how;
     if (how[0] && asprintf(&message, "%s: the peer ended before it %s: %s", method,
-                           asked ? "answered" : "was asked", how) < 0)
+                           asked ? "responded" : "was asked", how) < 0)
         message = NULL;
     int code = session_tell(session, CLI_ENDED, how[0] ? message : otherwise, doc, more);
     free(message);
@@ -166,7 +166,7 @@ int session_tell_unsent(cli_session *session, const char *method, dx_status stat
     if (code == CLI_ENDED)
         session_tell_ended(session, method, line, false, NULL, NULL);
     else
-        cli_fail(code, "%s", line ? line : "no memory");
+        cli_fail(code, "%s", line ? line : "out of memory");
     free(line);
     return code;
 }
@@ -226,7 +226,7 @@ int cli_session_check_method(const cli_peer_options *options, const char *method
 
 int session_tell_failure(cli_session *session, const char *method, const struct failure *failure) {
     dx_text data = dx_str(cli_voice.json ? NULL : failure->data);
-    const char *message = failure->message ? failure->message : "no memory";
+    const char *message = failure->message ? failure->message : "out of memory";
     if (failure->code == CLI_ENDED)
         return session_tell_ended(session, method, message, true, failure->doc, failure->more);
     if (failure->code == CLI_REFUSED)
@@ -258,7 +258,7 @@ int session_ask(cli_session *session, const char *method, const char *params,
         session_forget_asked(session);
         struct asked *asked = session->asked = calloc(1, sizeof *asked);
         if (!asked)
-            return cli_fail(CLI_NO_START, "no memory");
+            return cli_fail(CLI_NO_START, "out of memory");
         *asked = (struct asked){.method = method, .on_result = on_result, .user = user};
         dx_status status = ask(session, asked, params);
         if (status != DX_OK)

@@ -454,12 +454,12 @@ static const cli_group groups[] = {
 static const char *const examples[] = {
     "How fast is an MCP server?",
     "duplex bench -p mcp -- build/examples/mcp-adder",
-    "Call one of its tools 1,000 times, 16 calls at a time",
+    "Call one of its tools 1,000 times, 16 calls at a time:",
     "duplex bench -p mcp -n 1000 --concurrency 16 tools/list -- build/examples/mcp-adder",
-    "Print the median latency, for a script",
+    "Print the median latency, for a script:",
     "duplex bench --json -p mcp -- build/examples/mcp-adder | jq '.runs[0].latency_us.p50'",
-    "Measure a server that duplex run keeps running",
-    "duplex bench --in files",
+    "Measure a server that duplex run keeps running:",
+    "duplex bench --in adder",
     NULL,
 };
 

@@ -57,7 +57,7 @@ static char **read_params(const cli_words *words, size_t count) {
     char **texts = calloc(count + 1, sizeof *texts);
     size_t i = 0;
     if (!texts)
-        cli_fail(CLI_NO_START, "no memory");
+        cli_fail(CLI_NO_START, "out of memory");
     for (char **group = words->at; texts && group; group = cli_next_group(words, group), i++)
         if (!cli_params(group + 1, &texts[i])) {
             free_all(texts, count);

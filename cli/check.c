@@ -23,8 +23,7 @@ static const char *format_of(const struct check_options *options) {
 
 static int check_words(const cli_words *words, const struct check_options *options) {
     if (words->count)
-        return cli_fail_hint(CLI_USAGE, "put the program's command line after --",
-                             "unexpected argument '%s'", words->at[0]);
+        return cli_unexpected(words->at[0]);
     if (words->command && !words->command[0])
         return cli_fail(CLI_USAGE, "missing command after --");
     if (!options->protocol)
@@ -35,7 +34,7 @@ static int check_words(const cli_words *words, const struct check_options *optio
         return cli_fail_hint(CLI_USAGE, "duplex check -p NAME -- COMMAND [ARG...]",
                              "missing command after --");
     if (options->tap + options->junit + cli_voice.json > 1)
-        return cli_fail(CLI_USAGE, "--json, --tap and --junit can't be combined");
+        return cli_fail(CLI_USAGE, "--json, --tap and --junit cannot be combined");
     if (!options->jobs || options->jobs > JOBS_MAX)
         return cli_fail(CLI_USAGE, "--jobs: expected 1 to %d, got %llu", JOBS_MAX,
                         (unsigned long long)options->jobs);
@@ -53,7 +52,7 @@ static int try_output(const char *output) {
         return CLI_OK;
     FILE *file = fopen(output, "ae");
     if (!file)
-        return cli_fail(CLI_USAGE, "can't write %s: %s", output, strerror(errno));
+        return cli_fail(CLI_USAGE, "cannot write %s: %s", output, strerror(errno));
     fclose(file);
     if (!is_there)
         unlink(output);
@@ -63,13 +62,13 @@ static int try_output(const char *output) {
 static int write_file(const check_plan *plan, const char *path, const char *subject) {
     FILE *file = fopen(path, "we");
     if (!file)
-        return cli_fail(CLI_USAGE, "can't write %s: %s", path, strerror(errno));
+        return cli_fail(CLI_USAGE, "cannot write %s: %s", path, strerror(errno));
     plan->report->out = file;
     check_show(plan->report, format_of(plan->options), subject);
     bool good = fflush(file) == 0 && !ferror(file);
     int number = errno;
     if (fclose(file) != 0 || !good)
-        return cli_fail(CLI_USAGE, "can't write %s: %s", path, strerror(number));
+        return cli_fail(CLI_USAGE, "cannot write %s: %s", path, strerror(number));
     return CLI_OK;
 }
 
@@ -89,7 +88,7 @@ static int show(const check_plan *plan, const char *subject) {
         return write_file(plan, output, subject);
     int code = write_file(plan, part, subject);
     if (code == CLI_OK && rename(part, output) != 0)
-        code = cli_fail(CLI_USAGE, "can't write %s: %s", output, strerror(errno));
+        code = cli_fail(CLI_USAGE, "cannot write %s: %s", output, strerror(errno));
     return code;
 }
 
@@ -227,7 +226,7 @@ static const char *const examples[] = {
     "duplex check -p mcp --only 'id.*' -- build/examples/mcp-adder",
     "Write a report for CI:",
     "duplex check -p mcp --junit -o report.xml -- build/examples/mcp-adder",
-    "Check a host: it starts {} as its plugin.",
+    "Check a host, which starts {} as its plugin:",
     "duplex check -p mcp --as-plugin -- duplex call -p mcp tools/list -- {}",
     NULL,
 };

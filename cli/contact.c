@@ -137,7 +137,7 @@ int contact_why_unsent(const struct contact *contact, const char *method, dx_sta
                        char **ret_line) {
     dx_link *link = contact_link(contact);
     bool misfit = status == DX_MISFIT && link;
-    if (asprintf(ret_line, "%s can't be sent: %s", method,
+    if (asprintf(ret_line, "%s cannot be sent: %s", method,
                  misfit ? dx_link_why(link)->phrase : contact_why_not(method, status)) < 0)
         *ret_line = NULL;
     return misfit ? CLI_MISFIT : status == DX_CLOSED ? CLI_ENDED : CLI_USAGE;
@@ -480,7 +480,7 @@ int contact_open(struct contact *contact) {
         bool none = session->options->connect && status == DX_ERR_INVALID; /* no address */
         contact->gone = true;
         return fail(contact, none ? CLI_USAGE : CLI_NO_START,
-                    error.fault ? error.phrase : "can't start the peer",
+                    error.fault ? error.phrase : "cannot start the peer",
                     error.fault ? NULL : dx_status_name(status));
     }
     if (contact->probe) {

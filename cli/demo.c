@@ -146,7 +146,7 @@ static int finish_scene(struct demo *demo, const struct demo_stage *stage) {
 static int play_scene(struct demo *demo, const struct demo_scene *scene) {
     struct demo_stage *stage = calloc(1, sizeof *stage);
     if (!stage)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     stage->scene = scene;
     stage->loop = demo->loop;
     int code = CLI_OK;
@@ -211,7 +211,7 @@ static int write_timeline(struct demo *demo, char **ret_path) {
     if (code == CLI_OK) {
         *ret_path = given ? strdup(given) : place_page(demo, page);
         if (!*ret_path)
-            code = cli_fail(CLI_USAGE, "can't write the timeline: %s", strerror(errno));
+            code = cli_fail(CLI_USAGE, "cannot write the timeline: %s", strerror(errno));
     }
     demo_stage_close(&stage);
     return code;
@@ -255,16 +255,16 @@ static int open_folder(struct demo *demo) {
     char path[DEMO_PATH];
     snprintf(path, sizeof path, "%.3000s/duplex-demo-XXXXXX", above && *above ? above : "/tmp");
     if (!mkdtemp(path))
-        return cli_fail(CLI_NO_START, "can't make a folder in %.3000s: %s",
+        return cli_fail(CLI_NO_START, "cannot make a folder in %.3000s: %s",
                         above && *above ? above : "/tmp", strerror(errno));
     demo->folder = realpath(path, NULL);
     if (!demo->folder || asprintf(&demo->trace, "%s/demo.jsonl", demo->folder) < 0)
         demo->trace = NULL;
     if (!demo->trace)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     demo->traffic.file = fopen(demo->trace, "wbe");
     if (!demo->traffic.file)
-        return cli_fail(CLI_NO_START, "can't write %s: %s", demo->trace, strerror(errno));
+        return cli_fail(CLI_NO_START, "cannot write %s: %s", demo->trace, strerror(errno));
     return CLI_OK;
 }
 
@@ -291,7 +291,7 @@ static int run(const cli_words *words, void *user) {
     if (demo.options->output && strcmp(demo.options->output, "-") == 0)
         return cli_fail(CLI_USAGE, "--output: expected a file, got '-'");
     if (dx_loop_new(NULL, &demo.loop, NULL) != DX_OK)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     cli_catch_signals();
     signal(SIGPIPE, SIG_IGN); /* cli_finish() reports it */
     demo.traffic.columns = !traffic ? 0 : *traffic ? SIZE_MAX : screen_columns();

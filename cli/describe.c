@@ -107,7 +107,7 @@ static int check_words(const cli_words *words, const struct describe_options *op
     if (words->count > 2)
         return cli_fail(CLI_USAGE, "expected one METHOD, got also '%s'", words->at[2]);
     if (options->openrpc && options->schema)
-        return cli_fail(CLI_USAGE, "--openrpc and --json-schema can't be combined");
+        return cli_fail(CLI_USAGE, "--openrpc and --json-schema cannot be combined");
     if (options->schema && words->count < 2)
         return cli_fail(CLI_USAGE, "--json-schema needs a METHOD");
     if ((options->result || options->from) && !options->schema)

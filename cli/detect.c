@@ -194,7 +194,7 @@ static int tell_none(const struct detection *detection, const struct contact *fi
     for (size_t i = 0; i < detection->count && len < sizeof names; i++)
         len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", i ? ", " : "",
                                 detection->candidates[i].name);
-    snprintf(message, sizeof message, "can't detect the protocol: %s (tried %s)%s",
+    snprintf(message, sizeof message, "cannot detect the protocol: %s (tried %s)%s",
              late ? "no response in time" : "no valid response to a handshake", names,
              late ? "; pass --protocol, or a longer --start-timeout" : "; pass --protocol");
     return cli_tail_fail(&first->tail, first->session->options->errors,
@@ -210,9 +210,9 @@ static int tell(const struct detection *detection, const struct candidate *found
         return CLI_OK;
     }
     if (!first)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     if (is_hopeless(first))
-        return cli_fail(first->code, "%s", first->failure ? first->failure : "no memory");
+        return cli_fail(first->code, "%s", first->failure ? first->failure : "out of memory");
     return have_all_ended(detection) ? tell_end(detection, first) : tell_none(detection, first);
 }
 

@@ -20,20 +20,27 @@ static size_t columns_of(const char *text, size_t len) {
 
 size_t cli_fold(const char *line, size_t len, size_t width) {
     size_t best = 0;
+    size_t second = 0; /* between an option and its value */
+    size_t word = 0;
     int depth = 0;
     char quote = '\0';
     if (columns_of(line, len) <= width)
         return len;
-    for (size_t i = 0; i < len && (!best || columns_of(line, i) <= width); i++) {
+    for (size_t i = 0; i < len && ((!best && !second) || columns_of(line, i) <= width); i++) {
         char c = line[i];
         depth += quote ? 0 : (c == '[') - (c == ']');
         if (c == '"' || c == '\'')
             quote = !quote ? c : quote == c ? '\0' : quote;
+        if (c != ' ' || quote)
+            continue;
+        bool is_option = line[word] == '-' && line[i + 1] != '-';
         /* "--" stays with what follows. */
-        else if (c == ' ' && i && !quote && depth <= 0 &&
-                 !(i > 2 && memcmp(line + i - 3, " --", 3) == 0))
-            best = i;
+        if (i && depth <= 0 && !(i == word + 2 && memcmp(line + word, "--", 2) == 0))
+            *(is_option ? &second : &best) = i;
+        word = i + 1;
     }
+    if (!best)
+        best = second;
     return best ? best : len;
 }
 

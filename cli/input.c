@@ -101,7 +101,7 @@ char *cli_read_file(const char *path, size_t *ret_len) {
     if (!text && number == EFBIG)
         cli_fail(CLI_USAGE, "%s is larger than %d MiB", name, FILE_MAX >> 20);
     else if (!text)
-        cli_fail(CLI_USAGE, "%s can't be read: %s", name, strerror(number));
+        cli_fail(CLI_USAGE, "%s cannot be read: %s", name, strerror(number));
     return text;
 }
 
@@ -185,7 +185,7 @@ static bool members(char *const *words, char **ret_text) {
     yyjson_write_err error = {0};
     *ret_text = good ? yyjson_mut_write_opts(doc, 0, NULL, NULL, &error) : NULL;
     if (good && !*ret_text)
-        cli_fail(CLI_USAGE, "the params can't be written as JSON: %s", error.msg);
+        cli_fail(CLI_USAGE, "the params cannot be written as JSON: %s", error.msg);
     yyjson_mut_doc_free(doc);
     return *ret_text;
 }
@@ -208,7 +208,7 @@ bool cli_params(char *const *words, char **ret_text) {
     }
     char *text = is_file ? cli_read_file(first[0] == '@' ? first + 1 : first, &len) : strdup(first);
     if (!text && !is_file)
-        cli_fail(CLI_NO_START, "no memory");
+        cli_fail(CLI_NO_START, "out of memory");
     if (!text)
         return false;
     if (!is_file)
@@ -277,7 +277,7 @@ static dx_protocol *protocol_file(const char *path) {
     dx_status status =
         dx_protocol_read((dx_text){text, len}, dx_str(path), &config, &protocol, &why);
     if (status != DX_OK)
-        cli_fail(CLI_USAGE, "%s", status == DX_ERR_NOMEM ? "no memory" : why.phrase);
+        cli_fail(CLI_USAGE, "%s", status == DX_ERR_NOMEM ? "out of memory" : why.phrase);
     while (beside.count)
         free(beside.texts[--beside.count]);
     free(text);
@@ -300,7 +300,7 @@ dx_protocol *cli_protocol(const char *name) {
         return protocol;
     char *near = status == DX_ERR_NOMEM ? NULL : cli_nearest_of(builtin_at, NULL, name);
     if (status == DX_ERR_NOMEM)
-        cli_fail(CLI_NO_START, "no memory");
+        cli_fail(CLI_NO_START, "out of memory");
     else if (near)
         cli_fail(CLI_USAGE, "%s; did you mean %s?", why.phrase, near);
     else
@@ -314,7 +314,7 @@ int cli_check_form(const char *file, yyjson_val *value, dx_text schema, int code
     dx_schemas *schemas = NULL;
     dx_schema *compiled = NULL;
     dx_check *check = NULL;
-    dx_misfit why = {.phrase = "no memory"};
+    dx_misfit why = {.phrase = "out of memory"};
     dx_status status = doc ? dx_schemas_new(NULL, &schemas) : DX_ERR_NOMEM;
     if (status == DX_OK)
         status = dx_schemas_add(schemas, dx_str(""), yyjson_doc_get_root(doc), &why);

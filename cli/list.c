@@ -147,7 +147,7 @@ static int run(const cli_words *words, void *user) {
         return cli_fail(CLI_USAGE, "expected one PROTOCOL, got also '%s'",
                         words->at[words->count - 1]);
     if (options->names && cli_voice.json)
-        return cli_fail(CLI_USAGE, "--names and --json can't be combined");
+        return cli_fail(CLI_USAGE, "--names and --json cannot be combined");
     if (!options->names && !cli_voice.json) {
         list.table = cli_table_new(COLUMNS, name ? 0 : COUNTS);
         if (!list.table)

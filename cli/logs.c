@@ -149,11 +149,11 @@ static const cli_group groups[] = {
 };
 
 static const char *const examples[] = {
-    "Show what the peer 'adder' wrote to stderr",
+    "Show what the peer 'adder' wrote to stderr:",
     "duplex logs adder",
-    "Follow new lines of all peers",
+    "Follow new lines of all peers:",
     "duplex logs -f -n 0",
-    "Show the last 20 lines of a peer in the run named 'work'",
+    "Show the last 20 lines of a peer in the run named 'work':",
     "duplex logs --name work -n 20 adder",
     NULL,
 };

@@ -33,10 +33,11 @@ static int check_words(const cli_words *words, const struct mock_options *option
     if (words->count > 1)
         return cli_fail(CLI_USAGE, "expected one SCRIPT, got also '%s'", words->at[1]);
     if (words->count && options->trace)
-        return cli_fail(CLI_USAGE, "SCRIPT and --trace can't be combined");
+        return cli_fail(CLI_USAGE, "SCRIPT and --trace cannot be combined");
     const char *file = options->trace ? options->trace : words->count ? words->at[0] : "";
     if (!words->command && strcmp(file, "-") == 0)
-        return cli_fail(CLI_USAGE, "can't read the %s from standard input: it carries the messages",
+        return cli_fail(CLI_USAGE,
+                        "cannot read the %s from standard input: it carries the messages",
                         options->trace ? "trace" : "script");
     if (options->record && *file && cli_writes_over(options->record, file))
         return cli_fail(CLI_USAGE, "--record: %s is the %s to play", options->record,
@@ -225,7 +226,7 @@ const cli_verb cli_mock = {
         " not use is refused, unless --framing asks for it.\n\n"
         "As a host, it performs the handshake, runs the script, and shuts the plugin down when"
         " nothing is left to do. As a plugin, it exits with code 0 when its input ends or on"
-        " SIGTERM, with the script's exit code, or with 4 if it can't write its output.",
+        " SIGTERM, with the script's exit code, or with 4 if it cannot write its output.",
     .shown = "protocol framing trace fault list-faults timeout show record stay env",
     .groups = groups,
     .examples = examples,

@@ -59,7 +59,7 @@ const char *cli_open_page(char *const *words, const char *url, pid_t *ret_pid) {
         count++;
     char **argv = calloc(count + 2, sizeof *argv);
     if (!argv)
-        return "no memory";
+        return "out of memory";
     memcpy(argv, words, count * sizeof *argv);
     argv[count] = (char *)(uintptr_t)url;
     int number = spawn(argv, ret_pid);

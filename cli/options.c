@@ -409,21 +409,38 @@ static bool wants_json(int argc, char **argv) {
     return false;
 }
 
-/* A URL after "--" would be looked for as a program. */
-static int check_command(char *const *command) {
+/* What to do about a URL where a server's command line is expected: false if `word` is not one. */
+static bool url_hint(const char *word, char hint[300]) {
     static const char *const schemes[] = {"http://", "https://", "ws://", "wss://"};
-    const char *first = command ? command[0] : NULL;
-    char hint[300];
-    for (size_t i = 0; first && i < sizeof schemes / sizeof schemes[0]; i++) {
-        if (strncasecmp(first, schemes[i], strlen(schemes[i])) != 0)
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        if (strncasecmp(word, schemes[i], strlen(schemes[i])) != 0)
             continue;
         snprintf(
-            hint, sizeof hint,
+            hint, 300,
             "put a local program after --; for a remote MCP server: -- npx -y mcp-remote %.200s",
-            first);
-        return cli_fail_hint(CLI_USAGE, hint, "'%s' is a URL, not a command", first);
+            word);
+        return true;
     }
-    return CLI_OK;
+    return false;
+}
+
+/* A URL after "--" would be looked for as a program, and no command that starts a server and has no
+ * subcommands takes one before it. */
+static int check_command(const cli_verb *verb, const cli_words *words) {
+    const char *word = words->command ? words->command[0] : NULL;
+    char hint[300];
+    if (!words->command && verb->has_command && !verb->subcommands && words->count)
+        word = words->at[words->count - 1];
+    return word && url_hint(word, hint)
+               ? cli_fail_hint(CLI_USAGE, hint, "'%s' is a URL, not a command", word)
+               : CLI_OK;
+}
+
+int cli_unexpected(const char *word) {
+    char hint[300];
+    return cli_fail_hint(CLI_USAGE,
+                         url_hint(word, hint) ? hint : "put the server's command line after --",
+                         "unexpected argument '%s'", word);
 }
 
 int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
@@ -436,12 +453,12 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
     cli_voice.verb = verb->name;
     cli_voice.json = wants_json(argc, argv); /* for what is wrong with the words themselves */
     int code = parse.options && words.at && words.kinds ? parse_all(&parse, argc, argv, &words)
-                                                        : cli_fail(CLI_NO_START, "no memory");
+                                                        : cli_fail(CLI_NO_START, "out of memory");
     if (code == CLI_OK) {
         set_voice(&parse);
         bool help = parse.common.help || parse.common.help_all;
         code = help ? cli_help(verb, words.at, parse.common.help_all, stdout)
-                    : check_command(words.command);
+                    : check_command(verb, &words);
         if (code == CLI_OK && !help)
             code = cli_subreaper_finish(verb->run(&words, parse.options));
     }

@@ -151,6 +151,9 @@ const cli_option *cli_option_at(const cli_verb *verb, size_t index);
 /* The name of the option that a letter meant until the last release; NULL: none. */
 const char *cli_old_name(const cli_verb *verb, char letter, size_t *ret_len);
 
+/* Reports a word that may have been meant as the server, and how to name one. CLI_USAGE. */
+int cli_unexpected(const char *word);
+
 /* Reports an unknown subcommand, and which one may have been meant. CLI_USAGE. */
 int cli_unknown_subcommand(const cli_verb *verb, char *const *words);
 /* The same for the first word after "duplex". */

@@ -93,12 +93,12 @@ static struct cli_program *program_new(struct cli_programs *programs,
 const char *cli_program_start(struct cli_programs *programs, const struct cli_program_plan *plan,
                               char *room, size_t room_len, struct cli_program **ret_program) {
     dx_program_config config = dx_program_defaults((const char *const *)plan->argv);
-    dx_error error = {.phrase = "no memory"};
+    dx_error error = {.phrase = "out of memory"};
     if (programs->count >= programs->max)
         return "too many programs are running; try again later";
     struct cli_program *program = program_new(programs, plan);
     if (!program)
-        return "no memory";
+        return "out of memory";
     config.env = (const char *const *)plan->env;
     config.only_env = plan->env != NULL;
     config.inherit_env = !plan->env;

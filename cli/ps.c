@@ -170,11 +170,11 @@ static int run(const cli_words *words, void *user) {
 static const cli_group groups[] = {{"Run", cli_run_table, 0}, {NULL, NULL, 0}};
 
 static const char *const examples[] = {
-    "List the peers of the run",
+    "List the peers of the run:",
     "duplex ps",
-    "List the peers of the run named 'work'",
+    "List the peers of the run named 'work':",
     "duplex ps --name work",
-    "Print the same, and why peers have failed, for a script",
+    "Print the same, and why peers have failed, for a script:",
     "duplex ps --json",
     NULL,
 };

@@ -56,7 +56,8 @@ int cli_record_open(const char *path, dx_recorder **ret_recorder) {
         return CLI_OK;
     dx_recorder_config config = dx_recorder_defaults(path);
     if (cli_recorder_open(&config, ret_recorder, &error) != DX_OK)
-        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "the trace can't be written");
+        return cli_fail(CLI_USAGE, "%s",
+                        error.fault ? error.phrase : "the trace cannot be written");
     return CLI_OK;
 }
 

@@ -73,21 +73,21 @@ static int run_down(const cli_words *words, void *user) {
 static const cli_group groups[] = {{"Run", cli_run_table, 0}, {NULL, NULL, 0}};
 
 static const char *const restart_examples[] = {
-    "Restart a peer",
+    "Restart a peer:",
     "duplex restart adder",
-    "Start a peer again that has failed or was stopped",
+    "Start a peer again that has failed or was stopped:",
     "duplex restart echo",
-    "Restart two peers of the run named 'work'",
+    "Restart two peers of the run named 'work':",
     "duplex restart --name work adder outline",
     NULL,
 };
 
 static const char *const down_examples[] = {
-    "Stop one peer",
+    "Stop one peer:",
     "duplex down adder",
-    "Stop all peers and end the run",
+    "Stop all peers and end the run:",
     "duplex down",
-    "End the run named 'work'",
+    "End the run named 'work':",
     "duplex down --name work",
     NULL,
 };

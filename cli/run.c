@@ -164,11 +164,11 @@ static const cli_group groups[] = {
 };
 
 static const char *const examples[] = {
-    "Run the servers of a file; an MCP client's configuration will do, too",
+    "Run the servers of a file; an MCP client's configuration will do, too:",
     "duplex run --config build/examples/peers.json",
-    "Run two of them, as a run named 'work'",
+    "Run two of them, as a run named 'work':",
     "duplex run --config build/examples/peers.json --name work adder outline",
-    "Call a tool of a server that is running, from another terminal",
+    "Call a tool of a server that is running, from another terminal:",
     "duplex mcp tools call add a:=2 b:=40 --in adder",
     NULL,
 };

@@ -163,7 +163,7 @@ static void tell_lost(void) {
     if (cli_voice.lost == EINTR)
         fputs("interrupted: nobody took the output\n", stderr);
     else
-        fprintf(stderr, "the output can't be written: %s\n", strerror(cli_voice.lost));
+        fprintf(stderr, "the output cannot be written: %s\n", strerror(cli_voice.lost));
 }
 
 int cli_finish(int code) {
@@ -180,6 +180,12 @@ int cli_finish(int code) {
     return code != CLI_OK ? code : cli_voice.lost == EINTR ? CLI_INTERRUPTED : CLI_USAGE;
 }
 
+static void put_hint(const char *hint) {
+    fprintf(stderr, "%shint:%s ", cli_paint(stderr, CLI_CYAN), cli_paint(stderr, CLI_PLAIN));
+    cli_put_safe(stderr, dx_str(hint));
+    fputc('\n', stderr);
+}
+
 int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut_val *more,
                   dx_text detail) {
     if (cli_voice.json) {
@@ -190,18 +196,15 @@ int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut
         yyjson_mut_doc_free(own);
         return code;
     }
+    const char *hint = yyjson_mut_get_str(yyjson_mut_obj_get(more, "hint"));
     cli_flush();
     put_speaker(CLI_RED);
     cli_put_safe(stderr, dx_str(message));
     fputc('\n', stderr);
     put_detail(detail);
+    if (hint)
+        put_hint(hint);
     return code;
-}
-
-static void put_hint(const char *hint) {
-    fprintf(stderr, "%shint:%s ", cli_paint(stderr, CLI_CYAN), cli_paint(stderr, CLI_PLAIN));
-    cli_put_safe(stderr, dx_str(hint));
-    fputc('\n', stderr);
 }
 
 static int fail(int code, const char *hint, const char *format, va_list list) {
@@ -211,10 +214,8 @@ static int fail(int code, const char *hint, const char *format, va_list list) {
     yyjson_mut_val *more = yyjson_mut_obj(doc);
     if (doc)
         cli_add_text(doc, more, "hint", dx_str(hint));
-    cli_fail_with(code, len < 0 ? "no memory" : message, doc, more, dx_str(NULL));
+    cli_fail_with(code, len < 0 ? "out of memory" : message, doc, more, dx_str(NULL));
     yyjson_mut_doc_free(doc);
-    if (hint && !cli_voice.json)
-        put_hint(hint);
     if (len >= 0)
         free(message);
     return code;

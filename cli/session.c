@@ -172,7 +172,7 @@ int session_change_framing(cli_session *session) {
         session->other = NULL;
     close_trials(session);
     if (!session->main)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     if (!adopt)
         contact_open(session->main); /* that it failed is seen where its handshake is awaited */
     return CLI_OK;
@@ -310,7 +310,7 @@ static int open_files(cli_session *session) {
         strcmp(errors, "inherit") != 0) {
         session->errors = open_errors(errors);
         if (!session->errors)
-            return cli_fail(CLI_USAGE, "%s can't be written: %s", errors, strerror(errno));
+            return cli_fail(CLI_USAGE, "%s cannot be written: %s", errors, strerror(errno));
     }
     return cli_record_open(options->record, &session->recorder);
 }
@@ -380,7 +380,7 @@ static void forget(cli_session *session) {
     dx_protocol_free(session->protocol);
     session_forget_asked(session);
     if (session->errors && fclose(session->errors) != 0)
-        cli_note("%s can't be written: %s", session->options->errors, strerror(errno));
+        cli_note("%s cannot be written: %s", session->options->errors, strerror(errno));
     free(session->init);
     free(session);
 }
@@ -444,7 +444,7 @@ static int begin(cli_session *session) {
     if (is_new)
         session->main = contact_new(session, session_framing(session), false);
     if (!session->main || !session->limiter)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     if (is_new)
         contact_open(session->main);
     return session_shake_hands(session);
@@ -458,7 +458,7 @@ int session_restart(cli_session *session) {
     session->main = contact_free(session->main);
     session->main = contact_new(session, framing, false);
     if (!session->main)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     if (session->options->in && (code = attach(session)) != CLI_OK)
         session->main->gone = true;
     if (code != CLI_OK)
@@ -474,7 +474,7 @@ int session_open(const cli_peer_options *options, char **command, const struct s
         return code;
     cli_session *session = calloc(1, sizeof *session);
     if (!session)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     session->options = options;
     session->command = command;
     session->ears = ears;

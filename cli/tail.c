@@ -135,7 +135,7 @@ int cli_tail_fail(const cli_tail *tail, const char *errors, int code, const char
     dx_text text = {tail->bytes, cli_tail_is_wanted(errors) ? tail->len : 0};
     if (!cli_voice.json)
         text = telling_lines(text, tail->len == sizeof tail->bytes);
-    message = message ? message : "no memory";
+    message = message ? message : "out of memory";
     /* How it ended has its last line already. */
     size_t len = strlen(message);
     size_t line = text.len ? text.len - 1 : 0;

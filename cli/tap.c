@@ -172,7 +172,7 @@ static int open_recorder(struct work *work) {
         return cli_fail(CLI_USAGE, "--redact: expected names of 1 to 64 bytes, and at most 32"
                                    " pointers");
     if (status != DX_OK)
-        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "no memory");
+        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "out of memory");
     return CLI_OK;
 }
 
@@ -189,7 +189,7 @@ static int open_watchers(struct work *work) {
     if (config.waiting_max < 2 * options->limit)
         config.waiting_max = 2 * options->limit;
     if (dx_watchers_open(work->loop, &config, &work->watchers, &error) != DX_OK)
-        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "no memory");
+        return cli_fail(CLI_USAGE, "%s", error.fault ? error.phrase : "out of memory");
     if (options->show && !start_viewer(work))
         return cli_fail(CLI_USAGE, "--show: cannot start the viewer");
     return CLI_OK;
@@ -237,7 +237,7 @@ static int start_tap(struct work *work, char **command) {
     config.on_gone = on_gone;
     config.user = work;
     if (dx_tap_start(work->loop, &config, &work->tap, &error) != DX_OK)
-        return cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
+        return cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "out of memory");
     leave_standard_fds();
     return CLI_OK;
 }
@@ -385,8 +385,7 @@ static int look_on(const struct tap_options *options) {
 static int run(const cli_words *words, void *user) {
     const struct tap_options *options = user;
     if (words->count)
-        return cli_fail(CLI_USAGE, "unexpected argument '%s': put the command after --",
-                        words->at[0]);
+        return cli_unexpected(words->at[0]);
     if (options->attach && words->command)
         return cli_fail(CLI_USAGE, "--attach does not take a command");
     if (options->attach)
@@ -414,11 +413,11 @@ static const cli_group groups[] = {
 };
 
 static const char *const examples[] = {
-    "Record what an editor says to clangd: configure this command instead of clangd",
+    "Record what an editor says to clangd, which is configured to start this instead:",
     "duplex tap -o /tmp/clangd.jsonl -- clangd --background-index",
-    "Watch the traffic from another terminal while it runs",
+    "Watch the traffic from another terminal while it runs:",
     "duplex tap --attach /tmp/clangd.jsonl",
-    "Watch without a file, and hide two values",
+    "Watch without a file, and hide two values:",
     "duplex tap --listen \"$XDG_RUNTIME_DIR/s\" --redact token --redact /params/pin -- clangd",
     NULL,
 };

@@ -60,10 +60,10 @@ static int check_output(const struct timeline *timeline) {
     struct stat link;
     if (name && lstat(name, &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != 0 &&
         link.st_uid != geteuid())
-        return cli_fail(CLI_USAGE, "can't write %s: it is a symbolic link of another user", name);
+        return cli_fail(CLI_USAGE, "cannot write %s: it is a symbolic link of another user", name);
     for (size_t i = 0; i < timeline->count; i++)
         if (cli_writes_over(timeline->out_name, timeline->files[i]))
-            return cli_fail(CLI_USAGE, "can't write %s: it is one of the traces to read",
+            return cli_fail(CLI_USAGE, "cannot write %s: it is one of the traces to read",
                             timeline->files[i]);
     return CLI_OK;
 }
@@ -77,7 +77,7 @@ static int plan_output(struct timeline *timeline) {
         return cli_fail(CLI_USAGE, "--json needs -o FILE");
     if (!name && is_page && cli_voice.terminal)
         return cli_fail_hint(CLI_USAGE, "add -o FILE, as in -o timeline.html",
-                             "can't write an HTML page to a terminal");
+                             "cannot write an HTML page to a terminal");
     return check_output(timeline);
 }
 
@@ -85,7 +85,7 @@ static int plan_output(struct timeline *timeline) {
 static int open_output(struct timeline *timeline) {
     const char *name = timeline->out_name;
     if (name && !cli_output_open(&timeline->file, name))
-        return cli_fail(CLI_USAGE, "can't write %s: %s", name, strerror(errno));
+        return cli_fail(CLI_USAGE, "cannot write %s: %s", name, strerror(errno));
     timeline->out = name ? timeline->file.file : stdout;
     return CLI_OK;
 }
@@ -98,7 +98,7 @@ static int close_output(struct timeline *timeline, int code) {
         return code;
     bool good = cli_output_close(&timeline->file, code == CLI_OK);
     if (!good && code == CLI_OK)
-        code = cli_fail(CLI_USAGE, "can't write %s: %s", timeline->out_name,
+        code = cli_fail(CLI_USAGE, "cannot write %s: %s", timeline->out_name,
                         strerror(timeline->lost ? timeline->lost : errno));
     return code;
 }
@@ -283,7 +283,7 @@ static int run(const cli_words *words, void *user) {
     if (words->command)
         return cli_fail(CLI_USAGE, "unexpected command after --: it only reads traces");
     if (options->mermaid && options->chrome)
-        return cli_fail(CLI_USAGE, "--mermaid and --chrome can't be combined");
+        return cli_fail(CLI_USAGE, "--mermaid and --chrome cannot be combined");
     int code = cli_check_redactions(&options->redact);
     if (code != CLI_OK)
         return code;

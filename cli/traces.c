@@ -40,7 +40,7 @@ int cli_trace_open(const char *file, const char *const *redact, cli_trace **ret_
     trace->fd = is_input ? 0 : open(file, O_RDONLY | O_CLOEXEC);
     int code = CLI_OK;
     if (trace->fd < 0)
-        code = cli_fail(CLI_USAGE, "can't read %s: %s", name, strerror(errno));
+        code = cli_fail(CLI_USAGE, "cannot read %s: %s", name, strerror(errno));
     if (code == CLI_OK) {
         dx_status status = dx_trace_reader_new(&config, &trace->reader);
         if (status == DX_ERR_INVALID)
@@ -75,7 +75,7 @@ static bool read_more(cli_trace *trace) {
         len = read(trace->fd, trace->piece, PIECE);
     while (len < 0 && errno == EINTR);
     if (len < 0) {
-        trace->code = cli_fail(CLI_USAGE, "can't read %s: %s", trace->name, strerror(errno));
+        trace->code = cli_fail(CLI_USAGE, "cannot read %s: %s", trace->name, strerror(errno));
         return false;
     }
     trace->at = 0;

@@ -165,13 +165,13 @@ static int take_stdio(cli_wire *wire, dx_error *reterr) {
     wire->stdio = cli_stdio_open(&config);
     if (!wire->stdio && errno)
         snprintf(reterr->phrase, sizeof reterr->phrase,
-                 "the standard input and output can't be used: %s", strerror(errno));
+                 "the standard input and output cannot be used: %s", strerror(errno));
     return wire->stdio ? CLI_OK : CLI_NO_START;
 }
 
 int cli_wire_open(const cli_wire_config *config, cli_wire **ret_wire, dx_error *reterr) {
     cli_wire *wire = calloc(1, sizeof *wire);
-    *reterr = (dx_error){.fault = DX_FAULT_NONE, .phrase = "no memory"};
+    *reterr = (dx_error){.fault = DX_FAULT_NONE, .phrase = "out of memory"};
     if (!wire)
         return CLI_NO_START;
     wire->config = *config;

@@ -14,7 +14,7 @@ static void fail(const char *path, const char *what) {
 static char *read_file(const char *path, size_t *ret_len) {
     FILE *file = fopen(path, "rb");
     if (!file)
-        fail(path, "can't be opened");
+        fail(path, "cannot be opened");
     char *bytes = NULL;
     size_t len = 0;
     size_t cap = 0;
@@ -23,7 +23,7 @@ static char *read_file(const char *path, size_t *ret_len) {
             cap = cap ? cap * 2 : 1 << 16;
             char *more = realloc(bytes, cap);
             if (!more)
-                fail(path, "no memory");
+                fail(path, "out of memory");
             bytes = more;
         }
         size_t got = fread(bytes + len, 1, cap - len, file);
@@ -32,7 +32,7 @@ static char *read_file(const char *path, size_t *ret_len) {
         len += got;
     }
     if (ferror(file))
-        fail(path, "can't be read");
+        fail(path, "cannot be read");
     fclose(file);
     *ret_len = len;
     return bytes;
@@ -113,7 +113,7 @@ static int compare(const void *one, const void *other) {
 static void write_documents(FILE *out, char **paths, size_t count) {
     size_t *lengths = calloc(count + 1, sizeof *lengths);
     if (!lengths)
-        fail("documents", "no memory");
+        fail("documents", "out of memory");
     for (size_t i = 0; i < count; i++) {
         char declaration[64];
         snprintf(declaration, sizeof declaration, "static const char document_%zu[]", i);
@@ -136,7 +136,7 @@ int main(int argc, char **argv) {
     }
     FILE *out = fopen(argv[1], "wb");
     if (!out)
-        fail(argv[1], "can't be written");
+        fail(argv[1], "cannot be written");
     size_t count = (size_t)argc - 3;
     qsort(argv + 3, count, sizeof *argv, compare);
     for (size_t i = 1; i < count; i++)
@@ -148,6 +148,6 @@ int main(int argc, char **argv) {
     fprintf(out, "const size_t dx__grammar_len = %zu;\n\n", grammar_len);
     write_documents(out, argv + 3, count);
     if (ferror(out) || fclose(out))
-        fail(argv[1], "can't be written");
+        fail(argv[1], "cannot be written");
     return 0;
 }

@@ -359,7 +359,7 @@ int check_run_host(check_plan *plan, char **command) {
     } else {
         stage->plan = plan;
         if (!make_stage(stage))
-            code = cli_fail(CLI_NO_START, "can't write the plugin into the temporary folder: %s",
+            code = cli_fail(CLI_NO_START, "cannot write the plugin into the temporary folder: %s",
                             strerror(errno));
         words = code == CLI_OK ? fill_words(stage, command) : NULL;
         if (code == CLI_OK)

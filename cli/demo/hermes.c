@@ -92,7 +92,7 @@ static int show_change(struct demo_stage *stage) {
 static int play(struct demo_stage *stage) {
     char *extension = quote(stage->found[EXTENSION]);
     if (!extension)
-        return demo_fail(stage, CLI_NO_START, "no memory");
+        return demo_fail(stage, CLI_NO_START, "out of memory");
     const char *const words[] = {
         "host", "--run",       "names/normalise", "--settle", "200ms",     "--data",
         ".",    "--extension", extension,         "--write",  "after.hl7", stage->found[MESSAGE],

@@ -27,11 +27,11 @@ static const struct {
 static int make_home(struct demo_stage *stage) {
     char *folder;
     if (asprintf(&folder, "%s/shared", stage->folder) < 0)
-        return demo_fail(stage, CLI_NO_START, "no memory");
+        return demo_fail(stage, CLI_NO_START, "out of memory");
     int made = mkdir(folder, 0700);
     free(folder);
     if (made < 0)
-        return demo_fail(stage, CLI_NO_START, "can't make a folder: %s", strerror(errno));
+        return demo_fail(stage, CLI_NO_START, "cannot make a folder: %s", strerror(errno));
     int code = demo_write(stage, "shared/gitconfig", "[pull]\nrebase = true\n");
     return code == CLI_OK ? demo_write(stage, "tasks.toml", config) : code;
 }

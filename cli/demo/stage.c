@@ -38,7 +38,7 @@ int demo_fail(const struct demo_stage *stage, int code, const char *format, ...)
     int len = vasprintf(&text, format, list);
     va_end(list);
     if (len < 0)
-        return cli_fail(code, "no memory");
+        return cli_fail(code, "out of memory");
     cli_fail(code, "%s: %s", stage->scene ? stage->scene->system : "timeline", text);
     free(text);
     return code;
@@ -52,7 +52,7 @@ int demo_add_row(struct demo_stage *stage, const char *label, cli_colour colour,
     int len = stage->row_count < DEMO_ROWS ? vasprintf(&row->text, format, more) : -1;
     va_end(more);
     if (len < 0)
-        return demo_fail(stage, CLI_NO_START, "no memory");
+        return demo_fail(stage, CLI_NO_START, "out of memory");
     snprintf(row->label, sizeof row->label, "%s", label);
     row->colour = colour;
     stage->row_count++;
@@ -65,9 +65,9 @@ int demo_stage_open(struct demo_stage *stage, const char *above, const char *nam
     if (!stage->folder || asprintf(&stage->trace, "%s.jsonl", stage->folder) < 0)
         stage->trace = NULL;
     if (!stage->trace)
-        return demo_fail(stage, CLI_NO_START, "no memory");
+        return demo_fail(stage, CLI_NO_START, "out of memory");
     if (mkdir(stage->folder, 0700) < 0)
-        return demo_fail(stage, CLI_NO_START, "can't make the folder %s: %s", stage->folder,
+        return demo_fail(stage, CLI_NO_START, "cannot make the folder %s: %s", stage->folder,
                          strerror(errno));
     return CLI_OK;
 }
@@ -153,7 +153,7 @@ static int judge_end(const struct demo_stage *stage, const struct run *run,
     const char *name = slash ? slash + 1 : plan->argv[0];
     char why[DEMO_PATH];
     if (!run->output)
-        return demo_fail(stage, CLI_NO_START, "no memory");
+        return demo_fail(stage, CLI_NO_START, "out of memory");
     if (run->end == CLI_PROGRAM_LATE)
         return demo_fail(stage, CLI_LATE, "%s timed out after %d s", name, TIMEOUT_MS / 1000);
     if (run->end == CLI_PROGRAM_KILLED)
@@ -180,11 +180,11 @@ int demo_run(struct demo_stage *stage, const char *const *argv, const char *cwd,
     struct cli_program *program;
     char why[512];
     if (!plan.env)
-        return demo_fail(stage, CLI_NO_START, "no memory");
+        return demo_fail(stage, CLI_NO_START, "out of memory");
     const char *error = cli_program_start(&programs, &plan, why, sizeof why, &program);
     if (error) {
         free((void *)(uintptr_t)plan.env);
-        return demo_fail(stage, CLI_NO_START, "can't start %s: %s", argv[0], error);
+        return demo_fail(stage, CLI_NO_START, "cannot start %s: %s", argv[0], error);
     }
     program->on_errors = on_errors;
     program->on_end = on_end;
@@ -250,7 +250,7 @@ int demo_write(struct demo_stage *stage, const char *name, const char *text) {
     int number = errno;
     free(path);
     return good ? CLI_OK
-                : demo_fail(stage, CLI_NO_START, "can't write %s: %s", name, strerror(number));
+                : demo_fail(stage, CLI_NO_START, "cannot write %s: %s", name, strerror(number));
 }
 
 int demo_read(struct demo_stage *stage, const char *name, char **ret_text) {
@@ -263,7 +263,7 @@ int demo_read(struct demo_stage *stage, const char *name, char **ret_text) {
         fclose(file);
     free(path);
     if (!text)
-        return demo_fail(stage, CLI_ENDED, "can't read %s: %s", name, strerror(number));
+        return demo_fail(stage, CLI_ENDED, "cannot read %s: %s", name, strerror(number));
     *ret_text = text;
     return CLI_OK;
 }

@@ -89,7 +89,7 @@ int demo_traffic_add(struct demo_traffic *traffic, const char *system, const cha
             code = cli_fail(CLI_VIOLATION, "%s: its trace is damaged: %s", system, error.phrase);
         } else if (record.kind == DX_TRACE_HEADER) {
             if (!begin(traffic, record.unix_ms))
-                code = cli_fail(CLI_NO_START, "no memory");
+                code = cli_fail(CLI_NO_START, "out of memory");
             start_us = (record.unix_ms - traffic->unix_ms) * 1000;
             continue;
         }
@@ -119,5 +119,5 @@ int demo_traffic_finish(struct demo_traffic *traffic) {
     dx_trace_writer_free(traffic->writer);
     traffic->file = NULL;
     traffic->writer = NULL;
-    return good ? CLI_OK : cli_fail(CLI_USAGE, "can't write the trace: %s", strerror(number));
+    return good ? CLI_OK : cli_fail(CLI_USAGE, "cannot write the trace: %s", strerror(number));
 }

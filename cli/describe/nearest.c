@@ -192,6 +192,8 @@ int cli_unknown_subcommand(const cli_verb *verb, char *const *words) {
     bool is_known = false;
     for (const cli_subcommand *row = verb->subcommands; row->name && words[1]; row++)
         is_known |= strncmp(row->name, words[0], strlen(words[0])) == 0;
+    if (verb->has_command && strchr(words[is_known], '/'))
+        return cli_unexpected(words[is_known]);
     snprintf(both, sizeof both, "%.70s %.70s", words[0], words[1] ? words[1] : "");
     return unknown_among("subcommand", verb, is_known ? both : words[0], subcommand_at,
                          verb->subcommands);

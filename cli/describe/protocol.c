@@ -148,7 +148,7 @@ static void put_cancel(const dx_protocol *protocol) {
     char room[40];
     put_head("Cancellation:");
     if (!facts->cancel_method) {
-        puts("  requests can't be cancelled");
+        puts("  requests cannot be cancelled");
         return;
     }
     fputs("  ", stdout);

@@ -23,7 +23,7 @@ static int protocol_page(const char *name, FILE *out) {
         cli_manual_document(name, "7", (dx_text){page.data, page.len}, name, out);
     dx_buf_done(&page);
     dx_protocol_free(protocol);
-    return status == DX_OK ? CLI_OK : cli_fail(CLI_NO_START, "no memory");
+    return status == DX_OK ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
 }
 
 static int document_page(const char *file, const char *name, const char *section, FILE *out) {
@@ -40,7 +40,7 @@ static int document_page(const char *file, const char *name, const char *section
 static FILE *create(const char *folder, const char *path, const char *file) {
     char *whole = NULL;
     if (asprintf(&whole, "%s/%s/%s", folder, path, file) < 0) {
-        cli_fail(CLI_NO_START, "no memory");
+        cli_fail(CLI_NO_START, "out of memory");
         return NULL;
     }
     for (char *slash = whole + 1; (slash = strchr(slash, '/')); slash++) {
@@ -50,7 +50,7 @@ static FILE *create(const char *folder, const char *path, const char *file) {
     }
     FILE *out = fopen(whole, "we");
     if (!out)
-        cli_fail(CLI_USAGE, "%s can't be written: %s", whole, strerror(errno));
+        cli_fail(CLI_USAGE, "%s cannot be written: %s", whole, strerror(errno));
     free(whole);
     return out;
 }
@@ -58,7 +58,7 @@ static FILE *create(const char *folder, const char *path, const char *file) {
 static int finish(FILE *out, int code) {
     bool bad = ferror(out);
     if ((fclose(out) != 0 || bad) && code == CLI_OK)
-        return cli_fail(CLI_USAGE, "a file can't be written: %s", strerror(errno));
+        return cli_fail(CLI_USAGE, "a file cannot be written: %s", strerror(errno));
     return code;
 }
 
@@ -85,7 +85,7 @@ static int write_document(const char *folder, const char *docs, const char *name
     char *path = NULL;
     int code = CLI_OK;
     if (asprintf(&path, "%s/%s.md", docs, name) < 0)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     if (access(path, F_OK) == 0) {
         snprintf(file, sizeof file, "duplex-%s.5", name);
         FILE *out = create(folder, "man/man5", file);
@@ -237,6 +237,6 @@ int cli_generate(char **words) {
                         count > generator->most ? "many" : "few");
     int code = generator->make(words);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_OK)
-        code = cli_fail(CLI_USAGE, "the output can't be written: %s", strerror(errno));
+        code = cli_fail(CLI_USAGE, "the output cannot be written: %s", strerror(errno));
     return code;
 }

@@ -150,7 +150,7 @@ static int check_ways(const struct mock *mock) {
             bool meet = !one->method || !two->method || strcmp(one->method, two->method) == 0;
             if (meet && are_two_ways(one->fault, two->fault))
                 return cli_fail_hint(CLI_USAGE, "give each its own method: NAME@METHOD",
-                                     "--fault: %s and %s can't be in one message",
+                                     "--fault: %s and %s cannot be in one message",
                                      rows[one->fault].name, rows[two->fault].name);
         }
     return CLI_OK;

@@ -163,7 +163,7 @@ void mock_leave_process(struct mock *mock, uint64_t ms) {
     if (!pid)
         stay_behind(ms);
     if (pid < 0)
-        mock_fail(mock, CLI_NO_START, "can't start a child process");
+        mock_fail(mock, CLI_NO_START, "cannot start a child process");
     else
         cli_subreaper_spare(pid);
 }

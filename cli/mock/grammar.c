@@ -204,7 +204,7 @@ static bool check_others(struct walk *walk, const struct verb *verb, yyjson_val 
         const char *name = yyjson_get_str(key);
         if (strcmp(name, verb->name) == 0 || is_among(verb->others, name))
             continue;
-        snprintf(what, sizeof what, "\"%s\" can't be used with \"%s\"", name, verb->name);
+        snprintf(what, sizeof what, "\"%s\" cannot be used with \"%s\"", name, verb->name);
         return fail(walk, what);
     }
     if (verb->has_do && !yyjson_obj_get(action, "do")) {
@@ -223,7 +223,7 @@ static bool check_name(struct walk *walk, const char *member, yyjson_val *value)
         int number = mock_signal_named(name);
         if (!number || (is_ignore && (number == SIGKILL || number == SIGSTOP))) {
             snprintf(what, sizeof what,
-                     number ? "%.60s can't be ignored" : "unknown signal '%.60s'", name);
+                     number ? "%.60s cannot be ignored" : "unknown signal '%.60s'", name);
             return fail(walk, what);
         }
     }

@@ -81,10 +81,10 @@ static void hear_no_more(struct mock *mock, const dx_frame *frame) {
     dx_error error;
     dx__error_set(&error, frame->fault, frame->offset, frame->found, frame->expected);
     if (mock->side == DX_SIDE_HOST && mock->phase != MOCK_LEAVING && !mock->dying)
-        mock_fail(mock, CLI_VIOLATION, "can't split the plugin's output into messages: %s",
+        mock_fail(mock, CLI_VIOLATION, "cannot split the plugin's output into messages: %s",
                   error.phrase);
     else if (frame->fault != DX_FAULT_TRUNCATED)
-        cli_note("can't split the input into messages, ignoring the rest: %s", error.phrase);
+        cli_note("cannot split the input into messages, ignoring the rest: %s", error.phrase);
 }
 
 static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void *user) {
@@ -223,7 +223,7 @@ void mock_look(struct mock *mock) {
     bool empty = mock_outlet_empty(&mock->outlet);
     int lost = cli_wire_lost(mock->wire);
     if (lost)
-        mock_fail(mock, CLI_ENDED, "can't write the output: %s", strerror(lost));
+        mock_fail(mock, CLI_ENDED, "cannot write the output: %s", strerror(lost));
     if (mock->over)
         return;
     if (mock->reads_later && empty) {

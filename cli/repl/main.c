@@ -20,10 +20,7 @@ static bool is_terminal(void) {
 
 static int check(const cli_words *words, const struct repl_options *options) {
     if (words->count)
-        return cli_fail(CLI_USAGE,
-                        "unexpected argument '%s': put the command after --; lines to send are read"
-                        " from standard input",
-                        words->at[0]);
+        return cli_unexpected(words->at[0]);
     if (options->ask && options->answers)
         return cli_fail(CLI_USAGE, "--ask and --auto cannot be used together");
     return CLI_OK;

@@ -26,14 +26,14 @@ static const cli_group groups[] = {
 };
 
 static const char *const examples[] = {
-    "Talk to an MCP server by hand; TAB completes methods and params",
+    "Talk to an MCP server by hand; TAB completes methods and params:",
     "duplex repl -p mcp -- build/examples/mcp-adder",
-    "Send two requests from a script and print one result per line",
+    "Send two requests from a script and print one result per line:",
     "printf '%s\\n' ping tools/list | duplex repl -p mcp -- build/examples/mcp-adder",
-    "Run two calls at the same time and print everything that happens as JSON",
+    "Run two calls at the same time and print everything that happens as JSON:",
     "printf '%s\\n' 'echo a=b &' 'echo c:=1' | duplex repl --json -- build/examples/echo line",
-    "Talk to a server that duplex run keeps running",
-    "duplex repl --in files",
+    "Talk to a server that duplex run keeps running:",
+    "duplex repl --in adder",
     NULL,
 };
 

@@ -53,7 +53,7 @@ static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void
     else if (frame->kind == DX_FRAME_FAULT && frame->fatal) {
         dx_error error;
         dx__error_set(&error, frame->fault, frame->offset, frame->found, frame->expected);
-        replay_fail(replay, CLI_VIOLATION, "can't split the output of the %s into messages: %s",
+        replay_fail(replay, CLI_VIOLATION, "cannot split the output of the %s into messages: %s",
                     replay->report.from, error.phrase);
     }
 }
@@ -171,10 +171,10 @@ static bool say_message(struct replay *replay) {
 static void fail_to_say(struct replay *replay) {
     int lost = cli_wire_lost(replay->wire);
     if (lost)
-        replay_fail(replay, CLI_ENDED, "can't write the output: %s", strerror(lost));
+        replay_fail(replay, CLI_ENDED, "cannot write the output: %s", strerror(lost));
     else if (!replay->gone)
         replay_fail(replay, CLI_NO_START,
-                    "can't send a message of %zu bytes: out of memory, or it is too long",
+                    "cannot send a message of %zu bytes: out of memory, or it is too long",
                     replay->next.text.len);
 }
 

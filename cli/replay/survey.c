@@ -150,11 +150,12 @@ static void take_error(replay_survey *survey, const char *file, const dx_error *
 static int check_file(const char *file) {
     struct stat is;
     if (strcmp(file, "-") == 0)
-        return cli_fail(CLI_USAGE, "can't replay standard input: the trace is read more than once");
+        return cli_fail(CLI_USAGE,
+                        "cannot replay standard input: the trace is read more than once");
     if (stat(file, &is) < 0)
-        return cli_fail(CLI_USAGE, "can't read %s: %s", file, strerror(errno));
+        return cli_fail(CLI_USAGE, "cannot read %s: %s", file, strerror(errno));
     if (S_ISDIR(is.st_mode))
-        return cli_fail(CLI_USAGE, "can't read %s: Is a directory", file);
+        return cli_fail(CLI_USAGE, "cannot read %s: Is a directory", file);
     if (!S_ISREG(is.st_mode))
         return cli_fail(CLI_USAGE, "%s is not a regular file: the trace is read more than once",
                         file);

@@ -255,13 +255,15 @@ static void note(const struct reading *reading, const char *who, const char *wha
     yyjson_mut_doc_free(doc);
 }
 
+#define BRIDGE "\"command\": \"npx\", \"args\": [\"-y\", \"mcp-remote\", URL] reaches it"
+
 /* One that only others can reach, or that is switched off: then why not. */
 static const char *why_not(yyjson_val *value, bool named) {
     const char *type = yyjson_get_str(yyjson_obj_get(value, "type"));
     bool has_url = yyjson_obj_get(value, "url");
     bool has_command = yyjson_obj_get(value, "command");
     if ((type && strcmp(type, "stdio") != 0) || (!type && has_url && !has_command))
-        return "is a remote server: skipped";
+        return "is a remote server: skipped (" BRIDGE ")";
     if (yyjson_get_bool(yyjson_obj_get(value, "disabled")) && !named)
         return "is disabled: skipped";
     return NULL;
@@ -313,7 +315,8 @@ static void read_entry(struct reading *reading, const struct entry *entry, bool 
     }
     const char *reason = own ? NULL : why_not(entry->value, named);
     if (reason && named) {
-        config_flaw(reading, entry->place, 0, "this is a remote server, which cannot be started");
+        config_flaw(reading, entry->place, 0,
+                    "this is a remote server, which cannot be started (" BRIDGE ")");
     } else if (reason) {
         note(reading, entry->name, reason);
         return;

@@ -25,7 +25,7 @@ const char *dx_status_name(dx_status status) {
     case DX_MISFIT:
         return "misfit";
     case DX_ERR_NOMEM:
-        return "no memory";
+        return "out of memory";
     case DX_ERR_LIMIT:
         return "too large";
     case DX_ERR_INVALID:

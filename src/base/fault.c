@@ -50,7 +50,7 @@ static const struct fault_row {
     [DX_FAULT_JSON_UTF8] = {"json-utf8", "body", "invalid UTF-8 at byte $f"},
     [DX_FAULT_JSON_DEPTH] = {"json-depth", "body", "nested deeper than $e at byte $f"},
     [DX_FAULT_JSON_VALUE] = {"json-value", "body",
-                             "a number or string that can't be represented, at byte $f"},
+                             "a number or string that cannot be represented, at byte $f"},
     [DX_FAULT_NOT_A_MESSAGE] = {"not-a-message", "body",
                                 "JSON, but neither request, notification nor response"},
     [DX_FAULT_VERSION] = {"version", "jsonrpc", "member \"jsonrpc\" must be \"2.0\""},
@@ -96,7 +96,7 @@ static const struct fault_row {
     [DX_FAULT_PARAMS_FIT] = {"params-fit", "params", "the params do not fit their schema"},
     [DX_FAULT_RESULT_FIT] = {"result-fit", "result", "the result does not fit its schema"},
     [DX_FAULT_SYSTEM] = {"system", "", "the operating system reported an error"},
-    [DX_FAULT_START] = {"start", "", "the program can't be started"},
+    [DX_FAULT_START] = {"start", "", "the program cannot be started"},
     [DX_FAULT_EXITED] = {"exited", "", "the program exited with code $f"},
     [DX_FAULT_KILLED] = {"killed", "", "the program was killed by signal $f"},
 };

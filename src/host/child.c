@@ -168,7 +168,7 @@ static void describe(const dx_child *child, dx_error *error) {
     dx__line line = {error->phrase, strlen(error->phrase), sizeof error->phrase};
     if (!child->status_known) {
         line = dx__line_on(error->phrase, sizeof error->phrase);
-        dx__line_str(&line, child->survived ? "the program can't be killed"
+        dx__line_str(&line, child->survived ? "the program cannot be killed"
                                             : "the program ended, reaped elsewhere");
     }
     if (dx__child_never_ran(child))

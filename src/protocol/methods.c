@@ -92,8 +92,8 @@ static dx_status check_late(dx__load *load, yyjson_val *object, dx_side side) {
     if (!dx__get(document, "cancel"))
         return dx__flaw(load, late, "the protocol does not say how to cancel a request");
     return dx__flaw(load, late,
-                    side == DX_SIDE_HOST ? "the host can't cancel its requests"
-                                         : "the plugin can't cancel its requests");
+                    side == DX_SIDE_HOST ? "the host cannot cancel its requests"
+                                         : "the plugin cannot cancel its requests");
 }
 
 static dx_status check_optional(dx__load *load, yyjson_val *object, yyjson_val *params) {

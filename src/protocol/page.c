@@ -101,7 +101,7 @@ static void put_cancel(dx__page *page) {
     const dx_protocol_facts *facts = &page->protocol->facts;
     dx__page_put(page, "\n## Cancellation\n\n");
     if (!facts->cancel_method) {
-        dx__page_put(page, "Requests can't be cancelled.\n");
+        dx__page_put(page, "Requests cannot be cancelled.\n");
         return;
     }
     dx__page_code(page, facts->cancel_method);

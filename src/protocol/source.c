@@ -26,7 +26,7 @@ static const char *json_fault(dx_fault fault) {
     case DX_FAULT_JSON_DEPTH:
         return "nested too deep";
     case DX_FAULT_JSON_VALUE:
-        return "a number or string that can't be represented";
+        return "a number or string that cannot be represented";
     default:
         return "not JSON";
     }

@@ -365,7 +365,7 @@ void dx__stop_write(const dx_check *check, dx_misfit *ret_misfit) {
     *ret_misfit = (dx_misfit){0};
     dx__line line = dx__line_on(ret_misfit->phrase, sizeof ret_misfit->phrase);
     if (check->status == DX_ERR_NOMEM)
-        dx__line_str(&line, "no memory");
+        dx__line_str(&line, "out of memory");
     else if (!check->steps)
         dx__line_str(&line, "the check takes more steps than are allowed");
     else if (check->frame_count >= check->config.depth_max)

@@ -139,6 +139,6 @@ void dx__toml_error_plain(dx_toml_error *error, const char *what) {
 
 bool dx__toml_no_memory(dx__toml_reader *reader) {
     reader->status = DX_ERR_NOMEM;
-    dx__toml_error_plain(reader->error, "no memory");
+    dx__toml_error_plain(reader->error, "out of memory");
     return false;
 }

@@ -129,7 +129,7 @@ static bool is_new(dx__toml_writer *writer, dx__map *seen, uint64_t seed, void *
         if (same(other, key))
             return dx__toml_level_refuse(writer, DX_ERR_INVALID, "the key is defined twice");
     if (dx__map_reserve(seen) != DX_OK)
-        return dx__toml_level_refuse(writer, DX_ERR_NOMEM, "no memory");
+        return dx__toml_level_refuse(writer, DX_ERR_NOMEM, "out of memory");
     dx__map_put(seen, hash, key);
     return true;
 }
@@ -164,7 +164,7 @@ bool dx__toml_level_push(dx__toml_writer *writer, void *container, dx__toml_shap
         dx__toml_level *levels = dx__realloc(&writer->buf->alloc, writer->levels,
                                              writer->cap * sizeof *levels, cap * sizeof *levels);
         if (!levels)
-            return dx__toml_level_refuse(writer, DX_ERR_NOMEM, "no memory");
+            return dx__toml_level_refuse(writer, DX_ERR_NOMEM, "out of memory");
         writer->levels = levels;
         writer->cap = cap;
     }

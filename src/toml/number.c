@@ -123,7 +123,7 @@ bool dx__toml_number(dx__toml_reader *reader, yyjson_mut_val *value) {
     if (!skip_digits(reader))
         return false;
     if (*digits == '0' && reader->at - digits > 1)
-        return dx__toml_refuse(reader, digits, "a number can't begin with 0");
+        return dx__toml_refuse(reader, digits, "a number cannot begin with 0");
     const char *whole = reader->at;
     if (!fraction_and_exponent(reader))
         return false;

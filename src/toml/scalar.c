@@ -12,7 +12,7 @@ void dx__toml_put_text(dx__toml_writer *writer, const char *text, size_t len) {
     if (status != DX_OK)
         dx__toml_level_refuse(writer, status,
                               status == DX_ERR_LIMIT ? "the text is longer than the buffer may be"
-                                                     : "no memory");
+                                                     : "out of memory");
 }
 
 static void put_escape(dx__toml_writer *writer, unsigned char c) {
@@ -110,7 +110,7 @@ static void put_real(dx__toml_writer *writer, double number) {
     if (text)
         dx__toml_put_text(writer, text, len);
     else
-        dx__toml_level_refuse(writer, DX_ERR_NOMEM, "no memory");
+        dx__toml_level_refuse(writer, DX_ERR_NOMEM, "out of memory");
 }
 
 static void put_number(dx__toml_writer *writer, void *value) {
@@ -159,7 +159,7 @@ void dx__toml_put_scalar(dx__toml_writer *writer, void *value) {
         dx__toml_level_refuse(writer, DX_ERR_INVALID, "TOML has no null");
         return;
     default:
-        dx__toml_level_refuse(writer, DX_ERR_INVALID, "TOML can't represent a raw value");
+        dx__toml_level_refuse(writer, DX_ERR_INVALID, "TOML cannot represent a raw value");
         return;
     }
 }

@@ -68,7 +68,7 @@ static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     if (guest->state != DX_HERMES_FAILED && !guest->leaving) {
         bool has_reason = gone->error.fault != DX_FAULT_NONE;
         set_why(guest,
-                early        ? "exited before it answered initialize: "
+                early        ? "exited before it responded to initialize: "
                 : has_reason ? "exited on its own: "
                              : "exited on its own",
                 has_reason ? gone->error.phrase
@@ -164,7 +164,7 @@ static void on_initialized(dx_link *link, const dx_event *event, void *user) {
         /* Why it ended is told in on_gone(); that it closed its output is all that is known here.
          */
         if (event->error.fault != DX_FAULT_EXITED && event->error.fault != DX_FAULT_KILLED)
-            fail(guest, "exited before it answered initialize: ", event->error.phrase);
+            fail(guest, "exited before it responded to initialize: ", event->error.phrase);
         break;
     case DX_OUTCOME_CANCELLED:
         break;

@@ -192,7 +192,7 @@ dx_status dx_mcp_client_open(dx_loop *loop, const dx_mcp_client_config *config,
     }
     if (reterr && error.fault == DX_FAULT_NONE)
         dx__mcp_client_error(&error, DX_FAULT_START,
-                             "can't start the client: ", dx_str(dx_status_name(status)));
+                             "cannot start the client: ", dx_str(dx_status_name(status)));
     if (reterr)
         *reterr = error;
     destroy(client);

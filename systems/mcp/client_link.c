@@ -191,7 +191,7 @@ static dx_status open_given(dx_mcp_client *client, const dx_link_config *link, d
         status = dx_link_open(client->loop, in, out, link, &client->link, reterr);
     else if (reterr)
         dx__mcp_client_error(reterr, DX_FAULT_SYSTEM,
-                             "can't duplicate a file descriptor: ", dx_str(strerror(errno)));
+                             "cannot duplicate a file descriptor: ", dx_str(strerror(errno)));
     if (status == DX_OK)
         return DX_OK;
     if (in >= 0)

@@ -122,7 +122,7 @@ static void fail(dx__mcp_client_ask *ask, dx_status status) {
     else
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM,
                                 status == DX_ERR_NOMEM ? "out of memory for the list"
-                                                       : "can't request the next page");
+                                                       : "cannot request the next page");
 }
 
 void dx__mcp_client_list_result(dx__mcp_client_ask *ask, const dx_event *event) {

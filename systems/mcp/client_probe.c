@@ -23,7 +23,7 @@ static void go_on(dx_mcp_client *client, bool modern, int revision) {
     dx_status status = dx__mcp_client_start(client, &error);
     if (status != DX_OK)
         dx__mcp_client_fail(client, DX_FAULT_START,
-                            error.phrase[0] ? error.phrase : "can't start the server: ",
+                            error.phrase[0] ? error.phrase : "cannot start the server: ",
                             dx_str(error.phrase[0] ? "" : dx_status_name(status)));
 }
 

@@ -70,7 +70,7 @@ static void repeat(dx__mcp_client_ask *ask) {
                                "the connection ended before the response arrived");
     else if (status != DX_OK)
         dx__mcp_client_ask_end(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM,
-                               "can't repeat the request");
+                               "cannot repeat the request");
 }
 
 static void one_less(dx__mcp_client_ask *ask) {

@@ -16,7 +16,7 @@ static void serve_roots(dx_mcp_client *client, dx_link *link, const dx_event *ev
     yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
     yyjson_mut_val *list = doc ? dx__mcp_client_roots(client, doc) : NULL;
     if (!list || dx_link_reply(link, event->request, dx_json_built(list)) != DX_OK)
-        refuse(link, event, DX_CODE_INTERNAL, "can't list the roots");
+        refuse(link, event, DX_CODE_INTERNAL, "cannot list the roots");
     yyjson_mut_doc_free(doc);
 }
 

@@ -81,7 +81,7 @@ static void greet_back(dx_mcp_client *client, dx_link *link, const dx_event *eve
     if (!keep_facts(client, link))
         return;
     if (dx_link_notify(link, dx_str("notifications/initialized"), dx_json_none()) != DX_OK)
-        dx__mcp_client_fail(client, DX_FAULT_SYSTEM, "can't send notifications/initialized",
+        dx__mcp_client_fail(client, DX_FAULT_SYSTEM, "cannot send notifications/initialized",
                             dx_str(""));
     else
         be_ready(client, revision);
@@ -198,7 +198,7 @@ static void fall_back(dx_mcp_client *client, const dx_event *event) {
     dx_status status = initialize(client);
     if (status != DX_OK)
         dx__mcp_client_fail(client, DX_FAULT_SYSTEM,
-                            "can't send initialize: ", dx_str(dx_status_name(status)));
+                            "cannot send initialize: ", dx_str(dx_status_name(status)));
 }
 
 static void on_refused(dx_mcp_client *client, const dx_event *event) {

@@ -67,7 +67,7 @@ static void fail(dx__mcp_client_ask *ask, dx_status status) {
     else
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM,
                                 status == DX_ERR_NOMEM ? "out of memory for the task"
-                                                       : "can't request the state of the task");
+                                                       : "cannot request the state of the task");
 }
 
 /* While it waits for input, its result is asked for: the server's questions come meanwhile. */

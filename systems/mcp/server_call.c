@@ -54,7 +54,7 @@ static bool check_task(dx_mcp_session *session, const dx_event *event, const dx_
         return true;
     if (wanted ? tool->task == DX_MCP_TASK_NEVER : tool->task == DX_MCP_TASK_MUST) {
         dx__mcp_refuse(session, event->request, DX_CODE_METHOD,
-                       wanted ? "This tool can't run as a task" : "This tool only runs as a task");
+                       wanted ? "This tool cannot run as a task" : "This tool only runs as a task");
         return false;
     }
     return true;

@@ -17,7 +17,7 @@ int dx_mcp_serve(dx_mcp_server *server) {
     if (status == DX_OK)
         status = dx_mcp_server_stdio(server, loop, &session, &error);
     if (status != DX_OK) {
-        (void)fprintf(stderr, "can't start the server: %s\n", error.phrase);
+        (void)fprintf(stderr, "cannot start the server: %s\n", error.phrase);
         dx_mcp_server_free(server);
         dx_loop_free(loop);
         return 2;

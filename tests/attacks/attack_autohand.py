@@ -153,7 +153,7 @@ def attack_rule_links():
         asked, outputs, errors = agent.turn()
         same(asked, [], "asked")
         no_secret(agent)
-        true(any("fine" in text for text in outputs), "what is not denied can't be read")
+        true(any("fine" in text for text in outputs), "what is not denied cannot be read")
         same(len([text for text in errors if "forbidden by a rule" in text]), len(tools) - 1, "denied: %s" % errors)
 
 

@@ -208,7 +208,7 @@ def attack_escape_slow_death():
 
 
 def attack_escape_hostile_name():
-    """Its command line can't steer the terminal."""
+    """Its command line cannot steer the terminal."""
     with Escape() as escape:
         command = [*escape.command("hold"), "\033[2J\nduplex call: all is well\u202e"]
         _, _, said = run(call("hello", "--", *command), 10)
@@ -216,7 +216,7 @@ def attack_escape_hostile_name():
         same(said.count("\n"), 1, "lines")
 
 
-# Without CAP_KILL, root can't end the processes of others.
+# Without CAP_KILL, root cannot end the processes of others.
 WITHOUT_KILL = r"""
 import ctypes, os, sys
 if ctypes.CDLL(None, use_errno=True).prctl(24, 5, 0, 0, 0) != 0:
@@ -226,7 +226,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def attack_escape_other_user():
-    """What belongs to another user can't be ended: reported, and the exit code says so."""
+    """What belongs to another user cannot be ended: reported, and the exit code says so."""
     if os.getuid() != 0:
         raise Skip("needs root")
     with Escape() as escape:

@@ -101,7 +101,7 @@ def as_nobody(argv):
     if os.geteuid() != 0:
         raise Skip("another user can be had only by root")
     if subprocess.run([*drop, *duplex("--version")], capture_output=True, check=False).returncode:
-        raise Skip("another user can't run what was built here")
+        raise Skip("another user cannot run what was built here")
     return [*drop, *argv]
 
 

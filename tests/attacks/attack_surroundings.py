@@ -49,12 +49,12 @@ def attack_surroundings_no_proc():
 
 
 def attack_surroundings_read_only():
-    """A working folder and a home that can't be written: what needs none works, the rest says so in one line."""
+    """A working folder and a home that cannot be written: what needs none works, the rest says so in one line."""
     if os.geteuid() != 0:
         raise Skip("only root can be another user")
     drop = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]
     if subprocess.run([*drop, *duplex("--version")], capture_output=True, check=False).returncode:
-        raise Skip("another user can't run what was built here")
+        raise Skip("another user cannot run what was built here")
     place = tempfile.mkdtemp(prefix="attack-read-only-")
     os.chmod(place, 0o555)
     env = {"HOME": place, "XDG_RUNTIME_DIR": place, "XDG_STATE_HOME": place, "XDG_CONFIG_HOME": place,

@@ -215,7 +215,7 @@ def row_55():
 
 
 def row_56():
-    """A folder that can't be written to: errors has that change, success is false, the others are counted."""
+    """A folder that cannot be written to: errors has that change, success is false, the others are counted."""
     for compat in ALL:
         with Agent("--client-context", "cli", compat=compat, files={**FILES, "file": "in the way\n"}) as agent:
             steps = [calls((*writes("file/below.txt", "x\n"), "c1"), (*writes("good.txt", "y\n"), "c2"), (*writes("shut/x.txt", "z\n"), "c3")), says("x")]

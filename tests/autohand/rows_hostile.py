@@ -305,7 +305,7 @@ def a_file_that_may_not_grow():
 
 
 def row_H10():
-    """The model can't write its own permissions: what belongs to the agent is refused to all tools, under every spelling."""
+    """The model cannot write its own permissions: what belongs to the agent is refused to all tools, under every spelling."""
     grant = json.dumps({"permissions": {"remembered": [{"tool": "run_command", "subject": "touch ran", "decision": "allow"}], "allow": ["run_command"]}})
     names = (".autohand/settings.local.json", "./.autohand/settings.local.json", "a/../.autohand/settings.local.json", ".autohand//settings.local.json",
              "link/settings.local.json", ".autohand")

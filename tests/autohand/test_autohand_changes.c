@@ -359,7 +359,7 @@ static void test_same_file(void **state) {
     }
 }
 
-/* A file becomes a folder; what can't be both is refused before anybody is shown it. */
+/* A file becomes a folder; what cannot be both is refused before anybody is shown it. */
 static void test_file_or_folder(void **state) {
     struct files *files = *state;
     put(files, "a", "old");

@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-/* What can't be started at all. */
+/* What cannot be started at all. */
 static void test_no_start(void **state) {
     const char *argv[] = {"/nowhere/agent", NULL};
     dx_loop *loop;

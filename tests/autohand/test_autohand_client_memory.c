@@ -84,7 +84,7 @@ static int play(struct unit_memory *memory) {
         assert_true(said == DX_OK || said == DX_ERR_NOMEM);
         if (!accepted)
             dx_autohand_client_stop(talk->client);
-        /* What can't go on without memory is ended from outside. */
+        /* What cannot go on without memory is ended from outside. */
         uint64_t end = talk_now() + (memory->fails ? 20000 : 60);
         while (!talk->gone && talk_now() < end)
             talk_for(talk, 2);

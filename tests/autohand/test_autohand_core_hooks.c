@@ -207,7 +207,7 @@ static void test_stored(void **state) {
     talk_done(&talk);
 }
 
-/* A home that can't be used keeps nobody from working. */
+/* A home that cannot be used keeps nobody from working. */
 static void test_not_stored(void **state) {
     (void)state;
     struct talk talk;

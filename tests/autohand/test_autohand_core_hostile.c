@@ -87,7 +87,7 @@ static void test_long_delta(void **state) {
     talk_done(&talk);
 }
 
-/* What can't be shown is neither asked for nor part of what is accepted. */
+/* What cannot be shown is neither asked for nor part of what is accepted. */
 static void test_long_change(void **state) {
     (void)state;
     struct talk talk;

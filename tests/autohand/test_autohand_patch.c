@@ -68,7 +68,7 @@ static void test_plain(void **state) {
     must_give(ABC, "@@ -1 +1 @@\n-a\n+A\n@@ -3 +3 @@\n-c\n+C\n", "A\nb\nC\n");
 }
 
-/* What others write who can't count. */
+/* What others write who cannot count. */
 static void test_loose(void **state) {
     (void)state;
     must_give(ABC, "@@ -77,9 +1,1 @@\n a\n-b\n+B\n c\n", "a\nB\nc\n");

@@ -129,7 +129,7 @@ static void test_cancel(void **state) {
         assert_true(now_ms() - before < 5000);
 }
 
-/* What has made a session of its own can't be ended, but is told of. */
+/* What has made a session of its own cannot be ended, but is told of. */
 static void test_escaped(void **state) {
     struct files *files = *state;
     must_end(files, "run_command", SH("setsid sleep 2 & echo a; sleep 0.3"), 'd',

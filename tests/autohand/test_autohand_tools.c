@@ -109,7 +109,7 @@ static void test_read_long(void **state) {
     text[258] = '\xbc';
     put(files, "a", text);
     job = run_to_end(files, "read_file", "{\"path\":\"a\"}");
-    /* Its rest can't be read, and nobody is told that it could. */
+    /* Its rest cannot be read, and nobody is told that it could. */
     assert_string_equal(job->output + 255,
                         "ü\n[line 1 of 1 is cut here because it is too long; use search to look "
                         "inside it, or continue after it with offset 1]\n");

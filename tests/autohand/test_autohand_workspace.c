@@ -205,7 +205,7 @@ static void test_write_attributes(void **state) {
     assert_true(getxattr(in_top(files, "d/c"), acl, found, sizeof found) > 0);
 }
 
-/* A file of somebody else keeps its group; if it can't, ours has no more rights than all have. */
+/* A file of somebody else keeps its group; if it cannot, ours has no more rights than all have. */
 static void test_write_foreign(void **state) {
     struct files *files = *state;
     gid_t group = 12345;

@@ -74,7 +74,7 @@ with 1 '' 'the turn was aborted: Aborted (-32004)' prompt hi -- '< prompt' 'n tu
 with 1 '' 'the turn failed: the agent gave no reason' prompt hi -- '< prompt' 'n turnStart {"turnId": "t"}' 'n turnEnd {"turnId": "t"}' 'a prompt {"success": false}'
 with 1 '' '! too many (429)' prompt hi -- '< prompt' 'a prompt {"success": true}' 'n turnStart {"turnId": "t"}' 'n error {"code": 429, "message": "too many", "recoverable": false}' 'n turnEnd {"turnId": "t"}'
 has err 'the turn failed: too many (429)'
-# 3: it can't be started, or says so itself.
+# 3: it cannot be started, or says so itself.
 expect 3 '' 'nowhere/agent' prompt hi -- "$work/nowhere/agent"
 expect 3 '' "the agent cannot start: Login required" prompt hi -- "${agent[@]}" 'raw {"jsonrpc":"2.0","error":{"code":-32011,"message":"Login required"},"id":null}' 'exit 1'
 (($(grep -c 'Login required' err) == 1)) || complain "$last: it is told more than once: $(cat err)"
@@ -143,7 +143,7 @@ has err ', 1 denied,'
 with 0 'All done.' '? run_command ls -l: denied' prompt hi -- "turn 2 $(steps "$permission" "$(answers '{"allowed": false}')")"
 with 0 'All done.' '? run_command ls -l: denied' prompt --ask hi -- "turn 2 $(steps "$permission" "$(answers '{"allowed": false}')")"
 
-# One whose id can't be named later is not asked for: it is denied.
+# One whose id cannot be named later is not asked for: it is denied.
 with 0 '*' '' prompt --json --ask hi -- "turn 2 $(steps "$(asks 'p\u0000x' run_command d '{}')" "$(answers '{"allowed": false}')")"
 events 'not of("ask") and [one["decision"] for one in of("permission-answer")] == ["deny_once"]'
 

@@ -114,7 +114,7 @@ server=
 # --- What fails --------------------------------------------------------------------------------
 
 expect 3 '' 'duplex bench: cannot start ./absent: No such file or directory' bench x -- ./absent
-expect 4 '' 'duplex bench: x: the peer ended before it answered: it exited with code 0' bench x -- true
+expect 4 '' 'duplex bench: x: the peer ended before it responded: it exited with code 0' bench x -- true
 expect 4 '' 'duplex bench: the peer ended in the handshake: the program exited with code 3*' \
     bench -p mcp -- "$children/leaves" exit 3 0
 expect 5 '' 'duplex bench: x: no response within 200 ms (--timeout)*' \
@@ -154,10 +154,10 @@ json 'j[0]["first_failure"]["kind"] == "violation"'
 # It dies on the way: what was measured is there, and how it ended.
 bench "${short[@]}" -n 100 --concurrency 4 x -- "${peer[@]}" die 152 "$tag"
 failed_with 4 "$sums and r[0]['results'] == 100 and r[1]['results'] == 50 and 1 <= r[1]['lost'] <= 4 and r[1]['cpu_us_per_call'] is None"
-json 'e["message"] == "x: the peer ended before it answered: the program exited with code 9" and e["method"] == "x"'
+json 'e["message"] == "x: the peer ended before it responded: the program exited with code 9" and e["method"] == "x"'
 json 'e["report"]["memory"]["before"]["rss_bytes"] > 0 and e["report"]["memory"]["after"] is None'
 run bench "${short[@]}" -n 100 --concurrency 4 x -- "${peer[@]}" die 152 "$tag"
-[[ $got == 4 && $(cat err) == 'duplex bench: x: the peer ended before it answered: the program exited with code 9' ]] || complain "$last: code $got, $(cat err)"
+[[ $got == 4 && $(cat err) == 'duplex bench: x: the peer ended before it responded: the program exited with code 9' ]] || complain "$last: code $got, $(cat err)"
 grep -qE '^  lost +0 +[1-4]$' out || complain "$last: $(cat out)"
 bench --starts 1 --warmup 9 x -- "${peer[@]}" die 5 "$tag"
 failed_with 4 'r[0]["results"] == 3 and r[0]["lost"] == 1'
@@ -166,7 +166,7 @@ failed_with 4 'r[0]["results"] == 4 and r[0]["lost"] == 1'
 bench "${short[@]}" -n 10 --stop-timeout 0 --concurrency 1 x -- "${peer[@]}" stray 6 "$tag"
 failed_with 6 'r[0]["results"] == 4 and r[0]["lost"] == 1'
 json 'e["message"].startswith("x: too much text that is not part of a message") and "stdout: no" in e["detail"]'
-# What may be said only once can't be measured.
+# What may be said only once cannot be measured.
 cat >once.openrpc.json <<'END'
 {"openrpc": "1.3.2", "info": {"title": "Once", "version": "1"},
  "x-duplex": {"name": "once", "framing": "line", "lifecycle": {"start": "new",
@@ -204,7 +204,7 @@ bench "${short[@]}" -n 3 -p ./toy.openrpc.json -- "${peer[@]}" delay 0 "$tag"
 good "$sums"
 json 'j[0]["method"] == "toy.ping" and j[0]["protocol"] == "toy"'
 expect 7 '' 'duplex bench: c/ping is a notification: use duplex notify' bench -p ./toy.openrpc.json c/ping -- "$echo" line
-expect 7 '' "duplex bench: b/ping can't be sent: *" bench -p ./toy.openrpc.json b/ping -- "$echo" line
+expect 7 '' "duplex bench: b/ping cannot be sent: *" bench -p ./toy.openrpc.json b/ping -- "$echo" line
 expect 2 '' 'duplex bench: PARAMS:1:2: *' bench x '{' -- "$echo" line
 for words in x 'x --' '-p auto --'; do
     # shellcheck disable=SC2086 # words

@@ -20,7 +20,7 @@ converse() {
     expect 0 $'[1]\n[2]' '' call -f "$framing" --connect "$address" echo '[1]' --then echo '[2]'
     expect 6 '' "duplex call: the peer does not speak $other framing *" call -f "$other" --connect "$address" echo
     expect 0 '' '' notify -f "$framing" --connect "$address" told a=b
-    expect 4 '' 'duplex call: crash: the peer ended before it answered: *' call -f "$framing" --connect "$address" crash
+    expect 4 '' 'duplex call: crash: the peer ended before it responded: *' call -f "$framing" --connect "$address" crash
     kill "$server" 2>/dev/null && complain "$last: it still runs"
     wait "$server"
     server=
@@ -125,7 +125,7 @@ run call -f header --show big bytes:=16777216 -- "$python" "$plugin" header
 ((got == 0 && ($(date +%s%N) - timed) / 1000000 < 5000)) || complain "$last: $got, too slow"
 got=0
 timeout 20 "$BUILD/duplex" call big bytes:=100000 -- "${py[@]}" >/dev/full 2>err || got=$?
-[[ $got == 2 && $(cat err) == "duplex call: the output can't be written: No space left on device" ]] ||
+[[ $got == 2 && $(cat err) == "duplex call: the output cannot be written: No space left on device" ]] ||
     complain "a full disk: $got $(cat err)"
 
 # --- A first message against the rules ----------------------------------------------------------

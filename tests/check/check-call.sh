@@ -31,16 +31,16 @@ expect 2 '' "duplex call: expected key=text or key:=json, got ':=1'" call echo :
 expect 2 '' "duplex call: expected key=text or key:=json, got '5'" call echo 5 -- "$echo" line
 expect 2 '' "duplex call: unexpected argument 'a=b' after PARAMS" call echo '{}' a=b -- "$echo" line
 expect 2 '' 'duplex call: PARAMS:1:7: *' call echo '{"a":1,}' -- "$echo" line
-expect 2 '' 'duplex call: absent.json can'\''t be read: No such file or directory' call echo @absent.json -- "$echo" line
-expect 2 '' "duplex call: $work can't be read: Is a directory" call echo "@$work" -- "$echo" line
+expect 2 '' 'duplex call: absent.json cannot be read: No such file or directory' call echo @absent.json -- "$echo" line
+expect 2 '' "duplex call: $work cannot be read: Is a directory" call echo "@$work" -- "$echo" line
 printf '{"a":\n\n 1 2}' >bad.json
 expect 2 '' 'duplex call: @bad.json:3:4: *' call echo @bad.json -- "$echo" line
 echo '"text"' >text.json
 expect 2 '' 'duplex call: PARAMS must be a JSON object or array' call echo @text.json -- "$echo" line
-expect 2 '' "duplex call: the params can't be written as JSON: *" call echo $'a=\xff' -- "$echo" line
-expect 2 '' "duplex call: echo can't be sent: its params have a number out of range, or text that is not valid UTF-8" \
+expect 2 '' "duplex call: the params cannot be written as JSON: *" call echo $'a=\xff' -- "$echo" line
+expect 2 '' "duplex call: echo cannot be sent: its params have a number out of range, or text that is not valid UTF-8" \
     call echo a:=1e999 -- "$echo" line
-expect 2 '' "duplex call: \\xff can't be sent: its name is not valid UTF-8" call $'\xff' -- "$echo" line
+expect 2 '' "duplex call: \\xff cannot be sent: its name is not valid UTF-8" call $'\xff' -- "$echo" line
 
 # --- Words -------------------------------------------------------------------------------------
 
@@ -56,13 +56,13 @@ done
 expect 2 '' 'duplex call: --no-handshake and --init exclude each other' call -p mcp --no-handshake --init '{}' ping -- "$echo" line
 expect 2 '' 'duplex call: missing argument after --then' call echo --then -- "$echo" line
 # Nobody answers a handshake here, and nothing is there to be started.
-expect 6 '' "duplex call: can't detect the protocol: no valid response to a handshake (tried *" call -p auto x -- cat
+expect 6 '' "duplex call: cannot detect the protocol: no valid response to a handshake (tried *" call -p auto x -- cat
 expect 3 '' 'duplex call: cannot start /nonexistent: *' call -p auto x -- /nonexistent
 expect 4 '' 'duplex call: the peer ended in the handshake: the program exited with code 1; stderr: no config' \
     call -p auto x -- sh -c 'echo no config >&2; exit 1'
 expect 4 '' $'duplex call: the peer ended in the handshake: the program exited with code 1\n  stdout: no config' \
     call -p auto x -- sh -c 'echo no config; exit 1'
-expect 5 '' "duplex call: can't detect the protocol: no response in time (tried *" \
+expect 5 '' "duplex call: cannot detect the protocol: no response in time (tried *" \
     call -p auto x -- sh -c 'echo loading >&2; exec sleep 20'
 [[ $(cat err) == *'; pass --protocol, or a longer --start-timeout'$'\n''  loading' ]] || complain "$last: $(cat err)"
 expect 2 '' 'duplex call: missing argument before --then' call echo --then --then echo -- "$echo" line
@@ -91,9 +91,9 @@ for time in 5x -1 1.5s '' 99999999999999999999 ' 1'; do
         call "--timeout=$time" echo -- "$echo" line
 done
 expect 2 '' 'duplex call: there is no protocol "nothing"*' call -p nothing echo -- "$echo" line
-expect 2 '' 'duplex call: absent.json can'\''t be read: No such file or directory' call -p absent.json echo -- "$echo" line
+expect 2 '' 'duplex call: absent.json cannot be read: No such file or directory' call -p absent.json echo -- "$echo" line
 expect 2 '' 'duplex call: bad.json*' call -p bad.json echo -- "$echo" line
-expect 2 '' "duplex call: $work/no/errors can't be written: No such file or directory" \
+expect 2 '' "duplex call: $work/no/errors cannot be written: No such file or directory" \
     call --stderr "$work/no/errors" echo -- "$echo" line
 run call --record "$work/no/trace" echo -- "$echo" line
 verify 2 '' "$(cat err)"
@@ -147,20 +147,20 @@ for address in foo nothing:7 unix: tcp:99999 tcp:127.0.0.1:80; do
         expect 2 '' "duplex ${words%% *}: expected the address as unix:PATH or tcp:PORT, found $address" $words --connect "$address"
     done
 done
-expect 4 '' 'duplex call: crash: the peer ended before it answered: the program exited with code 7; stderr: about to crash' \
+expect 4 '' 'duplex call: crash: the peer ended before it responded: the program exited with code 7; stderr: about to crash' \
     call crash -- "${py[@]}"
 run call --json crash -- "${py[@]}"
 json 'e["exit"] == 4 and e["kind"] == "ended" and e["method"] == "crash" and e["detail"] == "about to crash\n"'
-expect 4 true 'duplex call: y: the peer ended before it answered: *' call x --then y -- "$children/leaves" exit 3 1
-expect 4 '' 'duplex call: x: the peer ended before it answered: the program was killed by signal 9*' call x -- "$children/leaves" signal 9 0
-expect 4 '' 'duplex call: x: the peer ended before it answered: it exited with code 0' call x -- true
+expect 4 true 'duplex call: y: the peer ended before it responded: *' call x --then y -- "$children/leaves" exit 3 1
+expect 4 '' 'duplex call: x: the peer ended before it responded: the program was killed by signal 9*' call x -- "$children/leaves" signal 9 0
+expect 4 '' 'duplex call: x: the peer ended before it responded: it exited with code 0' call x -- true
 # What ends it then is no news.
-expect 4 '' 'duplex call: x: the peer ended before it answered: it closed its output' \
+expect 4 '' 'duplex call: x: the peer ended before it responded: it closed its output' \
     call x --stop-timeout 200ms -f line -- sh -c 'read -r line; exec >&-; sleep 9'
 expect 4 '' 'duplex call: the peer ended in the handshake: the program exited with code 3*' \
     call -p mcp tools/list -- "$children/leaves" exit 3 0
 # What it wrote to the wrong place is what one wants to read then.
-expect 4 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "usage: peer FILE" (it breaks strict clients)\nduplex call: x: the peer ended before it answered: *' call x -- sh -c 'echo "usage: peer FILE"; exit 1'
+expect 4 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "usage: peer FILE" (it breaks strict clients)\nduplex call: x: the peer ended before it responded: *' call x -- sh -c 'echo "usage: peer FILE"; exit 1'
 grep -q '^  stdout: usage: peer FILE$' err || complain "$last: $(cat err)"
 run call x -- sh -c 'seq -f "line %g" 30 >&2; exit 1'
 [[ $(grep -c '^  line' err) == 10 ]] || complain "$last: $(cat err)"
@@ -253,8 +253,8 @@ toy=(-p ./toy.openrpc.json)
 expect 0 '[1]' '' call "${toy[@]}" echo '[1]' -- "$echo" line
 expect 7 '' 'duplex call: told is a notification: use duplex notify' call "${toy[@]}" told -- "$echo" line
 expect 7 '' 'duplex notify: echo is a request: use duplex call' notify "${toy[@]}" echo -- "$echo" line
-expect 7 '' "duplex call: echo can't be sent: *" call "${toy[@]}" echo a=b -- "$echo" line
-expect 7 '' "duplex call: none can't be sent: none is not a message of toy" call "${toy[@]}" none -- "$echo" line
+expect 7 '' "duplex call: echo cannot be sent: *" call "${toy[@]}" echo a=b -- "$echo" line
+expect 7 '' "duplex call: none cannot be sent: none is not a message of toy" call "${toy[@]}" none -- "$echo" line
 expect 0 '' '' notify "${toy[@]}" told a=b -- "$echo" line
 # Unchecked everything can be sent, but what comes must fit, until that is switched off, too.
 expect 6 '' 'duplex call: echo: *' call "${toy[@]}" --check incoming echo a=b -- "$echo" line
@@ -262,7 +262,7 @@ expect 0 '{"a":"b"}' '' call "${toy[@]}" --check off echo a=b -- "$echo" line
 expect 1 '' 'duplex call: told: Method not found (-32601)' call "${toy[@]}" --check off told -- "$echo" line
 expect 1 '' 'duplex call: initialize: Method not found (-32601)' call -p mcp tools/list -- "$echo" line
 expect 0 '{"a":"b"}' '' call -p mcp --no-handshake --check off echo a=b -- "$echo" line
-expect 7 '' "duplex call: initialize can't be sent: *" call -p mcp --init '{"a":1}' tools/list -- "$echo" line
+expect 7 '' "duplex call: initialize cannot be sent: *" call -p mcp --init '{"a":1}' tools/list -- "$echo" line
 expect 2 '' 'duplex call: PARAMS:1:2: *' call -p mcp --init '{' tools/list -- "$echo" line
 echo '{"protocolVersion":"x","capabilities":{},"clientInfo":{"name":"me","version":"9"}}' >init.json
 run call -p mcp --init @init.json --show tools/list -- "$python" late.py 0 0
@@ -298,7 +298,7 @@ printf 'one\ntwo\xff\n\0three\n' | cmp -s - errors.txt || complain "$last: $(od 
 expect 5 null 'duplex call: slow: no response within 1500 ms (--timeout)' \
     call --stderr quiet say err="$noise" --then slow seconds:=9 -t 1500ms --stop-timeout 0 -- "${py[@]}"
 
-expect 0 null "duplex call: /dev/full can't be written: No space left on device" \
+expect 0 null "duplex call: /dev/full cannot be written: No space left on device" \
     call --stderr /dev/full say err="$noise" -- "${py[@]}"
 expect 0 null 'duplex call: the recording is incomplete: cannot write to /dev/full: No space left on device' \
     call --record /dev/full --stderr quiet say err="$noise" -- "${py[@]}"

@@ -31,12 +31,12 @@ wrong=(--fault utf8-invalid "$duplex")
 expect 2 '' $'duplex check: missing --protocol\nhint: add --protocol NAME; \'duplex list\' lists the built-in protocols' -- true
 expect 2 '' $'duplex check: missing command after --\nhint: duplex check -p NAME -- COMMAND [ARG...]' -p mcp
 expect 2 '' 'duplex check: missing command after --' -p mcp --
-expect 2 '' $'duplex check: unexpected argument \'word\'\nhint: put the program\'s command line after --' -p mcp word -- true
+expect 2 '' $'duplex check: unexpected argument \'word\'\nhint: put the server\'s command line after --' -p mcp word -- true
 expect 2 '' 'there is no protocol "nonesuch"' -p nonesuch -- true
 expect 2 '' $'--only: unknown check \'nothing*\'\nhint: \'duplex check --list\' lists the checks' -p mcp --only 'nothing*' -- true
 expect 2 '' $'--skip: unknown check \'id\'\nhint: did you mean \'id.*\'?' -p mcp --skip id -- true
 expect 2 '' $'--only: unknown check \'ids.echoed\'\nhint: did you mean id.echoed?' -p mcp --only ids.echoed -- true
-expect 2 '' "--json, --tap and --junit can't be combined" -p mcp --tap --junit -- true
+expect 2 '' "--json, --tap and --junit cannot be combined" -p mcp --tap --junit -- true
 expect 2 '"kind":"usage"' '' -p mcp --tap --json -- true
 expect 2 '' '--jobs: expected 1 to 4, got 5' -p mcp --jobs 5 -- true
 expect 2 '' '--jobs: expected 1 to 4, got 0' -p mcp --jobs 0 -- true
@@ -50,7 +50,7 @@ expect 2 '' '--call: at most 64 are allowed' -p mcp "${calls[@]}" -- true
 expect 0 'pass  answer.given' ' 0 failed' -p mcp -j 4 -t never "${calls[@]:2}" --only 'answer.*' -- "${good[@]}"
 expect 2 '' '--env, --clean-env, --cwd and --keep-daemons need a command after --' -p mcp --as-plugin --env A=1
 expect 2 '' $'missing {} in the command of the host\nhint: put {} where the host takes the command of its plugin' -p mcp --as-plugin -- true
-expect 2 '' "can't write /nonexistent/file: No such file or directory" -p mcp -o /nonexistent/file -- "${good[@]}"
+expect 2 '' "cannot write /nonexistent/file: No such file or directory" -p mcp -o /nonexistent/file -- "${good[@]}"
 expect 3 '' "nonexistent" -p mcp -- ./nonexistent
 expect 3 '"kind":"start"' '' -p mcp --json -- ./nonexistent
 
@@ -115,13 +115,13 @@ has out '6 of 6 conversations'
 run -p mcp --json --only 'id.*' --skip id.known -- "$duplex" mock -p mcp --fault id-unknown
 [[ $got == 0 && -z $(outcome id.known) && $(outcome id.unique) == skip ]] || complain "--only, --skip: code $got $(cat out)"
 
-# Nobody is started in vain: what can't be seen elsewhere is tried in the second conversation.
+# Nobody is started in vain: what cannot be seen elsewhere is tried in the second conversation.
 expect 0 'pass  id.duplicate' ' in 2 conversations' -p mcp --only id.duplicate -- "${good[@]}"
 expect 0 'pass  notification.silent' ' in 1 conversation' -p mcp --only notification.silent -- "${good[@]}"
 expect 0 'pass  framing.stray' ' in 7 conversations' -p mcp --only framing.stray -- "${good[@]}"
 # Nothing was tried: that is no success.
 expect 7 'FAIL  start.answered' '*' -p mcp --only end.term -- true
-expect 2 '' "can't write /nonexistent/file: No such file or directory" -p mcp -o /nonexistent/file -- sh -c ': >started'
+expect 2 '' "cannot write /nonexistent/file: No such file or directory" -p mcp -o /nonexistent/file -- sh -c ': >started'
 [[ ! -e started ]] || complain "-o: told after the run"
 # Who does not have a method need not say what is wrong with its params.
 run -p mcp --json --only 'request.params-*' -- python3 -SE "$peer" lean

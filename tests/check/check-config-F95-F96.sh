@@ -274,7 +274,7 @@ json() {
     local got=0
     echo '{"mcpServers": {"r": {"url": "x", "more": 1}, "a": {"command": "${MISSING}"}}}' >bad.json
     timeout 10 "$duplex" run --json --config bad.json >out 2>err </dev/null || got=$?
-    [[ $got == 2 && ! -s err && $(cat out) == '{"note":"bad.json: r is a remote server: skipped"}
+    [[ $got == 2 && ! -s err && $(cat out) == '{"note":"bad.json: r is a remote server: skipped (\"command\": \"npx\", \"args\": [\"-y\", \"mcp-remote\", URL] reaches it)"}
 {"error":{"exit":2,"kind":"usage","message":"bad.json:1:64: /mcpServers/a/command: the variable MISSING is not set"}}
 {"note":"bad.json: more is unknown: ignored"}' ]] || complain "json: $got $(cat out err)"
 }
@@ -339,8 +339,8 @@ END
     with claude.json
     wait_for 'second: ready' err
     wait_for 'local: ready' err
-    [[ $(grep '^duplex run' err) == 'duplex run: claude.json: remote is a remote server: skipped
-duplex run: claude.json: events is a remote server: skipped
+    [[ $(grep '^duplex run' err) == 'duplex run: claude.json: remote is a remote server: skipped ("command": "npx", "args": ["-y", "mcp-remote", URL] reaches it)
+duplex run: claude.json: events is a remote server: skipped ("command": "npx", "args": ["-y", "mcp-remote", URL] reaches it)
 duplex run: claude.json: off is disabled: skipped
 duplex run: claude.json: autoApprove is unknown: ignored' ]] || complain "claude: $(cat err)"
     # The protocol is MCP, which does not know the teller's method; so it tells by itself.
@@ -353,12 +353,12 @@ duplex run: claude.json: autoApprove is unknown: ignored' ]] || complain "claude
 T_TOKEN=secret' ]] || complain "claude: environment: $(tr '\0' '\n' <"/proc/$pid/environ")"
     timeout 10 "$duplex" ps | grep -q '^second .* mcp ' || complain "claude: no mcp"
     without 0
-    # By name even what is disabled is run, and what can't be is an error.
+    # By name even what is disabled is run, and what cannot be is an error.
     with claude.json off
     without 0
     got=0
     timeout 10 "$duplex" run --config claude.json remote >out 2>err </dev/null || got=$?
-    [[ $got == 2 && $(cat err) == *": /mcpServers/remote: this is a remote server, which cannot be started" ]] || complain "remote: $got $(cat err)"
+    [[ $got == 2 && $(cat err) == *": /mcpServers/remote: this is a remote server, which cannot be started (\"command\": \"npx\", \"args\": [\"-y\", \"mcp-remote\", URL] reaches it)" ]] || complain "remote: $got $(cat err)"
 
     # VS Code's own file, and its settings.
     printf '# for the server\nexport T_A=1\nT_B="two words"\n\nT_C='\''x'\''\n' >vs.env

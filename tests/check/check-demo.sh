@@ -109,7 +109,7 @@ for path in sys.argv[1:]:
         assert f'"{name}"' in text, (path, name)
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600, path
 END
-# A link in its place is replaced, not followed; what can't be replaced stays, and the page gets another name.
+# A link in its place is replaced, not followed; what cannot be replaced stays, and the page gets another name.
 echo mine >victim
 ln -sf "$work/victim" "$page"
 demo 0
@@ -121,7 +121,7 @@ other=$(sed -n 's/^Timeline of every message, for a browser: //p' out)
 [[ $other != "$page" && $other == "$work"/tmp/duplex-demo-*.html && -s $other ]] || complain "no other name: $other"
 rm -r "$page" "$other"
 demo 2 -o "$work/absent/x.html"
-grep -qF "duplex demo: timeline: duplex failed with exit code 2, expected 0: can't write $work/absent/x.html: No such file or directory" err || complain "another text: $(cat err)"
+grep -qF "duplex demo: timeline: duplex failed with exit code 2, expected 0: cannot write $work/absent/x.html: No such file or directory" err || complain "another text: $(cat err)"
 demo 2 -o -
 [[ $(<err) == "duplex demo: --output: expected a file, got '-'" ]] || complain "another text: $(cat err)"
 demo 2 more
@@ -210,10 +210,10 @@ wait "$pid" || got=$?
 # Output that nobody takes is one error, and no system's.
 got=0
 timeout 60 "$place/duplex" demo >/dev/full 2>err || got=$?
-[[ $got == 2 && $(<err) == "duplex demo: the output can't be written: No space left on device" ]] || complain "a full device: $got: $(cat err)"
+[[ $got == 2 && $(<err) == "duplex demo: the output cannot be written: No space left on device" ]] || complain "a full device: $got: $(cat err)"
 got=0
 timeout 60 "$place/duplex" demo >&- 2>err || got=$?
-[[ $got == 2 && $(<err) == "duplex demo: the output can't be written: Bad file descriptor" ]] || complain "a closed output: $got: $(cat err)"
+[[ $got == 2 && $(<err) == "duplex demo: the output cannot be written: Bad file descriptor" ]] || complain "a closed output: $got: $(cat err)"
 python3 - "$place/duplex" <<'END' || complain "a reader that leaves"
 import subprocess, sys
 for last in (b"Both", b"Hermes", b"FineCode"):
@@ -222,13 +222,13 @@ for last in (b"Both", b"Hermes", b"FineCode"):
         pass
     demo.stdout.close()
     said = demo.stderr.read()
-    assert (demo.wait(60), said) == (2, b"duplex demo: the output can't be written: Broken pipe\n"), (last, demo.returncode, said)
+    assert (demo.wait(60), said) == (2, b"duplex demo: the output cannot be written: Broken pipe\n"), (last, demo.returncode, said)
 END
 nothing_left
 
 got=0
 TMPDIR=$work/absent timeout 60 "$place/duplex" demo >out 2>err || got=$?
-[[ $got == 3 && $(<err) == "duplex demo: can't make a folder in $work/absent: No such file or directory" ]] || complain "without a temporary folder: $got: $(cat err)"
+[[ $got == 3 && $(<err) == "duplex demo: cannot make a folder in $work/absent: No such file or directory" ]] || complain "without a temporary folder: $got: $(cat err)"
 
 # fails CODE TEXT: the demo reports one line, plays the other systems, and leaves with that code.
 fails() {

@@ -330,7 +330,7 @@ expect 0 '{"protocol":"tea","revision":"3","name":"bye","kind":"notification","f
 
 expect 2 '' $'duplex describe: missing PROTOCOL\nhint: \'duplex list\' lists the built-in protocols'
 expect 2 '' 'there is no protocol "nothing"' nothing
-expect 2 '' "./absent.json can't be read: No such file or directory" ./absent.json
+expect 2 '' "./absent.json cannot be read: No such file or directory" ./absent.json
 expect 2 '' $'duplex describe: tea has no method \'helo\'\nhint: did you mean hello?' ./tea.openrpc.json helo
 expect 2 '' $'tea has no method \'HELLO\'\nhint: did you mean hello?' ./tea.openrpc.json HELLO
 expect 2 '' $'tea has no method \'zzz\'\nhint: \'duplex list ./tea.openrpc.json\' lists the methods' ./tea.openrpc.json zzz
@@ -342,7 +342,7 @@ expect 2 '' "mcp has no method '\x1b[1m'" mcp $'\e[1m'
 expect 2 '' "expected one METHOD, got also 'c'" mcp a c
 expect 2 '' 'duplex describe: unexpected command after --' mcp -- true
 expect 2 '' '--json-schema needs a METHOD' --json-schema mcp
-expect 2 '' "--openrpc and --json-schema can't be combined" --json-schema --openrpc mcp ping
+expect 2 '' "--openrpc and --json-schema cannot be combined" --json-schema --openrpc mcp ping
 expect 2 '' '--result needs --json-schema' --result mcp ping
 expect 2 '' '--from needs --json-schema' --from host mcp ping
 expect 2 '' "--from: expected host|plugin, found 'guest'" --json-schema --from guest ./tea.openrpc.json cups
@@ -352,7 +352,7 @@ expect 2 '' $'cups has one schema from the guest (the host) and another from the
     --json-schema --result ./tea.openrpc.json cups
 expect 2 '{"error":{"hint":"did you mean hello?","exit":2,"kind":"usage","message":"tea has no method '\''helo'\''"}}' \
     '' --json ./tea.openrpc.json helo
-# A document may be read whose schemas can't be used: that is told when they are needed.
+# A document may be read whose schemas cannot be used: that is told when they are needed.
 sed 's/"minLength": 1}/"minLength": "one"}/' tea.openrpc.json >flawed.json
 expect 7 '' "invalid schema: #/\$defs/HelloParams/properties/name/minLength" --json-schema ./flawed.json hello
 timeout 10 "$BUILD/duplex" describe --help | grep -q '^Usage: duplex describe' || failed=1

@@ -37,7 +37,7 @@ FAULTS = {
     "exit": "life.stays", "signal": "life.stays", "closes-output": "life.output", "grandchild": "end.processes",
     "term-ignored": "end.term",
 }  # fmt: skip
-# What a plugin can't see of its host, or does not live to tell: docs/mock.md says why.
+# What a plugin cannot see of its host, or does not live to tell: docs/mock.md says why.
 NOT_OF_HOSTS = {"serves-early", "dies-writing", "eof-ignored", "term-ignored", "exit", "signal", "closes-output"}
 # What it is seen by, where that is not the same.
 OF_HOSTS = {"grandchild": "answer.given"}

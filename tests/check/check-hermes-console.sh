@@ -173,7 +173,7 @@ events 'len(result("help")["commands"]) == 20 and result("")["error"] == "unclos
 events 'result("log")["lines"] == [{"extension": "Cmd", "level": level, "text": text} for level, text in (("warn", "careful"), ("error", "broken"))]'
 
 # A program at the other end of two pipes gets each result when it is there.
-python3 - "$hermes" "$SOURCE/tests/hermes/children/cmd_extension.py" <<'END' || complain "a program can't talk to it"
+python3 - "$hermes" "$SOURCE/tests/hermes/children/cmd_extension.py" <<'END' || complain "a program cannot talk to it"
 import json, subprocess, sys
 host = subprocess.Popen([sys.argv[1], "host", "--json", "-x", f"python3 '{sys.argv[2]}'", "a.hl7"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 def ask(line):

@@ -102,7 +102,7 @@ nothing_left
 got=0
 timeout 15 "$hermes" host --settle 100ms -x "$extension" --run cmd/upper a.hl7 >/dev/full 2>err || got=$?
 ((got == 2)) || complain "a full standard output gives $got"
-has err "the output can't be written: No space left on device"
+has err "the output cannot be written: No space left on device"
 
 # --- Traces, and JSON. -------------------------------------------------------------------------
 expect 0 '' '' -x "$extension" --record trace.jsonl --run cmd/upper a.hl7

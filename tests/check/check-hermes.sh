@@ -135,10 +135,10 @@ expect 3 '' 'no extension could be started' -x "$extension" --cwd absent --run x
 expect 0 'DOE^jane' '/absent/program: failed' -x /absent/program -x "$extension" --run cmd/upper a.hl7
 expect 4 '' 'duplex hermes: cmd/exit did not finish: Cmd exited on its own: the program exited with code 3' -x "$extension" --run cmd/exit --run cmd/upper --write late.hl7 a.hl7
 [[ ! -e late.hl7 ]] || complain "a message is written in spite of that"
-expect 4 '' 'duplex hermes: python3 did not start: it exited before it answered initialize: the program exited with code 3' -x "$extension die" --run cmd/upper a.hl7
+expect 4 '' 'duplex hermes: python3 did not start: it exited before it responded to initialize: the program exited with code 3' -x "$extension die" --run cmd/upper a.hl7
 has err 'code 3'
 expect 4 '' 'not today' -x "$extension refuse" --run cmd/upper a.hl7
-expect 4 '' 'duplex hermes: python3 did not start: it exited before it answered initialize: the program exited with code 3' -x "$extension" -x "$extension die" --run cmd/upper a.hl7
+expect 4 '' 'duplex hermes: python3 did not start: it exited before it responded to initialize: the program exited with code 3' -x "$extension" -x "$extension die" --run cmd/upper a.hl7
 expect 4 '' 'cmd/dialog-and-exit did not finish: Cmd exited on its own' -x "$extension" --settle 2s --run cmd/dialog-and-exit a.hl7
 SECONDS=0
 expect 5 '' $'duplex hermes: python3 timed out: no response to initialize\nhint: --start-timeout sets the limit' -x "$extension hang" --start-timeout 300ms --run cmd/upper a.hl7

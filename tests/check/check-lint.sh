@@ -52,15 +52,15 @@ echo "$header" >good
 printf '%s\n' "$header" '{"t":1,"from":"plugin","stray":"a"}' '{"t":2,"from":"plugin","stray":"b"}' '{"t":3,"dropped":1}' '{"t":4,"dropped":1}' >bad
 echo 'no trace' >none
 expect 2 '' $'duplex lint: missing trace file\nhint: record one: duplex tap -o talk.jsonl -- COMMAND [ARG...]'
-expect 2 '' "duplex lint: can't read absent: No such file" absent
-expect 2 '{"error":{"exit":2,"kind":"usage","message":"can'\''t read absent: No such file or directory"}}' '' --json absent
-expect 2 '' "can't read .: Is a directory" .
+expect 2 '' "duplex lint: cannot read absent: No such file" absent
+expect 2 '{"error":{"exit":2,"kind":"usage","message":"cannot read absent: No such file or directory"}}' '' --json absent
+expect 2 '' "cannot read .: Is a directory" .
 expect 2 '' 'empty is not a Duplex trace' empty
 expect 2 'none:1: record: invalid JSON at byte 1' 'none is not a Duplex trace' none
 expect 2 '' 'standard input is not a Duplex trace' -
 expect 2 '' 'unexpected command after --: it only reads traces' good -- x
 expect 2 '' 'there is no protocol "nonesuch"' --protocol nonesuch good
-expect 2 '' "can't be read" --protocol ./absent.json good
+expect 2 '' "cannot be read" --protocol ./absent.json good
 expect 2 '' "--max: expected a number, got '1x'" --max 1x good
 expect 2 '' "--max: expected a number, got '-1'" --max=-1 good
 expect 2 '' '--max: expected a number' --max 99999999999999999999999 good

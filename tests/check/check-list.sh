@@ -68,7 +68,7 @@ expect 0 '' 'jsonrpc lists no methods: any method may be sent' --names jsonrpc
 
 expect 2 '' "there is no protocol \"nothing\"; 'duplex list' has them all" nothing
 expect 2 '' 'there is no protocol "mcp@1999"' mcp@1999
-expect 2 '' "./absent.json can't be read: No such file or directory" ./absent.json
+expect 2 '' "./absent.json cannot be read: No such file or directory" ./absent.json
 expect 2 '' 'broken.json:' ./broken.json
 expect 2 '' "expected one PROTOCOL, got also 'lsp'" mcp lsp
 expect 2 '' "expected one PROTOCOL, got also 'lsp'" --protocol mcp lsp
@@ -76,7 +76,7 @@ expect 2 '' '--names does not take a value' lsp --names=1
 expect 2 '' "unknown option '--nothing'" --nothing
 expect 2 '' $'unexpected command after --: it lists protocols, not servers\nhint: to list the tools of a server: duplex mcp tools -- COMMAND' -- "$BUILD/examples/echo"
 expect 2 '' $'unexpected command after --: it lists protocols, not servers\nhint: to list the tools of a server: duplex mcp tools -- COMMAND' --protocol mcp -- "$BUILD/examples/echo"
-expect 2 '{"error":{"exit":2,"kind":"usage","message":"--names and --json can'\''t be combined"}}' '' --names --json
+expect 2 '{"error":{"exit":2,"kind":"usage","message":"--names and --json cannot be combined"}}' '' --names --json
 expect 2 '{"error":{"exit":2,"kind":"usage","message":"there is no protocol \"nothing\"; '\''duplex list'\'' has them all"}}' \
     '' --json nothing
 timeout 10 "$BUILD/duplex" list --help | grep -q '^Usage: duplex list' || failed=1
@@ -167,11 +167,11 @@ if best > 0.02:
 sys.exit(failed)
 END
 
-# What can't be written is told.
+# What cannot be written is told.
 if [[ -w /dev/full ]]; then
     code=0
     timeout 10 "$BUILD/duplex" list >/dev/full 2>err || code=$?
-    if ((code != 2)) || ! grep -q "the output can't be written" err; then
+    if ((code != 2)) || ! grep -q "the output cannot be written" err; then
         echo "/dev/full: $code"
         failed=1
     fi

@@ -70,7 +70,7 @@ sent '{"days":2,"on":true,"name":"3","count":10}' days=2 on=true name=3 count=10
 sent '{"name":3,"on":"yes","days":2}' name:=3 'on:="yes"' days=2
 sent '{"days":2,"on":"yes"}' days=2 'on:="yes"'
 
-# --- What can't be converted. ------------------------------------------------------------------
+# --- What cannot be converted. ------------------------------------------------------------------
 wrong $'\'days\': expected a number, got "two"' 'write days:=2' types days=two
 wrong $'\'days\': expected a number, got ""' 'write days:=2' types days=
 wrong $'\'days\': expected a number, got "+2"' 'write days:=2' types days=+2

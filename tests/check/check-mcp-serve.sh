@@ -36,8 +36,8 @@ wrong() {
     [[ $(cat err) == *"$text"* && $(wc -l <err) == 1 && ! -s out ]] || complain "serve $*: $(cat out err)"
 }
 touch file
-wrong 2 "can't read 'absent': No such file" files absent
-wrong 2 "can't read 'file': Not a directory" files file
+wrong 2 "cannot read 'absent': No such file" files absent
+wrong 2 "cannot read 'file': Not a directory" files file
 wrong 2 '--max-size: expected a size' files . --max-size much
 wrong 2 'expected the address as unix:PATH or tcp:PORT, found foo' files . --listen foo
 wrong 3 'nowhere' files . --listen unix:/nowhere/socket

@@ -99,6 +99,13 @@ usage "duplex mcp serve files: unexpected argument 'b'" serve files a b
 url="'https://example.com/mcp' is a URL, not a command
 hint: put a local program after --; for a remote MCP server: -- npx -y mcp-remote https://example.com/mcp"
 usage "duplex mcp: $url" info -- https://example.com/mcp
+# Nor is it an argument.
+hint="hint: ${url#*hint: }"
+usage $'duplex mcp info: unexpected argument \'https://example.com/mcp\'\n'"$hint" info https://example.com/mcp
+usage $'duplex mcp: unexpected argument \'https://example.com/mcp\'\n'"$hint" tools https://example.com/mcp
+usage $'duplex mcp: unexpected argument \'./server\'\nhint: put the server\'s command line after --' tools ./server
+"$BUILD/duplex" call ping https://example.com/mcp >out 2>err </dev/null && complain "call: no error"
+[[ $(cat err) == "duplex call: $url" ]] || complain "call: $(cat err)"
 for command in 'call ping' 'tap' 'repl' 'bench ping'; do
     # shellcheck disable=SC2086 # words
     "$BUILD/duplex" $command -- https://example.com/mcp >out 2>err </dev/null && complain "$command: no error"
@@ -135,8 +142,8 @@ usage '--answer: expected accept' tools -a - -- true
 usage '--answer: missing closing quote' tools -a 'a="' -- true
 usage "expected key=text or key:=json, got 'x'" tools -a 'x' -- true
 usage 'a:= is not followed by JSON' tools -a 'a:=x' -- true
-usage "can't be read" tools -a '@absent' -- true
-usage "can't write 'absent/x': No such file" tools --stderr absent/x -- true
+usage "cannot be read" tools -a '@absent' -- true
+usage "cannot write 'absent/x': No such file" tools --stderr absent/x -- true
 usage 'absent/x' tools --record absent/x -- true
 usage 'ARGUMENTS must be' tools call echo '[1]' -- true
 usage "expected key=text" tools call echo x -- true
@@ -461,7 +468,7 @@ expect 2 '' 'is a remote server' tools --config config.json --server net
 expect 2 '' "no peer 'none'" tools --config config.json --server none
 expect 2 '' "cannot read absent.json" tools --config absent.json
 expect 2 '*' '' tools --config config.json --server net --json
-json '"this is a remote server, which cannot be started" in e["message"]'
+json '"this is a remote server, which cannot be started (\"command\": \"npx\"" in e["message"]'
 expect 3 '' 'absent/two' tools --config config.json --server two
 cat >vscode.json <<END
 {"servers": {"only": {"type": "stdio", "command": "$python", "args": ["-IS", "$program", "$tag"], "timeout": 200}}}

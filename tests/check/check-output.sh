@@ -95,19 +95,19 @@ while piece := os.read(read, 65536):
 assert job.wait(10) == 0 and len(text) == 300003, (job.returncode, len(text))
 END
 
-# What is closed is not taken by a file of ours, which would get the result; and what can't be written is told.
+# What is closed is not taken by a file of ours, which would get the result; and what cannot be written is told.
 got=0
 last='duplex call with a closed output'
 timeout 20 "$BUILD/duplex" call --stderr said -o record echo '["result"]' -- "$echo" line >&- 2>err || got=$?
 echo -n >out
-verify 2 '' "duplex call: the output can't be written: Bad file descriptor"
+verify 2 '' "duplex call: the output cannot be written: Bad file descriptor"
 [[ ! -s said ]] || complain "$last: it is in another file: $(cat said)"
 for word in --help --version '--completion bash' list; do
     got=0
     last="duplex $word"
     # shellcheck disable=SC2086 # words
     "$BUILD/duplex" $word >/dev/full 2>err || got=$?
-    [[ $got == 2 && $(<err) == *"the output can't be written: No space left"* ]] || complain "$last: code $got: $(cat err)"
+    [[ $got == 2 && $(<err) == *"the output cannot be written: No space left"* ]] || complain "$last: code $got: $(cat err)"
 done
 
 # Also with --json, whose errors are lost with it, and where something else was wrong before.
@@ -117,7 +117,7 @@ full() {
     got=0
     last="duplex ${*:2}"
     timeout 20 "$BUILD/duplex" "${@:2}" >/dev/full 2>err </dev/null || got=$?
-    [[ $got == "$1" && $(<err) == "duplex $2: the output can't be written: No space left on device" ]] ||
+    [[ $got == "$1" && $(<err) == "duplex $2: the output cannot be written: No space left on device" ]] ||
         complain "$last: code $got: $(cat err)"
 }
 full 2 call --json -f line echo '[1]' -- "$echo" line
@@ -138,9 +138,9 @@ wire() {
     timeout 20 "$BUILD/duplex" "${@:2}" <asked >/dev/full 2>err || got=$?
     [[ $got == 4 && $(<err) == *"$1: No space left on device"* ]] || complain "$last with a full output: code $got: $(cat err)"
 }
-wire "duplex replay: can't write the output" replay -f line --as-plugin wire.jsonl
-wire "duplex mock: can't write the output" mock -p jsonrpc
-wire "duplex mock: can't write the output" mock --trace wire.jsonl
+wire "duplex replay: cannot write the output" replay -f line --as-plugin wire.jsonl
+wire "duplex mock: cannot write the output" mock -p jsonrpc
+wire "duplex mock: cannot write the output" mock --trace wire.jsonl
 wire 'duplex mcp serve files: cannot write to the peer' mcp serve files .
 
 # Nor does a limit on the size of files end us without a word. What we start has the default of that signal.
@@ -149,7 +149,7 @@ for word in --help 'list' 'describe mcp'; do
     last="duplex $word with a limit on files"
     # shellcheck disable=SC2086 # words
     (ulimit -f 1 && exec "$BUILD/duplex" $word >large 2>err) || got=$?
-    [[ $got == 2 && $(<err) == *"the output can't be written: File too large" ]] || complain "$last: code $got: $(cat err)"
+    [[ $got == 2 && $(<err) == *"the output cannot be written: File too large" ]] || complain "$last: code $got: $(cat err)"
 done
 cat >duplex-ignores <<'END'
 #!/bin/sh
@@ -162,7 +162,7 @@ PATH=.:$PATH expect 0 'SigIgn: 0' '' ignores
 # A pipe without a reader is no place for a record.
 mkfifo nobody
 expect 2 '' 'duplex call: cannot write to nobody: *' call -o nobody echo -- "$echo" line
-expect 2 '' "duplex call: nobody can't be written: *" call --stderr nobody echo -- "$echo" line
+expect 2 '' "duplex call: nobody cannot be written: *" call --stderr nobody echo -- "$echo" line
 expect 2 '' 'duplex tap: cannot write to nobody: *' tap -o nobody -- "$echo" line
 
 # 64 MiB are read, a byte more is not; nor is what has no end.

@@ -55,7 +55,7 @@ wrong 'PARAMS:1:7: *' 'echo {"a":1,}'
 wrong 'PARAMS:1:4: *' 'echo {"a'
 wrong "unexpected argument 'a=b' after PARAMS" 'echo {} a=b'
 wrong 'a:= is not followed by JSON: *' 'echo a:={"b"'
-wrong "absent.json can't be read: No such file or directory" 'echo @absent.json'
+wrong "absent.json cannot be read: No such file or directory" 'echo @absent.json'
 wrong 'missing METHOD' 'call'
 wrong 'missing METHOD' 'notify &'
 wrong 'missing TEXT' 'raw'
@@ -80,7 +80,8 @@ for quits in $'quit\necho [2]' quit; do talk 0 '[1]' '' $'echo [1]\n'"$quits" --
 
 expect 2 '' "duplex repl: missing command
 hint: put the server's command line after --, or pass --connect" repl
-expect 2 '' "duplex repl: unexpected argument 'echo': put the command after --; lines to send are read from standard input" repl echo -- "$echo" line
+expect 2 '' "duplex repl: unexpected argument 'echo'
+hint: put the server's command line after --" repl echo -- "$echo" line
 expect 2 '' 'duplex repl: --ask and --auto cannot be used together' repl --ask --auto -- "$echo" line
 expect 3 '' 'duplex repl: cannot start ./absent: No such file or directory' repl -- ./absent
 run repl --help
@@ -121,8 +122,8 @@ lines("words", b"echo" + b"".join(b" k%d=1" % i for i in range(9999)))
 lines("more-words", b"echo" + b"".join(b" k%d=1" % i for i in range(10000)), last)
 END
 hostile nul 2 $'duplex repl: line 1: the line contains a NUL byte\nduplex repl: line 2: the line contains a NUL byte'
-hostile bytes 2 $'duplex repl: line 1: the params can\'t be written as JSON: *\nduplex repl: line 2: \\\\xff\\\\xfe can\'t be sent: its name is not valid UTF-8\nduplex repl: line 4: \\\\x80 can\'t be sent: its name is not valid UTF-8'
-hostile deep 2 $'duplex repl: line 1: PARAMS:1:*\nduplex repl: line 2: echo can\'t be sent: *\nduplex repl: line 3: a:= is not followed by JSON: *'
+hostile bytes 2 $'duplex repl: line 1: the params cannot be written as JSON: *\nduplex repl: line 2: \\\\xff\\\\xfe cannot be sent: its name is not valid UTF-8\nduplex repl: line 4: \\\\x80 cannot be sent: its name is not valid UTF-8'
+hostile deep 2 $'duplex repl: line 1: PARAMS:1:*\nduplex repl: line 2: echo cannot be sent: *\nduplex repl: line 3: a:= is not followed by JSON: *'
 hostile quotes 2 $'duplex repl: line 1: missing closing quote\nduplex repl: line 2: missing closing quote\nduplex repl: line 3: missing character after the last backslash'
 hostile more-words 2 'duplex repl: line 1: the line has more than 10000 words'
 for file in megabyte words; do
@@ -215,7 +216,7 @@ json '"id" not in j[0] and j[1]["id"] == 1 and j[4]["error"]["message"] == "no p
 
 # --- Ends --------------------------------------------------------------------------------------
 
-talk 4 '[1]' 'duplex repl: line 2: crash: the peer ended before it answered: the program exited with code 7; stderr: about to crash' \
+talk 4 '[1]' 'duplex repl: line 2: crash: the peer ended before it responded: the program exited with code 7; stderr: about to crash' \
     $'echo [1]\ncrash\necho [2]' -- "${py[@]}"
 # One that leaves well has done nothing wrong, unless it is wanted again.
 talk 0 $'[1]\nnull' '' $'echo [1]\nleave code:=0' -- "${peer[@]}"
@@ -243,10 +244,10 @@ greets=("$python" "$SOURCE/tests/check/repl-greets.py" "$tag")
 broken 0 '[1]' 'duplex repl: the server speaks header framing; pass --framing header to skip the detection' -- "${greets[@]}"
 broken 6 '' 'duplex repl: the peer does not speak line framing (it answered in the other one), but header framing: pass --framing header' \
     -f line -- "${greets[@]}"
-# Where results can't be written, no more is asked.
+# Where results cannot be written, no more is asked.
 got=0
 yes 'echo [1]' | timeout 10 "$BUILD/duplex" repl -- "$echo" line >/dev/full 2>err || got=$?
-[[ $got == 2 && $(cat err) == "duplex repl: the output can't be written: No space left on device" ]] || complain "a full device: $got $(cat err)"
+[[ $got == 2 && $(cat err) == "duplex repl: the output cannot be written: No space left on device" ]] || complain "a full device: $got $(cat err)"
 # Anew, as often as wanted.
 talk 0 $'[{"jsonrpc": "2.0", "method": "x"}]\n[]\n[]' '' $'notify x\nseen\nrestart\nseen\nrestart\nseen' -- "${peer[@]}"
 
@@ -269,7 +270,7 @@ talk 6 '' 'duplex repl: the peer does not speak header framing (it answered in t
 talk 4 '' 'duplex repl: line 1: x: the peer ended before it *' x -- true
 mcp=("$BUILD/examples/mcp-conformance")
 talk 0 '{}' '' ping -p mcp -- "${mcp[@]}"
-talk 7 '{}' $'duplex repl: line 1: ping is a request: use call\nduplex repl: line 2: notifications/initialized is a notification: use notify\nduplex repl: line 3: none can\'t be sent: none is not a message of mcp\nduplex repl: line 4: tools/call can\'t be sent: *' \
+talk 7 '{}' $'duplex repl: line 1: ping is a request: use call\nduplex repl: line 2: notifications/initialized is a notification: use notify\nduplex repl: line 3: none cannot be sent: none is not a message of mcp\nduplex repl: line 4: tools/call cannot be sent: *' \
     $'notify ping\nnotifications/initialized\nnone\ntools/call name:=1\nping' -p mcp -- "${mcp[@]}"
 talk 2 '' "duplex repl: line 1: mcp has no method 'pong'; did you mean ping?" 'describe pong' -p mcp -- "${mcp[@]}"
 talk 0 $'[1]\n[2]' '*' $'echo [1]\nrestart\necho [2]' -s -o trace.jsonl -- "$echo" line

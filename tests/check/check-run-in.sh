@@ -266,7 +266,7 @@ assert j["method"] == "echo" and j["framing"] == "line" and all(r["results"] == 
 assert j["memory"]["before"]["rss_bytes"] > 0, j' || complain "bench --json"
 expect 2 '' 'duplex bench: missing METHOD: jsonrpc has no ping to call' bench --in echo
 
-# --- What can't be -------------------------------------------------------------------------------------
+# --- What cannot be -------------------------------------------------------------------------------------
 
 expect 2 '' "duplex mcp info: no peer 'nobody' in this run" mcp info --in nobody
 expect 2 '' 'duplex mcp info: --in: echo speaks jsonrpc, not mcp' mcp info --in echo

@@ -513,7 +513,7 @@ END
     begin never/config.json --name never
     for name in nothing unknown folder plain cwd script data windows loader shell env; do wait_for "^$name: failed" run.err; done
     grep -Ev '^(  env:|echo:|(shell|env): ready)' run.err | LC_ALL=C sort >sorted
-    diff - sorted <<END || complain "what can't start: $(cat run.err)"
+    diff - sorted <<END || complain "what cannot start: $(cat run.err)"
 cwd: failed: cannot change to $work/never/elsewhere: No such file or directory
 cwd: starting: true
 data: failed: cannot start $work/never/data: its interpreter "/etc/passwd" cannot be executed
@@ -552,12 +552,13 @@ END
 
 # A run whose peers have all ended by themselves has ended, too.
 all_end() {
-    local names got expected
+    local names code got expected
     # NAMES CODE MESSAGE
-    while read -r names got expected; do
+    while read -r names code expected; do
+        got=0
         # shellcheck disable=SC2086 # several words
-        begin peers.json --name end ${names//,/ }
-        ended "$got"
+        timeout -k 1 60 "$duplex" run --config peers.json --name end ${names//,/ } >run.out 2>run.err </dev/null || got=$?
+        ((got == code)) || complain "$names: the run ended with $got, expected $code: $(cat run.err)"
         grep -v '^\(bad\|absent\|once\|  last\)' run.err >last || true
         [[ $(cat last) == "$(printf %b "$expected")" ]] || complain "$names: $(cat run.err)"
     done <<'END'

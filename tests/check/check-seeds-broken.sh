@@ -40,6 +40,6 @@ broken "words in place of a link" "not a link" '/^\| S000-4 /s/\[[^]]*\]\([^)]*\
 broken "a gap" "S000-6 follows S000-4" '/^\| S000-5 /d'
 broken "an id twice" "S000-4 follows S000-4" 's/^\| S000-5 /| S000-4 /'
 broken "a row without a sentence" "says nothing" 's/^(\| S000-4 \|)[^|]*/\1 /'
-broken "a row that lost a column" "can't be read" 's/^(\| S000-4 \|)[^|]*\|/\1/'
+broken "a row that lost a column" "cannot be read" 's/^(\| S000-4 \|)[^|]*\|/\1/'
 broken "nothing" "no row at all" '/S00[0-9]/d'
 exit "$status"

@@ -66,7 +66,7 @@ grep -oE '(src|href)=' talk.html | sort -u >said || true
 # Hostile texts: none of them is a tag, and all come back as they were.
 python3 "$tools/make.py" hostile >hostile.jsonl
 expect 0 '' '; 1 text cut off, 0 texts left out' hostile.jsonl -o hostile.html
-facts hostile.html >said || complain "hostile: the page can't be read back: $(tail -n 1 said)"
+facts hostile.html >said || complain "hostile: the page cannot be read back: $(tail -n 1 said)"
 has said '"items":109,"messages":70,'
 # shellcheck disable=SC2016
 has said '"{\"jsonrpc\":\"2.0\",\"method\":\"</script><script>alert(1)</script>\"}"'
@@ -239,7 +239,7 @@ facts page | tail -n 1 | grep -qE '^6001 1 1 \[1, ' || complain "a trace without
 echo 'no trace' >none
 echo "$header" >good
 expect 2 '' $'duplex timeline: missing trace file\nhint: record one: duplex tap -o talk.jsonl -- COMMAND [ARG...]'
-expect 2 '' "can't read absent: No such file" absent -o page2
+expect 2 '' "cannot read absent: No such file" absent -o page2
 [[ ! -e page2 ]] || complain "a page that is not whole was left behind"
 # What is not a Duplex trace has no page, and a page that was there stays until there is a whole one in its place.
 echo old >page2
@@ -278,40 +278,40 @@ expect 0 '' '6 messages' small -o page2.link
 [[ -L page2.link && $(stat -c %a page2) == 600 ]] || complain "a link is no link any more, or others can read the page"
 has page2 '<!DOCTYPE html>'
 rm page2*
-expect 2 '{"error":{"exit":2,"kind":"usage","message":"can'\''t read absent: No such file or directory"}}' '' --json absent -o page2
-expect 2 '' "can't read .: Is a directory" . -o page2
+expect 2 '{"error":{"exit":2,"kind":"usage","message":"cannot read absent: No such file or directory"}}' '' --json absent -o page2
+expect 2 '' "cannot read .: Is a directory" . -o page2
 expect 2 '' 'empty is not a Duplex trace' empty -o page2
 expect 2 '' 'none is not a Duplex trace' none -o page2
 expect 2 '' 'unexpected command after --: it only reads traces' good -- x
-expect 2 '' "--mermaid and --chrome can't be combined" --mermaid --chrome good
+expect 2 '' "--mermaid and --chrome cannot be combined" --mermaid --chrome good
 expect 2 '' '--from is later than --to' --from 3s --to 2s good
 expect 2 '' "--from: expected a time" --from soon good
 expect 2 '' "--max: expected a number" --max 1x good
 expect 2 '' "--max-text: expected a size" --max-text 1x good
 expect 2 '' 'there is no protocol "nonesuch"' -p nonesuch good
 expect 2 '' "unknown option '--nothing'" --nothing
-expect 2 '' "can't write nowhere/page: No such file" good -o nowhere/page
-expect 2 '' "can't write .: Is a directory" good -o .
-expect 2 '' "can't write /dev/full: No space left on device" talk.jsonl -o /dev/full
+expect 2 '' "cannot write nowhere/page: No such file" good -o nowhere/page
+expect 2 '' "cannot write .: Is a directory" good -o .
+expect 2 '' "cannot write /dev/full: No space left on device" talk.jsonl -o /dev/full
 expect 2 '{"error":{"exit":2,"kind":"usage","message":"--json needs -o FILE"}}' '' --json good
 expect 0 '*' '' good
 cp small same
 ln same link
-expect 2 '' "can't write small: it is one of the traces to read" small -o ./small
-expect 2 '' "can't write same: it is one of the traces to read" small same -o link
+expect 2 '' "cannot write small: it is one of the traces to read" small -o ./small
+expect 2 '' "cannot write same: it is one of the traces to read" small same -o link
 cmp -s small same || complain "a trace was written over"
 got=0
 timeout 20 "$BUILD/duplex" timeline talk.jsonl >/dev/full 2>err || got=$?
-{ ((got == 2)) && grep -q "the output can't be written" err; } || complain "a full standard output: code $got: $(cat err)"
+{ ((got == 2)) && grep -q "the output cannot be written" err; } || complain "a full standard output: code $got: $(cat err)"
 # A file that may not grow is told of, and nothing is left of it.
 got=0
 (ulimit -f 1 && exec timeout 20 "$BUILD/duplex" timeline talk.jsonl -o large) 2>err || got=$?
-[[ $got == 2 && $(<err) == "duplex timeline: can't write large: File too large" ]] || complain "a limit on files: code $got: $(cat err)"
+[[ $got == 2 && $(<err) == "duplex timeline: cannot write large: File too large" ]] || complain "a limit on files: code $got: $(cat err)"
 [[ -z $(find . -name 'large*') ]] || complain "left behind: $(find . -name 'large*')"
 # Nobody wants a page on a terminal, but a diagram may be.
 terminal() { timeout 20 python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$@" </dev/null; }
 terminal "$BUILD/duplex" timeline small >out || true
-has out "can't write an HTML page to a terminal"
+has out "cannot write an HTML page to a terminal"
 has out 'add -o FILE, as in -o timeline.html'
 terminal "$BUILD/duplex" timeline --mermaid small >out || complain "no diagram on a terminal"
 has out 'h->>p0: one (id 1)'

@@ -241,7 +241,7 @@ refused([{**good, "command": [{"words": ["x"]}]}], "/tools/0/command/0: ")
 refused([{**good, "command": ["x", {"if": "a"}]}], "/tools/0/command/1: ")
 refused([{**good, "command": ["x", {"iff": "a", "words": []}]}], "/tools/0/command/1")
 refused([{**good, "command": ["x", 7]}], "/tools/0/command/1: expected")
-refused([tool("t", ["{a}"], names)], "/tools/0/command/0: the program's name can't come from an argument")
+refused([tool("t", ["{a}"], names)], "/tools/0/command/0: the program's name cannot come from an argument")
 refused([tool("t", ["x", "{c}"], names)], "/tools/0/command: input has no property 'c'")
 refused([tool("t", ["x", {"if": "c", "words": []}], names)], "/tools/0/command: input has no property 'c'")
 refused([tool("t", ["x", {"each": "c", "words": []}], names)], "input has no property 'c'")
@@ -268,7 +268,7 @@ for content, code, part in (("{", 7, "spec.json:1:2: "), ("[]", 7, "spec.json: e
         file.write(content)
     result = subprocess.run([program, "serve", "command", "spec.json"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10)
     expect(result.returncode == code and part in result.stderr and result.stderr.count("\n") == 1, result)
-for argument, part in (("absent.json", "absent.json can't be read"), (work, "can't be read"), ("-", "only with --listen")):
+for argument, part in (("absent.json", "absent.json cannot be read"), (work, "cannot be read"), ("-", "only with --listen")):
     result = subprocess.run([program, "serve", "command", argument], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10)
     expect(result.returncode == 2 and part in result.stderr and result.stderr.count("\n") == 1, result)
 sys.exit(mcp_talk.failed)

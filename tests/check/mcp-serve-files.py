@@ -408,7 +408,7 @@ for size in ("0", "11M"):
     expect(client.close() == 0, "code")
 os.unlink(os.path.join(root, "sub/huge"))
 
-# A kernel that can't confine a path: no link is followed then.
+# A kernel that cannot confine a path: no link is followed then.
 def without_openat2(number):
     def limit():
         libc = ctypes.CDLL(None, use_errno=True)
@@ -447,7 +447,7 @@ for more in (False, True):
     with open(wide + f"/0000/{more}", "w"):
         pass
     expect(client.news("notifications/resources/list_changed") is not None, "many folders")
-    expect(client.close() == 0 and client.errors.count("can't watch all folders") == more, (more, client.errors))
+    expect(client.close() == 0 and client.errors.count("cannot watch all folders") == more, (more, client.errors))
 shutil.rmtree(wide)
 
 # The client leaves in the middle of something.

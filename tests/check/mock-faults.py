@@ -491,7 +491,7 @@ def wrong_words():
     fails("the fault pretty needs the line framing, which the protocol does not use\nhint: add --framing line", "--fault", "pretty", "-p", "lsp")
     fails("the fault pretty needs the line framing, not header", "--fault", "pretty", "-f", "header")
     fails("the fault pretty needs the line framing, not header", "--fault", "header-lf,pretty")
-    fails("--fault: split and stray can't be in one message\nhint: give each its own method: NAME@METHOD", "--fault", "split@a,nul", "--fault", "stray")
+    fails("--fault: split and stray cannot be in one message\nhint: give each its own method: NAME@METHOD", "--fault", "split@a,nul", "--fault", "stray")
     same(ask("-f", "line", "--fault", "stray@a,crlf@b,nul", send=request(1, "b", {}))[0], b'\r\n\n{"jsonrpc":"2.0","id":1,"result":{"note":"a\\u0000b"}}\r\n')
     same(ask("--fault", "nul", send=line('{"jsonrpc":"2.0","id":1,"method":"b","params":{ \t}}'))[0], line('{"jsonrpc":"2.0","id":1,"result":{"note":"a\\u0000b" \t}}'))
     fails("expected a SCRIPT, --trace, --fault or --protocol\nhint: duplex mock --protocol mcp")
@@ -499,10 +499,10 @@ def wrong_words():
     fails("--peer needs --trace", "-p", "mcp", "--peer", "x")
     fails("--env, --clean-env, --cwd, --keep-daemons and --stay need a command after --", "-p", "mcp", "--stay")
     fails("expected one SCRIPT, got also 'b'", "a", "b")
-    fails("SCRIPT and --trace can't be combined", "a", "--trace", "b")
-    fails("can't read the script from standard input: it carries the messages", "-")
-    fails("can't read the trace from standard input: it carries the messages", "--trace", "-")
-    fails("can't read absent: No such file or directory", "--trace", "absent")
+    fails("SCRIPT and --trace cannot be combined", "a", "--trace", "b")
+    fails("cannot read the script from standard input: it carries the messages", "-")
+    fails("cannot read the trace from standard input: it carries the messages", "--trace", "-")
+    fails("cannot read absent: No such file or directory", "--trace", "absent")
 
 
 sys.exit(run_all(12))

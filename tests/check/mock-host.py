@@ -66,7 +66,7 @@ def exit_codes():
     code, _, said = host({"start": [{"request": "x"}]}, "sh", "-c", "exec >&-; sleep 0.3; exit 0")
     same((code, said), (4, "duplex mock: the plugin ended early: the program exited with code 0\n"))
     code, _, said = host({"framing": "header", "start": [{"request": "x"}]}, "sh", "-c", "printf 'Content-Length: 99999999999\\r\\n\\r\\n'; sleep 9")
-    same((code, said), (6, "duplex mock: can't split the plugin's output into messages: message too long: the limit is 67108864 bytes\n"))
+    same((code, said), (6, "duplex mock: cannot split the plugin's output into messages: message too long: the limit is 67108864 bytes\n"))
     same(host({"start": [{"exit": 9}]}, "cat")[0], 9)
     same(host({"start": [{"signal": "KILL"}]}, "sleep", "60")[0], -9)
     # A handshake that is refused, and one that is not answered.

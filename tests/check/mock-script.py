@@ -70,7 +70,7 @@ def templates():
     expand('"${result}${error.x}"', '""')
     expand('"${result.y}"', "null")
     expand('"${params}"', '{"${id}":"${params}"}', '{"jsonrpc":"2.0","id":18446744073709551615,"method":"m","params":{"${id}":"${params}"}}')
-    # What the JSON library can't hold goes through as a whole.
+    # What the JSON library cannot hold goes through as a whole.
     expand('"${params}"', '{"a":"\\ud800","b":1e999}', '{"jsonrpc":"2.0","id":18446744073709551615,"method":"m","params":{"a":"\\ud800","b":1e999}}')
     expand('"${params.a}"', "null", '{"jsonrpc":"2.0","id":18446744073709551615,"method":"m","params":{"a":"\\ud800"}}')
     expand('"[${params.s}]"', '"[\x7f\\u0000]"', '{"jsonrpc":"2.0","id":18446744073709551615,"method":"m","params":{"s":"\x7f\\u0000"}}')
@@ -431,9 +431,9 @@ def wrong_messages():
                          (b"\xff\xfe\n", error(-32700, "Parse error", "json-utf8"))):
         same(ask("-p", "jsonrpc", send=sent)[:2], (wanted, 0), sent[:50])
     seen, code, said = ask("-f", "header", script=script(), send=b"Content-Length: 99999999999\r\n\r\n" + request(1, "m", None, "header"))
-    same((seen, code, said), (b"", 0, "duplex mock: can't split the input into messages, ignoring the rest: message too long: the limit is 67108864 bytes\n"))
+    same((seen, code, said), (b"", 0, "duplex mock: cannot split the input into messages, ignoring the rest: message too long: the limit is 67108864 bytes\n"))
     seen, code, said = ask("-f", "header", script=script(), send=request(1, "m"))
-    same((seen, code, said), (b"", 0, "duplex mock: can't split the input into messages, ignoring the rest: expected header framing (Content-Length), but the peer sends line framing (one JSON text per line)\n"))
+    same((seen, code, said), (b"", 0, "duplex mock: cannot split the input into messages, ignoring the rest: expected header framing (Content-Length), but the peer sends line framing (one JSON text per line)\n"))
     same(ask("-p", "mcp", send=b"[]\n")[0].count(b"-32600"), 1)
 
 
@@ -467,7 +467,7 @@ def plain_files():
         # A disk that is full, or a file that may not grow, is told.
         with open("/dev/full", "wb") as sink:
             got = subprocess.run([DUPLEX, "mock", "-p", "jsonrpc"], input=sent, stdout=sink, stderr=subprocess.PIPE, timeout=20)
-        same((got.returncode, got.stderr), (4, b"duplex mock: can't write the output: No space left on device\n"))
+        same((got.returncode, got.stderr), (4, b"duplex mock: cannot write the output: No space left on device\n"))
 
 
 @case
@@ -527,7 +527,7 @@ def byte_by_byte():
 def closed_descriptors():
     for closed in ("<&-", ">&-", "<&- >&-"):
         got = subprocess.run(["sh", "-c", '"$0" mock -p jsonrpc %s' % closed, DUPLEX], input=b"", capture_output=True, timeout=20)
-        same((got.returncode, got.stdout, got.stderr), (3, b"", b"duplex mock: the standard input and output can't be used: Bad file descriptor\n"))
+        same((got.returncode, got.stdout, got.stderr), (3, b"", b"duplex mock: the standard input and output cannot be used: Bad file descriptor\n"))
 
 
 @case

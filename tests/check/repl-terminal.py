@@ -259,7 +259,7 @@ def case_history_of_others():
         raise Wrong(f"a piece of the line is left behind:\n{talk.screen.text()}")
     talk.type(UP)
     talk.line("jsonrpc> ^[]0;x^G")
-    # One that can't be read is passed over.
+    # One that cannot be read is passed over.
     talk.type(UP)
     talk.line("jsonrpc> echo [1]")
     talk.type(KILL)
@@ -379,7 +379,7 @@ def case_peer_dies():
     talk.shows("2 echo", "42\n]")
     talk.enter("hold count:=2")
     talk.enter("leave code:=5")
-    talk.shows("hold: the peer ended before it answered: the program exited", "with code 5")
+    talk.shows("hold: the peer ended before it responded: the program exited", "with code 5")
     talk.enter("restart")
     talk.enter("echo [43]")
     talk.shows("43\n]")

@@ -409,8 +409,8 @@ write_trace(TALK)
 open("empty", "w", encoding="utf-8").close()
 for words, command, err in (
         ((), ["--", "true"], "duplex replay: missing trace file\nhint: record one: duplex tap -o talk.jsonl -- COMMAND [ARG...]"), (("t",), [], "missing command after --\nhint: duplex replay FILE -- COMMAND, or --as-plugin"), (("t",), ["--"], "missing command after --\nhint: duplex replay FILE -- COMMAND, or --as-plugin"),
-        (("t", "--as-plugin"), ["--", "true"], "--as-plugin takes no command"), (("-", "--as-plugin"), [], "can't replay standard input: the trace is read more than once"),
-        (("absent", "--as-plugin"), [], "can't read absent: No such file"), ((".", "--as-plugin"), [], "can't read .: Is a directory"),
+        (("t", "--as-plugin"), ["--", "true"], "--as-plugin takes no command"), (("-", "--as-plugin"), [], "cannot replay standard input: the trace is read more than once"),
+        (("absent", "--as-plugin"), [], "cannot read absent: No such file"), ((".", "--as-plugin"), [], "cannot read .: Is a directory"),
         (("/dev/null", "--as-plugin"), [], "/dev/null is not a regular file"), (("empty", "--as-plugin"), [], "empty is not a Duplex trace"),
         (("t", "--speed", "2"), ["--", "true"], "--speed needs --timing real"), (("t", "--timing", "real", "--speed", "0"), ["--", "true"], "--speed: expected a number from 0.001 to 1000, got '0'"),
         (("t", "--timing", "real", "--speed", "1001"), ["--", "true"], "--speed: expected"), (("t", "--timing", "real", "--speed", "2x"), ["--", "true"], "--speed: expected"),
@@ -556,8 +556,8 @@ if deaf.wait(timeout=10) != 4 or "the host no longer reads" not in error:
 LEAVING = [host(request(1, "shutdown")), them(answer(1, "null")), host(notice("exit"))]
 as_plugin("as a plugin, told to leave", LEAVING, [(request(1, "shutdown"), 1), (notice("exit"), 0)], 0, [answer(1, "null")], "equal", ("t", "-p", "lsp", "-f", "line"), close=False)
 
-# What can't be cut into messages.
-case("an impossible header", [host(A), them(answer(1, RX))], None, 6, "", "can't split the output of the plugin into messages: two different Content-Length fields: 1, then 2\nduplex replay: cut short", ("t", "-f", "header"),
+# What cannot be cut into messages.
+case("an impossible header", [host(A), them(answer(1, RX))], None, 6, "", "cannot split the output of the plugin into messages: two different Content-Length fields: 1, then 2\nduplex replay: cut short", ("t", "-f", "header"),
      command=["--", "sh", "-c", "printf 'Content-Length: 1\\r\\nContent-Length: 2\\r\\n\\r\\n'; cat >/dev/null"])
 
 print(f"{count} cases")

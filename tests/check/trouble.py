@@ -219,7 +219,7 @@ starts("a server that is not named", lambda count: count > 1, 0, "{}\n", detecte
        "--", "sh", "hidden.sh", PYTHON)
 for words, least, most in (["--start-timeout", "1500ms"], 1.5, 4), (["--start-timeout", "7s"], 7, 11):
     began = time.monotonic()
-    starts("a silent server", lambda count: count > 1, 5, "", ["duplex call: can't detect the protocol: no response in time (tried "],
+    starts("a silent server", lambda count: count > 1, 5, "", ["duplex call: cannot detect the protocol: no response in time (tried "],
            "call", "-p", "auto", *words, "x", "--", PYTHON, "counted.py", "silent")
     if not least <= time.monotonic() - began <= most:
         complain("a silent server: %s took %.1f s" % (words, time.monotonic() - began))

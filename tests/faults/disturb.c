@@ -54,10 +54,10 @@ static const struct {
     {"F86_guardian_newborn", "the same"},
     {"F86_guardian_full", "starts hundreds of children to measure time"},
     {"F86_guardian_full_", "the same"},
-    {"F88_reused_", "lives in a namespace of its own, in forks, where it can't be cut short"},
+    {"F88_reused_", "lives in a namespace of its own, in forks, where it cannot be cut short"},
     {"F85_session", "whoever escapes is ended by the last line of the row, and by nobody else"},
     {"F83_cannot_be_killed", "bends the calls itself"},
-    {"F98_run", "waits in dx_loop_run(), where it can't be cut short"},
+    {"F98_run", "waits in dx_loop_run(), where it cannot be cut short"},
 };
 
 /* The process of the row. */

@@ -262,7 +262,8 @@ static void limit_files(rlim_t bytes) {
 }
 
 /* Passing the limit sends SIGXFSZ, which ends whoever does not expect it; nobody here does. */
-FAULT(F75_full_for_a_while, 15, "a file that can't grow, then can: no signal, and nothing untold") {
+FAULT(F75_full_for_a_while, 15,
+      "a file that cannot grow, then can: no signal, and nothing untold") {
     make_folder();
     signal(SIGXFSZ, SIG_DFL);
     limit_files(50123);
@@ -286,7 +287,7 @@ FAULT(F75_full_for_a_while, 15, "a file that can't grow, then can: no signal, an
     remove_folder();
 }
 
-/* Closed while it can't grow: what is there ends with half a line, and all before it is good. */
+/* Closed while it cannot grow: what is there ends with half a line, and all before it is good. */
 FAULT(F75_closed_when_full, 15, "a trace that is closed when the disk is full can be read") {
     make_folder();
     limit_files(50123);

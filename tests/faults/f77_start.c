@@ -1,4 +1,4 @@
-/* Children that can't be started, or not for long: F77 to F79; and how one finds itself. */
+/* Children that cannot be started, or not for long: F77 to F79; and how one finds itself. */
 #include "faults/faults.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static void remove_folder(void) {
     rmdir(folder);
 }
 
-FAULT(F77_cannot_start, 10, "what can't be started is told at once, with errno and path") {
+FAULT(F77_cannot_start, 10, "what cannot be started is told at once, with errno and path") {
     EXPECT(mkdtemp(folder) != NULL, ==, 1);
     dx_loop *loop = loop_new();
     all_that_cannot_start(loop);
@@ -127,7 +127,7 @@ FAULT(F77_oversized, 5, "arguments and paths that are too long are told, too") {
     dx_loop_free(loop);
 }
 
-FAULT(F77_senseless, 5, "a configuration that can't be right is refused") {
+FAULT(F77_senseless, 5, "a configuration that cannot be right is refused") {
     dx_loop *loop = loop_new();
     dx_child *child = NULL;
     const char *argv[] = {NULL};
@@ -209,9 +209,9 @@ FAULT(F78_no_descriptors_at_first, 10, "the same for the first child, which brin
 /* Limits on processes don't hold for root, so it must not be root meanwhile. */
 static void leave_root(void) {
     if (getuid() == 0 && setresuid(65534, 65534, 0))
-        skip("this user can't be left");
+        skip("this user cannot be left");
     if (access(program("parrot"), X_OK))
-        skip("the build folder can't be read by others");
+        skip("the build folder cannot be read by others");
 }
 
 FAULT(F78_no_processes, 10, "fork fails: an error for that child only, the others go on") {

@@ -111,7 +111,7 @@ FAULT(F83_cannot_be_killed, 20, "a child that no signal reaches is given up, in 
             family_wait(&family, 4000 * slow);
             EXPECT(family.how.escaped, ==, 1);
             EXPECT(family.how.known, ==, 0);
-            EXPECT_PART(dx_str(family.how.error.phrase), "can't be killed");
+            EXPECT_PART(dx_str(family.how.error.phrase), "cannot be killed");
             EXPECT(family.calls.done, ==, family.calls.made);
         }
         dx_child_free(family.child);

@@ -220,7 +220,7 @@ static void play_guardian(void) {
 FAULT(F88_reused_guardian, 10,
       "the host dies before it saw that its child was reaped: nor does the guardian kill it") {
     if (!kernel_has_group_signals())
-        skip("this kernel can't signal a group by a pidfd");
+        skip("this kernel cannot signal a group by a pidfd");
     play_apart(play_guardian);
 }
 
@@ -229,7 +229,7 @@ FAULT(F88_reused_guardian, 10,
 FAULT(F88_group_of_reaped, 10,
       "the group of a leader that was reaped elsewhere dies all the same") {
     if (!kernel_has_group_signals())
-        skip("this kernel can't signal a group by a pidfd");
+        skip("this kernel cannot signal a group by a pidfd");
     dx_loop *loop = loop_new();
     for (int i = 0; i < 3; i++) {
         struct family family;

@@ -268,7 +268,7 @@ static void speak(dx_loop *loop, dx_child *child) {
     dispatch(loop, child);
 }
 
-FAULT(F98_fork_speaks, 10, "a fork that calls, notifies or answers is told that it can't") {
+FAULT(F98_fork_speaks, 10, "a fork that calls, notifies or answers is told that it cannot") {
     in_a_fork(speak);
 }
 

@@ -63,8 +63,8 @@ static void on_connect(dx_listener *listener, int fd, void *user) {
         close(fd);
 }
 
-/* A connection that can't be accepted waits in the kernel: it is tried again, but not all the time,
- * and nothing else is a reason not to answer. */
+/* A connection that cannot be accepted waits in the kernel: it is tried again, but not all the
+ * time, and nothing else is a reason not to answer. */
 static void echo(dx_loop *loop, dx_link *link) {
     struct calls echoes = {0};
     uint64_t cpu = cpu_ms();
@@ -72,7 +72,7 @@ static void echo(dx_loop *loop, dx_link *link) {
     turn_until(loop, &echoes.done, 1, 800 * slow);
     EXPECT(echoes.done, ==, 1);
     EXPECT(cpu_ms() - cpu, <, 50 * slow);
-    /* Whose connection it is can't be told without getsockopt(); netlink's socket is one of two
+    /* Whose connection it is cannot be told without getsockopt(); netlink's socket is one of two
      * ways to learn it. */
     if (wrap.fail == WRAP_GETSOCKOPT)
         EXPECT(echoes.results, ==, !has_happened());
@@ -173,7 +173,7 @@ FAULT(failing_write, 60, "a write fails, once and from then on") {
     failing(live, WRAP_WRITE, 0, EPIPE);
 }
 
-FAULT(failing_pipe2, 60, "a pipe can't be made, once and from then on") {
+FAULT(failing_pipe2, 60, "a pipe cannot be made, once and from then on") {
     failing(live, WRAP_PIPE2, EMFILE, ENFILE);
 }
 
@@ -181,7 +181,7 @@ FAULT(failing_epoll_create1, 20, "no epoll") {
     failing(live, WRAP_EPOLL_CREATE1, EMFILE, 0);
 }
 
-FAULT(failing_epoll_ctl, 60, "a descriptor can't be watched, once and from then on") {
+FAULT(failing_epoll_ctl, 60, "a descriptor cannot be watched, once and from then on") {
     failing(live, WRAP_EPOLL_CTL, ENOMEM, ENOSPC);
 }
 
@@ -210,15 +210,15 @@ FAULT(failing_clone, 60, "no process can be made, once and from then on") {
     failing(live, WRAP_CLONE, EAGAIN, ENOMEM);
 }
 
-FAULT(failing_execve, 60, "a program can't be started, once and from then on") {
+FAULT(failing_execve, 60, "a program cannot be started, once and from then on") {
     failing(live, WRAP_EXECVE, ENOMEM, EACCES);
 }
 
-FAULT(failing_pidfd_open, 60, "the guardian can't watch its host, once and from then on") {
+FAULT(failing_pidfd_open, 60, "the guardian cannot watch its host, once and from then on") {
     failing(live, WRAP_PIDFD_OPEN, EMFILE, EMFILE);
 }
 
-FAULT(failing_signal, 60, "a signal can't be sent through a pidfd, once and from then on") {
+FAULT(failing_signal, 60, "a signal cannot be sent through a pidfd, once and from then on") {
     failing(live, WRAP_SIGNAL, EPERM, EPERM);
 }
 
@@ -289,11 +289,11 @@ FAULT(failing_connect, 20, "nobody can be connected to, once and from then on") 
     failing(meet_by_port, WRAP_CONNECT, ECONNREFUSED, ENETUNREACH);
 }
 
-FAULT(failing_getsockopt, 20, "what became of a connect, or whose it is, can't be learnt") {
+FAULT(failing_getsockopt, 20, "what became of a connect, or whose it is, cannot be learnt") {
     failing(meet_by_path, WRAP_GETSOCKOPT, ENOBUFS, ENOBUFS);
     failing(meet_by_port, WRAP_GETSOCKOPT, ENOBUFS, ENOBUFS);
 }
 
-FAULT(failing_chmod, 20, "a socket can't be made private, once and from then on") {
+FAULT(failing_chmod, 20, "a socket cannot be made private, once and from then on") {
     failing(meet_by_path, WRAP_CHMOD, EPERM, EPERM);
 }

@@ -47,7 +47,7 @@ const char *program(const char *name) {
     char *path = paths[at++ % LENGTH(paths)];
     ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 64);
     if (len <= 0)
-        fail("/proc/self/exe can't be read");
+        fail("/proc/self/exe cannot be read");
     path[len] = '\0';
     *strrchr(path, '/') = '\0';
     strcat(strcat(path, "/children/"), name);

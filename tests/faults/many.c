@@ -62,7 +62,7 @@ static size_t resident(void) {
     long pages = 0;
     FILE *file = fopen("/proc/self/statm", "re");
     if (!file || fscanf(file, "%*d %ld", &pages) != 1)
-        fail("/proc/self/statm can't be read");
+        fail("/proc/self/statm cannot be read");
     fclose(file);
     return (size_t)pages * 4096;
 }

@@ -38,7 +38,7 @@ static void asked(dx_finecode_job *job, dx_status status) {
         dx_finecode_job_keep(job);
         return;
     }
-    snprintf(why, sizeof why, "it can't be asked: %d", (int)status);
+    snprintf(why, sizeof why, "it cannot be asked: %d", (int)status);
     dx_finecode_job_fail(job, why);
 }
 

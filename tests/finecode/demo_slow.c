@@ -34,7 +34,7 @@ static struct work *work_new(dx_finecode_job *job, void (*on_time)(dx_timer *tim
     struct work *work = calloc(1, sizeof *work);
     if (!work || dx_timer_new(dx_finecode_job_loop(job), on_time, work, &work->timer)) {
         free(work);
-        dx_finecode_job_fail(job, "no memory");
+        dx_finecode_job_fail(job, "out of memory");
         return NULL;
     }
     work->job = job;

@@ -248,7 +248,7 @@ def row_42():
 
 
 def row_43():
-    """An unknown request of a runner is -32601, and its run goes on; a question that can't be asked fails cleanly."""
+    """An unknown request of a runner is -32601, and its run goes on; a question that cannot be asked fails cleanly."""
     for _, tcp in ALL:
         with Manager({"p": [demo_action("echo", ECHO, ("h1", "H1", "a"))]}, tcp=tcp) as ours:
             run = ours.client.start_run(ECHO, ours.path("p"), {"text": "t"})
@@ -283,7 +283,7 @@ def row_43b():
                 same((first.read(), second.read()), ("one\n", "TWO\n"), "the files")
             wanted["documentChanges"].append(edit(ours.path("p/none/there.txt"), "x")["documentChanges"][0])
             result = guest.result("workspace/applyEdit", {"edit": wanted})
-            true(result["applied"] is False and result.get("failureReason"), "one that can't be: %s" % shown(result))
+            true(result["applied"] is False and result.get("failureReason"), "one that cannot be: %s" % shown(result))
             with open(one, encoding="utf-8") as first:
                 same(first.read(), "one\n", "nothing was changed")
             same(sorted(os.listdir(ours.path("p"))), ["a b.txt", "c.txt", "finecode.toml"], "nothing is left beside")

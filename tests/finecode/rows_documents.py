@@ -191,7 +191,7 @@ def row_51():
         same(set(meta), {"actions", "handlerLocations"}, "resolveActionMeta in the real form")
         same(meta["actions"][ECHO], {"canonical_source": canonical, "runs_concurrently": False, "scope": "project",
                                      "parentActionSource": None, "language": None, "fileLoc": "/ws/fc-ext/demo_ext/acts.py:40"}, "echo")
-        same(set(meta["actions"]), FOUND, "all but what can't be found")
+        same(set(meta["actions"]), FOUND, "all but what cannot be found")
         for source in (ECHO, canonical, "demo_ext.again.Echo"):
             same(ours.result("actions/resolveSource", {"source": source}), {"canonicalSource": canonical}, source)
         for source in ("demo_ext.Nope", "nodot", ""):
@@ -202,7 +202,7 @@ def row_51():
     with Er() as ours:
         meta = ours.start()
         same(meta[ECHO], {"canonical_source": canonical, "runs_concurrently": False}, "the document's flat map")
-        same(set(meta), FOUND, "all but what can't be found")
+        same(set(meta), FOUND, "all but what cannot be found")
         for source, about in meta.items():
             same(set(about), {"canonical_source", "runs_concurrently"}, source)
             at_once = source in (ACTS + "ConcAction", ACTS + "ConcStopAction")

@@ -39,10 +39,10 @@ def row_08():
         true("out 39" in why and "err 39" in why, "the last lines: %s" % shown(why))
     with Command(ONE, *RUN, options=("--json",), tcp=True) as ours:
         guest = ours.guest()
-        os.write(guest.errors_fd, b"I can't\n")
+        os.write(guest.errors_fd, b"I cannot\n")
         guest.leave(7)
         ours.ended(3)
-        true("7" in shown(ours.events("project")) and "I can't" in ours.printed(), "the code and the line: %s" % shown(ours.printed()))
+        true("7" in shown(ours.events("project")) and "I cannot" in ours.printed(), "the code and the line: %s" % shown(ours.printed()))
 
 
 def row_08_long():

@@ -122,7 +122,7 @@ static void both_forms(void **state) {
     place_has(place, "a", "xbc");
 }
 
-/* One that can't be edited: the others stay as they were, and nothing is left lying around. */
+/* One that cannot be edited: the others stay as they were, and nothing is left lying around. */
 static void all_or_none(void **state) {
     static const char *const bad[] = {"nope", "folder", "fifo", "loop", "closed", "a/b"};
     (void)state;

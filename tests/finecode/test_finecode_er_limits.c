@@ -1,4 +1,4 @@
-/* What is too much, or can't be said: on both sides of each limit. */
+/* What is too much, or cannot be said: on both sides of each limit. */
 #include "finecode/er_demo.h"
 
 static struct talk talk;

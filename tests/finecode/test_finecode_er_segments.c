@@ -71,7 +71,7 @@ static void case_32_segments(void **state) {
                 "{\"status\":\"success\",\"result\":{},\"resultByFormat\":{},\"returnCode\":0,"
                 "\"context\":null}");
     assert_has(talk.log, "WARNING finecode.er: skipping an unknown handler: zz");
-    /* What can't be a result is ignored. */
+    /* What cannot be a result is ignored. */
     static const char *const bad[] = {"{\"items\":5}", "5", "\"x\"", "[1]", "{\"bad\":\"yes\"}"};
     for (size_t i = 0; i < LENGTH(bad); i++) {
         char more[200];

@@ -184,11 +184,11 @@ static void test_failures(void **state) {
     assert_int_equal(world->code, -32800);
     run(world, "unmerged", JSON);
     assert_int_equal(world->status, DX_FINECODE_FAILED);
-    assert_string_equal(world->why, "these can't be merged");
+    assert_string_equal(world->why, "these cannot be merged");
     world_close(world);
 }
 
-/* A project for which a runner can't be started runs none of its handlers. */
+/* A project for which a runner cannot be started runs none of its handlers. */
 static void test_half(void **state) {
     struct world *world = world_new(false);
     (void)state;

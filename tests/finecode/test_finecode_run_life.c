@@ -34,7 +34,7 @@ static void test_presets(void **state) {
     }
 }
 
-/* It can't be said at once that something is not there. */
+/* It cannot be said at once that something is not there. */
 static void test_no_preset(void **state) {
     struct world *world = world_new(true);
     (void)state;

@@ -129,7 +129,7 @@ static void test_depth(void **state) {
     }
 }
 
-/* One that does not say how deep it is can't go deeper for that. */
+/* One that does not say how deep it is cannot go deeper for that. */
 static void test_forgetful(void **state) {
     struct world *world = world_new(true);
     (void)state;

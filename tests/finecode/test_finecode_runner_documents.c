@@ -97,7 +97,7 @@ static void test_link(void **state) {
     world_free(world);
 }
 
-/* What can't be is refused, and nothing of it is told. */
+/* What cannot be is refused, and nothing of it is told. */
 static void test_refused(void **state) {
     struct world *world = world_running(0);
     (void)state;

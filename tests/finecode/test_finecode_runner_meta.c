@@ -75,7 +75,7 @@ static void test_forms(void **state) {
     }
 }
 
-/* What a project's own runner can't find stays unknown there, whatever those of others say, before
+/* What a project's own runner cannot find stays unknown there, whatever those of others say, before
  * or behind it. */
 static void test_own_word(void **state) {
     static const char finds[] =

@@ -129,7 +129,7 @@ static void long_numbers(void **state) {
     must_have(trace_of(world, "a", "e"), "\"params\": {\"x\": " LONG ", \"y\": " LONG "}");
 }
 
-/* Where an action is asked for and can't be, the answer says it. */
+/* Where an action is asked for and cannot be, the answer says it. */
 static void batches(void **state) {
     (void)state;
     world->config.max_fanout = 2;

@@ -67,7 +67,7 @@ static void every_allocation(void **state) {
     world->config.allocator = &alloc;
     make_project(world, "a", "e", "stdio", "");
     world_open(world);
-    /* One that can't begin leaves nothing behind. */
+    /* One that cannot begin leaves nothing behind. */
     dx_finecode_server *server = NULL;
     dx_status status = DX_ERR_NOMEM;
     for (size_t at = 1; status == DX_ERR_NOMEM; at++) {

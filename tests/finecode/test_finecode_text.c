@@ -146,7 +146,7 @@ static void changes(void **state) {
           "[{" RANGE(0, 0, 0, 0) ",\"text\":\"x\"},{" RANGE(0, 1, 0, 2) ",\"text\":\"y\"}]",
           "xybc");
     gives(f, "a\nb", "[{" RANGE(0, 1, 1, 0) ",\"text\":\"\"}]", "ab");
-    /* Two halves of a pair can't be told apart: the position is the one before it. */
+    /* Two halves of a pair cannot be told apart: the position is the one before it. */
     gives(f, "\xf0\x9d\x84\x9e", "[{" RANGE(0, 1, 0, 2) ",\"text\":\"x\"}]", "x");
     gives(f, "abc", "[{" RANGE(0, 2, 0, 1) ",\"text\":\"x\"}]", NULL);
     gives(f, "abc", "[{" RANGE(1, 0, 0, 1) ",\"text\":\"x\"}]", NULL);

@@ -36,8 +36,8 @@ static int is_surrogate(dx_text text, size_t at) {
     return 0;
 }
 
-/* yyjson refuses a text that is JSON for two reasons only: a number that it can't hold, which is no
- * reason when it may keep numbers as text, and a lone surrogate. */
+/* yyjson refuses a text that is JSON for two reasons only: a number that it cannot hold, which is
+ * no reason when it may keep numbers as text, and a lone surrogate. */
 static int is_known_difference(dx_text text) {
     yyjson_read_err error = {0};
     yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.at, text.len,

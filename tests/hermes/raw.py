@@ -124,13 +124,13 @@ class Wire:
         self.write_fd = None
 
     def write(self, data, fd=None):
-        """All of it; what comes meanwhile is kept, so that two full pipes can't face each other."""
+        """All of it; what comes meanwhile is kept, so that two full pipes cannot face each other."""
         fd = self.write_fd if fd is None else fd
         rest = memoryview(data)
         end = time.monotonic() + PATIENCE
         while rest:
             if time.monotonic() > end:
-                raise Wrong("%d bytes can't be written: nobody reads" % len(rest))
+                raise Wrong("%d bytes cannot be written: nobody reads" % len(rest))
             readable, writable, _ = select.select([self.read_fd], [fd], [], 1)
             if writable:
                 rest = rest[os.write(fd, rest[:65536]) :]

@@ -144,7 +144,7 @@ static void expect_answered(const char *json, const char *part) {
     editor_stop(&editor); /* and it goes on */
 }
 
-/* H8: what can't be read is answered, and the conversation goes on. */
+/* H8: what cannot be read is answered, and the conversation goes on. */
 static void test_bodies_that_are_none(void **state) {
     (void)state;
     static const char parse[] = "\"id\":null,\"error\":{\"code\":-32700";

@@ -6,7 +6,7 @@
 
 static const char *const names[] = {"hl7", "json", "yaml", "toml"};
 
-/* Reads a document; NULL and the error if it can't be. */
+/* Reads a document; NULL and the error if it cannot be. */
 static dx_hl7 *import(dx_hl7_format format, dx_text text, int exact, dx_error *reterr) {
     dx_hl7_config config = dx_hl7_defaults();
     config.exact = exact;
@@ -113,7 +113,7 @@ static void orders_components(void **state) {
                  "\"d\",\"5\":\"e\",\"6\":\"f\",\"7\":\"g\",\"8\":\"h\",\"9\":\"i\"},"
                  "\"2\":\"2\",\"3\":\"3\",\"4\":\"4\",\"5\":\"5\",\"6\":\"6\",\"7\":\"7\","
                  "\"8\":\"8\",\"9\":\"9\",\"10\":\"10\""));
-    /* It also leaves out what is empty, and what stands behind the first thing it can't read. */
+    /* It also leaves out what is empty, and what stands behind the first thing it cannot read. */
     check_json(H "\rPID|a^|^|&|~^\rno segment\rOBX|1", DX_HL7_SEGMENTS, 1,
                PID_JSON("\"1\":{\"1\":\"a\"},\"4\":[null,null]"));
 }

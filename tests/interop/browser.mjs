@@ -20,7 +20,7 @@ export async function openBrowser(t) {
     const browser = await puppeteer.launch({
         executablePath: needBrowser(),
         pipe: true,
-        // The sandbox of Chromium can't be had by root.
+        // The sandbox of Chromium cannot be had by root.
         args: process.getuid() === 0 ? ["--no-sandbox"] : [],
     });
     t.after(() => browser.close());

@@ -163,7 +163,7 @@ test("server-everything: errors of tools are results, other errors are errors", 
         mcp(["notifications/initialized"]),
     ]);
     bad(strange, 7, /^duplex call: mcp has no method 'no\/such'$/m);
-    bad(misfit, 7, /^duplex call: tools\/call can't be sent: .*name/);
+    bad(misfit, 7, /^duplex call: tools\/call cannot be sent: .*name/);
     bad(notified, 7, /^duplex call: notifications\/initialized is a notification: use duplex notify$/);
 });
 
@@ -246,13 +246,13 @@ test("plugin.py: asks back, tells, refuses", async () => {
     assert.equal(failed.err, 'duplex call: fail: this always fails (1234)\n  {"why":"so"}\n');
 });
 
-test("plugin.py: dies, is late, can't be started", async () => {
+test("plugin.py: dies, is late, cannot be started", async () => {
     const [crash, slow, absent] = await Promise.all([
         jsonrpc(["crash"], python("line")),
         jsonrpc(["slow", "seconds:=30", "--timeout", "300ms", "--stop-timeout", "200ms"], python("line")),
         jsonrpc(["echo"], ["/nonexistent/plugin"]),
     ]);
-    bad(crash, 4, /^duplex call: crash: the peer ended before it answered: .* code 7; .*about to crash$/);
+    bad(crash, 4, /^duplex call: crash: the peer ended before it responded: .* code 7; .*about to crash$/);
     bad(slow, 5, /^duplex call: slow: no response within 300 ms \(--timeout\)$/);
     bad(absent, 3, /^duplex call: cannot start \/nonexistent\/plugin: No such file or directory$/);
 });
@@ -288,7 +288,7 @@ for (const kind of ["unix", "tcp"])
         assert.deepEqual(good(await connect("echo", "[1]")), [1]);
         bad(await connect("-f", "header", "echo"), 6, /pass --framing line$/);
         assert.deepEqual(good(await connect("--json", "echo", "[2]")), { method: "echo", result: [2] });
-        bad(await connect("crash"), 4, /^duplex call: crash: the peer ended before it answered: /);
+        bad(await connect("crash"), 4, /^duplex call: crash: the peer ended before it responded: /);
         bad(await connect("echo"), 3, /^duplex call: /);
     });
 

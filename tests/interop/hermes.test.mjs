@@ -259,7 +259,7 @@ describe("duplex hermes host --run", { concurrency: 6 }, () => {
             ["Bok\\T\\Papir", again(again(again("Bok\\T\\Papir")))],
         );
         assert.equal(readFileSync(result("partly"), "utf8"), edited.slice(0, -1));
-        // A created segment can't be read.
+        // A created segment cannot be read.
         const said = logged(results(kin), NAMES);
         assert.match(said[0], /^info: patched 1 of 5$/);
         assert.match(said[1], /^warn: patch 1 at NK1\[3\]\.1: Segment NK1 not found$/);

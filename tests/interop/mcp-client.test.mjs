@@ -301,7 +301,7 @@ describe("duplex mcp with server-everything", { concurrency: 4 }, () => {
         assert.equal(asked.of("initialize").length, 1);
     });
 
-    test("modern: the server can't, and that is said", async (t) => {
+    test("modern: the server cannot, and that is said", async (t) => {
         const { value } = await mcp(t, ["tools", "--mode", "modern"], everything, { code: 1, lint: false });
         assert.match(value.error.message, /server\/discover/);
     });

@@ -73,7 +73,7 @@ test("2025-11-25: every scored scenario that is not about HTTP", async (t) => {
     const scored = demands("2025-11-25");
     assert.equal(scored.length, 30);
     for (const scenario of scored.filter((name) => !OF_HTTP[name])) passed(scenario, checked[scenario]);
-    // Not scored, because the suite's own server can't.
+    // Not scored, because the suite's own server cannot.
     passed("json-schema-2020-12", checked["json-schema-2020-12"]);
 });
 

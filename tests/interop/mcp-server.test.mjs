@@ -262,7 +262,7 @@ for (const kind of Object.keys(KINDS)) {
             assert.ok(failed.isError || failed instanceof Error);
         });
 
-        test("a client that can't be asked", async (t) => {
+        test("a client that cannot be asked", async (t) => {
             const peer = await open(t, example, {});
             if (peer.modern) await refused(call(peer, "test_missing_capability"), -32021);
             else assert.equal((await call(peer, "test_missing_capability")).isError, true);

@@ -149,7 +149,7 @@ def row_R20():
 
 
 def row_R21():
-    """What a server does not offer can't be asked for, and nothing is sent."""
+    """What a server does not offer cannot be asked for, and nothing is sent."""
     asks = {
         "tools": ("list", {"kind": "tools"}), "resources": ("read", {"name": "test://one"}),
         "prompts": ("prompt", {"name": "p"}), "logging": ("set_level", {"name": "info"}),

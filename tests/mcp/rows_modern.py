@@ -213,7 +213,7 @@ def row_M5():
             error_is(answer, -32602, "a state that was changed: %r" % wrong[:20])
         other = server.ask_modern("tools/call", {"name": "ask-model", **given, "requestState": state}, capabilities=offers)
         error_is(other, -32602, "the state of another request")
-        error = error_is(server.ask_modern("tools/call", call), -32021, "a client that can't")
+        error = error_is(server.ask_modern("tools/call", call), -32021, "a client that cannot")
         true("elicitation" in error["data"]["requiredCapabilities"], shown(error))
 
 

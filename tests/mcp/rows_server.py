@@ -119,7 +119,7 @@ def row_S5():
 
 
 def row_S6():
-    """Cancelling what is unknown or over does nothing; initialize can't be cancelled."""
+    """Cancelling what is unknown or over does nothing; initialize cannot be cancelled."""
     with Server() as server:
         server.start()
         done = server.request("ping")
@@ -300,7 +300,7 @@ def row_S13():
             same(name in names, there, "the list after " + what)
         error_is(server.ask("tools/call", {"name": "new"}), -32602, "one that was removed")
         true(server.call("register", name="echo")["isError"], "a name that is there")
-        true(server.call("register", name="no blanks")["isError"], "a name that can't be")
+        true(server.call("register", name="no blanks")["isError"], "a name that cannot be")
         server.is_quiet("nothing else has changed")
         same(server.aside, [], "nothing else has changed")
 

@@ -123,7 +123,7 @@ static int play(struct unit_memory *memory, int is_modern, int is_auto) {
     int accepted = 0;
     int used = 0;
     if (status == DX_OK) {
-        /* What can't go on without memory is ended from outside, after a moment. */
+        /* What cannot go on without memory is ended from outside, after a moment. */
         uint64_t end = script_now() + (!memory->fails ? 30 : SCRIPT_WAIT_MS);
         while (!s.closed && (!used || s.answers < accepted) && script_now() < end) {
             yyjson_doc *doc = script_hear_within(&s, 2);

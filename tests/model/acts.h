@@ -124,7 +124,7 @@ static inline void act_notify(struct side *side) {
     side->notes_sent++;
 }
 
-/* What can't be right is refused, and nothing happens. */
+/* What cannot be right is refused, and nothing happens. */
 static inline void act_nonsense(struct side *side) {
     struct chance *chance = &side->pair->chance;
     dx_status status;

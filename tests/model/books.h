@@ -33,7 +33,7 @@ struct call {
     bool ended;
     bool cancelled; /* cancel() said yes */
     bool no_cancel; /* … but told nobody */
-    bool odd;       /* its params are JSON that can't be parsed */
+    bool odd;       /* its params are JSON that cannot be parsed */
     bool odd_answer;
     bool has_token;
     bool delivered;

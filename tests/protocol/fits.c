@@ -13,7 +13,7 @@ static yyjson_doc *read_json(const char *path) {
     char *bytes = read_whole(path, &len);
     yyjson_doc *doc = bytes ? yyjson_read(bytes, len, 0) : NULL;
     if (!doc) {
-        printf("%s: can't be read\n", path);
+        printf("%s: cannot be read\n", path);
         exit(1);
     }
     free(bytes);
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
         return 2;
     yyjson_doc *other = read_json(argv[1]);
     yyjson_doc *meta = read_json(argv[2]);
-    dx_misfit why = {.phrase = "no memory"};
+    dx_misfit why = {.phrase = "out of memory"};
     dx_schemas *schemas = NULL;
     dx_schema *schema = NULL;
     dx_check *check = NULL;

@@ -10,7 +10,7 @@
 static void write_page(const char *path, const dx_buf *page) {
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(page->data, 1, page->len, file) != page->len || fclose(file))
-        failed("%s: can't be written", path);
+        failed("%s: cannot be written", path);
 }
 
 static void compare_page(const char *path, const dx_buf *page) {

@@ -225,7 +225,7 @@ static void check_builtin(struct subject *subject, const char *name) {
     if (dx_protocol_open(dx_str(name), NULL, &subject->protocol, NULL) == DX_OK)
         check_protocol(subject, yyjson_doc_get_root(doc));
     else
-        failed("%s: can't be read", name);
+        failed("%s: cannot be read", name);
     yyjson_doc_free(doc);
     free(bytes);
 }

@@ -70,7 +70,7 @@ static void take(const struct talk *talk, const dx_step *step) {
                                           : dx_peer_call(talk->host, method, params, NULL, 1, NULL);
     steps++;
     if (status != DX_OK) {
-        failed("%s: %s can't be sent: %s", talk->name, step->method,
+        failed("%s: %s cannot be sent: %s", talk->name, step->method,
                dx_peer_why(talk->host)->phrase);
         return;
     }

@@ -270,7 +270,7 @@ def row_06():
 
 
 def row_07():
-    """Our plugin echoes ids as they came, also those that Go can't hold (R13)."""
+    """Our plugin echoes ids as they came, also those that Go cannot hold (R13)."""
     with plugin() as ours:
         ours.start()
         for identity in ('"a-1"', "0", "1.5", "9007199254740993", "18446744073709551615", "-1", '"\\u00e5"', '""'):

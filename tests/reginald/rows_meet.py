@@ -121,7 +121,7 @@ def row_24():
             ours.ended(ours.child.returncode)
             listed = ours.printed() + ours.said()
             true("raw" in listed and "Ångström 2" in listed and "work" in listed, "the list: " + listed)
-            true("group" in listed, "one that can't be started is not named: " + listed)
+            true("group" in listed, "one that cannot be started is not named: " + listed)
             true("reginald-plain" not in listed and "folder" not in listed, "too much is listed: " + listed)
             true(not os.path.exists(mark), "one was started that is none")
     with host("plugins", options=("--plugin-dir", "/no/such/folder")) as ours:

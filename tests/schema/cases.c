@@ -82,14 +82,15 @@ struct group {
     dx_schemas *schemas;
     const dx_schema *schema;
     dx_check *check;
-    dx_misfit why; /* it can't be compiled */
+    dx_misfit why; /* it cannot be compiled */
 };
 
 static bool begin(struct group *group, yyjson_val *schema, const char *draft, unsigned flags) {
     dx_schemas_config config = dx_schemas_defaults();
     config.flags = flags;
     dx_schema *compiled = NULL;
-    snprintf(group->why.phrase, sizeof group->why.phrase, "no memory, or a remote is not taken");
+    snprintf(group->why.phrase, sizeof group->why.phrase,
+             "out of memory, or a remote is not taken");
     if (dx_schemas_new(&config, &group->schemas) != DX_OK ||
         dx_check_new(NULL, &group->check) != DX_OK || !add_remotes(group->schemas, draft) ||
         dx_schemas_add(group->schemas, dx_str(""), schema, &group->why) != DX_OK ||
@@ -177,7 +178,7 @@ void file_play(const char *suite, const char *draft, bool tell, struct result *r
     snprintf(path, sizeof path, "%s/tests/%s/%s", suite, draft, result->name);
     yyjson_doc *doc = read_json(path);
     if (!doc) {
-        result->total++; /* a file that can't be read is a case that fails */
+        result->total++; /* a file that cannot be read is a case that fails */
         return;
     }
     size_t i;

@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
     }
     bool right = remotes_load(suite);
     if (!right)
-        puts("the remote documents can't be read");
+        puts("the remote documents cannot be read");
     else if (strcmp(argv[1], "--table") == 0)
         right = print_table();
     else if (strcmp(argv[1], "--tell") == 0 && argc > 2)

@@ -104,7 +104,7 @@ static bool play(const char *name, bool valid) {
     snprintf(path, sizeof path, "%s/%.250s", folder, name);
     char *bytes = read_file(path, &len);
     if (!bytes) {
-        printf("%s: can't be read\n", name);
+        printf("%s: cannot be read\n", name);
         return false;
     }
     /* A block that ends where the text ends, for the sanitizer to watch. */

@@ -1,4 +1,4 @@
-/* The tagged JSON of the suite: {"type": "integer", "value": "42"} stands for what JSON can't say.
+/* The tagged JSON of the suite: {"type": "integer", "value": "42"} stands for what JSON cannot say.
  */
 #ifndef TOML_TAGGED_H
 #define TOML_TAGGED_H

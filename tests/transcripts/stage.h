@@ -85,7 +85,7 @@ bool stage_paused(struct stage *stage);
 dx_status stage_pull(struct stage *stage, const dx_event **ret_event);
 /* The number of the event's call or request in the case, 0 if it has none. */
 uint64_t stage_number(const struct stage *stage, const dx_event *event);
-/* What can't say that memory ran out comes back as a deadline that is over; a loop sees to it. */
+/* What cannot say that memory ran out comes back as a deadline that is over; a loop sees to it. */
 void stage_settle(struct stage *stage);
 /* Takes what the peer has to write, at most `len` bytes; says how many they were. */
 size_t stage_drain(struct stage *stage, size_t len);

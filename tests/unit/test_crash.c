@@ -89,7 +89,7 @@ static const struct {
      "retrying\nconnected\nserving\nout of ink\n",
      "out of ink"},
     {"Java 17: the cause",
-     "Exception in thread \"main\" java.lang.RuntimeException: can't start\n"
+     "Exception in thread \"main\" java.lang.RuntimeException: cannot start\n"
      "\tat M.main(M.java:1)\n"
      "Caused by: java.lang.IllegalStateException: no key\n"
      "\tat M.main(M.java:1)\n"

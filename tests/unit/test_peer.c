@@ -1,4 +1,4 @@
-/* What a transcript can't show of a peer: configuration, bytes without a copy, stale handles, the
+/* What a transcript cannot show of a peer: configuration, bytes without a copy, stale handles, the
  * books. */
 #include "peer/peer.h"
 #include "unit/talk.h"

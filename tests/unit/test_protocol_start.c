@@ -101,7 +101,7 @@ static void who_extends_may_change_or_remove_it(void **state) {
     protocol = read_document(STEM("leaf", ",\"extends\":\"stem\",\"start\":[]") "]}", &config);
     assert_null(dx_protocol_facts_of(protocol)->start);
     dx_protocol_free(protocol);
-    /* What the steps need can't be taken away from under them. */
+    /* What the steps need cannot be taken away from under them. */
     dx_misfit why = {.phrase = ""};
     protocol = NULL;
     assert_int_equal(dx_protocol_read(dx_str(STEM("leaf", ",\"extends\":\"stem\",\"removes\":{"

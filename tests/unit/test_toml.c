@@ -216,7 +216,7 @@ static const struct {
     {{"a = 9223372036854775808", 23}, "1:5: the integer does not fit in 64 bits"},
     {{"a = -9223372036854775809", 24}, "1:6: the integer does not fit in 64 bits"},
     {{"a = 0x8000000000000000", 22}, "1:7: the integer does not fit in 64 bits"},
-    {{"a = 01", 6}, "1:5: a number can't begin with 0"},
+    {{"a = 01", 6}, "1:5: a number cannot begin with 0"},
     {{"a = 1__0", 8}, "1:7: expected a digit after '_', found '_'"},
     {{"a = 1.", 6}, "1:7: expected a digit, found the end of the text"},
     {{"a = 1.e5", 8}, "1:7: expected a digit, found 'e'"},

@@ -172,7 +172,7 @@ static dx_status whole_life(const dx_allocator *alloc) {
         status = dx_toml_write(yyjson_doc_get_root(doc), 0, &buf, &why);
     if (status != DX_OK) {
         assert_int_equal(status, DX_ERR_NOMEM);
-        assert_non_null(strstr(why.phrase, "no memory"));
+        assert_non_null(strstr(why.phrase, "out of memory"));
         assert_int_equal(buf.len, 0);
     }
     yyjson_doc_free(doc);

@@ -121,7 +121,7 @@ static void refuses_what_only_programs_make(void **state) {
         int raw;
         const char *phrase;
     } values[] = {{"\xff", 0, "/k: the string is not UTF-8"},
-                  {"12", 1, "/k: TOML can't represent a raw value"}};
+                  {"12", 1, "/k: TOML cannot represent a raw value"}};
     for (size_t i = 0; i < LENGTH(values); i++) {
         yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
         yyjson_mut_val *root = yyjson_mut_obj(doc);

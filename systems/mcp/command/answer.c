@@ -27,7 +27,7 @@ static void keep_result(struct answer *answer, const dx_event *event) {
         answer->doc = yyjson_read(answer->text, answer->len, YYJSON_READ_BIGNUM_AS_RAW);
     if (!answer->doc) {
         answer->code = CLI_NO_START;
-        answer->failure = strdup("no memory");
+        answer->failure = strdup("out of memory");
     }
 }
 
@@ -101,7 +101,7 @@ static int tell_unsent(struct talk *talk, const struct answer *answer, dx_status
     return cli_fail(status == DX_MISFIT      ? CLI_MISFIT
                     : status == DX_ERR_NOMEM ? CLI_NO_START
                                              : CLI_USAGE,
-                    "can't send %s: %s", answer->method, why ? why : dx_status_name(status));
+                    "cannot send %s: %s", answer->method, why ? why : dx_status_name(status));
 }
 
 int answer_tell(struct talk *talk, struct answer *answer) {
@@ -115,7 +115,7 @@ int answer_tell(struct talk *talk, struct answer *answer) {
         yyjson_mut_obj_add_val(doc, more, "data", yyjson_mut_rawn(doc, answer->text, answer->len));
     dx_text detail = {cli_voice.json ? NULL : answer->text, answer->len};
     talk_clear_line(talk);
-    int code = cli_fail_with(CLI_REFUSED, answer->failure ? answer->failure : "no memory", doc,
+    int code = cli_fail_with(CLI_REFUSED, answer->failure ? answer->failure : "out of memory", doc,
                              more, detail.at ? detail : dx_str(NULL));
     yyjson_mut_doc_free(doc);
     return code;

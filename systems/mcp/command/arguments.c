@@ -267,10 +267,10 @@ static int fail_value(const struct arguments *arguments, const dx_misfit *why) {
     size_t len;
     FILE *out = open_text(&expected, &len);
     if (!out)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     fields_put_expected(out, schema);
     if (!close_text(out, &expected))
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     char *hint = hint_for(key, schema, text);
     bool is_long = strlen(text) > TEXT_MAX;
     int code = cli_fail_hint(CLI_MISFIT, hint, "'%.*s': expected %s, got \"%.*s%s\"", (int)key.len,
@@ -296,7 +296,7 @@ static int convert(const struct arguments *arguments, char **text) {
         if (status == DX_MISFIT)
             code = fail_value(arguments, &why);
         else if (status == DX_ERR_NOMEM)
-            code = cli_fail(CLI_NO_START, "no memory");
+            code = cli_fail(CLI_NO_START, "out of memory");
     }
     dx_check_free(checker.check);
     dx_schemas_free(schemas);

@@ -227,7 +227,7 @@ static void on_sampling(dx_mcp_client *client, dx_mcp_question *question, yyjson
     (void)client;
     if (!talk->options->samples.count) {
         if (!add_ask(talk, question, params, true))
-            dx_mcp_question_refuse(question, DX_CODE_INTERNAL, dx_str("no memory"));
+            dx_mcp_question_refuse(question, DX_CODE_INTERNAL, dx_str("out of memory"));
         return;
     }
     const char *sample = next_of(&talk->options->samples, &talk->sampled);
@@ -245,7 +245,7 @@ static void on_elicitation(dx_mcp_client *client, dx_mcp_question *question, yyj
     if (talk->options->answers.count)
         answer_given(talk, question, params);
     else if (!add_ask(talk, question, params, false))
-        dx_mcp_question_refuse(question, DX_CODE_INTERNAL, dx_str("no memory"));
+        dx_mcp_question_refuse(question, DX_CODE_INTERNAL, dx_str("out of memory"));
 }
 
 /* Only what somebody will answer is offered. */

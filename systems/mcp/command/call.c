@@ -103,11 +103,11 @@ static int tell_failure(const char *name, yyjson_val *result) {
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
     if (!out)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     fprintf(out, "%s: ", name);
     show_tool_result(out, result);
     if (fclose(out) != 0)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     size_t first = strcspn(text, "\n");
     dx_text rest = first < len ? (dx_text){text + first + 1, len - first - 1} : dx_str(NULL);
     text[first] = '\0';

@@ -161,7 +161,7 @@ static const char *take_field(struct ask *ask, const char *line) {
     value = *line ? read_field(doc, schema, line, &why) : yyjson_val_mut_copy(doc, otherwise);
     yyjson_mut_val *key = yyjson_mut_strncpy(doc, yyjson_get_str(name), yyjson_get_len(name));
     if (!value || !key || !yyjson_mut_obj_add(yyjson_mut_doc_get_root(doc), key, value))
-        return why ? why : "no memory";
+        return why ? why : "out of memory";
     return NULL;
 }
 
@@ -213,7 +213,7 @@ static bool take_consent(struct talk *talk, struct ask *ask, const char *line) {
         return true;
     }
     if (!begin_form(ask)) {
-        dx_mcp_question_refuse(ask->question, DX_CODE_INTERNAL, dx_str("no memory"));
+        dx_mcp_question_refuse(ask->question, DX_CODE_INTERNAL, dx_str("out of memory"));
         return true;
     }
     return go_on(talk, ask);

@@ -130,7 +130,7 @@ static int get_list(struct talk *talk, dx_mcp_kind kind, struct answer *answer) 
         return CLI_OK;
     int code = list_get(talk, kind, true, answer);
     if (code == CLI_REFUSED)
-        cli_note("%s", answer->failure ? answer->failure : "no memory");
+        cli_note("%s", answer->failure ? answer->failure : "out of memory");
     return code == CLI_REFUSED ? CLI_OK : code;
 }
 
@@ -138,7 +138,7 @@ int verb_info(const struct mcp_options *options, char **words, char **command) {
     struct answer answers[KINDS] = {{.method = NULL}};
     struct talk talk;
     if (words[0])
-        return cli_fail(CLI_USAGE, "unexpected argument '%s'", words[0]);
+        return cli_unexpected(words[0]);
     int code = talk_open(options, command, &talk);
     if (code != CLI_OK)
         return code;

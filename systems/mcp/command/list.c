@@ -165,7 +165,7 @@ int verb_list(const struct mcp_options *options, dx_mcp_kind kind, char **words,
     struct talk talk;
     struct answer answer;
     if (words[0])
-        return cli_fail(CLI_USAGE, "unexpected argument '%s'", words[0]);
+        return cli_unexpected(words[0]);
     int code = talk_open(options, command, &talk);
     if (code != CLI_OK)
         return code;

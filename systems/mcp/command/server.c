@@ -60,12 +60,12 @@ static int tell_names(const cli_config *config) {
     size_t len;
     FILE *out = open_memstream(&names, &len);
     if (!out)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     for (size_t i = 0; i < config->count; i++)
         fprintf(out, "%s%s", i ? ", " : "", config->peers[i].name);
     int code = fclose(out) == 0 ? cli_fail(CLI_USAGE, "%s has several servers; pass --server: %s",
                                            config->path, names)
-                                : cli_fail(CLI_NO_START, "no memory");
+                                : cli_fail(CLI_NO_START, "out of memory");
     free(names);
     return code;
 }
@@ -110,7 +110,7 @@ static int take_env(const struct mcp_options *options, struct server *server) {
         count++;
     server->env = calloc(count + options->env.count + 1, sizeof *server->env);
     if (!server->env)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     for (size_t i = 0; i < count; i++) {
         size_t len = strcspn(own[i], "=") + 1;
         bool is_other = true;

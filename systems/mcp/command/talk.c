@@ -140,7 +140,7 @@ static int open_files(struct talk *talk) {
         strcmp(errors, "inherit") != 0) {
         talk->errors = fopen(errors, "we");
         if (!talk->errors)
-            return cli_fail(CLI_USAGE, "can't write '%s': %s", errors, strerror(errno));
+            return cli_fail(CLI_USAGE, "cannot write '%s': %s", errors, strerror(errno));
     }
     return cli_record_open(talk->options->record, &talk->recorder);
 }
@@ -247,7 +247,7 @@ static int start(struct talk *talk) {
         return cli_fail(CLI_NO_START, "%s", error.phrase);
     talk->limiter = dx__log_limiter_new(talk->loop, news_on_summary, talk);
     if (!talk->limiter)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     dx_status status = dx_mcp_client_open(talk->loop, &config, &talk->client, &error);
     if (status != DX_OK)
         return cli_fail(status == DX_ERR_INVALID ? CLI_USAGE : CLI_NO_START, "%s",
@@ -281,7 +281,7 @@ static void forget(struct talk *talk) {
     cli_loop_free(talk->loop);
     cli_record_close(talk->recorder);
     if (talk->errors && fclose(talk->errors) != 0)
-        cli_note("can't write '%s': %s", talk->options->errors, strerror(errno));
+        cli_note("cannot write '%s': %s", talk->options->errors, strerror(errno));
     server_done(&talk->server);
     free(talk->failure);
 }

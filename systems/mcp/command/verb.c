@@ -332,7 +332,7 @@ static const cli_subcommand subcommands[] = {
     {.name = "serve files",
      .words = "FOLDER [OPTION...]",
      .summary = "Be a server that lets clients read and search the files of a folder",
-     .text = "Clients can't write, and no path or symbolic link leads out of FOLDER. Clients that"
+     .text = "Clients cannot write, and no path or symbolic link leads out of FOLDER. Clients that"
              " subscribe to a file are notified when it changes.",
      .shown = "listen any-user max-size hidden record show",
      .examples = files_examples},

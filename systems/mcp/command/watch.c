@@ -10,7 +10,7 @@
 #include <string.h>
 
 static int refuse_words(char **words) {
-    return words[0] ? cli_fail(CLI_USAGE, "unexpected argument '%s'", words[0]) : CLI_OK;
+    return words[0] ? cli_unexpected(words[0]) : CLI_OK;
 }
 
 /* In the modern era there is no ping; this is as cheap. */

@@ -67,7 +67,7 @@ char **words_split(const char *text, const char **ret_why) {
     char **words = calloc(1, most * sizeof *words + len + 2);
     size_t count = 0;
     if (!words) {
-        *ret_why = "no memory";
+        *ret_why = "out of memory";
         return NULL;
     }
     struct split split = {.from = text, .to = (char *)(words + most)};

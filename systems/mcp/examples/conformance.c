@@ -155,7 +155,7 @@ static void take_steps(dx_mcp_work *work, yyjson_val *arguments, void *user) {
     if (!steps ||
         dx_timer_new(dx_mcp_work_loop(work), steps_on_time, steps, &steps->timer) != DX_OK) {
         free(steps);
-        dx_mcp_work_fail(work, dx_str("no memory"));
+        dx_mcp_work_fail(work, dx_str("out of memory"));
         return;
     }
     steps->work = work;
@@ -589,7 +589,7 @@ int main(void) {
     dx_misfit why = {0};
     config.subscribe = 1;
     if (dx_mcp_server_new(&config, &server, &why) != DX_OK || declare(server, &why) != DX_OK) {
-        fprintf(stderr, "mcp-conformance: %s\n", why.phrase[0] ? why.phrase : "no memory");
+        fprintf(stderr, "mcp-conformance: %s\n", why.phrase[0] ? why.phrase : "out of memory");
         dx_mcp_server_free(server);
         return 2;
     }

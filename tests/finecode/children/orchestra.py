@@ -237,7 +237,7 @@ def resolve(params):
 
 def merge(params):
     if any(ACTIONS[params["actionName"]]["config"].get("unmergeable", []) for _ in [0]):
-        return {"error": "these can't be merged"}
+        return {"error": "these cannot be merged"}
     return {"merged": {"items": [item for result in params["results"] if result for item in result["items"]]}}
 
 

@@ -1,5 +1,5 @@
 // A server made with the SDK 2.x. It speaks both eras: what it asks for is a request in the legacy one, and a round
-// of input in the modern one. JOURNAL names a file that is told what can't be seen from outside; TICK lets it change
+// of input in the modern one. JOURNAL names a file that is told what cannot be seen from outside; TICK lets it change
 // something every so many milliseconds.
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

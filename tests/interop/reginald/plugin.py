@@ -43,7 +43,7 @@ COMMANDS = [
     ]},
     {"name": "levels", "usage": "a log message of each level"},
     {"name": "fails", "usage": "fails"},
-    {"name": "asks", "usage": "asks the host for its settings, and for something that it can't know"},
+    {"name": "asks", "usage": "asks the host for its settings, and for something that it cannot know"},
     {"name": "dies", "usage": "leaves in the middle of it"},
     {"name": "prints", "usage": "writes to its standard error"},
 ]

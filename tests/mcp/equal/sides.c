@@ -17,7 +17,7 @@ static void need(bool right, const char *what, const char *why) {
 static dx_schemas *set_of(yyjson_val *root, int form, const char *what) {
     dx_schemas_config config = dx_schemas_defaults();
     dx_schemas *schemas = NULL;
-    dx_misfit why = {.phrase = "no memory"};
+    dx_misfit why = {.phrase = "out of memory"};
     config.flags = flags[form];
     need(dx_schemas_new(&config, &schemas) == DX_OK, what, why.phrase);
     need(dx_schemas_add(schemas, dx_str(""), root, &why) == DX_OK, what, why.phrase);
@@ -26,7 +26,7 @@ static dx_schemas *set_of(yyjson_val *root, int form, const char *what) {
 
 static const dx_schema *compile(dx_schemas *schemas, const char *uri) {
     dx_schema *schema = NULL;
-    dx_misfit why = {.phrase = "no memory"};
+    dx_misfit why = {.phrase = "out of memory"};
     need(dx_schemas_compile(schemas, dx_str(uri), &schema, &why) == DX_OK, uri, why.phrase);
     return schema;
 }
@@ -53,7 +53,7 @@ void published_read(struct published *published, const char *folder, const char 
     *published = (struct published){.revision = revision, .sets = 1};
     published->docs[AS_PUBLISHED] = yyjson_read_file(path, 0, NULL, NULL);
     published->root = yyjson_doc_get_root(published->docs[AS_PUBLISHED]);
-    need(published->root, path, "can't be read");
+    need(published->root, path, "cannot be read");
     published->where = yyjson_obj_get(published->root, "$defs") ? "$defs" : "definitions";
     published->defs = yyjson_obj_get(published->root, published->where);
     published->errata_count = errata_of(revision, published->errata);
@@ -65,7 +65,7 @@ void published_read(struct published *published, const char *folder, const char 
         for (int form = 0; form < FORMS; form++)
             published->schemas[set][form] =
                 set_of(yyjson_doc_get_root(published->docs[set]), form, path);
-    need(dx_check_new(NULL, &published->check) == DX_OK, path, "no memory");
+    need(dx_check_new(NULL, &published->check) == DX_OK, path, "out of memory");
 }
 
 void published_done(struct published *published) {
@@ -99,14 +99,14 @@ const char *published_envelope(const struct published *published, const struct m
 
 void ours_read(struct ours *ours, const char *folder, const char *revision) {
     char name[PATH_ROOM];
-    dx_misfit why = {.phrase = "can't be read"};
+    dx_misfit why = {.phrase = "cannot be read"};
     *ours = (struct ours){0};
     snprintf(name, sizeof name, "mcp@%s%s", revision, folder ? ".openrpc.json" : "");
     dx_status status = folder ? read_protocol(folder, name, &ours->protocol, &why)
                               : dx_protocol_open(dx_str(name), NULL, &ours->protocol, &why);
     need(status == DX_OK, name, why.phrase);
     need(dx_protocol_check_all(ours->protocol, &why) == DX_OK, name, why.phrase);
-    need(dx_check_new(NULL, &ours->check) == DX_OK, name, "no memory");
+    need(dx_check_new(NULL, &ours->check) == DX_OK, name, "out of memory");
     for (int form = 0; form < FORMS; form++)
         ours->schemas[form] = set_of(dx_protocol_document(ours->protocol), form, name);
 }

@@ -2,8 +2,8 @@
  * changes.h: values that do not fit, made from the smallest one that does.
  *
  * Each required member is left out, and each member that a schema speaks of gets a value of every
- * type that it can't have. What a schema says is read here anew, with no help of the engine that is
- * to be tested: references, allOf and, for types only, alternatives.
+ * type that it cannot have. What a schema says is read here anew, with no help of the engine that
+ * is to be tested: references, allOf and, for types only, alternatives.
  */
 #ifndef TRAFFIC_CHANGES_H
 #define TRAFFIC_CHANGES_H

@@ -119,7 +119,7 @@ static inline void try_misfits(struct book *book, const dx_method *method, dx_si
     struct step step = {method, from, method->notification ? HOW_TOLD : HOW_RESULT};
     unsigned state;
     if (!state_for(book, method, from, &state))
-        return; /* that it can't be sent is told elsewhere */
+        return; /* that it cannot be sent is told elsewhere */
     for (dx_part part = DX_PART_PARAMS; part <= DX_PART_RESULT; part++) {
         const char *smallest = *smallest_at(book, method, from, part);
         yyjson_doc *doc = smallest ? yyjson_read(smallest, strlen(smallest), 0) : NULL;

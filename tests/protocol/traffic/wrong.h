@@ -98,7 +98,7 @@ static inline void expect_delivered(struct pair *pair, const struct step *step, 
     if (good && is_request) {
         expect(pair, step,
                dx_peer_reply(peer_of(pair, to), event->request, json_of("false")) == DX_OK,
-               "can't be answered");
+               "cannot be answered");
         carry(pair, to);
         dx_event *done = take(pair, step->from);
         expect(pair, step,

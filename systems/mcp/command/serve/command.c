@@ -241,7 +241,7 @@ static const char *start_words(struct commands *commands, const struct spec_tool
                                     .input = input,
                                     .timeout_ms = tool->timeout_ms,
                                     .output_max = tool->output_max};
-    const char *why = "no memory";
+    const char *why = "out of memory";
     if (env && (cwd || !folder) && find_program(&commands->spec, words))
         why = cli_program_start(&commands->programs, &plan, room, room_len, ret_program);
     free(env);
@@ -271,11 +271,11 @@ static void call(dx_mcp_work *work, yyjson_val *arguments, void *user) {
     struct cli_program *program = NULL;
     struct run *run = malloc(sizeof *run);
     const char *why =
-        run ? start(tool->user, tool, arguments, room, sizeof room, &program) : "no memory";
+        run ? start(tool->user, tool, arguments, room, sizeof room, &program) : "out of memory";
     if (why) {
         free(run);
         dx_mcp_work_fail(work,
-                         dx_str(dx__is_utf8(dx_str(why)) ? why : "the program can't be started"));
+                         dx_str(dx__is_utf8(dx_str(why)) ? why : "the program cannot be started"));
         return;
     }
     *run = (struct run){.work = work, .tool = tool, .program = program, .told_ms = cli_now()};
@@ -320,7 +320,7 @@ static int add_tool(struct commands *commands, size_t index, const char *path) {
         return CLI_OK;
     return status == DX_ERR_INVALID
                ? cli_fail(CLI_MISFIT, "%s: /tools/%zu: %s", path, index, why.phrase)
-               : cli_fail(CLI_NO_START, "no memory");
+               : cli_fail(CLI_NO_START, "out of memory");
 }
 
 static int run_commands(struct commands *commands, const struct mcp_options *options,
@@ -355,7 +355,7 @@ static void on_gone(struct serve *serve) {
 int serve_command(const struct mcp_options *options, const char *spec) {
     struct commands *commands = calloc(1, sizeof *commands);
     if (!commands)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     commands->programs = (struct cli_programs){.grace_ms = GRACE_MS, .max = PROGRAMS};
     commands->serve.on_gone = on_gone;
     int code = CLI_OK;

@@ -147,9 +147,9 @@ static int declare(struct files *files) {
     if (status == DX_OK)
         status = dx_mcp_server_add_template(files->serve.server, &template, &why);
     dx_mcp_server_on_resources(files->serve.server, files_list, files_read, files);
-    return status == DX_OK
-               ? CLI_OK
-               : cli_fail(CLI_NO_START, "%s", status == DX_ERR_INVALID ? why.phrase : "no memory");
+    return status == DX_OK ? CLI_OK
+                           : cli_fail(CLI_NO_START, "%s",
+                                      status == DX_ERR_INVALID ? why.phrase : "out of memory");
 }
 
 /* A byte of a file takes up to six in JSON. */
@@ -175,7 +175,7 @@ static int run(struct files *files, const struct mcp_options *options) {
     config.on_subscribe = on_subscribe;
     set_limits(files, &config);
     if (asprintf(&about, "Read and search the files in %s.", files->folder.path) < 0)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     config.instructions = dx__is_utf8(dx_str(about)) ? about : NULL;
     int code = serve_begin(&files->serve, options, &config);
     free(about);
@@ -189,13 +189,13 @@ static int run(struct files *files, const struct mcp_options *options) {
 int serve_files(const struct mcp_options *options, const char *folder) {
     struct files *files = calloc(1, sizeof *files);
     if (!files)
-        return cli_fail(CLI_NO_START, "no memory");
+        return cli_fail(CLI_NO_START, "out of memory");
     files->folder.fd = -1;
     files->folder.hidden = options->hidden;
     const char *why = folder_open(&files->folder, folder);
     int code;
     if (why)
-        code = cli_fail(CLI_USAGE, "can't read '%s': %s", folder, why);
+        code = cli_fail(CLI_USAGE, "cannot read '%s': %s", folder, why);
     else
         code = run(files, options);
     code = serve_end(&files->serve, code);

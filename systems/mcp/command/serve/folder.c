@@ -125,7 +125,7 @@ const char *folder_why(int number) {
     case EXDEV:
         return "it points outside the folder";
     case ELOOP:
-        return "can't follow this symbolic link";
+        return "cannot follow this symbolic link";
     default:
         return strerror(-number);
     }

@@ -57,7 +57,7 @@ bool job_start(struct files *files, dx_mcp_work *work, struct job *job) {
         return false;
     }
     if (dx_timer_new(dx_mcp_work_loop(work), on_time, job, &job->timer) != DX_OK) {
-        job_fail(job, "no memory");
+        job_fail(job, "out of memory");
         return false;
     }
     dx_mcp_work_keep(work);

@@ -38,7 +38,7 @@ static bool end_page(struct listing *listing, bool more) {
     listing->doc = NULL;
     dx_mcp_work *work = job_end(&listing->job);
     if (more && !cursor)
-        dx_mcp_work_refuse(work, DX_CODE_INTERNAL, dx_str("no memory"), dx_json_none());
+        dx_mcp_work_refuse(work, DX_CODE_INTERNAL, dx_str("out of memory"), dx_json_none());
     else
         dx_mcp_work_reply(work, dx_json_built(root));
     free(cursor);
@@ -95,7 +95,7 @@ static bool listing_step(struct job *job) {
     struct stat status;
     int found = walk_next(&job->walk, &path, &is_folder);
     if (found < 0) {
-        job_fail(job, "no memory");
+        job_fail(job, "out of memory");
         return false;
     }
     if (found == 0)
@@ -155,7 +155,7 @@ void files_list_tool(dx_mcp_work *work, yyjson_val *arguments, void *user) {
         walk_end(&listing->job.walk);
         listing_free(&listing->job);
     }
-    files_fail(work, dx_json_string(given), listing ? folder_why(number) : "no memory");
+    files_fail(work, dx_json_string(given), listing ? folder_why(number) : "out of memory");
 }
 
 void files_list(dx_mcp_work *work, dx_text cursor, void *user) {
@@ -178,7 +178,8 @@ void files_list(dx_mcp_work *work, dx_text cursor, void *user) {
             walk_end(&listing->job.walk);
             listing_free(&listing->job);
         }
-        dx_mcp_work_refuse(work, DX_CODE_INTERNAL, dx_str("can't read the folder"), dx_json_none());
+        dx_mcp_work_refuse(work, DX_CODE_INTERNAL, dx_str("cannot read the folder"),
+                           dx_json_none());
     }
     free(after);
 }

@@ -113,12 +113,12 @@ const char *folder_from_uri(const struct folder *folder, dx_text uri, char **ret
 
 const char *folder_path(const struct folder *folder, dx_text given, char **ret_path) {
     if (memchr(given.at, '\0', given.len))
-        return "a path can't contain a NUL byte";
+        return "a path cannot contain a NUL byte";
     if (given.len >= 5 && strncasecmp(given.at, "file:", 5) == 0)
         return folder_from_uri(folder, given, ret_path);
     char *path = strndup(given.at, given.len);
     if (!path)
-        return "no memory";
+        return "out of memory";
     const char *why = path[0] == '/' ? below(folder, path) : NULL;
     if (!why)
         why = clean(folder, path);

@@ -30,7 +30,7 @@ char *files_argument(struct files *files, dx_mcp_work *work, yyjson_val *value) 
     if (!value)
         path = strdup("");
     if (why || !path)
-        files_fail(work, given, why ? why : "no memory");
+        files_fail(work, given, why ? why : "out of memory");
     return why ? NULL : path;
 }
 

@@ -199,7 +199,7 @@ static bool search_step(struct job *job) {
     }
     if (found == 1)
         return true;
-    job_fail(job, "no memory");
+    job_fail(job, "out of memory");
     return false;
 }
 
@@ -215,12 +215,12 @@ static const char *compile(struct search *search, yyjson_val *pattern, dx_misfit
     yyjson_mut_doc_free(doc);
     if (!search->regex_doc || dx_schemas_new(NULL, &search->schemas) != DX_OK ||
         dx_check_new(&config, &search->check) != DX_OK)
-        return "no memory";
+        return "out of memory";
     dx_status status =
         dx_schemas_add(search->schemas, dx_str(""), yyjson_doc_get_root(search->regex_doc), why);
     if (status == DX_OK)
         status = dx_schemas_compile(search->schemas, dx_str(""), &search->regex, why);
-    return status == DX_OK ? NULL : status == DX_ERR_NOMEM ? "no memory" : why->phrase;
+    return status == DX_OK ? NULL : status == DX_ERR_NOMEM ? "out of memory" : why->phrase;
 }
 
 /* NULL, or why not. */
@@ -240,7 +240,7 @@ static const char *prepare(struct search *search, yyjson_val *arguments, dx_misf
                                     : malloc(search->pattern_len + 1);
     search->glob = glob ? strdup(yyjson_get_str(glob)) : NULL;
     if (!search->matches || !search->pattern || (glob && !search->glob))
-        return "no memory";
+        return "out of memory";
     if (!search->folds)
         memcpy(search->pattern, yyjson_get_str(pattern), search->pattern_len + 1);
     if (is_regex && search->folds)
@@ -258,7 +258,7 @@ void files_search_tool(dx_mcp_work *work, yyjson_val *arguments, void *user) {
     if (!path)
         return;
     struct search *search = calloc(1, sizeof *search);
-    const char *why = search ? prepare(search, arguments, &misfit) : "no memory";
+    const char *why = search ? prepare(search, arguments, &misfit) : "out of memory";
     dx_text about = {NULL, 0};
     if (!why) {
         int number = walk_begin(&search->job.walk, &files->folder, path, NULL, SIZE_MAX);

@@ -50,9 +50,9 @@ int serve_begin(struct serve *serve, const struct mcp_options *options,
     int code = cli_record_open(serve->options->record, &serve->recorder);
     if (code != CLI_OK)
         return code;
-    dx_error error = {.phrase = "no memory"};
+    dx_error error = {.phrase = "out of memory"};
     if (cli_loop_new(options->keep_daemons, &serve->loop, &error) != DX_OK)
-        return cli_fail(CLI_NO_START, "can't start the server: %s", error.phrase);
+        return cli_fail(CLI_NO_START, "cannot start the server: %s", error.phrase);
     config->recorder = serve->recorder;
     config->on_session = on_session;
     config->on_session_end = on_session_end;
@@ -63,7 +63,7 @@ int serve_begin(struct serve *serve, const struct mcp_options *options,
     dx_status status = dx_mcp_server_new(config, &serve->server, &misfit);
     if (status != DX_OK)
         return cli_fail(status == DX_ERR_INVALID ? CLI_MISFIT : CLI_NO_START, "%s",
-                        status == DX_ERR_INVALID ? misfit.phrase : "no memory");
+                        status == DX_ERR_INVALID ? misfit.phrase : "out of memory");
     return CLI_OK;
 }
 
@@ -74,7 +74,7 @@ static int listen_there(struct serve *serve) {
         dx_mcp_server_listen(serve->server, serve->loop, address, &serve->listener, &error);
     if (status != DX_OK)
         return cli_fail(status == DX_ERR_INVALID ? CLI_USAGE : CLI_NO_START, "%s",
-                        error.fault ? error.phrase : "no memory");
+                        error.fault ? error.phrase : "out of memory");
     if (serve->options->any_user)
         cli_warn(CLI_ANY_USER);
     unsigned port = dx_listener_port(serve->listener);
@@ -91,7 +91,7 @@ static int serve_one(struct serve *serve) {
     dx_error error = {.fault = DX_FAULT_NONE};
     dx_mcp_session *session;
     if (dx_mcp_server_stdio(serve->server, serve->loop, &session, &error) != DX_OK)
-        return cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "no memory");
+        return cli_fail(CLI_NO_START, "%s", error.fault ? error.phrase : "out of memory");
     while (!serve->over && !cli_interrupts())
         cli_wait(serve->loop, DX_NEVER);
     if (!serve->over)

@@ -114,7 +114,7 @@ static int check_command(struct place *place, yyjson_val *tool) {
     int code = check_words(place, command, 0);
     if (code == CLI_OK && !spec_parts(dx_json_string(first), is_literal, NULL))
         code = cli_fail(CLI_MISFIT,
-                        "%s: /tools/%zu/command/0: the program's name can't come from an argument",
+                        "%s: /tools/%zu/command/0: the program's name cannot come from an argument",
                         place->path, place->tool);
     place->member = "stdin";
     if (code == CLI_OK && input)
@@ -149,14 +149,14 @@ static int read_env(const char *path, size_t index, struct spec_tool *tool) {
     yyjson_val *value;
     tool->env = calloc(yyjson_obj_size(env) + 1, sizeof *tool->env);
     if (!tool->env)
-        return tell(path, "no memory");
+        return tell(path, "out of memory");
     yyjson_obj_foreach(env, i, count, key, value) {
         if (strlen(yyjson_get_str(key)) != yyjson_get_len(key) ||
             strlen(yyjson_get_str(value)) != yyjson_get_len(value))
             return cli_fail(CLI_MISFIT, "%s: /tools/%zu/env: contains a NUL byte", path, index);
         if (asprintf(&tool->env[i], "%s=%s", yyjson_get_str(key), yyjson_get_str(value)) < 0) {
             tool->env[i] = NULL;
-            return tell(path, "no memory");
+            return tell(path, "out of memory");
         }
     }
     return CLI_OK;
@@ -203,7 +203,7 @@ int spec_read(struct spec *spec, const char *path) {
         return code;
     spec->folder = folder_of(path);
     if (!spec->folder)
-        return tell(path, "no memory");
+        return tell(path, "out of memory");
     yyjson_val *root = yyjson_doc_get_root(spec->doc);
     yyjson_val *tools = yyjson_obj_get(root, "tools");
     code = cli_check_form(path, root, dx_str(spec_schema), CLI_MISFIT);
@@ -211,7 +211,7 @@ int spec_read(struct spec *spec, const char *path) {
         return code;
     spec->tools = calloc(yyjson_arr_size(tools) + 1, sizeof *spec->tools);
     if (!spec->tools)
-        return tell(path, "no memory");
+        return tell(path, "out of memory");
     yyjson_arr_foreach(tools, i, count, tool) {
         spec->count = i + 1;
         if (code == CLI_OK)

@@ -81,7 +81,7 @@ static void settle(struct watcher *watcher, uint64_t ms) {
 
 static void tell_limit(struct watcher *watcher, const char *why) {
     if (!watcher->told)
-        cli_note("can't watch all folders, so some changes will not be reported: %s", why);
+        cli_note("cannot watch all folders, so some changes will not be reported: %s", why);
     watcher->told = true;
 }
 
@@ -297,7 +297,7 @@ struct watcher *watcher_new(struct files *files) {
         dx_timer_new(files->serve.loop, on_time, watcher, &watcher->timer) != DX_OK ||
         dx_watch_new(files->serve.loop, watcher->inotify, DX_WATCH_READ, on_ready, watcher,
                      &watcher->watch) != DX_OK) {
-        cli_note("can't watch for changes: %s", strerror(errno));
+        cli_note("cannot watch for changes: %s", strerror(errno));
         return watcher_free(watcher);
     }
     return watcher;

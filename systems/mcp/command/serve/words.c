@@ -168,7 +168,7 @@ static bool add_list(struct making *making, yyjson_val *list, bool dash) {
 static void tell(const struct making *making, char *room, size_t room_len) {
     snprintf(room, room_len, "the argument '%.*s' %s",
              (int)(making->wrong_name.len < 100 ? making->wrong_name.len : 100),
-             making->wrong_name.at, making->wrong ? making->wrong : "can't be used");
+             making->wrong_name.at, making->wrong ? making->wrong : "cannot be used");
 }
 
 char **spec_words(const struct spec_tool *tool, yyjson_val *arguments, char *room,

@@ -135,7 +135,9 @@ def floods_run(size, kind, seconds=60):
     with tempfile.TemporaryDirectory() as folder:
         config, socket = os.path.join(folder, "config"), os.path.join(folder, "socket")
         with open(config, "w", encoding="utf-8") as file:
-            json.dump({"duplex": 1, "peers": {"flood": {"command": flood(size, kind), "restart": "never"}}}, file)
+            # A run whose peers have all ended ends, too.
+            json.dump({"duplex": 1, "peers": {"flood": {"command": flood(size, kind), "restart": "never"},
+                                              "stays": {"command": ["cat"]}}}, file)
         with Program(duplex("run", "--socket", socket, "--config", config, "--log-max", "64M")) as run:
             eventually(lambda: "stopped" in run.said() or "failed" in run.said(), "the peer still runs",
                        patience=attack.time_bound(seconds))

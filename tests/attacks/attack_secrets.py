@@ -109,7 +109,8 @@ def attack_secrets_in_logs_of_a_run():
         config, socket = os.path.join(folder, "config"), os.path.join(folder, "socket")
         with open(config, "w", encoding="utf-8") as file:
             json.dump({"duplex": 1, "peers": {"p": {"command": python(says, "--auth-token=" + SECRET),
-                                                   "env": {"API_KEY": SECRET}, "restart": "never"}}}, file)
+                                                   "env": {"API_KEY": SECRET}, "restart": "never"},
+                                             "stays": {"command": ["cat"]}}}, file)
         for options in ([], ["--json"]):
             with Program(duplex("run", *options, "--socket", socket, "--config", config)) as program:
                 eventually(lambda: "failed" in program.said() + program.printed(), "the peer still runs")

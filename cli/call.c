@@ -193,7 +193,9 @@ const cli_verb cli_call = {
         " protocol violations.\n\n"
         "Many servers stay silent if they are addressed in the wrong framing. If the server sends"
         " nothing for one second, Duplex starts it again in the other framing to find out which"
-        " one it uses, and stops the copy.",
+        " one it uses, and stops the copy.\n\n"
+        "--protocol auto starts the server once for each protocol it tries, never two copies at a"
+        " time, and begins with one that the command line names, or with MCP.",
     .shown = "then notify " SHOWN,
     .old_letters = "c=connect",
     .groups = call_groups,

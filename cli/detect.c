@@ -1,6 +1,7 @@
-/* Which protocol does a peer speak? It is started once, and asked in the protocol that its command
- * line suggests. If it does not respond, more copies are started, one for each protocol that begins
- * with a handshake. The copy that responds as its document says is kept, the others are ended. */
+/* Which protocol does a peer speak? It is started and asked in the protocol that its command line
+ * suggests, or in MCP. If it does not respond as that protocol's document says, it is stopped, and
+ * then started again for the next protocol that begins with a handshake. There is never more than
+ * one copy, because a port, a lock or a database may allow only one. */
 #include "cli/contact.h"
 #include "cli/input.h"
 #include "cli/say.h"
@@ -9,22 +10,27 @@
 #include "cli/waiting.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-/* So long detection takes without --start-timeout; so long the first copy may be silent before
- * others are started. */
-enum { CANDIDATES_MAX = 16, DETECT_MS = 5000, ALONE_MS = 1000 };
+/* How long detection takes without --start-timeout; how long a copy may be silent after it has read
+ * the request; how often to look whether it has; how long it may take to exit. */
+enum { CANDIDATES_MAX = 16, DETECT_MS = 10000, SILENT_MS = 1000, LOOK_MS = 100, STOP_MS = 2000 };
 
 struct candidate {
     const char *name;
     cli_session session; /* of its own, on the loop that all share */
     struct contact *contact;
+    bool silent; /* it was stopped because it did not respond */
 };
 
 struct detection {
     struct candidate candidates[CANDIDATES_MAX];
     size_t count;
     cli_session *session;
+    bool late; /* the time was up before all of them were tried */
 };
 
 /* Revisions of one protocol begin alike: one of them is enough. Those that are open are the general
@@ -39,7 +45,10 @@ static void add_candidates(struct detection *detection, bool open) {
         if (facts->start && (facts->open != 0) == open) {
             struct candidate *candidate = &detection->candidates[detection->count++];
             candidate->name = name;
-            candidate->session.protocol = protocol;
+            candidate->session = (cli_session){.options = detection->session->options,
+                                               .command = detection->session->command,
+                                               .loop = detection->session->loop,
+                                               .protocol = protocol};
         } else {
             dx_protocol_free(protocol);
         }
@@ -70,47 +79,31 @@ static bool is_named(const struct candidate *candidate, char *const *command) {
     return false;
 }
 
-/* One that the command line names comes first. */
-static void put_named_first(struct detection *detection) {
+static void put_first(struct detection *detection, size_t index) {
     struct candidate *all = detection->candidates;
-    for (size_t i = 1; i < detection->count; i++)
-        if (is_named(&all[i], detection->session->command) &&
-            !is_named(&all[0], detection->session->command)) {
-            struct candidate named = all[i];
-            memmove(all + 1, all, i * sizeof *all);
-            all[0] = named;
-            return;
-        }
+    struct candidate first = all[index];
+    memmove(all + 1, all, index * sizeof *all);
+    all[0] = first;
 }
 
-static void try_candidate(struct detection *detection, struct candidate *candidate) {
+/* Most servers speak MCP. One that the command line names comes before it. */
+static void sort_candidates(struct detection *detection) {
+    const struct candidate *all = detection->candidates;
+    size_t named = 0;
+    for (size_t i = 0; i < detection->count; i++)
+        if (strcmp(all[i].name, "mcp") == 0)
+            put_first(detection, i);
+    while (named < detection->count && !is_named(&all[named], detection->session->command))
+        named++;
+    if (named < detection->count)
+        put_first(detection, named);
+}
+
+static void try_candidate(struct candidate *candidate) {
     cli_session *session = &candidate->session;
-    session->options = detection->session->options;
-    session->command = detection->session->command;
-    session->loop = detection->session->loop;
     candidate->contact = contact_new(session, session_framing(session), false);
     if (candidate->contact)
         contact_open(candidate->contact);
-}
-
-/* The first one in order that has settled well, unless an earlier one may still. */
-static struct candidate *best(struct detection *detection, bool final) {
-    for (size_t i = 0; i < detection->count; i++) {
-        const struct contact *contact = detection->candidates[i].contact;
-        if (contact && contact->state == CONTACT_READY)
-            return &detection->candidates[i];
-        if (contact && contact->state == CONTACT_STARTING && !final)
-            return NULL;
-    }
-    return NULL;
-}
-
-static bool is_open(const struct detection *detection) {
-    for (size_t i = 0; i < detection->count; i++)
-        if (detection->candidates[i].contact &&
-            detection->candidates[i].contact->state == CONTACT_STARTING)
-            return true;
-    return false;
 }
 
 /* Nothing can be started, whatever it speaks. */
@@ -119,60 +112,102 @@ static bool is_hopeless(const struct contact *first) {
                       (first->code == CLI_NO_START || first->code == CLI_USAGE));
 }
 
-/* The first copy alone, for a while. True: the others are to be tried, too. */
-static bool try_alone(struct detection *detection, uint64_t until) {
-    struct candidate *first = &detection->candidates[0];
-    int before = cli_interrupts();
-    uint64_t alone = cli_now() + ALONE_MS;
-    if (!detection->count)
-        return false;
-    try_candidate(detection, first);
-    if (first->contact)
-        contact_waits(first->contact, "the handshake",
-                      until == DX_NEVER ? DX_NEVER : until - cli_now());
-    until = alone < until ? alone : until;
-    while (cli_now() < until && cli_interrupts() == before && is_open(detection))
-        cli_wait(detection->session->loop, until);
-    return cli_interrupts() == before && !is_hopeless(first->contact) && !best(detection, false);
+/* Has it read all that was sent to it? If nobody can say, it has. */
+static bool has_read(const struct contact *contact) {
+    char path[40];
+    int unread = 0;
+    snprintf(path, sizeof path, "/proc/%ld/fd/0",
+             contact->child ? (long)dx_child_pid(contact->child) : 0L);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    bool has = fd < 0 || ioctl(fd, FIONREAD, &unread) < 0 || !unread;
+    if (fd >= 0)
+        close(fd);
+    return has;
 }
 
-/* When one has answered, the others have as long again, and no less than half a second. */
-static struct candidate *wait_for_best(struct detection *detection, uint64_t until) {
-    uint64_t began = cli_now();
-    bool answered = false;
+/* Until it has responded, has failed or is silent. A server that has not read the request is still
+ * starting. */
+static void hear_out(struct detection *detection, struct candidate *candidate, uint64_t until) {
+    struct contact *contact = candidate->contact;
     int before = cli_interrupts();
-    while (cli_now() < until && cli_interrupts() == before && is_open(detection) &&
-           !best(detection, false)) {
-        cli_wait(detection->session->loop, until);
-        if (!answered && best(detection, true)) {
-            uint64_t now = cli_now();
-            uint64_t more = now - began > 500 ? now - began : 500;
-            until = now + more < until ? now + more : until;
-            answered = true;
-        }
+    const dx_step *step = contact->step;
+    uint64_t read_at = DX_NEVER;
+    contact_waits(contact, "the handshake", until == DX_NEVER ? DX_NEVER : until - cli_now());
+    while (contact->state == CONTACT_STARTING && cli_now() < until && cli_interrupts() == before) {
+        uint64_t look = cli_now() + LOOK_MS;
+        cli_wait(detection->session->loop, look < until ? look : until);
+        if (!has_read(contact))
+            read_at = DX_NEVER;
+        else if (read_at == DX_NEVER || step != contact->step)
+            read_at = cli_now();
+        else if (cli_now() - read_at >= SILENT_MS)
+            break;
+        step = contact->step;
     }
-    return best(detection, true);
+    candidate->silent = contact->state == CONTACT_STARTING;
+}
+
+static void stop_candidate(const struct detection *detection, struct contact *contact) {
+    uint64_t until = cli_now() + STOP_MS;
+    if (!contact->gone)
+        contact_stop(contact);
+    while (!contact->gone && cli_now() < until)
+        cli_wait(detection->session->loop, until);
+}
+
+/* A copy that exited by itself may have stumbled over the other framing, and one that responds in a
+ * framing speaks only that: then there is no need to try this one. */
+static bool is_ruled_out(const struct detection *detection, size_t index) {
+    dx_framing framing = session_framing(&detection->candidates[index].session);
+    for (size_t i = 0; i < index; i++) {
+        const struct contact *tried = detection->candidates[i].contact;
+        bool ended = tried && !detection->candidates[i].silent && tried->code == CLI_ENDED;
+        if (tried && (tried->framing == framing ? tried->other_framing || (ended && !tried->heard)
+                                                : tried->heard))
+            return true;
+    }
+    return false;
+}
+
+static struct candidate *try_all(struct detection *detection, uint64_t until) {
+    int before = cli_interrupts();
+    for (size_t i = 0; i < detection->count; i++) {
+        struct candidate *candidate = &detection->candidates[i];
+        if (is_ruled_out(detection, i))
+            continue;
+        try_candidate(candidate);
+        if (is_hopeless(candidate->contact))
+            return NULL;
+        hear_out(detection, candidate, until);
+        if (candidate->contact->state == CONTACT_READY)
+            return candidate;
+        detection->late = cli_now() >= until;
+        if (detection->late || cli_interrupts() != before)
+            return NULL;
+        stop_candidate(detection, candidate->contact);
+    }
+    return NULL;
 }
 
 static bool have_all_ended(const struct detection *detection) {
     for (size_t i = 0; i < detection->count; i++) {
-        const struct contact *contact = detection->candidates[i].contact;
-        if (!contact || contact->state != CONTACT_FAILED || contact->code != CLI_ENDED)
+        const struct candidate *candidate = &detection->candidates[i];
+        if (candidate->contact && (candidate->silent || candidate->contact->code != CLI_ENDED))
             return false;
     }
     return detection->count;
 }
 
-/* Did none of them say a word, and that because its time was up? */
-static bool is_late(const struct detection *detection) {
-    bool late = false;
+/* Did none of them send a message? */
+static bool is_silent(const struct detection *detection) {
+    bool silent = false;
     for (size_t i = 0; i < detection->count; i++) {
         const struct contact *contact = detection->candidates[i].contact;
         if (contact && (contact->heard || contact->other_framing))
             return false;
-        late |= contact && (contact->state == CONTACT_STARTING || contact->code == CLI_LATE);
+        silent |= contact && (detection->candidates[i].silent || contact->code == CLI_LATE);
     }
-    return late;
+    return silent;
 }
 
 /* All of them are one program: how the first ended tells enough. */
@@ -190,15 +225,20 @@ static int tell_none(const struct detection *detection, const struct contact *fi
     char names[400] = "";
     char message[600];
     size_t len = 0;
-    bool late = is_late(detection);
+    bool silent = is_silent(detection);
     for (size_t i = 0; i < detection->count && len < sizeof names; i++)
-        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", i ? ", " : "",
-                                detection->candidates[i].name);
+        if (detection->candidates[i].contact)
+            len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", len ? ", " : "",
+                                    detection->candidates[i].name);
     snprintf(message, sizeof message, "cannot detect the protocol: %s (tried %s)%s",
-             late ? "no response in time" : "no valid response to a handshake", names,
-             late ? "; pass --protocol, or a longer --start-timeout" : "; pass --protocol");
+             !silent           ? "no valid response to a handshake"
+             : detection->late ? "no response in time"
+                               : "no response",
+             names,
+             silent && detection->late ? "; pass --protocol, or a longer --start-timeout"
+                                       : "; pass --protocol");
     return cli_tail_fail(&first->tail, first->session->options->errors,
-                         late ? CLI_LATE : CLI_VIOLATION, message, NULL, NULL);
+                         silent ? CLI_LATE : CLI_VIOLATION, message, NULL, NULL);
 }
 
 static int tell(const struct detection *detection, const struct candidate *found) {
@@ -234,12 +274,9 @@ int session_detect(cli_session *session, const char **ret_name) {
     uint64_t until = limit > DX_NEVER / 2 ? DX_NEVER : cli_now() + limit;
     add_candidates(&detection, true);
     add_candidates(&detection, false);
-    put_named_first(&detection);
+    sort_candidates(&detection);
     int before = cli_interrupts();
-    if (try_alone(&detection, until))
-        for (size_t i = 1; i < detection.count; i++)
-            try_candidate(&detection, &detection.candidates[i]);
-    struct candidate *found = wait_for_best(&detection, until);
+    struct candidate *found = try_all(&detection, until);
     cli_waiting_end();
     int code = cli_interrupts() == before ? tell(&detection, found)
                                           : cli_fail(CLI_INTERRUPTED, "interrupted");

@@ -20,7 +20,7 @@
 const cli_option cli_peer_table[] = {
     {"protocol", 'p', CLI_PROTOCOL, "NAME|FILE|auto",
      "a built-in protocol (NAME[@REVISION], see duplex list), an OpenRPC document, or auto:"
-     " detect it (jsonrpc: any method, no handshake)",
+     " try MCP, LSP and others in turn (jsonrpc: any method, no handshake)",
      AT(protocol)},
     {"framing", 'f', CLI_CHOICE, "header|line|auto",
      "Content-Length headers, or one JSON text per line (auto: the protocol's framing, or the"

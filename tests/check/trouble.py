@@ -163,7 +163,7 @@ if os.path.exists("started"):
     complain("a server was started for a method that does not exist")
 expect("any method", 0, "{}\n", "", "call", "-p", "mcp", "--check", "off", "tools/lst", "--", *NOISY, "quiet")
 
-# 8. The protocol is detected with one start if one is enough, within --start-timeout.
+# 8. The protocol is detected with one start if one is enough, never with two at a time, within --start-timeout.
 
 write("counted.py", r'''
 import json, os, sys
@@ -172,6 +172,9 @@ with open("starts", "a") as file:
 if sys.argv[1] == "silent":
     import time
     time.sleep(60)
+if sys.argv[1] == "deaf":
+    sys.stdin.read()
+    sys.exit()
 if sys.argv[1] == "mcp":
     with open("noisy.py") as file:
         sys.argv = ["noisy.py", "quiet"]
@@ -215,11 +218,24 @@ starts("a recording is whole", lambda count: count == 2, 0, "{}\n", detected("ca
        "--", PYTHON, "counted.py", "mcp")
 os.link("counted.py", "other.py")
 write("hidden.sh", 'exec "$1" other.py m""cp\n')
-starts("a server that is not named", lambda count: count > 1, 0, "{}\n", detected("call", "mcp"), "call", "-p", "auto", "ping",
+starts("a server that is not named", lambda count: count == 1, 0, "{}\n", detected("call", "mcp"), "call", "-p", "auto", "ping",
        "--", "sh", "hidden.sh", PYTHON)
+write("late.sh", 'sleep 2; exec "$1" other.py m""cp\n')
+starts("a server that starts slowly", lambda count: count == 1, 0, "{}\n", detected("call", "mcp"), "call", "-p", "auto", "ping",
+       "--", "sh", "late.sh", PYTHON)
+write("alone.sh", """mkdir alone || { echo "another copy is running" >&2; exit 1; }
+trap 'rmdir alone' EXIT
+"$1" other.py "$2"
+""")
+for kind, count, result, words in ("m''cp", 1, "{}\n", ["ping"]), ("header", 2, "null\n", ["workspace/symbol", "query=x"]):
+    starts("only one copy can run", lambda got, count=count: got == count, 0, result, detected("call", "mcp" if count == 1 else "lsp"),
+           "call", "-p", "auto", *words, "--", "sh", "alone.sh", PYTHON, kind.replace("'", ""))
+starts("a server that never responds", lambda count: count == 5, 5, "",
+       "duplex call: cannot detect the protocol: no response (tried mcp, lsp, reginald, finecode, hermes); pass --protocol\n",
+       "call", "-p", "auto", "x", "--", PYTHON, "other.py", "deaf")
 for words, least, most in (["--start-timeout", "1500ms"], 1.5, 4), (["--start-timeout", "7s"], 7, 11):
     began = time.monotonic()
-    starts("a silent server", lambda count: count > 1, 5, "", ["duplex call: cannot detect the protocol: no response in time (tried "],
+    starts("a silent server", lambda count: count == 1, 5, "", ["duplex call: cannot detect the protocol: no response in time (tried "],
            "call", "-p", "auto", *words, "x", "--", PYTHON, "counted.py", "silent")
     if not least <= time.monotonic() - began <= most:
         complain("a silent server: %s took %.1f s" % (words, time.monotonic() - began))

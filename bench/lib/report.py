@@ -129,8 +129,9 @@ def _bar_table(results, verdicts):
 
 def _check(results):
     low, high = bars.PLAIN_BY_RAW
-    return [f"Check of `plain` itself: in {key} it takes {digits(ratio)} times as long as `raw` "
-            f"({digits(begin)} – {digits(end)}); between {low} and {high}: {HOLDS[good]}."
+    return [f"Sanity check: in {key}, `plain` takes {digits(ratio)} times as long as `raw` "
+            f"(95 % interval {digits(begin)} – {digits(end)}). "
+            f"The interval overlaps the expected range of {low} to {high}: {HOLDS[good]}."
             for key, (ratio, begin, end), good in bars.check_plain(results)]
 
 

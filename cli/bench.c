@@ -452,7 +452,7 @@ static const cli_group groups[] = {
 };
 
 static const char *const examples[] = {
-    "How fast is an MCP server?",
+    "Measure an MCP server:",
     "duplex bench -p mcp -- build/examples/mcp-adder",
     "Call one of its tools 1,000 times, 16 calls at a time:",
     "duplex bench -p mcp -n 1000 --concurrency 16 tools/list -- build/examples/mcp-adder",

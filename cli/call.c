@@ -19,7 +19,7 @@ struct call_options {
 static const cli_option own_options[] = {
     {"then", 0, CLI_NEXT, NULL, "then call another METHOD [PARAMS]", 0},
     {"notify", 0, CLI_NEXT, NULL, "then send the notification METHOD [PARAMS]", 0},
-    {"in", 0, CLI_TEXT, "NAME", "use a server that duplex run keeps, instead of COMMAND",
+    {"in", 0, CLI_TEXT, "NAME", "use a server kept running by duplex run instead of COMMAND",
      offsetof(struct call_options, in)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };

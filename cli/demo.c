@@ -65,7 +65,7 @@ static void put_heading(const struct demo_scene *scene) {
 
 static void put_counts(const struct demo_stage *stage, const struct demo_counts *counts) {
     char text[160];
-    snprintf(text, sizeof text, "%u messages sent, %u received, %u call%s back, %llu ms",
+    snprintf(text, sizeof text, "%u messages sent, %u received, %u callback%s, %llu ms",
              counts->sent, counts->received, counts->asked_back, counts->asked_back == 1 ? "" : "s",
              (unsigned long long)(stage->us + 500) / 1000);
     put_row("traffic", CLI_DIM, text);
@@ -330,7 +330,7 @@ static const char *const examples[] = {
     "duplex demo",
     "The same with the messages between their two sides:",
     "duplex demo --traffic",
-    "What was shown and counted, for scripts:",
+    "Print the results and message counts as JSON:",
     "duplex demo --json",
     NULL,
 };
@@ -343,11 +343,11 @@ const cli_verb cli_demo = {
     .words = "[OPTION...]",
     .summary = "Watch five systems built on Duplex do something useful",
     .text = "Runs both sides of five systems and shows what they do: an extension corrects an HL7"
-            " message (Hermes), a client calls a tool of a server that asks back (MCP), two"
+            " message (Hermes), a client calls a tool of a server that asks a question (MCP), two"
             " projects are linted (FineCode), tasks set up a folder (Reginald), an agent edits a"
-            " file after a permission (Autohand). Then it counts the messages and writes a"
-            " timeline of them, a page for a browser that only you can read (mode 0600). The next"
-            " run replaces that page.\n\n"
+            " file after getting permission (Autohand). Then it counts the messages and writes a"
+            " timeline of them, an HTML page that only you can read (mode 0600). The next run"
+            " replaces that page.\n\n"
             "A system whose program is not installed beside duplex is left out. With --json: one"
             " object per system, then {\"timeline\":\"FILE\"}.",
     .groups = groups,

@@ -143,8 +143,8 @@ static const cli_option options[] = {
      AT(schema)},
     {"result", 0, CLI_FLAG, NULL, "with --json-schema: of the result instead of the params",
      AT(result)},
-    {"from", 0, CLI_CHOICE, "host|plugin", "with --json-schema: as this side sends it, if both do",
-     AT(from)},
+    {"from", 0, CLI_CHOICE, "host|plugin",
+     "with --json-schema: which side's schema, if both sides send METHOD", AT(from)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

@@ -166,7 +166,8 @@ static const cli_option options[] = {
      "with the fault late: respond after this time (half a second after the protocol's timeout)",
      AT(late_ms)},
     {"timeout", 't', CLI_TIME, "TIME",
-     "for responses to its own requests (the script's, or 30s as a host, never as a plugin)",
+     "how long to wait for responses to its own requests (the script's, or 30s as a host, never as"
+     " a plugin)",
      AT(timeout_ms)},
     {"seed", 0, CLI_COUNT, "N", "the seed of random bytes (0)", AT(seed)},
     {"show", 's', CLI_FLAG, NULL, "show the traffic on standard error", AT(show)},

@@ -115,11 +115,11 @@ uint64_t cli_start_time(uint64_t given_ms, uint64_t timeout_ms, uint64_t own_ms)
 }
 
 const cli_option cli_start_table[] = {
-    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "for the command; may be repeated",
+    {"env", 'e', CLI_TEXTS, "NAME=VALUE", "set a variable for the command; may be repeated",
      offsetof(cli_start, env)},
     CLI_CLEAN_ENV(offsetof(cli_start, clean_env)),
     CLI_INHERIT_ENV(offsetof(cli_start, inherit_env)),
-    {"cwd", 0, CLI_FOLDER, "FOLDER", "where the command runs", offsetof(cli_start, cwd)},
+    {"cwd", 0, CLI_FOLDER, "FOLDER", "run the command in FOLDER", offsetof(cli_start, cwd)},
     CLI_KEEP_DAEMONS(offsetof(cli_start, keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };

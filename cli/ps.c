@@ -174,7 +174,7 @@ static const char *const examples[] = {
     "duplex ps",
     "List the peers of the run named 'work':",
     "duplex ps --name work",
-    "Print the same, and why peers have failed, for a script:",
+    "Print the same as JSON, with the reasons for failures:",
     "duplex ps --json",
     NULL,
 };

@@ -115,20 +115,20 @@ static const cli_option options[] = {
     {"peer", 0, CLI_TEXT, "NAME", "the plugin, if the trace has several", AT(peer)},
     {"run", 0, CLI_COUNT, "N", "the run of that plugin, if it was started several times", AT(run)},
     {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE",
-     "the protocol, which says where cancellations and progress have ids and tokens (jsonrpc)",
+     "the protocol, used to find the ids in cancellations and the tokens in progress (jsonrpc)",
      AT(protocol)},
     {"framing", 'f', CLI_CHOICE, "header|line",
      "Content-Length headers, or one message per line (as recorded; a plugin follows its host)",
      AT(framing)},
-    {"timing", 0, CLI_CHOICE, "fast|real", "send at once, or not earlier than recorded (fast)",
+    {"timing", 0, CLI_CHOICE, "fast|real", "send at once, or no earlier than recorded (fast)",
      AT(timing)},
     {"speed", 0, CLI_TEXT, "X", "with --timing real: this many times as fast (1)", AT(speed)},
     {"timeout", 't', CLI_TIME, "TIME",
-     "for the next expected message (30s plus the recorded time; never as a plugin)",
+     "how long to wait for the next expected message (30s plus the recorded time; never as a"
+     " plugin)",
      AT(timeout_ms)},
     {"show", 's', CLI_FLAG, NULL, "show the traffic on standard error", AT(show)},
-    {"record", 'o', CLI_FILE, "FILE", "record this replay, as the trace of the next one",
-     AT(record)},
+    {"record", 'o', CLI_FILE, "FILE", "record this replay to FILE", AT(record)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -167,7 +167,7 @@ static const cli_group groups[] = {
 static const char *const examples[] = {
     "Record a session to work with:",
     CLI_RECORD_EXAMPLE,
-    "Does the server still respond the same?",
+    "Check that the server still responds the same way:",
     "duplex replay talk.jsonl -- build/examples/mcp-adder",
     "Ignore its version and every member named time:",
     "duplex replay talk.jsonl -i /result/serverInfo/version -i time -- build/examples/mcp-adder",
@@ -189,7 +189,8 @@ const cli_verb cli_replay = {
         "Give the parts of a rotated trace oldest first.\n\n"
         "Each message is sent when everything that was recorded before it has arrived: responses"
         " are matched by id, requests and notifications by method and params, or else by method"
-        " alone. Responses to requests of the other side get the ids that these have now.\n\n"
+        " alone. Responses to the other side's requests carry the ids from this session, not the"
+        " recorded ones.\n\n"
         "Values are compared, not bytes: 1.0 equals 1, and the order of members does not matter."
         " Another order of messages is a note. 'duplex docs replay' has the details.\n\n"
         "With --json, each difference is an object with event (\"difference\" or \"note\"), kind,"

@@ -75,7 +75,7 @@ static const cli_group groups[] = {{"Run", cli_run_table, 0}, {NULL, NULL, 0}};
 static const char *const restart_examples[] = {
     "Restart a peer:",
     "duplex restart adder",
-    "Start a peer again that has failed or was stopped:",
+    "Restart a peer that has failed or was stopped:",
     "duplex restart echo",
     "Restart two peers of the run named 'work':",
     "duplex restart --name work adder outline",

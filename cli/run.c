@@ -164,7 +164,7 @@ static const cli_group groups[] = {
 };
 
 static const char *const examples[] = {
-    "Run the servers of a file; an MCP client's configuration will do, too:",
+    "Run the servers of a file; an MCP client's configuration file works too:",
     "duplex run --config build/examples/peers.json",
     "Run two of them, as a run named 'work':",
     "duplex run --config build/examples/peers.json --name work adder outline",

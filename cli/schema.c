@@ -180,7 +180,7 @@ static const cli_option options[] = {
 static const cli_group groups[] = {{"Options", options, 0}, {NULL, NULL, 0}};
 
 static const char *const examples[] = {
-    "Get a schema to work with, that of the params of an MCP tool call:",
+    "Get a schema to work with: the params of an MCP tool call:",
     "duplex describe --json-schema mcp tools/call >call.json",
     "Check the schema itself:",
     "duplex schema call.json",

@@ -40,8 +40,9 @@ const cli_option cli_peer_table[] = {
     {"cwd", 0, CLI_FOLDER, "FOLDER", "run COMMAND in FOLDER", AT(cwd)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {"stderr", 0, CLI_TEXT, "tail|quiet|inherit|FILE",
-     "what to do with the stderr of COMMAND: show the telling lines if something fails, nothing,"
-     " show all, or write it to FILE (tail); at most 1,000 lines and 1 MiB per second",
+     "what to do with COMMAND's stderr: tail shows the lines that explain a failure, quiet shows"
+     " nothing, inherit shows everything, FILE gets all of it (tail); at most 1,000 lines and 1 MiB"
+     " per second",
      AT(errors)},
     {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record the traffic to FILE", AT(record)},
@@ -58,8 +59,8 @@ const cli_option cli_time_table[] = {
      " that is shorter, but at least 5s)",
      AT(start_ms)},
     {"stop-timeout", 0, CLI_TIME, "TIME",
-     "how long each step of stopping COMMAND may take: goodbye, end of input, SIGTERM (the"
-     " protocol's time, or 2s; 400ms in all after a timeout)",
+     "how long each step of stopping COMMAND may take: shutdown messages, closing its input,"
+     " SIGTERM (the protocol's time, or 2s; 400ms in all after a timeout)",
      AT(stop_ms)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };

@@ -426,7 +426,7 @@ const cli_verb cli_tap = {
     .name = "tap",
     .words = "[-o FILE] [OPTION...] -- COMMAND [ARG...]\n"
              "[OPTION...] --attach PATH",
-    .summary = "Run a plugin transparently and record its traffic",
+    .summary = "Run a server transparently and record its traffic",
     .text =
         "Put duplex tap where an editor, or any other host, would start COMMAND. It passes every"
         " byte of stdin, stdout and stderr on, unchanged and in order, and exits with COMMAND's"

@@ -316,8 +316,7 @@ static const cli_option options[] = {
      AT(from_ms)},
     {"to", 0, CLI_TIME, "TIME", "leave out everything after this time", AT(to_ms)},
     {"max", 0, CLI_COUNT, "N",
-     "leave out everything after this many items; 0: nothing (2000000; with --mermaid 500; with"
-     " --chrome 0)",
+     "stop after this many items; 0: no limit (2000000; with --mermaid 500; with --chrome 0)",
      AT(max)},
     {"max-text", 0, CLI_SIZE, "SIZE", "keep this much of each message; 0: all (256k)",
      AT(max_text)},
@@ -328,7 +327,7 @@ static const cli_option options[] = {
      " repeated",
      AT(redact)},
     {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE",
-     "a protocol of your own, to recognise cancelled requests", AT(protocol)},
+     "your own protocol document, needed to recognise cancelled requests", AT(protocol)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

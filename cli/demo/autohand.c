@@ -83,7 +83,7 @@ static int play(struct demo_stage *stage) {
 
 const struct demo_scene demo_autohand = {
     .system = "Autohand",
-    .sentence = "a coding agent edits a file, after it has asked for permission",
+    .sentence = "a coding agent edits a file after asking for permission",
     .plugin = "duplex-autohand",
     .needs = {[PROGRAM] = {"duplex-autohand", true}},
     .play = play,

@@ -70,7 +70,7 @@ static int play(struct demo_stage *stage) {
 
 const struct demo_scene demo_finecode = {
     .system = "FineCode",
-    .sentence = "lints two projects at the same time; this is what it found",
+    .sentence = "a manager lints two projects at the same time",
     .plugin = "finecode-demo",
     .needs = {[PROGRAM] = {"duplex-finecode", true}, [WORKSPACE] = {"finecode-demo", false}},
     .play = play,

@@ -81,7 +81,7 @@ static int play(struct demo_stage *stage) {
 
 const struct demo_scene demo_mcp = {
     .system = "MCP",
-    .sentence = "a client calls a tool, and the server asks back before it responds",
+    .sentence = "a client calls a tool, and the server asks a question before it responds",
     .plugin = "mcp-conformance",
     .needs = {[PROGRAM] = {"duplex-mcp", true}, [SERVER] = {"mcp-conformance", true}},
     .play = play,

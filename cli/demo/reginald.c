@@ -80,7 +80,7 @@ static int play(struct demo_stage *stage) {
 
 const struct demo_scene demo_reginald = {
     .system = "Reginald",
-    .sentence = "runs two tasks that set up a home folder, in the order they need",
+    .sentence = "a host runs two tasks that set up a home folder, in dependency order",
     .plugin = "reginald-symlink",
     .needs = {[PROGRAM] = {"duplex-reginald", true}, [PLUGIN] = {"reginald-symlink", true}},
     .play = play,

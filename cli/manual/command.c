@@ -33,7 +33,7 @@ static const char *const examples[] = {
     "duplex mcp tools call add a:=2 b:=40 -- build/examples/mcp-adder",
     "Record what an editor and a language server say to each other:",
     "duplex tap -o talk.jsonl -- clangd",
-    "Check that a server keeps to its protocol:",
+    "Check that a server follows its protocol:",
     "duplex check -p mcp -- build/examples/mcp-adder",
     NULL,
 };

@@ -14,7 +14,7 @@
 #define AT(member) offsetof(cli_run_options, member)
 
 const cli_option cli_run_table[] = {
-    {"name", 0, CLI_TEXT, "NAME", "name of the run (default)", AT(name)},
+    {"name", 0, CLI_TEXT, "NAME", "name of the run (\"default\")", AT(name)},
     {"socket", 0, CLI_FILE, "PATH",
      "control socket of the run ($XDG_RUNTIME_DIR/duplex/NAME.sock, or in /tmp/duplex-UID)",
      AT(socket)},

@@ -46,25 +46,25 @@ Both sides of five systems that speak JSON-RPC over stdio, running right here:
 Hermes: an extension corrects the names in a hospital's HL7 message
   before   PID|…|VAN DER berg^anneLIESE^m^^Mrs  NK1|…|van der BERG^pieter^J
   after    PID|…|Van Der Berg^Anneliese^M^^Mrs  NK1|…|Van Der Berg^Pieter^J
-  traffic  5 messages sent, 4 received, 2 calls back, N ms
-MCP: a client calls a tool, and the server asks back before it responds
+  traffic  5 messages sent, 4 received, 2 callbacks, N ms
+MCP: a client calls a tool, and the server asks a question before it responds
   call     test_sampling {"prompt":"What is six times seven?"}
   asked    What is six times seven? (answer: forty-two)
   result   LLM response: forty-two
-  traffic  5 messages sent, 4 received, 1 call back, N ms
-FineCode: lints two projects at the same time; this is what it found
+  traffic  5 messages sent, 4 received, 1 callback, N ms
+FineCode: a manager lints two projects at the same time
   app      main.c:1: to do, main.c:3: to do, main.c: 2 in all
   notes    notes.md:3: to do
-  traffic  24 messages sent, 18 received, 0 calls back, N ms
-Reginald: runs two tasks that set up a home folder, in the order they need
+  traffic  24 messages sent, 18 received, 0 callbacks, N ms
+Reginald: a host runs two tasks that set up a home folder, in dependency order
   first    task 'dotfiles' made the link dotfiles -> shared
   then     task 'git' made the link .gitconfig -> dotfiles/gitconfig
-  traffic  8 messages sent, 9 received, 0 calls back, N ms
-Autohand: a coding agent edits a file, after it has asked for permission
+  traffic  8 messages sent, 9 received, 0 callbacks, N ms
+Autohand: a coding agent edits a file after asking for permission
   asked    Write to this file? server.conf (answer: allow_once)
   diff     -port = 8080
            +port = 9090
-  traffic  4 messages sent, N received, 0 calls back, N ms
+  traffic  4 messages sent, N received, 0 callbacks, N ms
 
 Try next: call a tool, check a server, see the messages of this demo
 END

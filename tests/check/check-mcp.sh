@@ -155,7 +155,7 @@ for word in --config --server --connect --mode --revision --ids --env --clean-en
     --probe-timeout --for --json; do has out "$word"; done
 
 # The help of a subcommand has what belongs to it, and nothing else.
-expect 0 $'Use an MCP server from the command line, or be one\n\nUsage: duplex mcp SUBCOMMAND ' '' --help
+expect 0 $'Call MCP servers, or serve files and programs as one\n\nUsage: duplex mcp SUBCOMMAND ' '' --help
 [[ $(wc -l <out) -le 60 ]] || complain "$last: $(wc -l <out) lines"
 has out '  tools call      Call a tool and print its result'
 expect 0 $'List the tools of a server with their arguments\n\nUsage: duplex mcp tools [list] [OPTION...] -- SERVER [ARG...]\n' '' tools --help

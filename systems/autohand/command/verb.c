@@ -30,13 +30,13 @@ static const cli_option agent_options[] = {
     {"command-timeout", 0, CLI_TIME, "TIME", "time limit for commands that tools run (120s)",
      AT(command_ms)},
     {"ping", 0, CLI_TIME, "TIME", "interval between pings during a turn (15s)", AT(ping_ms)},
-    {"model-timeout", 0, CLI_TIME, "TIME", "give up if the model sends nothing for so long (120s)",
-     AT(model_ms)},
+    {"model-timeout", 0, CLI_TIME, "TIME",
+     "give up if the model sends nothing for this long (120s)", AT(model_ms)},
     {"model-tries", 0, CLI_COUNT, "N",
-     "how often to ask a model that fails, up to 100; 0: no retry (4)", AT(model_tries)},
+     "how many times to try a failing model, up to 100; 0: no retry (4)", AT(model_tries)},
     {"client-context", 0, CLI_TEXT, "NAME", "type of the client (with --compat 0.8: browser)",
      AT(client_context)},
-    {"fixed-clock", 0, CLI_FLAG, NULL, "use the same time everywhere, for recordings",
+    {"fixed-clock", 0, CLI_FLAG, NULL, "use a fixed time everywhere, for recordings",
      AT(fixed_clock)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -172,8 +172,7 @@ const cli_verb cli_autohand = {
     .summary = "Run a coding agent, or give one instructions",
     .text = "An Autohand agent edits files and runs commands in one folder, the workspace, and asks"
             " before it changes anything. The client (prompt, chat) works with any agent that"
-            " speaks the protocol, in the form of its document, of 0.6, of 0.8 or of a later"
-            " version.",
+            " speaks the protocol as documented, or as version 0.6, 0.8 or later speaks it.",
     .details =
         "On the terminal, answer a permission request with y or n; with s, p or u to remember the"
         " yes for the session, the project or the user (ns, np and nu for a no); with = TEXT to"
@@ -214,10 +213,10 @@ const cli_verb cli_autohand = {
         "                  because they were the same\n"
         "  answer          to, result: for :state, :messages and :reset\n\n"
         "Exit codes of prompt and chat: 0 the turn ended normally, even if --no or an answer denied"
-        " everything (denied counts that); 1 the turn failed or was aborted; 3 the agent cannot be"
-        " started, or says so itself; 4 it ended; 5 a time limit was reached; 6 it violated the"
-        " protocol; 7 changes could not be applied, or were rejected because nobody could be"
-        " asked.",
+        " everything (denied counts that); 1 the turn failed or was aborted; 3 the agent could not"
+        " be started, or reported that it could not start; 4 the agent exited; 5 a time limit was"
+        " reached; 6 it violated the protocol; 7 changes could not be applied, or were rejected"
+        " because nobody could be asked.",
     .shown = "path url model script yes no ask changes file timeout record",
     .subcommands = subcommands,
     .guesses = guesses,

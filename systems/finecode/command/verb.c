@@ -63,7 +63,7 @@ static const cli_option serve_options[] = {
     {"port-file", 0, CLI_FILE, "FILE", "write the port to this file; removed at the end",
      AT(port_file)},
     {"disconnect-timeout", 0, CLI_TIME, "TIME",
-     "exit after so long without a client, also if none has connected yet (30s)",
+     "exit after this long without a client, even if none has ever connected (30s)",
      AT(disconnect_ms)},
     {"any-user", 0, CLI_FLAG, NULL,
      "let every user of this machine connect (default: only you and root)", AT(any_user)},
@@ -71,18 +71,20 @@ static const cli_option serve_options[] = {
 };
 
 static const cli_option time_options[] = {
-    {"port-timeout", 0, CLI_TIME, "TIME", "for a runner on TCP to report its port (30s)",
-     AT(port_ms)},
-    {"initialize-timeout", 0, CLI_TIME, "TIME", "for the response to initialize (20s)",
-     AT(initialize_ms)},
+    {"port-timeout", 0, CLI_TIME, "TIME",
+     "how long to wait for a runner on TCP to report its port (30s)", AT(port_ms)},
+    {"initialize-timeout", 0, CLI_TIME, "TIME",
+     "how long to wait for the response to initialize (20s)", AT(initialize_ms)},
     {"info-timeout", 0, CLI_TIME, "TIME",
-     "for the response to getInfo, resolveSource and resolvePath (10s)", AT(info_ms)},
+     "how long to wait for the response to getInfo, resolveSource and resolvePath (10s)",
+     AT(info_ms)},
     {"config-timeout", 0, CLI_TIME, "TIME",
-     "for the response to updateConfig, resolveActionMeta and mergeResults (60s)", AT(config_ms)},
-    {"run-timeout", 0, CLI_TIME, "TIME", "for a run without any sign of progress (10m)",
+     "how long to wait for the response to updateConfig, resolveActionMeta and mergeResults (60s)",
+     AT(config_ms)},
+    {"run-timeout", 0, CLI_TIME, "TIME", "stop a run that shows no progress for this long (10m)",
      AT(run_ms)},
-    {"stop-timeout", 0, CLI_TIME, "TIME", "for runners to exit before they are killed (10s)",
-     AT(stop_ms)},
+    {"stop-timeout", 0, CLI_TIME, "TIME",
+     "how long to wait for runners to exit before they are killed (10s)", AT(stop_ms)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -103,12 +105,12 @@ static const char *const examples[] = {
 };
 
 static const char *const run_examples[] = {
-    "In every project that has the action:",
+    "Run an action in every project that has it:",
     "duplex finecode run -w examples/finecode report",
-    "In one project, with another setting for a handler:",
+    "Run it in one project, with another setting for a handler:",
     ("duplex finecode run -w examples/finecode --project app"
      " --set 'report.collect.globs=[\"*.h\"]' report"),
-    "For a script: results as they arrive, one JSON object per line:",
+    "Print results as they arrive, one JSON object per line:",
     "duplex finecode run -w examples/finecode --json --stream report",
     NULL,
 };
@@ -116,9 +118,9 @@ static const char *const run_examples[] = {
 static const char *const list_examples[] = {
     "Show all projects, actions and handlers:",
     "duplex finecode list -w examples/finecode",
-    "Of one project, with what its runners know about the actions:",
+    "List one project, with what its runners know about the actions:",
     "duplex finecode list -w examples/finecode --project app --resolve",
-    "As JSON, one project per line:",
+    "List projects as JSON, one per line:",
     "duplex finecode list -w examples/finecode --json",
     NULL,
 };
@@ -126,7 +128,7 @@ static const char *const list_examples[] = {
 static const char *const runners_examples[] = {
     "Start every runner:",
     "duplex finecode runners -w examples/finecode",
-    "Those of one project, and show all messages:",
+    "Start the runners of one project, showing all messages:",
     "duplex finecode runners -w examples/finecode --project app --show",
     "Record the messages for 'duplex timeline':",
     "duplex finecode runners -w examples/finecode --record trace.jsonl",
@@ -173,8 +175,7 @@ static const cli_subcommand subcommands[] = {
      "Prints the address it listens on.",
      "workspace port port-file disconnect-timeout any-user fanout jobs log-level show record",
      serve_examples},
-    {"er", "start|handlers|version [OPTION...]",
-     "Act as a runner itself, or list the built-in handlers",
+    {"er", "start|handlers|version [OPTION...]", "Act as a runner, or list the built-in handlers",
      "A workspace manager starts runners; 'duplex finecode er --help' lists their options.", "",
      er_examples},
     {NULL, NULL, NULL, NULL, NULL, NULL},

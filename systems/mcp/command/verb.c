@@ -28,8 +28,9 @@ static const cli_option server_options[] = {
      AT(inherit_env)},
     {"cwd", 0, CLI_FOLDER, "FOLDER", "run the server in this folder (the current one)", AT(cwd)},
     {"stderr", 0, CLI_TEXT, "tail|quiet|inherit|FILE",
-     "the server's standard error: show the last lines if it fails, nothing, everything, or write"
-     " it to a file (tail); at most 1,000 lines and 1 MiB a second",
+     "what to do with the server's stderr: tail shows the lines that explain a failure, quiet shows"
+     " nothing, inherit shows everything, FILE gets all of it (tail); at most 1,000 lines and 1 MiB"
+     " per second",
      AT(errors)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -39,7 +40,7 @@ static const cli_option offer_options[] = {
      AT(roots)},
     {"sample", 0, CLI_TEXTS, "TEXT",
      "respond with TEXT when the server asks the model (sampling); may be repeated: they are used"
-     " in turn, the last one again and again",
+     " in order, and the last one is reused",
      AT(samples)},
     {"answer", 'a', CLI_TEXTS, "ANSWER",
      "respond to a question for the user (elicitation): decline, cancel, accept, or the form's"
@@ -192,13 +193,13 @@ static const char *const get_examples[] = {
 };
 
 static const char *const complete_examples[] = {
-    "Values for an argument of a prompt:",
+    "List values for a prompt's argument:",
     ("duplex mcp complete prompt test_prompt_with_arguments arg1=te"
      " -- build/examples/mcp-conformance"),
-    "The other arguments can matter, too:",
+    "Take other arguments into account:",
     ("duplex mcp complete prompt test_prompt_with_arguments arg1=te arg2=x"
      " -- build/examples/mcp-conformance"),
-    "Values for a part of a URI template:",
+    "List values for a part of a URI template:",
     ("duplex mcp complete template 'file:///{+path}' \"path=${PWD#/}/docs/m\""
      " -- duplex mcp serve files docs"),
     NULL,
@@ -209,7 +210,7 @@ static const char *const ping_examples[] = {
     "duplex mcp ping -- build/examples/mcp-adder",
     "Fail if it takes longer than 100 ms:",
     "duplex mcp ping --timeout 100ms -- build/examples/mcp-adder",
-    "As JSON:",
+    "Print JSON:",
     "duplex mcp ping --json -- build/examples/mcp-adder",
     NULL,
 };
@@ -217,9 +218,9 @@ static const char *const ping_examples[] = {
 static const char *const log_examples[] = {
     "Print warnings and errors for ten seconds:",
     "duplex mcp log --level warning --for 10s -- build/examples/mcp-adder",
-    "One JSON object a line, until interrupted:",
+    "Print one JSON object per line, until interrupted:",
     "duplex mcp log --json -- build/examples/mcp-adder",
-    "The log messages of one call:",
+    "Print the log messages of one call:",
     "duplex mcp tools call test_tool_with_logging --level debug -- build/examples/mcp-conformance",
     NULL,
 };
@@ -229,7 +230,7 @@ static const char *const watch_examples[] = {
     "duplex mcp watch \"file://$PWD/docs/mcp.md\" -- duplex mcp serve files docs",
     "Print changes to the lists of tools, resources and prompts for ten seconds:",
     "duplex mcp watch --for 10s -- build/examples/mcp-conformance",
-    "As JSON:",
+    "Print JSON:",
     "duplex mcp watch --for 10s --json -- build/examples/mcp-conformance",
     NULL,
 };
@@ -249,7 +250,7 @@ static const char *const command_examples[] = {
     "duplex mcp serve command examples/mcp/tools.json",
     "Try one of them:",
     "duplex mcp tools call count text=hello -- duplex mcp serve command examples/mcp/tools.json",
-    "Read how the file is written:",
+    "Read how to write SPEC:",
     "duplex docs mcp-command",
     NULL,
 };
@@ -326,19 +327,19 @@ static const cli_subcommand subcommands[] = {
      .examples = log_examples},
     {.name = "watch",
      .words = "[URI...] [OPTION...] -- SERVER [ARG...]",
-     .summary = "Print changes to a server's lists, and to the resources that are named",
+     .summary = "Print changes to a server's lists, and to the named resources",
      .shown = "for " SERVER " record",
      .examples = watch_examples},
     {.name = "serve files",
      .words = "FOLDER [OPTION...]",
-     .summary = "Be a server that lets clients read and search the files of a folder",
+     .summary = "Serve the files of a folder for clients to read and search",
      .text = "Clients cannot write, and no path or symbolic link leads out of FOLDER. Clients that"
              " subscribe to a file are notified when it changes.",
      .shown = "listen any-user max-size hidden record show",
      .examples = files_examples},
     {.name = "serve command",
      .words = "SPEC [OPTION...]",
-     .summary = "Be a server whose tools are programs of this machine",
+     .summary = "Serve local programs as MCP tools",
      .text = "SPEC is a JSON file that says how the arguments of a tool become the arguments of a"
              " program; no shell is involved. duplex-mcp-command(5) describes it.",
      .shown = "listen any-user env clean-env cwd record show",
@@ -448,7 +449,7 @@ const cli_verb cli_mcp = {
     .words = "SUBCOMMAND [ARGUMENT...] [OPTION...] -- SERVER [ARG...]\n"
              "SUBCOMMAND [ARGUMENT...] [OPTION...] --config FILE [--server NAME]\n"
              "serve files|command ARGUMENT [OPTION...]",
-    .summary = "Use an MCP server from the command line, or be one",
+    .summary = "Call MCP servers, or serve files and programs as one",
     .text = "Starts the server whose command line follows --, calls it, prints the result for"
             " people or, with --json, as the server sent it, and stops the server.",
     .details =

@@ -48,7 +48,7 @@ typedef enum check_need {
     X(ENVELOPE_VERSION, "envelope.version",       0, CHECK_MESSAGES, "The member \"jsonrpc\" of every message is \"2.0\"") \
     X(ENVELOPE_MEMBERS, "envelope.members",       0, CHECK_MESSAGES, "No member of the envelope appears twice in a message") \
     X(ENVELOPE_METHOD,  "envelope.method",        0, CHECK_SPEECH,   "The \"method\" of every request and notification is a string") \
-    X(ENVELOPE_PARAMS,  "envelope.params",        0, CHECK_SPEECH,   "The \"params\" of every request and notification are an object or an array") \
+    X(ENVELOPE_PARAMS,  "envelope.params",        0, CHECK_SPEECH,   "The \"params\" of every request and notification is an object or an array") \
     X(ENVELOPE_ID,      "envelope.id",            0, CHECK_MESSAGES, "Every \"id\" is a string or a number, and every response has one") \
     X(ENVELOPE_ANSWER,  "envelope.answer",        0, CHECK_ANSWERS,  "Every response has either a result or an error, and no method") \
     X(ENVELOPE_ERROR,   "envelope.error",         0, CHECK_ANSWERS,  "Every error is an object with an integer code and a message") \
@@ -58,23 +58,23 @@ typedef enum check_need {
     X(ID_FRACTION,      "id.fraction",            1, CHECK_TRIED,    "A request id with a fraction comes back unchanged, or the request is refused") \
     X(ID_KNOWN,         "id.known",               0, CHECK_ANSWERS,  "Every response belongs to a request that was sent") \
     X(ID_ONCE,          "id.once",                0, CHECK_ANSWERS,  "No request gets two responses") \
-    X(ID_UNIQUE,        "id.unique",              0, CHECK_REQUESTS, "No request of the program has the id of another one that is still open") \
+    X(ID_UNIQUE,        "id.unique",              0, CHECK_REQUESTS, "No request from the program reuses the id of one that is still open") \
     X(ID_WHOLE,         "id.whole",               0, CHECK_REQUESTS, "The ids of the program's own requests have no fraction") \
     X(ID_NULL,          "id.null",                1, CHECK_ANSWERS,  "The program sends errors with the id null only for invalid messages") \
-    X(ID_DUPLICATE,     "id.duplicate",           0, CHECK_TRIED,    "The program copes with two requests at once that have the same id") \
+    X(ID_DUPLICATE,     "id.duplicate",           0, CHECK_TRIED,    "The program handles two concurrent requests with the same id") \
     X(METHOD_KNOWN,     "method.known",           0, CHECK_SPEECH,   "The program sends only methods that the protocol has") \
-    X(METHOD_SIDE,      "method.side",            0, CHECK_SPEECH,   "The program sends only methods that its side of the protocol may send") \
+    X(METHOD_SIDE,      "method.side",            0, CHECK_SPEECH,   "The program sends only methods that its side may send") \
     X(METHOD_KIND,      "method.kind",            0, CHECK_SPEECH,   "The program sends requests as requests and notifications as notifications") \
     X(STATE_KEPT,       "state.kept",             0, CHECK_SPEECH,   "The program sends only messages that are allowed in the current state") \
     X(STATE_EARLY,      "state.early",            1, CHECK_SPEECH,   "The program sends no message too early, even if the protocol tolerates it") \
-    X(SCHEMA_PARAMS,    "schema.params",          0, CHECK_SPEECH,   "The params of every request and notification fit their schema") \
-    X(SCHEMA_RESULT,    "schema.result",          0, CHECK_ANSWERS,  "Every result fits its schema") \
+    X(SCHEMA_PARAMS,    "schema.params",          0, CHECK_SPEECH,   "The params of every request and notification match their schema") \
+    X(SCHEMA_RESULT,    "schema.result",          0, CHECK_ANSWERS,  "Every result matches its schema") \
     X(SCHEMA_UNCHECKED, "schema.unchecked",       1, CHECK_MESSAGES, "Every value can be checked against its schema in time") \
     X(REQUEST_UNKNOWN,  "request.unknown-method", 0, CHECK_TRIED,    "The program answers an unknown method with error -32601") \
-    X(REQUEST_METHOD_NAME, "request.method-name", 0, CHECK_TRIED,    "The program refuses unknown methods of any name (\"constructor\", empty)") \
+    X(REQUEST_METHOD_NAME, "request.method-name", 0, CHECK_TRIED,    "The program refuses unknown methods whatever their name (\"constructor\", empty)") \
     X(REQUEST_PARAMS_TYPE, "request.params-type", 0, CHECK_TRIED,    "The program refuses params that are a string with error -32600 or -32602") \
-    X(REQUEST_PARAMS_FIT, "request.params-fit",   0, CHECK_TRIED,    "The program refuses params that do not fit their schema") \
-    X(REQUEST_PARAMS_CODE, "request.params-code", 1, CHECK_TRIED,    "The program refuses params that do not fit their schema with error -32602") \
+    X(REQUEST_PARAMS_FIT, "request.params-fit",   0, CHECK_TRIED,    "The program refuses params that do not match their schema") \
+    X(REQUEST_PARAMS_CODE, "request.params-code", 1, CHECK_TRIED,    "The program refuses params that do not match their schema with error -32602") \
     X(REQUEST_NOT_ONE,  "request.not-a-request",  0, CHECK_TRIED,    "The program refuses JSON that is not a message (error -32600) or ignores it") \
     X(REQUEST_INVALID,  "request.invalid-json",   0, CHECK_TRIED,    "The program refuses or ignores invalid JSON (error -32700) and keeps running") \
     X(REQUEST_BATCH,    "request.batch",          0, CHECK_TRIED,    "The program answers a batch, or survives it if the protocol has no batches") \
@@ -85,7 +85,7 @@ typedef enum check_need {
     X(ANSWER_GIVEN,     "answer.given",           0, CHECK_TRIED,    "Every request gets a response") \
     X(ANSWER_IN_TIME,   "answer.in-time",         0, CHECK_TRIED,    "Every response arrives within the time set by --timeout") \
     X(ANSWER_FLUSHED,   "answer.flushed",         0, CHECK_TRIED,    "The program sends every response without waiting for more input") \
-    X(MANY_ANSWERED,    "many.answered",          0, CHECK_TRIED,    "Each of 50 requests at once gets exactly one response, in any order") \
+    X(MANY_ANSWERED,    "many.answered",          0, CHECK_TRIED,    "Each of 50 concurrent requests gets exactly one response, in any order") \
     X(INPUT_READ,       "input.read",             0, CHECK_TRIED,    "The program reads its standard input") \
     X(INPUT_TOGETHER,   "input.together",         0, CHECK_TRIED,    "The program accepts several messages in one write") \
     X(INPUT_PIECES,     "input.pieces",           0, CHECK_TRIED,    "The program accepts a message that arrives one byte at a time") \
@@ -97,7 +97,7 @@ typedef enum check_need {
     X(INPUT_LARGE,      "input.large",            0, CHECK_TRIED,    "The program accepts or refuses a message of 1 MiB, and keeps running") \
     X(INPUT_DEEP,       "input.deep",             1, CHECK_TRIED,    "The program survives JSON that is nested 20,000 levels deep") \
     X(OUTPUT_SLOW,      "output.slow-reader",     0, CHECK_TRIED,    "The program loses no output when it is read late") \
-    X(CANCEL_HEEDED,    "cancel.heeded",          0, CHECK_TRIED,    "The program soon stops working on a request that is cancelled") \
+    X(CANCEL_HEEDED,    "cancel.heeded",          0, CHECK_TRIED,    "The program promptly stops working on a cancelled request") \
     X(CANCEL_ANSWERED,  "cancel.answered",        0, CHECK_TRIED,    "A cancelled request gets a response if the protocol requires one") \
     X(CANCEL_UNKNOWN,   "cancel.unknown",         0, CHECK_TRIED,    "The program ignores the cancellation of an unknown request") \
     X(CANCEL_KNOWN,     "cancel.known",           0, CHECK_SPEECH,   "The program cancels only requests that it has sent") \
@@ -111,8 +111,8 @@ typedef enum check_need {
     X(END_EOF,          "end.eof",                0, CHECK_TRIED,    "The program exits when its standard input ends") \
     X(END_EOF_QUIET,    "end.eof-quiet",          1, CHECK_TRIED,    "The program writes nothing after its standard input has ended") \
     X(END_TERM,         "end.term",               0, CHECK_TRIED,    "The program exits on SIGTERM") \
-    X(END_PROCESSES,    "end.processes",          0, CHECK_TRIED,    "No process of the program survives its exit or holds its output open") \
-    X(END_KILLED,       "end.killed",             1, CHECK_TRIED,    "No process of the program keeps running when the program is killed")
+    X(END_PROCESSES,    "end.processes",          0, CHECK_TRIED,    "No child process outlives the program or holds its output open") \
+    X(END_KILLED,       "end.killed",             1, CHECK_TRIED,    "No child process keeps running when the program is killed")
 
 /* clang-format on */
 

@@ -185,7 +185,7 @@ static bool try_params(check_talk *talk, const char *method, const char *params)
     check_try(talk->report, CHECK_REQUEST_PARAMS_CODE);
     if (talk->asked[asked].is_result)
         fail_asked(talk, CHECK_REQUEST_PARAMS_FIT, asked,
-                   "the program accepted params that do not fit their schema");
+                   "the program accepted params that do not match their schema");
     else if (!check_refused(talk, asked, DX_CODE_PARAMS))
         fail_code(talk, CHECK_REQUEST_PARAMS_CODE, asked, "-32602");
     return true;

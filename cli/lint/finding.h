@@ -26,7 +26,7 @@
     X(MEMBER_REPEATED, "member-repeated", 0, "A member of the envelope appears twice") \
     X(METHOD_MISSING,  "method-missing",  0, "A message has params and an id, but no method") \
     X(METHOD_TYPE,     "method-type",     0, "The \"method\" is not a string") \
-    X(PARAMS_TYPE,     "params-type",     0, "The \"params\" are neither an object nor an array") \
+    X(PARAMS_TYPE,     "params-type",     0, "The \"params\" is neither an object nor an array") \
     X(ID_TYPE,         "id-type",         0, "The \"id\" is neither a string nor a number") \
     X(ID_MISSING,      "id-missing",      0, "A response has no \"id\"") \
     X(ID_LIMIT,        "id-limit",        0, "The \"id\" of a request has more than 1,024 bytes") \
@@ -36,7 +36,7 @@
     X(ERROR_SHAPE,     "error-shape",     0, "An error is not an object with an integer code and a message") \
     X(BATCH,           "batch",           0, "A batch was sent, but the protocol has no batches") \
     X(BATCH_EMPTY,     "batch-empty",     0, "A batch is empty") \
-    X(ID_UNKNOWN,      "id-unknown",      0, "A response belongs to no request") \
+    X(ID_UNKNOWN,      "id-unknown",      0, "A response does not match any request") \
     X(ID_ANSWERED,     "id-answered",     0, "A request got a second response") \
     X(ID_FORM,         "id-form",         0, "A response has the id of its request in another form (\"1\" for 1)") \
     X(ID_IN_USE,       "id-in-use",       0, "A request has the id of a request that is still open") \
@@ -46,14 +46,14 @@
     X(OPEN_LIMIT,      "open-limit",      0, "More requests are open at once than lint can track") \
     X(METHOD_UNKNOWN,  "method-unknown",  0, "A method is not part of the protocol") \
     X(METHOD_SIDE,     "method-side",     0, "A message was sent by the wrong side") \
-    X(METHOD_KIND,     "method-kind",     0, "A request was sent as a notification, or the other way round") \
+    X(METHOD_KIND,     "method-kind",     0, "A request was sent as a notification, or vice versa") \
     X(STATE,           "state",           0, "A message is not allowed in the current state") \
     X(EARLY,           "early",           1, "A message was sent too early, but the protocol tolerates it") \
-    X(PARAMS_FIT,      "params-fit",      0, "The params do not fit their schema") \
-    X(RESULT_FIT,      "result-fit",      0, "A result does not fit its schema") \
+    X(PARAMS_FIT,      "params-fit",      0, "The params do not match their schema") \
+    X(RESULT_FIT,      "result-fit",      0, "A result does not match its schema") \
     X(REDACTED,        "redacted",        1, "A value cannot be checked because it was redacted") \
     X(UNCHECKED,       "unchecked",       1, "A value cannot be checked because that takes too long") \
-    X(CANCEL_UNKNOWN,  "cancel-unknown",  1, "A request was cancelled that is not open") \
+    X(CANCEL_UNKNOWN,  "cancel-unknown",  1, "A cancellation names a request that is not open") \
     X(PROGRESS_UNKNOWN, "progress-unknown", 1, "Progress was reported for a request that is not open")
 
 /* clang-format on */

@@ -38,7 +38,7 @@
     X(LAST_LINE,        "last-line",         "F23", 1, 2, "does not end its last line") \
     X(STRAY,            "stray",             "F24", 1, 0, "logs to its standard output") \
     X(STRAY_JSON,       "stray-json",        "F25", 1, 0, "sends JSON that is not a message") \
-    X(OTHER_FRAMING,    "other-framing",     "F26", 1, 0, "uses the other framing") \
+    X(OTHER_FRAMING,    "other-framing",     "F26", 1, 0, "uses the wrong framing") \
     X(FRAMING_SWITCH,   "framing-switch",    "F27", 1, 0, "switches the framing halfway") \
     X(INTERLEAVED,      "interleaved",       "F28", 1, 0, "interleaves the halves of two messages") \
     X(RAW_NEWLINE,      "raw-newline",       "F29", 1, 0, "has a bare newline in a string") \
@@ -54,13 +54,13 @@
     X(TRAILING,         "trailing",          "F39", 1, 0, "writes extra data after a message") \
     X(NOT_JSON,         "not-json",          "F40", 1, 0, "writes NaN, comments, single quotes") \
     X(HUGE,             "huge",              "F41", 0, 0, "responds with 16 MiB") \
-    X(KEYS,             "keys",              "F41", 0, 0, "responds with 100,000 members") \
+    X(KEYS,             "keys",              "F41", 0, 0, "responds with an object of 100,000 members") \
     X(ID_UNKNOWN,       "id-unknown",        "F43", 1, 0, "responds to a request that does not exist instead of the one it got") \
     X(LATE,             "late",              "F44", 1, 0, "responds after the timeout") \
     X(ANSWER_TWICE,     "answer-twice",      "F45", 1, 0, "responds twice") \
     X(ID_FORM,          "id-form",           "F46", 1, 0, "responds to id 1 with \"1\"") \
     X(RESULT_AND_ERROR, "result-and-error",  "F47", 1, 0, "responds with both a result and an error") \
-    X(RESULT_MISSING,   "result-missing",    "F47", 1, 0, "responds with neither") \
+    X(RESULT_MISSING,   "result-missing",    "F47", 1, 0, "responds with neither a result nor an error") \
     X(METHOD_AND_RESULT,"method-and-result", "F48", 1, 0, "sends a request and a response in one message") \
     X(ID_EQUAL,         "id-equal",          "F49", 0, 0, "sends a request with the id of a request that it has yet to answer") \
     X(ID_IN_USE,        "id-in-use",         "F50", 1, 0, "sends two requests with the same id") \
@@ -70,8 +70,8 @@
     X(METHOD_UNKNOWN,   "method-unknown",    "F53", 1, 0, "sends methods that its protocol does not have") \
     X(ANSWERS_UNKNOWN,  "answers-unknown",   "F53", 1, 0, "responds with a result to methods that do not exist") \
     X(PARAMS_TYPE,      "params-type",       "F54", 1, 0, "sends params that are a string") \
-    X(PARAMS_TAKEN,     "params-taken",      "F54", 1, 0, "accepts params that do not fit their schema") \
-    X(RESULT_FIT,       "result-fit",        "F54", 1, 0, "responds with a result that does not fit its schema") \
+    X(PARAMS_TAKEN,     "params-taken",      "F54", 1, 0, "accepts params that do not match their schema") \
+    X(RESULT_FIT,       "result-fit",        "F54", 1, 0, "responds with a result that does not match its schema") \
     X(ANSWERS_NOTICE,   "answers-notice",    "F55", 1, 0, "responds to a notification") \
     X(BATCH,            "batch",             "F56", 1, 0, "sends a batch although the protocol has none") \
     X(BATCH_EMPTY,      "batch-empty",       "F56", 1, 0, "sends an empty batch") \

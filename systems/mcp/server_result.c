@@ -236,7 +236,7 @@ void dx_mcp_work_done(dx_mcp_work *work) {
         answer(work, false);
         return;
     }
-    char phrase[sizeof why.phrase + 64] = "The tool's result does not fit its schema: ";
+    char phrase[sizeof why.phrase + 64] = "The tool's result does not match its schema: ";
     strncat(phrase, why.phrase, sizeof phrase - strlen(phrase) - 1);
     dx__mcp_work_refused(work, DX_CODE_INTERNAL,
                          status == DX_ERR_NOMEM ? dx_str("Out of memory") : dx_str(phrase),

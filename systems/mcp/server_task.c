@@ -241,7 +241,7 @@ void dx__mcp_task_finish(dx_mcp_work *work, dx__mcp_out *answer, int64_t code) {
         return;
     if (!code && !fits(session, answer)) {
         dx__mcp_out_done(answer);
-        dx__mcp_out_raw(&task->message, dx_str("The tool's result does not fit the protocol"));
+        dx__mcp_out_raw(&task->message, dx_str("The tool's result does not match the protocol"));
         code = DX_CODE_INTERNAL;
     } else if (code) {
         dx__mcp_out_raw(&task->message, dx__mcp_out_text(&work->description));

@@ -183,7 +183,7 @@ void dx__mcp_work_finish(dx_mcp_work *work, dx__mcp_out *result) {
         dx__mcp_work_refused(work, DX_CODE_INTERNAL,
                              dx_str(status == DX_ERR_NOMEM
                                         ? "Out of memory"
-                                        : "The handler's result does not fit the protocol"),
+                                        : "The handler's result does not match the protocol"),
                              dx_json_none());
     } else {
         dx__mcp_out_done(&work->answer);

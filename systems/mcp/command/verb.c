@@ -473,7 +473,7 @@ const cli_verb cli_mcp = {
         "  {\"event\":\"updated\",\"uri\":…}\n\n"
         "Exit code 6 also means that client and server have no protocol revision in common. Exit"
         " code 7 means that the server does not offer what was asked for, or that the arguments, an"
-        " --answer or a result do not fit their schema. SIGINT cancels the call and stops the"
+        " --answer or a result do not match their schema. SIGINT cancels the call and stops the"
         " server; a second one ends at once.",
     .shown = "config server in connect env timeout record show",
     .subcommands = subcommands,

@@ -131,8 +131,7 @@ dx_status session_send(cli_session *session, const char *method, const char *par
     if (!options->progress) /* it only counts */
         call->on_progress = NULL;
     if (asks && !with)
-        cli_note("progress is not requested: the protocol has no place for a progress token in "
-                 "these params");
+        cli_note("cannot request progress: these params have no field for a progress token");
     if (with)
         call->peer.token = dx_str(token);
     dx_status status = dx_link_call(contact_link(session->main), dx_str(method),
@@ -198,8 +197,7 @@ static int check_method(const dx_protocol *protocol, const char *name, const cha
     const dx_method *rule = dx_protocol_find(protocol, dx_str(method));
     char *hint = NULL;
     if (rule && !rule->from_host)
-        return cli_fail_hint(CLI_MISFIT, otherwise, "'%s' is a method that only the server calls",
-                             method);
+        return cli_fail_hint(CLI_MISFIT, otherwise, "only the server may call '%s'", method);
     if (rule || dx_protocol_facts_of(protocol)->open)
         return is_wrong_kind(protocol, method, notification, "duplex ") ? CLI_MISFIT : CLI_OK;
     char *near = cli_nearest(protocol, method);

@@ -34,7 +34,7 @@ static int check_words(const cli_words *words, const struct check_options *optio
         return cli_fail_hint(CLI_USAGE, "duplex check -p NAME -- COMMAND [ARG...]",
                              "missing command after --");
     if (options->tap + options->junit + cli_voice.json > 1)
-        return cli_fail(CLI_USAGE, "--json, --tap and --junit cannot be combined");
+        return cli_fail(CLI_USAGE, "--json, --tap and --junit cannot be used together");
     if (!options->jobs || options->jobs > JOBS_MAX)
         return cli_fail(CLI_USAGE, "--jobs: expected 1 to %d, got %llu", JOBS_MAX,
                         (unsigned long long)options->jobs);

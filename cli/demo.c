@@ -117,10 +117,10 @@ static bool find_all(struct demo_stage *stage) {
         if (demo_find(&scene->needs[i], stage->found[i]))
             continue;
         if (cli_voice.json)
-            printf("{\"system\":\"%s\",\"leftOut\":\"%s is not installed beside duplex\"}\n",
+            printf("{\"system\":\"%s\",\"leftOut\":\"%s is not installed next to duplex\"}\n",
                    scene->system, scene->needs[i].name);
         else
-            printf("%s%s%s: left out, %s is not installed beside duplex\n",
+            printf("%s%s%s: left out, %s is not installed next to duplex\n",
                    cli_paint(stdout, CLI_BOLD), scene->system, cli_paint(stdout, CLI_PLAIN),
                    scene->needs[i].name);
         return false;
@@ -205,7 +205,7 @@ static int write_timeline(struct demo *demo, char **ret_path) {
                                 demo->trace, NULL};
     int code = demo_traffic_finish(&demo->traffic);
     if (code == CLI_OK && !cli_own_path(self, sizeof self))
-        code = cli_fail(CLI_NO_START, "the path of duplex is unknown");
+        code = cli_fail(CLI_NO_START, "cannot find out where duplex is installed");
     if (code == CLI_OK)
         code = demo_run(&stage, argv, NULL, CLI_OK);
     if (code == CLI_OK) {
@@ -240,7 +240,8 @@ static int finish(struct demo *demo) {
     char *path = NULL;
     if (!demo->played)
         return demo->code ? demo->code
-                          : cli_fail(CLI_NO_START, "no system is installed beside duplex");
+                          : cli_fail(CLI_NO_START, "none of the five systems is installed next to"
+                                                   " duplex");
     int code = write_timeline(demo, &path);
     if (code == CLI_OK)
         put_end(path);
@@ -348,7 +349,7 @@ const cli_verb cli_demo = {
             " file after getting permission (Autohand). Then it counts the messages and writes a"
             " timeline of them, an HTML page that only you can read (mode 0600). The next run"
             " replaces that page.\n\n"
-            "A system whose program is not installed beside duplex is left out. With --json: one"
+            "A system whose program is not installed next to duplex is left out. With --json: one"
             " object per system, then {\"timeline\":\"FILE\"}.",
     .groups = groups,
     .examples = examples,

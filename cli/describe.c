@@ -105,9 +105,9 @@ static int check_words(const cli_words *words, const struct describe_options *op
         return cli_fail_hint(CLI_USAGE, "'duplex list' lists the built-in protocols",
                              "missing PROTOCOL");
     if (words->count > 2)
-        return cli_fail(CLI_USAGE, "expected one METHOD, got also '%s'", words->at[2]);
+        return cli_fail(CLI_USAGE, "expected one METHOD, but also got '%s'", words->at[2]);
     if (options->openrpc && options->schema)
-        return cli_fail(CLI_USAGE, "--openrpc and --json-schema cannot be combined");
+        return cli_fail(CLI_USAGE, "--openrpc and --json-schema cannot be used together");
     if (options->schema && words->count < 2)
         return cli_fail(CLI_USAGE, "--json-schema needs a METHOD");
     if ((options->result || options->from) && !options->schema)

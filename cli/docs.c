@@ -125,7 +125,7 @@ static int run(const cli_words *words, void *user) {
     char folder[4096];
     (void)user;
     if (words->count > 1 || words->command)
-        return cli_fail(CLI_USAGE, "expected one NAME, found '%s' as well",
+        return cli_fail(CLI_USAGE, "expected one NAME, but also got '%s'",
                         words->count > 1 ? words->at[1] : "--");
     if (!find_folder(folder, sizeof folder))
         return cli_fail(CLI_USAGE, "the guides are not installed with this command");

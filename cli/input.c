@@ -154,7 +154,7 @@ static bool add_member(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *
         yyjson_doc *read = yyjson_read_opts((char *)(uintptr_t)value, strlen(value),
                                             YYJSON_READ_NUMBER_AS_RAW, NULL, &error);
         if (!read) {
-            cli_fail(CLI_USAGE, "%.*s:= is not followed by JSON: %s", (int)(len - 1), word,
+            cli_fail(CLI_USAGE, "%.*s:= must be followed by valid JSON: %s", (int)(len - 1), word,
                      error.msg);
             return false;
         }

@@ -144,10 +144,10 @@ static int run(const cli_words *words, void *user) {
                              "to list the tools of a server: duplex mcp tools -- COMMAND",
                              "unexpected command after --: it lists protocols, not servers");
     if (words->count > 1 || (words->count && options->protocol))
-        return cli_fail(CLI_USAGE, "expected one PROTOCOL, got also '%s'",
+        return cli_fail(CLI_USAGE, "expected one PROTOCOL, but also got '%s'",
                         words->at[words->count - 1]);
     if (options->names && cli_voice.json)
-        return cli_fail(CLI_USAGE, "--names and --json cannot be combined");
+        return cli_fail(CLI_USAGE, "--names and --json cannot be used together");
     if (!options->names && !cli_voice.json) {
         list.table = cli_table_new(COLUMNS, name ? 0 : COUNTS);
         if (!list.table)

@@ -31,9 +31,9 @@ static void list_faults(void) {
 
 static int check_words(const cli_words *words, const struct mock_options *options) {
     if (words->count > 1)
-        return cli_fail(CLI_USAGE, "expected one SCRIPT, got also '%s'", words->at[1]);
+        return cli_fail(CLI_USAGE, "expected one SCRIPT, but also got '%s'", words->at[1]);
     if (words->count && options->trace)
-        return cli_fail(CLI_USAGE, "SCRIPT and --trace cannot be combined");
+        return cli_fail(CLI_USAGE, "SCRIPT and --trace cannot be used together");
     const char *file = options->trace ? options->trace : words->count ? words->at[0] : "";
     if (!words->command && strcmp(file, "-") == 0)
         return cli_fail(CLI_USAGE,

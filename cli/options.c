@@ -298,7 +298,7 @@ static int refuse_value(const cli_option *option, const char *value) {
                        : option->kind == CLI_SIZE  ? "a size (4096, 64k, 16M)"
                        : option->kind == CLI_COUNT ? "a number"
                                                    : option->value;
-    return cli_fail(CLI_USAGE, "--%s: expected %s, found '%s'", option->name, what, value);
+    return cli_fail(CLI_USAGE, "--%s: expected %s, got '%s'", option->name, what, value);
 }
 
 const char *cli_old_name(const cli_verb *verb, char letter, size_t *ret_len) {
@@ -477,7 +477,7 @@ int cli_check_env(const cli_list *env, bool clean, bool inherit) {
             return cli_fail(CLI_USAGE, "--env: expected NAME=VALUE, got '%s'", env->at[i]);
     }
     if (clean && inherit)
-        return cli_fail(CLI_USAGE, "--clean-env and --inherit-env exclude each other");
+        return cli_fail(CLI_USAGE, "--clean-env and --inherit-env cannot be used together");
     if (inherit)
         cli_warn("warning: --inherit-env is now the default and will be removed");
     return CLI_OK;

@@ -152,7 +152,7 @@ void cli_program_why(const struct cli_program *program, const struct cli_program
     else if (program->end == CLI_PROGRAM_TOO_MUCH)
         snprintf(room, room_len, "%s wrote more than %zu bytes", name, plan->output_max);
     else if (program->end == CLI_PROGRAM_KILLED)
-        snprintf(room, room_len, "%s was ended by signal %d (%s)", name, program->status,
+        snprintf(room, room_len, "%s was killed by signal %d (%s)", name, program->status,
                  strsignal(program->status));
     else
         snprintf(room, room_len, "%s was stopped", name);

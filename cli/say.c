@@ -161,7 +161,7 @@ static void put_speaker(cli_colour colour) {
 static void tell_lost(void) {
     put_speaker(CLI_RED);
     if (cli_voice.lost == EINTR)
-        fputs("interrupted: nobody took the output\n", stderr);
+        fputs("interrupted: the output was not read\n", stderr);
     else
         fprintf(stderr, "the output cannot be written: %s\n", strerror(cli_voice.lost));
 }

@@ -150,16 +150,16 @@ int session_change_framing(cli_session *session) {
     dx_framing wrong = session->main->framing;
     dx_framing right = other_framing(wrong);
     const char *saw =
-        session->main->other_framing ? "it answered in the other one" : "it said nothing";
+        session->main->other_framing ? "it responded in the other one" : "it sent nothing";
     if (!is_auto(session))
-        return cli_fail(
-            CLI_VIOLATION,
-            "the peer does not speak %s framing (%s), but %s framing: pass --framing %s",
-            dx_framing_name(wrong), saw, dx_framing_name(right), dx_framing_name(right));
+        return cli_fail(CLI_VIOLATION,
+                        "the server does not use %s framing (%s) but %s framing: pass --framing %s",
+                        dx_framing_name(wrong), saw, dx_framing_name(right),
+                        dx_framing_name(right));
     if (session->changed)
         return cli_fail(CLI_VIOLATION,
-                        "the peer responds in %s framing to messages in %s framing, and the other"
-                        " way round",
+                        "the server responds in %s framing to messages in %s framing, and vice"
+                        " versa",
                         dx_framing_name(right), dx_framing_name(wrong));
     session->changed = true;
     cli_note("the server speaks %s framing; pass --framing %s to skip the detection",
@@ -320,16 +320,16 @@ int session_check(const cli_peer_options *options, char *const *command) {
     if (options->in)
         return cli_control_check(options, command, CLI_ATTACH_ALLOWED);
     if (options->connect && command)
-        return cli_fail(CLI_USAGE, "--connect and a command exclude each other");
+        return cli_fail(CLI_USAGE, "--connect and a command cannot be used together");
     if (!options->connect && (!command || !command[0]))
         return cli_fail_hint(CLI_USAGE, "put the server's command line after --, or pass --connect",
                              "missing command");
     if (options->connect && (options->env.count || options->clean_env || options->inherit_env ||
                              options->cwd || options->keep_daemons))
         return cli_fail(CLI_USAGE,
-                        "--env, --clean-env, --cwd and --keep-daemons are for a command after --");
+                        "--env, --clean-env, --cwd and --keep-daemons need a command after --");
     if (options->no_handshake && options->init)
-        return cli_fail(CLI_USAGE, "--no-handshake and --init exclude each other");
+        return cli_fail(CLI_USAGE, "--no-handshake and --init cannot be used together");
     return cli_check_env(&options->env, options->clean_env, options->inherit_env);
 }
 

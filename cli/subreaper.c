@@ -491,7 +491,7 @@ int cli_subreaper_finish(int code) {
     while (reaper.blind && look_at(P_ALL, 0, 0) == EXITED)
         ;
     if (reaper.blind && !reaper.unsure && look_at(P_ALL, 0, WNOWAIT) == RUNNING) {
-        cli_warn("could not end escaped processes: /proc does not list our children");
+        cli_warn("cannot stop processes that escaped: /proc does not list the children of duplex");
         left = true;
     }
     return left && code == CLI_OK ? CLI_LATE : code;

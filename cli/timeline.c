@@ -60,7 +60,10 @@ static int check_output(const struct timeline *timeline) {
     struct stat link;
     if (name && lstat(name, &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != 0 &&
         link.st_uid != geteuid())
-        return cli_fail(CLI_USAGE, "cannot write %s: it is a symbolic link of another user", name);
+        return cli_fail(CLI_USAGE,
+                        "cannot write %s: it is a symbolic link owned by another"
+                        " user",
+                        name);
     for (size_t i = 0; i < timeline->count; i++)
         if (cli_writes_over(timeline->out_name, timeline->files[i]))
             return cli_fail(CLI_USAGE, "cannot write %s: it is one of the traces to read",
@@ -283,7 +286,7 @@ static int run(const cli_words *words, void *user) {
     if (words->command)
         return cli_fail(CLI_USAGE, "unexpected command after --: it only reads traces");
     if (options->mermaid && options->chrome)
-        return cli_fail(CLI_USAGE, "--mermaid and --chrome cannot be combined");
+        return cli_fail(CLI_USAGE, "--mermaid and --chrome cannot be used together");
     int code = cli_check_redactions(&options->redact);
     if (code != CLI_OK)
         return code;

@@ -350,7 +350,7 @@ int check_run_host(check_plan *plan, char **command) {
         has_mark = has_mark || strstr(*word, "{}");
     if (!has_mark) {
         free(stage);
-        return cli_fail_hint(CLI_USAGE, "put {} where the host takes the command of its plugin",
+        return cli_fail_hint(CLI_USAGE, "put {} where the host expects its plugin's command",
                              "missing {} in the command of the host");
     }
     int code = CLI_OK;

@@ -235,7 +235,7 @@ void check_probe_pieces(check_talk *talk) {
         proof.came = check_text_of(&talk->odd);
         proof.offset = talk->odd_at;
         check_fail(talk->report, CHECK_INPUT_PIECES, &proof,
-                   "the response has another id than the request");
+                   "the response has a different id from the request");
     } else if (!answered) {
         fail_silence(talk, CHECK_INPUT_PIECES, (dx_text){all.data, all.len});
     }

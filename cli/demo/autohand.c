@@ -30,7 +30,7 @@ static int show_permission(struct demo_stage *stage) {
             snprintf(answer, sizeof answer, "%s", demo_text(doc, "/decision"));
     }
     if (!asked[0] || !answer[0])
-        return demo_fail(stage, CLI_ENDED, "the agent asked for no permission");
+        return demo_fail(stage, CLI_ENDED, "the agent did not ask for permission");
     return demo_add_row(stage, "asked", CLI_PLAIN, "%s (answer: %s)", asked, answer);
 }
 

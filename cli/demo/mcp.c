@@ -36,7 +36,7 @@ static int show_talk(struct demo_stage *stage, const struct talk *talk) {
     if (!talk->tool || !talk->arguments || !talk->result)
         return demo_fail(stage, CLI_ENDED, "no tool was called");
     if (!talk->question || !talk->answer)
-        return demo_fail(stage, CLI_ENDED, "the server did not ask back");
+        return demo_fail(stage, CLI_ENDED, "the server did not ask its question");
     int code = demo_add_row(stage, "call", CLI_PLAIN, "%s %s", talk->tool, talk->arguments);
     if (code == CLI_OK)
         code = demo_add_row(stage, "asked", CLI_PLAIN, "%s (answer: %s)", talk->question,

@@ -47,7 +47,7 @@ static int show_task(struct demo_stage *stage, const char *task) {
         snprintf(path, sizeof path, "%s/%s", stage->folder, links[i].link);
         ssize_t len = readlink(path, to, sizeof to);
         if (len < 0)
-            return demo_fail(stage, CLI_ENDED, "the task '%s' made no link %s: %s", task,
+            return demo_fail(stage, CLI_ENDED, "the task '%s' did not create the link %s: %s", task,
                              links[i].link, strerror(errno));
         return demo_add_row(stage, labels[stage->row_count], CLI_GREEN,
                             "task '%s' made the link %s -> %.*s", task, links[i].link, (int)len,

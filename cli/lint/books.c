@@ -86,8 +86,8 @@ static void tell_forgotten(const cli_entry *entry) {
     books->told_limit = true;
     cli_finding finding = cli_entry_begin(entry, CLI_FLAW_OPEN_LIMIT);
     cli_finding_number(&finding, books->asking.open.count);
-    cli_finding_say(&finding, " requests are open: the oldest are forgotten, and responses to"
-                              " unknown requests are no longer reported");
+    cli_finding_say(&finding, " requests are open at once: the oldest are no longer tracked, and"
+                              " responses to unknown requests are no longer reported");
     cli_books_tell(books, &finding);
 }
 

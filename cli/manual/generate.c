@@ -187,7 +187,7 @@ static int make_page(char **words) {
 static int make_completion(char **words) {
     return cli_completion(words[0], stdout)
                ? CLI_OK
-               : cli_fail(CLI_USAGE, "expected bash, zsh or fish, found '%s'", words[0]);
+               : cli_fail(CLI_USAGE, "expected bash, zsh or fish, got '%s'", words[0]);
 }
 
 static int make_share(char **words) {

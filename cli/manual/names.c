@@ -84,6 +84,6 @@ int cli_names(char **words) {
         cli_seen_tools_print(stdout);
         return CLI_OK;
     }
-    return cli_fail(CLI_USAGE, "--names: expected peers, servers, tools or guides, found '%s'",
+    return cli_fail(CLI_USAGE, "--names: expected peers, servers, tools or guides, got '%s'",
                     words[0]);
 }

@@ -34,7 +34,7 @@ static void settle(const struct mock_task *task) {
 }
 
 static mock_after no_memory(const struct mock_task *task) {
-    mock_fail(task->mock, CLI_NO_START, "out of memory, or a text is longer than %d MiB",
+    mock_fail(task->mock, CLI_NO_START, "out of memory, or a string is longer than %d MiB",
               TEXT_MAX >> 20);
     return MOCK_DONE;
 }

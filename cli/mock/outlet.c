@@ -71,7 +71,9 @@ static struct mock_segment *add(mock_outlet *outlet, dx_text bytes) {
     if (outlet->closed || !outlet->last)
         return NULL;
     if (outlet->held + sizeof *segment + bytes.len > HELD_MAX) {
-        mock_fail(outlet->mock, CLI_LATE, "nobody reads the output: more than %d MiB are waiting",
+        mock_fail(outlet->mock, CLI_LATE,
+                  "the output is not being read: more than %d MiB are"
+                  " waiting",
                   HELD_MAX >> 20);
         return NULL;
     }

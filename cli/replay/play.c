@@ -425,7 +425,7 @@ static void look_at_deaf(struct replay *replay) {
         return;
     drop_rest(replay);
     if (early)
-        replay_fail(replay, CLI_ENDED, "the host no longer reads");
+        replay_fail(replay, CLI_ENDED, "the host stopped reading");
     replay->over = true;
 }
 

@@ -182,8 +182,8 @@ static void on_request(struct desk_client *client, const dx_event *event) {
     }
     if (facts->stop_call && dx_text_is(event->method, facts->stop_call)) {
         desk_refuse(client, event, DX_CODE_REQUEST,
-                    "%s would end '%s' for all its users: use 'duplex restart %s' or 'duplex down"
-                    " %s'",
+                    "%s would stop '%s' for all its clients: use 'duplex restart %s' or 'duplex"
+                    " down %s'",
                     facts->stop_call, peer->config->name, peer->config->name, peer->config->name);
         return;
     }

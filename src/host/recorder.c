@@ -240,7 +240,7 @@ static dx_status open_file(dx_recorder *recorder, dx_error *reterr) {
     if (recorder->fd < 0)
         return dx__system_error(
             reterr, DX_FAULT_SYSTEM,
-            recorder->fd == DX__FOREIGN ? "record to a file or symbolic link of another user:"
+            recorder->fd == DX__FOREIGN ? "record to a file or symbolic link owned by another user:"
             : errno == EBUSY            ? "record to a file that another process records to:"
                                         : "write to",
             recorder->path, errno);

@@ -121,6 +121,6 @@ const char *dx__autohand_model_step_check(yyjson_val *step) {
             return wrong;
     }
     if (yyjson_is_arr(yyjson_obj_get(step, "pieces")) && yyjson_obj_get(step, "text"))
-        return "pieces and text exclude each other if pieces are strings";
+        return "pieces and text cannot be used together if pieces are strings";
     return NULL;
 }

@@ -250,7 +250,7 @@ def attack_escape_no_proc():
             command = [*unshare, "sh", "-c", hide, *call("hello", "--", *escape.command(kind))]
             code, out, said = run(command, 10)
             same((code, out.strip()), (want, "{}"), "code and result")
-            same("could not end escaped processes: /proc" in said, want == 5, said)
+            same("cannot stop processes that escaped: /proc" in said, want == 5, said)
 
 
 def attack_escape_earlier_children():

@@ -111,11 +111,11 @@ def attack_files_made_by_others():
     with Folder() as folder:
         path = folder.make("theirs", 0o666, owner=NOBODY)
         code, _, said = run(call(path), PATIENCE)
-        true(code == 2 and said.count("\n") == 1 and "of another user" in said, said)
+        true(code == 2 and said.count("\n") == 1 and "owned by another user" in said, said)
         same(read(path), "old\n", "the file")
         path = folder.make("roots", 0o666)
         code, _, said = run(as_nobody(call(path)), PATIENCE)
-        true(code == 2 and said.count("\n") == 1 and "of another user" in said, said)
+        true(code == 2 and said.count("\n") == 1 and "owned by another user" in said, said)
         same(read(path), "old\n", "the file")
         same(mode_of(path), 0o666, "the mode")
 
@@ -125,7 +125,7 @@ def refused(command, target):
     before = read(target) if os.path.exists(target) else None
     code, _, said = run(command, PATIENCE, stdin=subprocess.DEVNULL)
     true(code == 2 and said.count("\n") == 1, "%d %s" % (code, said))
-    true("symbolic link of another user" in said, said)
+    true("symbolic link owned by another user" in said, said)
     same(read(target) if os.path.exists(target) else None, before, target)
 
 

@@ -126,7 +126,7 @@ static void wrong_scripts(void **state) {
         {"{\"pieces\":0}", "pieces: expected"},
         {"{\"pieces\":[1]}", "pieces: expected strings"},
         {"{\"pieces\":[\"a\"],\"text\":\"a\"}",
-         "pieces and text exclude each other if pieces are strings"},
+         "pieces and text cannot be used together if pieces are strings"},
         {"{\"repeat\":0}", "repeat: expected"},
         {"{\"repeat\":false}", "repeat: expected"},
         {"{\"role\":\"assistant\"}", "role: expected"},

@@ -34,8 +34,8 @@ wrong() {
 }
 touch steps
 wrong "agent: unexpected argument 'now'" now
-wrong 'exclude each other' --url http://127.0.0.1 --script steps
-wrong 'exclude each other' --script steps -- cat
+wrong 'cannot be used together' --url http://127.0.0.1 --script steps
+wrong 'cannot be used together' --script steps -- cat
 wrong 'missing model command after --' --
 wrong "--model-tries: expected a number up to 100, got '101'" --model-tries 101
 wrong 'expected rpc' --mode acp

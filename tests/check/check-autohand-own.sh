@@ -22,7 +22,7 @@ for compat in doc 0.6 0.8; do
     ours 0 '*' $'-two\n+three' prompt --yes 'replace two by three in f' -- --compat "$compat"
     [[ $(cat space/f) == $'one\nthree' ]] || complain "$compat: $(cat space/f)"
     ours 0 '*' '*' prompt --yes --changes reject 'create file other with text' -- --compat "$compat"
-    ours 7 '*' 'nobody can be asked' prompt --changes ask 'replace three by four in f' -- --compat "$compat" --yolo
+    ours 7 '*' 'there is no terminal to ask on' prompt --changes ask 'replace three by four in f' -- --compat "$compat" --yolo
     [[ ! -e space/other && $(cat space/f) == $'one\nthree' ]] || complain "$compat: it was applied"
     ours 1 'Unknown command: /nosuch' 'the turn failed' prompt /nosuch -- --compat "$compat"
 done

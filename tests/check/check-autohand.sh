@@ -23,14 +23,14 @@ with 1 '' 'the turn failed: x (-32603)' prompt @text -- '< prompt {"message": "f
 input=text with 1 '' '(-32603)' prompt - -- '< prompt {"message": "from a\nfile"}' 'e prompt -32603 x'
 with 1 '' '(-32603)' prompt ' a "b" ' -- '< prompt {"message": " a \"b\" "}' 'e prompt -32603 x'
 expect 2 '' $'duplex autohand: missing TEXT\nhint: say what to do: duplex autohand prompt \'show README.md\' -- COMMAND' prompt -- true
-expect 2 '' $'expected one TEXT, also got \'there\'\nhint: put the text in quotes' prompt hi there -- true
+expect 2 '' $'expected one TEXT, but also got \'there\'\nhint: put the text in quotes' prompt hi there -- true
 expect 2 '' 'the prompt is empty' prompt '' -- true
 expect 2 '' 'nowhere' prompt @nowhere -- true
 expect 2 '' 'the prompt is not valid UTF-8' prompt $'\xff' -- true
 expect 2 '' $'missing agent command after --\nhint: put the agent\'s command line after --: -- duplex autohand agent' prompt hi
 expect 2 '' 'missing agent command after --' prompt hi --
-expect 2 '' 'exclude each other' prompt --yes --no hi -- true
-expect 2 '' 'exclude each other' prompt --ask --no hi -- true
+expect 2 '' 'cannot be used together' prompt --yes --no hi -- true
+expect 2 '' 'cannot be used together' prompt --ask --no hi -- true
 expect 2 '' 'NAME=VALUE' prompt -e x hi -- true
 expect 2 '' 'changes' prompt --changes maybe hi -- true
 expect 2 '' $'duplex autohand: unknown subcommand \'talk\'\nhint: did you mean \'duplex autohand chat\'?' talk -- true
@@ -156,7 +156,7 @@ with 0 'All done.' 'modify "x.c"' prompt --no hi -- "turn 2 $one" '< changesDeci
 with 0 'All done.' 'modify "x.c"' prompt --changes reject hi -- "turn 2 $one" '< changesDecision {"action": "reject_all"}' "$decided"
 with 0 'All done.' 'modify "x.c"' prompt --no --changes accept hi -- "turn 2 $one" '< changesDecision {"action": "accept_all"}' "$decided"
 with 0 'All done.' 'left undecided: changes_2' prompt --yes --changes leave hi -- "turn 2 $one"
-with 7 'All done.' $'1 change was rejected, because nobody can be asked\nhint: pass --yes, --no or --changes' prompt hi -- "turn 2 $one" '< changesDecision {"action": "reject_all"}' "$decided"
+with 7 'All done.' $'1 change was rejected, because there is no terminal to ask on\nhint: pass --yes, --no or --changes' prompt hi -- "turn 2 $one" '< changesDecision {"action": "reject_all"}' "$decided"
 with 7 'All done.' 'x.c changed after preview (1)' prompt --yes hi -- "turn 2 $one" '< changesDecision' 'a changesDecision {"success": false, "appliedCount": 0, "skippedCount": 0, "errors": [{"changeId": "1", "error": "x.c changed after preview"}]}'
 has err 'changes were not applied'
 with 7 'All done.' 'no way (-32602)' prompt --yes hi -- "turn 2 $one" '< changesDecision' 'e changesDecision -32602 no way'

@@ -119,7 +119,7 @@ expect 4 '' 'duplex bench: the peer ended in the handshake: the program exited w
     bench -p mcp -- "$children/leaves" exit 3 0
 expect 5 '' 'duplex bench: x: no response within 200 ms (--timeout)*' \
     bench x -f line -t 200ms --stop-timeout 0 -- "${peer[@]}" drop 1 "$tag"
-expect 6 '' 'duplex bench: the peer does not speak header framing (it answered in the other one), but line framing: pass --framing line' \
+expect 6 '' 'duplex bench: the server does not use header framing (it responded in the other one) but line framing: pass --framing line' \
     bench -f header echo -- "${py[@]}"
 bench x -- ./absent
 failed_with 3 'r is None'
@@ -211,7 +211,7 @@ for words in x 'x --' '-p auto --'; do
     expect 2 '' "duplex bench: missing command
 hint: put the server's command line after --, or pass --connect" bench $words
 done
-expect 2 '' 'duplex bench: --connect and a command exclude each other' bench -p auto --connect tcp:1 -- "$echo" line
+expect 2 '' 'duplex bench: --connect and a command cannot be used together' bench -p auto --connect tcp:1 -- "$echo" line
 # -c was --connect, and still is in this release.
 expect 2 '' 'duplex bench: warning: -c will not mean --connect in the next release; write --connect
 duplex bench: --connect and a command *' bench -c tcp:1 x -- "$echo" line

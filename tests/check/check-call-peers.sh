@@ -18,7 +18,7 @@ converse() {
     done
     [[ $kind == unix ]] || address=tcp:$(cat place)
     expect 0 $'[1]\n[2]' '' call -f "$framing" --connect "$address" echo '[1]' --then echo '[2]'
-    expect 6 '' "duplex call: the peer does not speak $other framing *" call -f "$other" --connect "$address" echo
+    expect 6 '' "duplex call: the server does not use $other framing *" call -f "$other" --connect "$address" echo
     expect 0 '' '' notify -f "$framing" --connect "$address" told a=b
     expect 4 '' 'duplex call: crash: the peer ended before it responded: *' call -f "$framing" --connect "$address" crash
     kill "$server" 2>/dev/null && complain "$last: it still runs"

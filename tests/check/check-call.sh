@@ -25,7 +25,7 @@ echo '[3]' | timeout 20 "$BUILD/duplex" call echo - -- "$echo" line >out 2>err |
 verify 0 '[3]' ''
 expect 1 '' 'duplex call: none: Method not found (-32601)' call none -- "$echo" line
 expect 2 '' 'duplex call: a is given twice' call echo a=1 a:=2 -- "$echo" line
-expect 2 '' 'duplex call: b:= is not followed by JSON: *' call echo a=1 b:=nothing -- "$echo" line
+expect 2 '' 'duplex call: b:= must be followed by valid JSON: *' call echo a=1 b:=nothing -- "$echo" line
 expect 2 '' "duplex call: expected key=text or key:=json, got '=1'" call echo =1 -- "$echo" line
 expect 2 '' "duplex call: expected key=text or key:=json, got ':=1'" call echo :=1 -- "$echo" line
 expect 2 '' "duplex call: expected key=text or key:=json, got '5'" call echo 5 -- "$echo" line
@@ -49,11 +49,11 @@ expect 2 '' "duplex call: missing command
 hint: put the server's command line after --, or pass --connect" call echo
 expect 2 '' "duplex call: missing command
 hint: put the server's command line after --, or pass --connect" call echo --
-expect 2 '' 'duplex call: --connect and a command exclude each other' call echo --connect tcp:1 -- "$echo" line
+expect 2 '' 'duplex call: --connect and a command cannot be used together' call echo --connect tcp:1 -- "$echo" line
 for word in --env=A=1 --clean-env --inherit-env --cwd=. --keep-daemons; do
-    expect 2 '' 'duplex call: --env, --clean-env, --cwd and --keep-daemons are for a command after --' call echo --connect tcp:1 "$word"
+    expect 2 '' 'duplex call: --env, --clean-env, --cwd and --keep-daemons need a command after --' call echo --connect tcp:1 "$word"
 done
-expect 2 '' 'duplex call: --no-handshake and --init exclude each other' call -p mcp --no-handshake --init '{}' ping -- "$echo" line
+expect 2 '' 'duplex call: --no-handshake and --init cannot be used together' call -p mcp --no-handshake --init '{}' ping -- "$echo" line
 expect 2 '' 'duplex call: missing argument after --then' call echo --then -- "$echo" line
 # Nobody answers a handshake here, and nothing is there to be started.
 expect 6 '' "duplex call: cannot detect the protocol: no valid response to a handshake (tried *" call -p auto x -- cat
@@ -84,10 +84,10 @@ hint: 'duplex call --help' lists the options" call -z echo -- "$echo" line
 expect 2 '' 'duplex call: --show does not take a value' call --show=yes echo -- "$echo" line
 expect 2 '' 'duplex call: --env needs a value: NAME=VALUE' call echo --env -- "$echo" line
 expect 2 '' "duplex call: --env: expected NAME=VALUE, got '=x'" call echo --env =x -- "$echo" line
-expect 2 '' "duplex call: --framing: expected header|line|auto, found 'lines'" call -f lines echo -- "$echo" line
-expect 2 '' "duplex call: --check: expected off|incoming|both, found ''" call --check= echo -- "$echo" line
+expect 2 '' "duplex call: --framing: expected header|line|auto, got 'lines'" call -f lines echo -- "$echo" line
+expect 2 '' "duplex call: --check: expected off|incoming|both, got ''" call --check= echo -- "$echo" line
 for time in 5x -1 1.5s '' 99999999999999999999 ' 1'; do
-    expect 2 '' "duplex call: --timeout: expected a time (2s, 500ms, 5m, never), found '$time'" \
+    expect 2 '' "duplex call: --timeout: expected a time (2s, 500ms, 5m, never), got '$time'" \
         call "--timeout=$time" echo -- "$echo" line
 done
 expect 2 '' 'duplex call: there is no protocol "nothing"*' call -p nothing echo -- "$echo" line
@@ -144,7 +144,7 @@ expect 3 '' 'duplex call: *' call echo --connect "unix:$work/absent"
 for address in foo nothing:7 unix: tcp:99999 tcp:127.0.0.1:80; do
     for words in 'call x' 'call -p auto x' 'bench x' repl; do
         # shellcheck disable=SC2086 # words
-        expect 2 '' "duplex ${words%% *}: expected the address as unix:PATH or tcp:PORT, found $address" $words --connect "$address"
+        expect 2 '' "duplex ${words%% *}: expected the address as unix:PATH or tcp:PORT, got $address" $words --connect "$address"
     done
 done
 expect 4 '' 'duplex call: crash: the peer ended before it responded: the program exited with code 7; stderr: about to crash' \
@@ -203,9 +203,9 @@ run call --json --stderr quiet -f line x -- bash torn.sh ends
 json 'e["exit"] == 4 and e["detail"] == "violation: invalid UTF-8 at byte 34\n"'
 
 begin=$(date +%s%N)
-expect 6 '' 'duplex call: the peer does not speak header framing (it answered in the other one), but line framing: pass --framing line' \
+expect 6 '' 'duplex call: the server does not use header framing (it responded in the other one) but line framing: pass --framing line' \
     call -f header echo -- "${py[@]}"
-expect 6 '' 'duplex call: the peer does not speak line framing (it said nothing), but header framing: pass --framing header' \
+expect 6 '' 'duplex call: the server does not use line framing (it sent nothing) but header framing: pass --framing header' \
     call -f line echo -- "$python" "$plugin" header "$tag"
 ((($(date +%s%N) - begin) / 1000000 < 8000)) || complain 'the wrong framing took too long to find'
 expect 0 '[1]' 'duplex call: the server speaks header framing; pass --framing header to skip the detection' \
@@ -229,7 +229,7 @@ say '{"jsonrpc":"2.0","method":"hello"}'
 say '{"jsonrpc":"2.0","method":"hello"}'
 exec "$1" header
 END
-expect 6 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "Starting up..." (it breaks strict clients)\nduplex call: the peer does not speak line framing (it answered in the other one), but header framing: pass --framing header' \
+expect 6 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "Starting up..." (it breaks strict clients)\nduplex call: the server does not use line framing (it responded in the other one) but header framing: pass --framing header' \
     call -f line echo -- bash greets.sh "$echo"
 run call --json -f header echo -- "${py[@]}"
 json 'e["exit"] == 6 and e["kind"] == "violation"'
@@ -268,7 +268,7 @@ echo '{"protocolVersion":"x","capabilities":{},"clientInfo":{"name":"me","versio
 run call -p mcp --init @init.json --show tools/list -- "$python" late.py 0 0
 grep -q -- '-> .*"clientInfo":{"name":"me"' err || complain "$last: $(cat err)"
 
-expect 0 '[1]' 'duplex call: progress is not requested: the protocol has no place for a progress token in these params' \
+expect 0 '[1]' 'duplex call: cannot request progress: these params have no field for a progress token' \
     call --progress echo '[1]' -- "$echo" line
 
 # What starts the time anew is asked for, but not shown.
@@ -314,7 +314,7 @@ json 'j[0]["DUPLEX_TEST_SECRET"] == "hidden"'
 run call env --inherit-env -- "${py[@]}"
 json 'j[0]["DUPLEX_TEST_SECRET"] == "hidden"'
 [[ $(cat err) == 'duplex call: warning: --inherit-env is now the default and will be removed' ]] || complain "$last: $(cat err)"
-expect 2 '' 'duplex call: --clean-env and --inherit-env exclude each other' call env --clean-env --inherit-env -- "${py[@]}"
+expect 2 '' 'duplex call: --clean-env and --inherit-env cannot be used together' call env --clean-env --inherit-env -- "${py[@]}"
 run call env -e A=1 --env=B=x=y -e PATH="$PATH" -- "${py[@]}"
 json 'j[0]["A"] == "1" and j[0]["B"] == "x=y"'
 mkdir folder

@@ -36,7 +36,7 @@ expect 2 '' 'there is no protocol "nonesuch"' -p nonesuch -- true
 expect 2 '' $'--only: unknown check \'nothing*\'\nhint: \'duplex check --list\' lists the checks' -p mcp --only 'nothing*' -- true
 expect 2 '' $'--skip: unknown check \'id\'\nhint: did you mean \'id.*\'?' -p mcp --skip id -- true
 expect 2 '' $'--only: unknown check \'ids.echoed\'\nhint: did you mean id.echoed?' -p mcp --only ids.echoed -- true
-expect 2 '' "--json, --tap and --junit cannot be combined" -p mcp --tap --junit -- true
+expect 2 '' "--json, --tap and --junit cannot be used together" -p mcp --tap --junit -- true
 expect 2 '"kind":"usage"' '' -p mcp --tap --json -- true
 expect 2 '' '--jobs: expected 1 to 4, got 5' -p mcp --jobs 5 -- true
 expect 2 '' '--jobs: expected 1 to 4, got 0' -p mcp --jobs 0 -- true
@@ -49,7 +49,7 @@ mapfile -t calls < <(for ((i = 0; i < 65; i++)); do printf '%s\n' --call a; done
 expect 2 '' '--call: at most 64 are allowed' -p mcp "${calls[@]}" -- true
 expect 0 'pass  answer.given' ' 0 failed' -p mcp -j 4 -t never "${calls[@]:2}" --only 'answer.*' -- "${good[@]}"
 expect 2 '' '--env, --clean-env, --cwd and --keep-daemons need a command after --' -p mcp --as-plugin --env A=1
-expect 2 '' $'missing {} in the command of the host\nhint: put {} where the host takes the command of its plugin' -p mcp --as-plugin -- true
+expect 2 '' $'missing {} in the command of the host\nhint: put {} where the host expects its plugin\'s command' -p mcp --as-plugin -- true
 expect 2 '' "cannot write /nonexistent/file: No such file or directory" -p mcp -o /nonexistent/file -- "${good[@]}"
 expect 3 '' "nonexistent" -p mcp -- ./nonexistent
 expect 3 '"kind":"start"' '' -p mcp --json -- ./nonexistent

@@ -255,7 +255,7 @@ script examples/reginald-symlink 'exit 4'
 fails 3 'duplex demo: Reginald: duplex-reginald failed with exit code 3, expected 0: ?*'
 cp "$BUILD/examples/reginald-symlink" "$place/examples"
 script duplex-reginald 'echo "{\"event\":\"task\",\"task\":\"git\",\"state\":\"done\"}"'
-fails 4 "duplex demo: Reginald: the task 'git' made no link .gitconfig: No such file or directory"
+fails 4 "duplex demo: Reginald: the task 'git' did not create the link .gitconfig: No such file or directory"
 script duplex-reginald 'exit 0'
 fails 4 'duplex demo: Reginald: 0 of 2 tasks were done'
 cp "$BUILD/duplex-reginald" "$place"
@@ -273,7 +273,7 @@ fails 3 'duplex demo: Autohand: duplex-autohand failed with exit code 3, expecte
 ignored=$(sed -n 's/.*SigIgn:[^0-9a-f]*\(t\?\)\([0-9a-f]*\)$/\2/p' err)
 (((0x$ignored & 0x1001000) == 0)) || complain "it ignores signals: $(cat err)"
 script duplex-autohand 'exit 0'
-fails 4 'duplex demo: Autohand: the agent asked for no permission'
+fails 4 'duplex demo: Autohand: the agent did not ask for permission'
 script duplex-autohand 'echo "{\"event\":\"permission\",\"text\":\"x\"}"; echo "{\"event\":\"permission-answer\",\"decision\":\"y\"}"'
 fails 4 'duplex demo: Autohand: the agent did not change server.conf'
 demo 4 --json
@@ -286,14 +286,14 @@ for missing in Hermes:examples/adt.hl7 Hermes:examples/hermes-normalise Hermes:d
     file=${missing#*:}
     mv "$place/$file" "$work/kept"
     demo 0
-    grep -qxF "${missing%%:*}: left out, ${file##*/} is not installed beside duplex" out || complain "without $file: $(cat out)"
+    grep -qxF "${missing%%:*}: left out, ${file##*/} is not installed next to duplex" out || complain "without $file: $(cat out)"
     [[ $(grep -c '^  traffic' out) == 4 ]] || complain "without $file: $(cat out)"
     mv "$work/kept" "$place/$file"
 done
 mv "$place"/duplex-* "$place/examples"
 chmod -x "$place/examples"/duplex-*
 demo 3
-[[ $(grep -c ': left out, ' out) == 5 && $(<err) == 'duplex demo: no system is installed beside duplex' ]] || complain "without all: $(cat out err)"
+[[ $(grep -c ': left out, ' out) == 5 && $(<err) == 'duplex demo: none of the five systems is installed next to duplex' ]] || complain "without all: $(cat out err)"
 nothing_left
 # Nothing that it started runs any more.
 for program in /proc/[0-9]*/exe; do

@@ -339,13 +339,13 @@ expect 2 '' $'mcp has no method \'tools/lst\'\nhint: did you mean tools/list?' m
 expect 2 '' $'mcp has no method \'templates\'\nhint: did you mean resources/templates/list?' mcp templates
 expect 2 '' "hint: 'duplex list mcp' lists the methods" mcp "$(printf 'x%.0s' {1..5000})"
 expect 2 '' "mcp has no method '\x1b[1m'" mcp $'\e[1m'
-expect 2 '' "expected one METHOD, got also 'c'" mcp a c
+expect 2 '' "expected one METHOD, but also got 'c'" mcp a c
 expect 2 '' 'duplex describe: unexpected command after --' mcp -- true
 expect 2 '' '--json-schema needs a METHOD' --json-schema mcp
-expect 2 '' "--openrpc and --json-schema cannot be combined" --json-schema --openrpc mcp ping
+expect 2 '' "--openrpc and --json-schema cannot be used together" --json-schema --openrpc mcp ping
 expect 2 '' '--result needs --json-schema' --result mcp ping
 expect 2 '' '--from needs --json-schema' --from host mcp ping
-expect 2 '' "--from: expected host|plugin, found 'guest'" --json-schema --from guest ./tea.openrpc.json cups
+expect 2 '' "--from: expected host|plugin, got 'guest'" --json-schema --from guest ./tea.openrpc.json cups
 expect 2 '' 'the pot does not send hello' --json-schema --from plugin ./tea.openrpc.json hello
 expect 2 '' 'steam is a notification: it has no result' --json-schema --result ./tea.openrpc.json steam
 expect 2 '' $'cups has one schema from the guest (the host) and another from the pot (the plugin)\nhint: add --from host or --from plugin' \

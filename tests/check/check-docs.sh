@@ -42,7 +42,7 @@ done
 expect 2 '' $'duplex docs: unknown guide \'mpc\'\nhint: did you mean mcp' docs mpc
 expect 2 '' $'duplex docs: unknown guide \'zzzzzz\'\nhint: \'duplex docs\' lists the guides' docs zzzzzz
 expect 2 '' "duplex docs: unknown guide '../../LICENSE'" docs ../../LICENSE
-expect 2 '' "duplex docs: expected one NAME, found 'b' as well" docs a b
+expect 2 '' "duplex docs: expected one NAME, but also got 'b'" docs a b
 # A command that was copied alone has no guides, and says so.
 cp "$BUILD/duplex" "$work/duplex"
 got=0

@@ -43,7 +43,7 @@ wrong 1 'missing option --env-name' start --project-path .
 wrong 2 'missing option --project-path' start --env-name e
 wrong 2 'absent: No such file' start --env-name e --project-path absent
 wrong 2 'file is not a folder' start --env-name e --project-path file
-wrong 2 'exclude each other' start --env-name e --project-path . --tcp --stdio
+wrong 2 'cannot be used together' start --env-name e --project-path . --tcp --stdio
 wrong 2 "--env-name: invalid name '../e'" start --env-name ../e --project-path .
 wrong 2 'expected seed|real' start --env-name e --project-path . --revision new
 wrong 2 '--log-level: expected' start --env-name e --project-path . --log-level loud

@@ -23,7 +23,7 @@ hint: did you mean 'duplex hermes host'?" "$word"
 done
 usage "duplex hermes: unknown subcommand 'a.hl7'
 hint: to open a message, run 'duplex hermes host a.hl7'" a.hl7
-usage "duplex hermes: expected at most one MESSAGE, got 'b' as well" host a b
+usage "duplex hermes: expected at most one MESSAGE, but also got 'b'" host a b
 usage "unknown option '--nothing'" host --nothing
 usage "--env: expected NAME=VALUE, got 'x'" host --env x
 usage "duplex hermes: --settle: 'never' is not allowed: no command would ever count as done" host --settle never

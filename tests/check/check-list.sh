@@ -70,13 +70,13 @@ expect 2 '' "there is no protocol \"nothing\"; 'duplex list' has them all" nothi
 expect 2 '' 'there is no protocol "mcp@1999"' mcp@1999
 expect 2 '' "./absent.json cannot be read: No such file or directory" ./absent.json
 expect 2 '' 'broken.json:' ./broken.json
-expect 2 '' "expected one PROTOCOL, got also 'lsp'" mcp lsp
-expect 2 '' "expected one PROTOCOL, got also 'lsp'" --protocol mcp lsp
+expect 2 '' "expected one PROTOCOL, but also got 'lsp'" mcp lsp
+expect 2 '' "expected one PROTOCOL, but also got 'lsp'" --protocol mcp lsp
 expect 2 '' '--names does not take a value' lsp --names=1
 expect 2 '' "unknown option '--nothing'" --nothing
 expect 2 '' $'unexpected command after --: it lists protocols, not servers\nhint: to list the tools of a server: duplex mcp tools -- COMMAND' -- "$BUILD/examples/echo"
 expect 2 '' $'unexpected command after --: it lists protocols, not servers\nhint: to list the tools of a server: duplex mcp tools -- COMMAND' --protocol mcp -- "$BUILD/examples/echo"
-expect 2 '{"error":{"exit":2,"kind":"usage","message":"--names and --json cannot be combined"}}' '' --names --json
+expect 2 '{"error":{"exit":2,"kind":"usage","message":"--names and --json cannot be used together"}}' '' --names --json
 expect 2 '{"error":{"exit":2,"kind":"usage","message":"there is no protocol \"nothing\"; '\''duplex list'\'' has them all"}}' \
     '' --json nothing
 timeout 10 "$BUILD/duplex" list --help | grep -q '^Usage: duplex list' || failed=1

@@ -84,9 +84,9 @@ usage "duplex mcp tools: unexpected argument 'x'" tools list x -- true
 usage "duplex mcp info: unexpected argument 'x'" info x -- true
 usage "duplex mcp ping: unexpected argument 'x'" ping x -- true
 usage "duplex mcp log: unexpected argument 'x'" log x -- true
-usage 'duplex mcp tools call: missing the NAME of a tool' tools call -- true
-usage 'missing the NAME of a prompt' prompts get -- true
-usage 'missing the URI of a resource' resources read -- true
+usage 'duplex mcp tools call: missing tool NAME' tools call -- true
+usage 'missing prompt NAME' prompts get -- true
+usage 'missing resource URI' resources read -- true
 usage "missing 'prompt' or 'template'" complete -- true
 usage "expected 'prompt' or 'template', got 'tool'" complete tool x y -- true
 usage 'missing NAME' complete prompt -- true
@@ -124,13 +124,13 @@ usage "--config is only for clients, not for 'serve'" serve files . --config x
 usage "--connect is only for clients, not for 'serve'" serve files . --connect tcp:1
 usage $'missing server\nhint: put the server\'s command line after --, or pass --config or --connect' tools
 usage $'missing server\nhint: put the server\'s command line after --, or pass --config or --connect' tools --
-usage 'exclude each other' tools --connect tcp:1 -- true
-usage 'exclude each other' tools --connect tcp:1 --config x
+usage 'cannot be used together' tools --connect tcp:1 -- true
+usage 'cannot be used together' tools --connect tcp:1 --config x
 usage '--server needs --config' tools --server x -- true
 usage '--env: expected NAME=VALUE' tools --env x -- true
 usage "--revision: unknown revision '1999-01-01', expected one of 2026-07-28, 2025-11-25" tools --revision 1999-01-01 -- true
-usage '--revision 2025-06-18 does not belong to --mode modern' tools --mode modern --revision 2025-06-18 -- true
-usage '--revision 2026-07-28 does not belong to --mode legacy' tools --mode legacy --revision 2026-07-28 -- true
+usage '--revision 2025-06-18 does not work with --mode modern' tools --mode modern --revision 2025-06-18 -- true
+usage '--revision 2026-07-28 does not work with --mode legacy' tools --mode legacy --revision 2026-07-28 -- true
 usage '--mode: expected' tools --mode old -- true
 usage '--ids: expected' tools --ids x -- true
 usage '--level: expected' log --level loud -- true
@@ -141,7 +141,7 @@ usage '--answer: expected accept' tools -a '' -- true
 usage '--answer: expected accept' tools -a - -- true
 usage '--answer: missing closing quote' tools -a 'a="' -- true
 usage "expected key=text or key:=json, got 'x'" tools -a 'x' -- true
-usage 'a:= is not followed by JSON' tools -a 'a:=x' -- true
+usage 'a:= must be followed by valid JSON' tools -a 'a:=x' -- true
 usage "cannot be read" tools -a '@absent' -- true
 usage "cannot write 'absent/x': No such file" tools --stderr absent/x -- true
 usage 'absent/x' tools --record absent/x -- true
@@ -286,7 +286,7 @@ with 0 '"action": "cancel"' '*' tools call ask --answer cancel
 with 7 '' '--answer does not fit the form' tools call ask -a 'name=Ada seats:=10'
 with 7 '' '--answer does not fit the form' tools call ask -a accept
 with 0 '"action": "accept"' 'the server asks you to visit https://example.com/in?a=1' tools call page -a accept
-has err 'the server says that the page is done (e1)'
+has err 'the server reports that the page is complete (e1)'
 printf '#!/bin/sh\ngrep SigIgn /proc/self/status >%s/ignored\necho "$@" >%s/opened\n' "$work" "$work" >opener
 chmod +x opener
 with 0 '"action": "accept"' '*' tools call page -a accept --opener "$work/opener 'a word'"

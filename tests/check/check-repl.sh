@@ -54,7 +54,7 @@ wrong "PARAMS cannot be '-': standard input is used for the lines" 'echo -'
 wrong 'PARAMS:1:7: *' 'echo {"a":1,}'
 wrong 'PARAMS:1:4: *' 'echo {"a'
 wrong "unexpected argument 'a=b' after PARAMS" 'echo {} a=b'
-wrong 'a:= is not followed by JSON: *' 'echo a:={"b"'
+wrong 'a:= must be followed by valid JSON: *' 'echo a:={"b"'
 wrong "absent.json cannot be read: No such file or directory" 'echo @absent.json'
 wrong 'missing METHOD' 'call'
 wrong 'missing METHOD' 'notify &'
@@ -123,7 +123,7 @@ lines("more-words", b"echo" + b"".join(b" k%d=1" % i for i in range(10000)), las
 END
 hostile nul 2 $'duplex repl: line 1: the line contains a NUL byte\nduplex repl: line 2: the line contains a NUL byte'
 hostile bytes 2 $'duplex repl: line 1: the params cannot be written as JSON: *\nduplex repl: line 2: \\\\xff\\\\xfe cannot be sent: its name is not valid UTF-8\nduplex repl: line 4: \\\\x80 cannot be sent: its name is not valid UTF-8'
-hostile deep 2 $'duplex repl: line 1: PARAMS:1:*\nduplex repl: line 2: echo cannot be sent: *\nduplex repl: line 3: a:= is not followed by JSON: *'
+hostile deep 2 $'duplex repl: line 1: PARAMS:1:*\nduplex repl: line 2: echo cannot be sent: *\nduplex repl: line 3: a:= must be followed by valid JSON: *'
 hostile quotes 2 $'duplex repl: line 1: missing closing quote\nduplex repl: line 2: missing closing quote\nduplex repl: line 3: missing character after the last backslash'
 hostile more-words 2 'duplex repl: line 1: the line has more than 10000 words'
 for file in megabyte words; do
@@ -242,7 +242,7 @@ broken 4 '' 'duplex repl: the peer ended: it closed its output' -- sh -c 'exec >
 # One that speaks first shows its framing.
 greets=("$python" "$SOURCE/tests/check/repl-greets.py" "$tag")
 broken 0 '[1]' 'duplex repl: the server speaks header framing; pass --framing header to skip the detection' -- "${greets[@]}"
-broken 6 '' 'duplex repl: the peer does not speak line framing (it answered in the other one), but header framing: pass --framing header' \
+broken 6 '' 'duplex repl: the server does not use line framing (it responded in the other one) but header framing: pass --framing header' \
     -f line -- "${greets[@]}"
 # Where results cannot be written, no more is asked.
 got=0
@@ -265,7 +265,7 @@ server=
 
 talk 0 $'[1]\n[2]' 'duplex repl: the server speaks header framing; pass --framing header to skip the detection' \
     $'echo [1] &\necho [2]' -- "$echo" header
-talk 6 '' 'duplex repl: the peer does not speak header framing (it answered in the other one), but line framing: pass --framing line' \
+talk 6 '' 'duplex repl: the server does not use header framing (it responded in the other one) but line framing: pass --framing line' \
     $'echo [1]\necho [2]' -f header -- "${py[@]}"
 talk 4 '' 'duplex repl: line 1: x: the peer ended before it *' x -- true
 mcp=("$BUILD/examples/mcp-conformance")

@@ -238,7 +238,7 @@ grep -q '^{"event":"notification","method":"window/logMessage"' out || complain 
 # Nobody ends the server for the others.
 code=0
 say tiny shutdown || code=$?
-[[ $code == 1 && $(cat err) == "duplex repl: line 1: shutdown: shutdown would end 'tiny' for all its users: use 'duplex restart tiny' or 'duplex down tiny' (-32600)" ]] ||
+[[ $code == 1 && $(cat err) == "duplex repl: line 1: shutdown: shutdown would stop 'tiny' for all its clients: use 'duplex restart tiny' or 'duplex down tiny' (-32600)" ]] ||
     complain "shutdown: $code $(cat err)"
 timeout 10 "$duplex" logs tiny >tiny.log
 [[ $(grep -c ' initialize$' tiny.log) == 1 ]] || complain "the handshake was passed on: $(cat tiny.log)"

@@ -283,7 +283,7 @@ expect 2 '' "cannot read .: Is a directory" . -o page2
 expect 2 '' 'empty is not a Duplex trace' empty -o page2
 expect 2 '' 'none is not a Duplex trace' none -o page2
 expect 2 '' 'unexpected command after --: it only reads traces' good -- x
-expect 2 '' "--mermaid and --chrome cannot be combined" --mermaid --chrome good
+expect 2 '' "--mermaid and --chrome cannot be used together" --mermaid --chrome good
 expect 2 '' '--from is later than --to' --from 3s --to 2s good
 expect 2 '' "--from: expected a time" --from soon good
 expect 2 '' "--max: expected a number" --max 1x good

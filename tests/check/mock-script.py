@@ -395,7 +395,7 @@ def nobody_reads():
     mock = Mock(script=script(on({"message": "x" * 1000000})))
     mock.write(b"".join(notice("m") for _ in range(140)))
     same(mock.process.wait(20), 5)
-    same(mock.process.stderr.read(), b"duplex mock: nobody reads the output: more than 128 MiB are waiting\n")
+    same(mock.process.stderr.read(), b"duplex mock: the output is not being read: more than 128 MiB are waiting\n")
     mock.kill()
     mock = Mock(script=script(on({"message": "x" * 1000000})))
     mock.write(b"".join(notice("m") for _ in range(120)))

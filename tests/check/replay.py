@@ -551,7 +551,7 @@ time.sleep(0.2)
 os.close(reader)
 deaf.stdin.close()
 error = deaf.stderr.read().decode()
-if deaf.wait(timeout=10) != 4 or "the host no longer reads" not in error:
+if deaf.wait(timeout=10) != 4 or "the host stopped reading" not in error:
     complain("as a plugin, nobody reads", f"code {deaf.returncode}: {error}")
 LEAVING = [host(request(1, "shutdown")), them(answer(1, "null")), host(notice("exit"))]
 as_plugin("as a plugin, told to leave", LEAVING, [(request(1, "shutdown"), 1), (notice("exit"), 0)], 0, [answer(1, "null")], "equal", ("t", "-p", "lsp", "-f", "line"), close=False)

@@ -155,7 +155,7 @@ expect("a method like no other", 7, "", "duplex call: mcp has no method 'xyzzy'\
        "call", "-p", "mcp", "xyzzy", "--", "touch", "started")
 expect("the second method", 7, "", ["duplex call: mcp has no method 'tools/lst'\n"], "call", "-p", "mcp", "ping", "--then", "tools/lst",
        "--", "touch", "started")
-expect("a method of the server", 7, "", "duplex call: 'sampling/createMessage' is a method that only the server calls\n"
+expect("a method of the server", 7, "", "duplex call: only the server may call 'sampling/createMessage'\n"
        "hint: --check off sends any method\n", "call", "-p", "mcp", "sampling/createMessage", "--", "touch", "started")
 expect("a notification", 7, "", "duplex call: notifications/cancelled is a notification: use duplex notify\n", "call", "-p", "mcp",
        "notifications/cancelled", "--", "touch", "started")

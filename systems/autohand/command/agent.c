@@ -302,7 +302,8 @@ static int serve(struct run *run) {
 static int check(const struct autohand_options *options, char **command) {
     int models = (options->url != NULL) + (options->script != NULL) + (command && command[0]);
     if (models > 1)
-        return cli_fail(CLI_USAGE, "--url, --script and a command after -- exclude each other");
+        return cli_fail(CLI_USAGE, "--url, --script and a command after -- cannot be used"
+                                   " together");
     if (command && !command[0])
         return cli_fail_hint(CLI_USAGE,
                              "put the model's command line after --, or leave out the --",

@@ -13,7 +13,7 @@ int verb_prompt(const struct autohand_options *options, char **words, char **com
                              "missing TEXT");
     if (words[1])
         return cli_fail_hint(CLI_USAGE, "put the text in quotes",
-                             "expected one TEXT, also got '%s'", words[1]);
+                             "expected one TEXT, but also got '%s'", words[1]);
     int code = material_read(options, words[0], &material);
     if (code != CLI_OK)
         return code;

@@ -95,7 +95,8 @@ static void on_changes(dx_autohand_client *client, dx_text batch, const dx_autoh
     if (talk->by_default)
         talk->code = talk_worse(talk->code,
                                 cli_fail_hint(CLI_MISFIT, "pass --yes, --no or --changes",
-                                              "%zu change%s rejected, because nobody can be asked",
+                                              "%zu change%s rejected, because there is no terminal"
+                                              " to ask on",
                                               count, count == 1 ? " was" : "s were"));
 }
 
@@ -235,7 +236,7 @@ static int set_ways(struct talk *talk) {
     const struct autohand_options *options = talk->options;
     const char *changes = options->changes;
     if (options->yes + options->no + options->ask > 1)
-        return cli_fail(CLI_USAGE, "--yes, --no and --ask exclude each other");
+        return cli_fail(CLI_USAGE, "--yes, --no and --ask cannot be used together");
     talk->at_terminal = isatty(0) && isatty(2);
     /* With --json a program may answer. */
     talk->interactive = talk->at_terminal || (options->ask && cli_voice.json);

@@ -45,7 +45,7 @@ static const cli_option client_options[] = {
     {"yes", 'y', CLI_FLAG, NULL, "grant every permission and accept all changes", AT(yes)},
     {"no", 0, CLI_FLAG, NULL, "deny every permission and reject all changes", AT(no)},
     {"ask", 0, CLI_FLAG, NULL,
-     "ask on the terminal, or with --json on standard input (--no if nobody can be asked)",
+     "ask on the terminal, or with --json on standard input (--no if there is no terminal)",
      AT(ask)},
     {"changes", 0, CLI_CHOICE, "accept|reject|ask|leave",
      "what to do with changes (as --yes, --no and --ask say)", AT(changes)},
@@ -136,8 +136,9 @@ static const cli_subcommand subcommands[] = {
      "Give an agent one instruction and show what it does",
      "The answer is printed on standard output as it arrives. Tools, permissions, errors and"
      " changes (as a diff) are shown on standard error. You are asked on the terminal before the"
-     " agent runs or writes anything; type ? for the possible answers. If nobody can be asked,"
-     " permissions are denied and changes rejected, unless --yes or --changes say otherwise.",
+     " agent runs or writes anything; type ? for the possible answers. If there is no terminal to"
+     " ask on, permissions are denied and changes rejected, unless --yes or --changes say"
+     " otherwise.",
      ASKS " file select image quiet " STARTS, prompt_examples},
     {"chat", "[OPTION...] -- COMMAND [ARG...]",
      "Talk to an agent: each line of standard input is a prompt",
@@ -216,7 +217,7 @@ const cli_verb cli_autohand = {
         " everything (denied counts that); 1 the turn failed or was aborted; 3 the agent could not"
         " be started, or reported that it could not start; 4 the agent exited; 5 a time limit was"
         " reached; 6 it violated the protocol; 7 changes could not be applied, or were rejected"
-        " because nobody could be asked.",
+        " because there was no terminal to ask on.",
     .shown = "path url model script yes no ask changes file timeout record",
     .subcommands = subcommands,
     .guesses = guesses,

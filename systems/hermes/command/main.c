@@ -39,7 +39,7 @@ static int run(const cli_words *words, void *user) {
         return cli_fail_hint(CLI_USAGE, "run 'duplex hermes host [OPTION...] [MESSAGE]'",
                              "missing subcommand: expected 'host'");
     if (words->count > 2 || words->command)
-        return cli_fail(CLI_USAGE, "expected at most one MESSAGE, got '%s' as well",
+        return cli_fail(CLI_USAGE, "expected at most one MESSAGE, but also got '%s'",
                         words->count > 2 ? words->at[2] : "--");
     const char *message = words->at[1];
     if (message && strcmp(message, "-") == 0 && !options->runs.count)

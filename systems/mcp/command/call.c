@@ -172,7 +172,7 @@ int verb_call(const struct mcp_options *options, char **words, char **command) {
     struct talk talk;
     char *arguments;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "missing the NAME of a tool");
+        return cli_fail(CLI_USAGE, "missing tool NAME");
     if (!read_arguments(words + 1, &arguments))
         return CLI_USAGE;
     int code = talk_open(options, command, &talk);
@@ -209,7 +209,7 @@ int verb_get(const struct mcp_options *options, char **words, char **command) {
     struct talk talk;
     char *arguments;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "missing the NAME of a prompt");
+        return cli_fail(CLI_USAGE, "missing prompt NAME");
     if (!read_arguments(words + 1, &arguments))
         return CLI_USAGE;
     int code = talk_open(options, command, &talk);
@@ -239,7 +239,7 @@ static int read_one(struct talk *talk, const char *uri, bool named) {
 int verb_read(const struct mcp_options *options, char **words, char **command) {
     struct talk talk;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "missing the URI of a resource");
+        return cli_fail(CLI_USAGE, "missing resource URI");
     int code = talk_open(options, command, &talk);
     if (code != CLI_OK)
         return code;

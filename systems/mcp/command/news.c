@@ -211,8 +211,8 @@ static void on_elicited(dx_mcp_client *client, dx_text id, void *user) {
     struct talk *talk = user;
     (void)client;
     talk_clear_line(talk);
-    cli_note("the server says that the page is done (%.*s)", (int)(id.len > 200 ? 200 : id.len),
-             id.at);
+    cli_note("the server reports that the page is complete (%.*s)",
+             (int)(id.len > 200 ? 200 : id.len), id.at);
 }
 
 void news_configure(struct talk *talk, dx_mcp_client_config *config) {

@@ -41,7 +41,8 @@ static int check_words(const struct mcp_options *options, char **command) {
     if (options->server && !options->config)
         return cli_fail(CLI_USAGE, "--server needs --config");
     if (ways > 1)
-        return cli_fail(CLI_USAGE, "a command after --, --config and --connect exclude each other");
+        return cli_fail(CLI_USAGE, "a command after --, --config and --connect cannot be used"
+                                   " together");
     if (!ways || (command && !command[0]))
         return cli_fail_hint(CLI_USAGE,
                              "put the server's command line after --, or pass --config or"
@@ -50,7 +51,7 @@ static int check_words(const struct mcp_options *options, char **command) {
     if (options->connect && (options->env.count || options->clean_env || options->inherit_env ||
                              options->cwd || options->keep_daemons))
         return cli_fail(CLI_USAGE,
-                        "--env, --clean-env, --cwd and --keep-daemons are for a command after --");
+                        "--env, --clean-env, --cwd and --keep-daemons need a command after --");
     return cli_check_env(&options->env, options->clean_env, command && options->inherit_env);
 }
 

@@ -182,7 +182,7 @@ static int choose_revision(const struct talk *talk, dx_mcp_client_config *config
     if (!mode && is_modern)
         config->mode = DX_MCP_MODERN;
     if (mode && config->mode == (is_modern ? DX_MCP_LEGACY : DX_MCP_MODERN))
-        return cli_fail(CLI_USAGE, "--revision %s does not belong to --mode %s", revision, mode);
+        return cli_fail(CLI_USAGE, "--revision %s does not work with --mode %s", revision, mode);
     config->revision = revision;
     return CLI_OK;
 }

@@ -140,7 +140,8 @@ int verb_log(const struct mcp_options *options, char **words, char **command) {
     if (dx_mcp_client_is_modern(talk.client))
         code =
             cli_fail(CLI_MISFIT,
-                     "a server of %s logs only while it handles a request: pass --level to a call",
+                     "a server of revision %s logs only while it handles a request: pass --level to"
+                     " a call",
                      dx_mcp_client_revision(talk.client));
     else
         code = look_on(&talk);
@@ -173,8 +174,8 @@ int verb_watch(const struct mcp_options *options, char **words, char **command) 
         return code;
     if (options->in && dx_mcp_client_is_modern(talk.client))
         return talk_close(&talk, cli_fail(CLI_MISFIT,
-                                          "watch --in does not work with a server of %s: it sends"
-                                          " changes only to the client that started it",
+                                          "watch --in does not work with a server of revision %s:"
+                                          " it sends changes only to the client that started it",
                                           dx_mcp_client_revision(talk.client)));
     if (!words[0] && !tells_changes(&talk))
         cli_note("the server does not report changes to its lists");

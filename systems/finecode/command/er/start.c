@@ -178,7 +178,7 @@ int er_start(const struct er_options *options, bool stands_in) {
     bool tcp = options->tcp || (stands_in && !options->stdio);
     int code = CLI_OK;
     if (options->tcp && options->stdio)
-        return cli_fail(CLI_USAGE, "--tcp and --stdio exclude each other");
+        return cli_fail(CLI_USAGE, "--tcp and --stdio cannot be used together");
     if (!options->env) {
         cli_fail(CLI_USAGE, "missing option --env-name");
         return TOLD_EXIT; /* what the real program leaves with */

@@ -151,7 +151,7 @@ int session_tell_ended(cli_session *session, const char *method, const char *oth
     char *message = NULL;
     session_wait_gone(session);
     const char *how = session->main->how;
-    if (how[0] && asprintf(&message, "%s: the peer ended before it %s: %s", method,
+    if (how[0] && asprintf(&message, "%s: the conversation ended before the server %s: %s", method,
                            asked ? "responded" : "was asked", how) < 0)
         message = NULL;
     int code = session_tell(session, CLI_ENDED, how[0] ? message : otherwise, doc, more);

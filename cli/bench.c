@@ -438,15 +438,15 @@ static const cli_option own_options[] = {
     {"warmup", 0, CLI_TEXT, "N", "calls before the first run that are not measured (100, or 500ms)",
      AT(warmup)},
     {"starts", 0, CLI_TEXT, "N",
-     "how often to start the peer (5, or fewer if that takes longer than 10s)", AT(starts)},
+     "how often to start the server (5, or fewer if that takes longer than 10s)", AT(starts)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
 static const cli_group groups[] = {
     {"Options", own_options, 0},
-    {"Peer", cli_peer_table, AT(peer)},
+    {"Command", cli_peer_table, AT(peer)},
     {"Timeouts", cli_time_table, AT(peer)},
-    {"Peers of duplex run", cli_in_table, AT(peer)},
+    {"Servers of duplex run", cli_in_table, AT(peer)},
     {"Which run", cli_run_table, AT(peer) + offsetof(cli_peer_options, run)},
     {NULL, NULL, 0},
 };
@@ -474,13 +474,13 @@ const cli_verb cli_bench_verb = {
             " at a time, and reports latency, calls per second, CPU time and memory. Without METHOD"
             " it calls the protocol's ping, if there is one.",
     .details =
-        "PARAMS are those of duplex call. Requests from the peer are handled as in duplex call."
-        "\n\n"
+        "PARAMS are those of duplex call. Requests from the server are handled as in duplex"
+        " call.\n\n"
         "Latency is that of calls that returned a result. Errors, invalid responses, calls that"
-        " timed out and calls that were lost because the peer ended are counted separately. If no"
-        " call returned a result, the exit code is that of the first failure: 1 for an error of the"
-        " peer.\n\n"
-        "With --in the calls go through duplex run to a peer that is already running, which adds"
+        " timed out and calls that were lost because the server exited are counted separately. If"
+        " no call returned a result, the exit code is that of the first failure: 1 for an error of"
+        " the server.\n\n"
+        "With --in the calls go through duplex run to a server that is already running, which adds"
         " about as much time as one more process in between.\n\n"
         "With --json the output is one object, described by 'duplex docs bench'. A failure is"
         " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}, with what was measured until then as"

@@ -26,10 +26,10 @@ static const cli_option own_options[] = {
 
 static const cli_group call_groups[] = {
     {"Options", own_options, 0},
-    {"The peer", cli_peer_table, offsetof(struct call_options, peer)},
-    {"Times", cli_time_table, offsetof(struct call_options, peer)},
+    {"Command", cli_peer_table, offsetof(struct call_options, peer)},
+    {"Timeouts", cli_time_table, offsetof(struct call_options, peer)},
     {"Progress", cli_progress_table, offsetof(struct call_options, peer)},
-    {"The run, with --in", cli_run_table, offsetof(struct call_options, run)},
+    {"Which run", cli_run_table, offsetof(struct call_options, run)},
     {NULL, NULL, 0},
 };
 

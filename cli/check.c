@@ -212,8 +212,8 @@ static const cli_option time_options[] = {
 static const cli_group groups[] = {
     {"Options", options, 0},
     {"Output", output_options, 0},
-    {"Times", time_options, 0},
-    {"The program", cli_start_table, AT(start)},
+    {"Timeouts", time_options, 0},
+    {"Command", cli_start_table, AT(start)},
     {NULL, NULL, 0},
 };
 

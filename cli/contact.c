@@ -344,7 +344,7 @@ static void tell_gone(struct contact *contact) {
     if (contact == contact->session->main)
         dx__log_limiter_flush(contact->session->limiter, NULL);
     if (contact->state == CONTACT_STARTING)
-        fail(contact, CLI_ENDED, "the peer ended", contact->how);
+        fail(contact, CLI_ENDED, "the conversation ended", contact->how);
     if (ears->on_gone)
         ears->on_gone(ears->user);
 }
@@ -480,7 +480,7 @@ int contact_open(struct contact *contact) {
         bool none = session->options->connect && status == DX_ERR_INVALID; /* no address */
         contact->gone = true;
         return fail(contact, none ? CLI_USAGE : CLI_NO_START,
-                    error.fault ? error.phrase : "cannot start the peer",
+                    error.fault ? error.phrase : "cannot start the server",
                     error.fault ? NULL : dx_status_name(status));
     }
     if (contact->probe) {

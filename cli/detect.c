@@ -216,7 +216,8 @@ static int tell_end(const struct detection *detection, const struct contact *fir
     while (!first->gone && !first->broken && cli_now() < until)
         cli_wait(detection->session->loop, until);
     char message[400];
-    snprintf(message, sizeof message, "the peer ended in the handshake: %s", first->how);
+    snprintf(message, sizeof message, "the conversation ended during the handshake: %s",
+             first->how);
     return cli_tail_fail(&first->tail, first->session->options->errors, CLI_ENDED,
                          first->how[0] ? message : first->failure, NULL, NULL);
 }

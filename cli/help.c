@@ -116,8 +116,17 @@ static void put_option(FILE *out, const cli_option *option) {
     put_wrapped(out, option->help, strlen(option->help), INDENT, INDENT);
 }
 
-static void put_options(FILE *out, const char *title, const cli_option *options) {
+/* Above the first option of a command. */
+static void put_defaults(FILE *out, const cli_verb *verb) {
+    if (verb != &cli_command)
+        fputs("  Defaults are in parentheses.\n", out);
+}
+
+static void put_options(FILE *out, const char *title, const cli_option *options,
+                        const cli_verb *first_of) {
     fprintf(out, "\n%s:\n", title);
+    if (first_of)
+        put_defaults(out, first_of);
     for (; options->name; options++)
         put_option(out, options);
 }
@@ -180,9 +189,9 @@ static void put_common(FILE *out, const cli_verb *verb) {
 static void put_all_options(FILE *out, const cli_verb *verb) {
     bool own = verb->groups && verb->groups->options;
     for (const cli_group *group = verb->groups; own && group->options; group++)
-        put_options(out, group->title, group->options);
+        put_options(out, group->title, group->options, group == verb->groups ? verb : NULL);
     if (verb != &cli_command)
-        put_options(out, own ? "Common options" : "Options", cli_common_options);
+        put_options(out, own ? "Common options" : "Options", cli_common_options, NULL);
 }
 
 /* A line that may be broken, its further parts indented and `mark` at the end of the others. */
@@ -308,6 +317,7 @@ static void put_verb(const cli_verb *verb, bool all, FILE *out) {
         put_all_options(out, verb);
     } else {
         fputs("\nOptions:\n", out);
+        put_defaults(out, verb);
         put_named(out, verb, verb->shown, "");
         put_common(out, verb);
     }
@@ -352,6 +362,7 @@ static void put_subcommand(const cli_verb *verb, const cli_subcommand *row, cons
     put_examples(out, row->examples, &begun);
     put_examples(out, more ? more->examples : NULL, &begun);
     fputs("\nOptions:\n", out);
+    put_defaults(out, verb);
     put_named(out, verb, shown_by(verb, row), "");
     if (more)
         put_named(out, verb, shown_by(verb, more), shown_by(verb, row));

@@ -144,16 +144,16 @@ static const cli_option own_options[] = {
 
 static const cli_group groups[] = {
     {"Options", own_options, 0},
-    {"Run", cli_run_table, AT(run)},
+    {"Which run", cli_run_table, AT(run)},
     {NULL, NULL, 0},
 };
 
 static const char *const examples[] = {
-    "Show what the peer 'adder' wrote to stderr:",
+    "Show what the server 'adder' wrote to stderr:",
     "duplex logs adder",
-    "Follow new lines of all peers:",
+    "Follow new lines of all servers:",
     "duplex logs -f -n 0",
-    "Show the last 20 lines of a peer in the run named 'work':",
+    "Show the last 20 lines of a server in the run named 'work':",
     "duplex logs --name work -n 20 adder",
     NULL,
 };
@@ -162,15 +162,14 @@ const cli_verb cli_logs = {
     .name = "logs",
     .words = "[OPTION...] [NAME]",
     .summary = "Show what the servers of duplex run wrote to stderr",
-    .text =
-        "Prints the lines that the peer NAME, or every peer, wrote to stderr, with the time each"
-        " arrived. Lines that begin with -- are the run's own: why a peer died, protocol"
-        " violations, and how many lines were dropped.",
+    .text = "Prints the lines that the server NAME, or every server, wrote to stderr, with the time"
+            " each arrived. Lines that begin with -- are the run's own: why a server died, protocol"
+            " violations, and how many lines were dropped.",
     .details =
-        "The run keeps the last lines of each peer, even after it has ended; --log-max of duplex "
-        "run"
-        " sets how many bytes. At most 1,000 lines and 1 MiB per second of a peer are kept, and of"
-        " identical lines in a row the first five.\n\n"
+        "The run keeps the last lines of each server, even after it has exited; --log-max of duplex"
+        " run"
+        " sets how many bytes. At most 1,000 lines and 1 MiB per second of a server are kept, and"
+        " of identical lines in a row the first five.\n\n"
         "With --json a line is {\"time\":…,\"peer\":…,\"run\":…,\"text\":…}, with the time in"
         " milliseconds since 1970, and \"own\":true if it is the run's own. Bytes that are not"
         " valid UTF-8 are shown as \\xff.",

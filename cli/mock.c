@@ -170,7 +170,7 @@ static const cli_option options[] = {
      " a plugin)",
      AT(timeout_ms)},
     {"seed", 0, CLI_COUNT, "N", "the seed of random bytes (0)", AT(seed)},
-    {"show", 's', CLI_FLAG, NULL, "show the traffic on standard error", AT(show)},
+    {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record the traffic", AT(record)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -183,7 +183,7 @@ static const cli_option host_options[] = {
 static const cli_group groups[] = {
     {"Options", options, 0},
     {"As a host", host_options, 0},
-    {"The command", cli_start_table, AT(start)},
+    {"Command", cli_start_table, AT(start)},
     {NULL, NULL, 0},
 };
 
@@ -224,9 +224,9 @@ const cli_verb cli_mock = {
         " recorded.\n\n"
         "With --fault, the handshake succeeds and the fault is in every response after it. A host"
         " sends a request to carry the fault. A fault that needs a framing which the protocol does"
-        " not use is refused, unless --framing asks for it.\n\n"
+        " not use is rejected, unless --framing asks for it.\n\n"
         "As a host, it performs the handshake, runs the script, and shuts the plugin down when"
-        " nothing is left to do. As a plugin, it exits with code 0 when its input ends or on"
+        " nothing is left to do. As a plugin, it exits with code 0 when its input is closed or on"
         " SIGTERM, with the script's exit code, or with 4 if it cannot write its output.",
     .shown = "protocol framing trace fault list-faults timeout show record stay env",
     .groups = groups,

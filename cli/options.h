@@ -177,7 +177,7 @@ size_t cli_fold(const char *line, size_t len, size_t width);
     {                                                                                             \
         "keep-daemons", 0, CLI_FLAG, NULL,                                                        \
             "leave daemons running: processes in a session of their own that outlive the program" \
-            " (default: end and report them)",                                                    \
+            " (they are stopped and reported)",                                                   \
             offset                                                                                \
     }
 
@@ -187,7 +187,7 @@ size_t cli_fold(const char *line, size_t len, size_t width);
     {                                                                                        \
         "clean-env", 0, CLI_FLAG, NULL,                                                      \
             "pass only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG and LC_* to the command" \
-            " (default: the whole environment)",                                             \
+            " (the whole environment)",                                                      \
             offset                                                                           \
     }
 #define CLI_INHERIT_ENV(offset) \

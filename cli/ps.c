@@ -167,12 +167,12 @@ static int run(const cli_words *words, void *user) {
     return code;
 }
 
-static const cli_group groups[] = {{"Run", cli_run_table, 0}, {NULL, NULL, 0}};
+static const cli_group groups[] = {{"Which run", cli_run_table, 0}, {NULL, NULL, 0}};
 
 static const char *const examples[] = {
-    "List the peers of the run:",
+    "List the servers of the run:",
     "duplex ps",
-    "List the peers of the run named 'work':",
+    "List the servers of the run named 'work':",
     "duplex ps --name work",
     "Print the same as JSON, with the reasons for failures:",
     "duplex ps --json",
@@ -183,16 +183,16 @@ const cli_verb cli_ps = {
     .name = "ps",
     .words = "[OPTION...]",
     .summary = "List the servers of duplex run: state, uptime, memory, last failure",
-    .text = "Shows each peer's state (starting, ready, degraded, backoff, failed, stopping,"
+    .text = "Shows each server's state (starting, ready, degraded, backoff, failed, stopping,"
             " stopped), process id, number of starts, uptime, memory and number of calls made by"
-            " other programs. A second line gives the reason if a peer is not well, or why and when"
-            " it last failed.",
+            " other programs. A second line gives the reason if a server is not well, or why and"
+            " when it last failed.",
     .details =
-        "Memory is the resident memory of the peer's process group.\n\n"
+        "Memory is the resident memory of the server's process group.\n\n"
         "With --json the output is one object, {\"run\":…,\"pid\":…,\"config\":…,\"peers\":[…]}."
-        " Each peer has its command as an array, \"uptimeMs\", \"memory\" in bytes, in \"why\" the"
-        " reason for its state, in \"lastFailure\" why it last failed, and in \"lastFailureMs\" how"
-        " many milliseconds ago that was.",
+        " Each server has its command as an array, \"uptimeMs\", \"memory\" in bytes, in \"why\""
+        " the reason for its state, in \"lastFailure\" why it last failed, and in \"lastFailureMs\""
+        " how many milliseconds ago that was.",
     .groups = groups,
     .examples = examples,
     .codes = "34",

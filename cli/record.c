@@ -76,5 +76,5 @@ bool cli_record_close(dx_recorder *recorder) {
 void cli_record_left(void) {
     if (takes_words())
         cli_warn(
-            "the recording is not complete: a signal ended the tap before all of it was written");
+            "the recording is not complete: a signal stopped the tap before all of it was written");
 }

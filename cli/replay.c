@@ -127,7 +127,7 @@ static const cli_option options[] = {
      "how long to wait for the next expected message (30s plus the recorded time; never as a"
      " plugin)",
      AT(timeout_ms)},
-    {"show", 's', CLI_FLAG, NULL, "show the traffic on standard error", AT(show)},
+    {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record this replay to FILE", AT(record)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -160,7 +160,7 @@ static const cli_group groups[] = {
     {"Options", options, 0},
     {"Comparing", compare_options, 0},
     {"Sending", send_options, 0},
-    {"The command", cli_start_table, AT(start)},
+    {"Command", cli_start_table, AT(start)},
     {NULL, NULL, 0},
 };
 

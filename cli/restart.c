@@ -70,22 +70,22 @@ static int run_down(const cli_words *words, void *user) {
     return code;
 }
 
-static const cli_group groups[] = {{"Run", cli_run_table, 0}, {NULL, NULL, 0}};
+static const cli_group groups[] = {{"Which run", cli_run_table, 0}, {NULL, NULL, 0}};
 
 static const char *const restart_examples[] = {
-    "Restart a peer:",
+    "Restart a server:",
     "duplex restart adder",
-    "Restart a peer that has failed or was stopped:",
+    "Restart a server that has failed or was stopped:",
     "duplex restart echo",
-    "Restart two peers of the run named 'work':",
+    "Restart two servers of the run named 'work':",
     "duplex restart --name work adder outline",
     NULL,
 };
 
 static const char *const down_examples[] = {
-    "Stop one peer:",
+    "Stop one server:",
     "duplex down adder",
-    "Stop all peers and end the run:",
+    "Stop all servers and end the run:",
     "duplex down",
     "End the run named 'work':",
     "duplex down --name work",
@@ -97,9 +97,9 @@ const cli_verb cli_restart = {
     .words = "[OPTION...] NAME...",
     .summary = "Restart servers of duplex run",
     .text =
-        "Shuts the peers down as their protocol requires, starts them again, and waits until"
-        " they are ready. Pending calls fail. Peers that were stopped or have failed are started,"
-        " too. The configuration file is not read again.",
+        "Shuts the servers down as their protocol requires, starts them again, and waits until they"
+        " are ready. Pending calls fail. Servers that were stopped or have failed are also started."
+        " The configuration file is not read again.",
     .groups = groups,
     .examples = restart_examples,
     .codes = "34",
@@ -113,8 +113,8 @@ const cli_verb cli_down = {
     .words = "[OPTION...] [NAME...]",
     .summary = "Stop servers of duplex run, or the whole run",
     .text =
-        "Shuts the named peers down as their protocol requires, and waits until they have ended;"
-        " duplex restart starts them again. Without a NAME it stops all peers and ends the run.",
+        "Shuts the named servers down as their protocol requires, and waits until they have exited;"
+        " duplex restart starts them again. Without a NAME it stops all servers and ends the run.",
     .groups = groups,
     .examples = down_examples,
     .codes = "34",

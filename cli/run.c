@@ -52,12 +52,13 @@ static void turn(struct run *run, uint64_t until) {
 static int report_end(const struct run *run, size_t failed) {
     size_t count = run->crew.count;
     if (!failed) {
-        cli_note("every peer has exited");
+        cli_note("every server has exited");
         return run->config.flawed ? CLI_USAGE : CLI_OK;
     }
     return cli_fail_hint(CLI_NO_START, "fix the cause and start duplex run again",
-                         failed == count ? "every peer has failed"
-                                         : "no peer is left: %zu of %zu failed, the others exited",
+                         failed == count ? "every server has failed"
+                                         : "no server is left: %zu of %zu failed, the others"
+                                           " exited",
                          failed, count);
 }
 
@@ -144,14 +145,14 @@ static int run_all(const cli_words *words, void *user) {
 #define AT(member) offsetof(struct run_options, member)
 
 static const cli_option own_options[] = {
-    {"config", 'c', CLI_FILE, "FILE", "configuration file with the peers to run (required)",
+    {"config", 'c', CLI_FILE, "FILE", "configuration file with the servers to run (required)",
      AT(config)},
     {"sha256", 0, CLI_TEXT, "SUM", "run FILE only if this is its checksum, as printed by sha256sum",
      AT(sum)},
     {"log-max", 0, CLI_SIZE, "SIZE",
-     "how much of each peer's stderr to keep for duplex logs, 1k to 64M; 0: no limit (256k)",
+     "how much of each server's stderr to keep for duplex logs, 1k to 64M; 0: no limit (256k)",
      AT(log_max)},
-    {"start-timeout", 0, CLI_TIME, "TIME", "how long each peer may take to become ready (10s)",
+    {"start-timeout", 0, CLI_TIME, "TIME", "how long each server may take to become ready (10s)",
      AT(start_ms)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
@@ -159,7 +160,7 @@ static const cli_option own_options[] = {
 
 static const cli_group groups[] = {
     {"Options", own_options, 0},
-    {"Run", cli_run_table, AT(run)},
+    {"Which run", cli_run_table, AT(run)},
     {NULL, NULL, 0},
 };
 
@@ -178,29 +179,29 @@ static const struct run_options usual = {.log_max = LOG_USUAL};
 const cli_verb cli_run = {
     .name = "run",
     .words = "--config FILE [OPTION...] [NAME...]",
-    .summary = "Run the servers of a configuration file and restart them when they fail",
-    .text = "Starts every peer in FILE, or only those named, does their handshakes, and restarts"
+    .summary = "Run the servers of a configuration file and restart failed ones",
+    .text = "Starts every server in FILE, or only those named, does their handshakes, and restarts"
             " them when they fail. Use duplex ps, logs, restart and down from another terminal, and"
-            " --in NAME of call, mcp, repl and bench to talk to a peer. Ctrl-C or duplex down stops"
-            " all peers; a second Ctrl-C kills them.",
+            " --in NAME of call, mcp, repl and bench to talk to a server. Ctrl-C or duplex down"
+            " stops all servers; a second Ctrl-C kills them.",
     .details =
         "FILE is a Duplex configuration, or one of an MCP client, with \"mcpServers\" or"
         " \"servers\"; duplex-config(5) describes them. It is read once. duplex run never reads a"
         " file that was not named, shows every command that it starts, and never uses a shell. It"
         " reports and skips invalid entries; the exit code is then 2.\n\n"
-        "A peer that dies is restarted after a pause, which doubles each time. A peer that can"
+        "A server that dies is restarted after a pause, which doubles each time. A server that can"
         " never start fails at once: its program, interpreter or folder does not exist or cannot be"
         " executed, or it exits with code 126 or 127 before it sent a message, as a shell does"
         " then. duplex restart tries again.\n\n"
-        "The run ends when every peer has ended by itself: with exit code 3 if any of them failed,"
-        " otherwise with 0. Peers that duplex down NAME stopped keep it running.\n\n"
-        "Each change of a peer's state is a line on stderr, or with --json an object on stdout."
-        "\n\n"
-        "With --in, several clients share a peer: each request gets an id of its own, and progress"
-        " and cancellation reach the right client. Notifications of the peer go to all of them. The"
-        " run itself answers requests of the peer: with an empty result if the schema allows one,"
-        " with an error otherwise.\n\n"
-        "Processes that a peer leaves behind in a session of their own are killed after it, and"
+        "The run ends when every server has exited on its own: with exit code 3 if any of them"
+        " failed, otherwise with 0. Servers that duplex down NAME stopped keep it running.\n\n"
+        "Each change of a server's state is a line on stderr, or with --json an object on"
+        " stdout.\n\n"
+        "With --in, several clients share a server: each request gets an id of its own, and"
+        " progress and cancellation reach the right client. The server's notifications go to all of"
+        " them. The run itself answers the server's requests: with an empty result if the schema"
+        " allows one, with an error otherwise.\n\n"
+        "Processes that a server leaves behind in a session of their own are killed after it, and"
         " reported; if that fails, the exit code is 5.",
     .groups = groups,
     .examples = examples,

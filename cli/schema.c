@@ -172,7 +172,7 @@ static const cli_option options[] = {
      AT(at)},
     {"with", 0, CLI_FILES, "FILE", "a document that SCHEMA refers to; may be repeated", AT(with)},
     {"format", 0, CLI_FLAG, NULL, "check \"format\", which is ignored otherwise", AT(format)},
-    {"content", 0, CLI_FLAG, NULL, "check contentEncoding, contentMediaType and contentSchema, too",
+    {"content", 0, CLI_FLAG, NULL, "also check contentEncoding, contentMediaType and contentSchema",
      AT(content)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };

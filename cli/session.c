@@ -55,8 +55,8 @@ const cli_option cli_time_table[] = {
      AT(timeout_ms)},
     {"total-timeout", 0, CLI_LIMIT, "TIME", CLI_TOTAL_HELP, AT(total_ms)},
     {"start-timeout", 0, CLI_TIME, "TIME",
-     "how long to wait for each response of the handshake (the protocol's time, or --timeout if"
-     " that is shorter, but at least 5s)",
+     "how long to wait for each handshake response (the protocol's time, or --timeout if that is"
+     " shorter, but at least 5s)",
      AT(start_ms)},
     {"stop-timeout", 0, CLI_TIME, "TIME",
      "how long each step of stopping COMMAND may take: shutdown messages, closing its input,"
@@ -74,8 +74,8 @@ const cli_option cli_progress_table[] = {
 };
 
 const cli_option cli_in_table[] = {
-    {"in", 0, CLI_TEXT, "NAME", "talk to the peer NAME of duplex run instead of starting a command",
-     AT(in)},
+    {"in", 0, CLI_TEXT, "NAME",
+     "talk to the server NAME of duplex run instead of starting a command", AT(in)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -288,7 +288,8 @@ int session_shake_hands(cli_session *session) {
         session_wait_gone(session);
     char message[400];
     bool ended = session->main->code == CLI_ENDED && session->main->how[0];
-    snprintf(message, sizeof message, "the peer ended in the handshake: %s", session->main->how);
+    snprintf(message, sizeof message, "the conversation ended during the handshake: %s",
+             session->main->how);
     return session_tell(session, session->main->code, ended ? message : session->main->failure,
                         NULL, NULL);
 }

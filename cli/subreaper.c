@@ -218,7 +218,7 @@ static bool is_dying(pid_t pid, pid_t peer) {
 }
 
 void cli_escaped_line(const cli_escaped *escaped, char *room, size_t len) {
-    snprintf(room, len, "%s escaped process %d: %s", escaped->ended ? "ended" : "could not end",
+    snprintf(room, len, "%s escaped process %d: %s", escaped->ended ? "stopped" : "could not stop",
              (int)escaped->pid, escaped->command);
 }
 

@@ -433,17 +433,16 @@ const cli_verb cli_tap = {
         " exit code. Recording never delays the traffic: records that the disk cannot take in time"
         " are dropped and counted.",
     .details =
-        "COMMAND gets the whole environment. Bytes that are not a message are passed on, too, and"
+        "COMMAND gets the whole environment. Bytes that are not a message are also passed on, and"
         " recorded as stray text; if COMMAND wrote any, a warning follows on stderr when it has"
-        " ended. The trace includes COMMAND's stderr. Values of environment"
-        " variables and headers whose names look like secrets (API_KEY, Authorization, …) are"
-        " recorded as ***.\n\n"
+        " exited. The trace includes COMMAND's stderr. Values of environment variables and headers"
+        " whose names look like secrets (API_KEY, Authorization, …) are recorded as ***.\n\n"
         "The exit code is COMMAND's; 128 plus the signal number if a signal killed it; 3 if it"
         " cannot be started. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are forwarded to"
         " COMMAND. If the host is gone, duplex tap stops COMMAND: it closes its stdin, sends"
-        " SIGTERM after 2 s and SIGKILL 2 s later. If duplex tap is killed, COMMAND is killed, too."
-        " After COMMAND has ended, writing the rest of the trace takes at most 10 s, or 3 s after a"
-        " signal; another signal ends it at once.\n\n"
+        " SIGTERM after 2 s and SIGKILL 2 s later. If duplex tap is killed, COMMAND is also killed."
+        " After COMMAND has exited, writing the rest of the trace takes at most 10 s, or 3 s after"
+        " a signal; another signal stops it at once.\n\n"
         "--attach shows the traffic in another terminal; with --json it prints the lines of the"
         " trace. Lines that COMMAND wrote to stderr are marked \"stderr:\". A watcher that reads"
         " too slowly misses records, and is told how many.",

@@ -232,7 +232,8 @@ static void memory_row(cli_table *table, const cli_bench *bench, const char *nam
 static void print_memory(const cli_bench *bench, FILE *out) {
     if (!bench->has_before && !bench->has_after)
         return;
-    fprintf(out, "\n%sMemory%s of the peer\n", cli_paint(out, CLI_BOLD), cli_paint(out, CLI_PLAIN));
+    fprintf(out, "\n%sMemory%s of the server\n", cli_paint(out, CLI_BOLD),
+            cli_paint(out, CLI_PLAIN));
     cli_table *table = cli_table_new(3, 6);
     if (table) {
         cli_table_add(table, NULL, CLI_PLAIN);

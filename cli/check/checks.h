@@ -71,7 +71,7 @@ typedef enum check_need {
     X(SCHEMA_RESULT,    "schema.result",          0, CHECK_ANSWERS,  "Every result matches its schema") \
     X(SCHEMA_UNCHECKED, "schema.unchecked",       1, CHECK_MESSAGES, "Every value can be checked against its schema in time") \
     X(REQUEST_UNKNOWN,  "request.unknown-method", 0, CHECK_TRIED,    "The program answers an unknown method with error -32601") \
-    X(REQUEST_METHOD_NAME, "request.method-name", 0, CHECK_TRIED,    "The program refuses unknown methods whatever their name (\"constructor\", empty)") \
+    X(REQUEST_METHOD_NAME, "request.method-name", 0, CHECK_TRIED,    "The program refuses unknown methods whatever their name (\"constructor\", \"\")") \
     X(REQUEST_PARAMS_TYPE, "request.params-type", 0, CHECK_TRIED,    "The program refuses params that are a string with error -32600 or -32602") \
     X(REQUEST_PARAMS_FIT, "request.params-fit",   0, CHECK_TRIED,    "The program refuses params that do not match their schema") \
     X(REQUEST_PARAMS_CODE, "request.params-code", 1, CHECK_TRIED,    "The program refuses params that do not match their schema with error -32602") \
@@ -108,8 +108,8 @@ typedef enum check_need {
     X(END_STOP,         "end.stop",               0, CHECK_TRIED,    "The program exits when it is shut down as the protocol requires") \
     X(END_STOP_ANSWERED, "end.stop-answered",     0, CHECK_TRIED,    "The program responds to the shutdown request") \
     X(END_CODE,         "end.code",               1, CHECK_TRIED,    "The program exits with code 0 after a shutdown") \
-    X(END_EOF,          "end.eof",                0, CHECK_TRIED,    "The program exits when its standard input ends") \
-    X(END_EOF_QUIET,    "end.eof-quiet",          1, CHECK_TRIED,    "The program writes nothing after its standard input has ended") \
+    X(END_EOF,          "end.eof",                0, CHECK_TRIED,    "The program exits when its standard input is closed") \
+    X(END_EOF_QUIET,    "end.eof-quiet",          1, CHECK_TRIED,    "The program writes nothing after its standard input was closed") \
     X(END_TERM,         "end.term",               0, CHECK_TRIED,    "The program exits on SIGTERM") \
     X(END_PROCESSES,    "end.processes",          0, CHECK_TRIED,    "No child process outlives the program or holds its output open") \
     X(END_KILLED,       "end.killed",             1, CHECK_TRIED,    "No child process keeps running when the program is killed")

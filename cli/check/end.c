@@ -74,7 +74,7 @@ static void say_end(const check_talk *talk, char *room, size_t len) {
     else if (talk->gone_known)
         snprintf(room, len, "the program exited with code %d", talk->gone_code);
     else
-        snprintf(room, len, "the program ended");
+        snprintf(room, len, "the program exited");
 }
 
 /* The line before `end`. */

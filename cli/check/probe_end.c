@@ -117,7 +117,7 @@ void check_probe_eof(check_talk *talk) {
     talk->down = true;
     if (!gone && !cli_interrupts()) {
         check_fail(report, CHECK_END_EOF, &proof,
-                   "the program is still running %llu ms after its standard input ended",
+                   "the program is still running %llu ms after its standard input was closed",
                    (unsigned long long)ms);
         return;
     }
@@ -128,7 +128,7 @@ void check_probe_eof(check_talk *talk) {
     proof.offset = talk->received - shown;
     if (more)
         check_fail(report, CHECK_END_EOF_QUIET, &proof,
-                   "the program wrote %llu bytes after its standard input had ended",
+                   "the program wrote %llu bytes after its standard input was closed",
                    (unsigned long long)more);
 }
 

@@ -110,7 +110,8 @@ const cli_verb cli_command = {
     .words = "COMMAND [ARGUMENT...]",
     .summary = "Run, watch and test programs that speak JSON-RPC 2.0 over stdio",
     .text = "Works with MCP servers, language servers, editor plugins and coding agents: give the"
-            " server's command line after --.",
+            " server's command line after --. A peer is the program at the other end: the server or"
+            " plugin that a host starts, or that host.",
     .details = "'duplex NAME' runs the program duplex-NAME if it is in the folder of duplex or on"
                " PATH.",
     .shown = "help version completion",

@@ -199,6 +199,10 @@ static void put_options(cli_roff *roff, const char *title, const cli_option *opt
 static void put_all_options(cli_roff *roff, const cli_verb *verb) {
     bool own = verb->groups && verb->groups->options;
     cli_roff_macro(roff, ".SH OPTIONS");
+    if (own) {
+        cli_roff_str(roff, "Defaults are in parentheses.");
+        cli_roff_end(roff);
+    }
     for (const cli_group *group = verb->groups; group && group->options; group++)
         put_options(roff, group->title, group->options, verb);
     if (verb != &cli_command)

@@ -89,7 +89,7 @@
     X(FLOOD,            "flood",             "F70", 0, 0, "sends 100,000 notifications at once") \
     X(STDERR_FLOOD,     "stderr-flood",      "F71", 0, 0, "floods its stderr") \
     X(DIES_WRITING,     "dies-writing",      "F73", 1, 0, "dies in the middle of a message") \
-    X(EOF_IGNORED,      "eof-ignored",       "F74", 1, 0, "keeps running after its input has ended") \
+    X(EOF_IGNORED,      "eof-ignored",       "F74", 1, 0, "keeps running after its input was closed") \
     X(STUCK,            "stuck",             "F76", 1, 0, "holds each response back until more input arrives") \
     X(EXIT,             "exit",              "F79", 1, 0, "exits before it responds") \
     X(SIGNAL,           "signal",            "F80", 1, 0, "dies from a signal before it responds") \

@@ -136,7 +136,7 @@ static void on_gone(cli_wire *wire, const dx_gone *gone, void *user) {
         mock->over = true;
         return;
     }
-    mock_fail(mock, CLI_ENDED, "the plugin ended early: %s",
+    mock_fail(mock, CLI_ENDED, "the plugin exited early: %s",
               gone->error.fault ? gone->error.phrase : "the program exited with code 0");
 }
 

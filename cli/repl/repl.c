@@ -31,7 +31,7 @@ static bool take_request(struct repl *repl, dx_link *link, const dx_event *event
     }
     if (!repl_request_keep(repl, link, event)) {
         repl_show_message(repl, "request", 0, event);
-        cli_note("refused a request of the peer: too many requests are waiting for an answer");
+        cli_note("refused a request from the server: too many requests are waiting for an answer");
         dx_link_refuse(link, event->request, DX_CODE_BUSY,
                        dx_str("too many requests are waiting for an answer"), dx_json_none());
         return true;
@@ -138,7 +138,7 @@ static void tell_end(struct repl *repl) {
     repl_calls_tell(repl, true);
     bool told = repl->lost_calls || (repl->judged && main->broken);
     char message[400];
-    snprintf(message, sizeof message, "the peer ended: %s", main->how);
+    snprintf(message, sizeof message, "the conversation with the server ended: %s", main->how);
     if (!main->left && !told)
         repl_note(repl, session_tell(repl->session, code, message, NULL, NULL));
     else if (repl->typed && !told)
@@ -197,7 +197,7 @@ int repl_restart(struct repl *repl) {
         repl_work(repl);
     }
     if (!session->main->gone)
-        cli_note("killed the peer%s", repl->calls_open ? "; its pending calls are lost" : "");
+        cli_note("killed the server%s", repl->calls_open ? "; its pending calls are lost" : "");
     repl_calls_tell(repl, true);
     repl_calls_free(repl);
     repl->watches = repl->judged = repl->restarts = false;

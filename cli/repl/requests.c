@@ -57,7 +57,7 @@ static int tell(struct repl *repl, struct repl_request *request, dx_status statu
     if (status == DX_MISFIT && link)
         return cli_fail(CLI_MISFIT, "cannot send the response: %s", dx_link_why(link)->phrase);
     return cli_fail(CLI_USAGE, "cannot send the response: %s",
-                    status == DX_GONE ? "the peer has cancelled the request"
+                    status == DX_GONE ? "the server has cancelled the request"
                                       : dx_status_name(status));
 }
 

@@ -91,7 +91,7 @@ void repl_show_withdrawn(uint64_t number) {
         cli_event_put(doc);
         return;
     }
-    cli_note("the peer has cancelled request %" PRIu64, number);
+    cli_note("the server has cancelled request %" PRIu64, number);
 }
 
 void repl_show_line(const struct repl *repl, const char *kind, dx_text line) {

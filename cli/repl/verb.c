@@ -6,10 +6,11 @@
 
 static const cli_option own_options[] = {
     {"ask", 0, CLI_FLAG, NULL,
-     "keep requests of the peer until you answer or refuse them (default on a terminal)", AT(ask)},
+     "keep the server's requests until you answer or refuse them; on by default on a terminal",
+     AT(ask)},
     {"auto", 0, CLI_FLAG, NULL,
-     "answer requests of the peer with an empty result if the schema allows one, refuse others"
-     " (default without a terminal)",
+     "answer the server's requests with an empty result if the schema allows one, refuse others; on"
+     " by default without a terminal",
      AT(answers)},
     {"no-history", 0, CLI_FLAG, NULL, "do not read or write the history file", AT(no_history)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
@@ -17,10 +18,10 @@ static const cli_option own_options[] = {
 
 static const cli_group groups[] = {
     {"Options", own_options, 0},
-    {"Peer", cli_peer_table, AT(peer)},
+    {"Command", cli_peer_table, AT(peer)},
     {"Timeouts", cli_time_table, AT(peer)},
     {"Progress", cli_progress_table, AT(peer)},
-    {"Peers of duplex run", cli_in_table, AT(peer)},
+    {"Servers of duplex run", cli_in_table, AT(peer)},
     {"Which run", cli_run_table, AT(peer) + offsetof(cli_peer_options, run)},
     {NULL, NULL, 0},
 };
@@ -54,28 +55,28 @@ const cli_verb cli_repl = {
     .text = "Starts COMMAND, does the protocol's handshake, and runs each line as a command:\n\n"
             "  METHOD [PARAMS]         call a method; PARAMS as in duplex call\n"
             "  notify METHOD [PARAMS]  send a notification\n"
-            "  answer ID RESULT        answer a request of the peer; refuse ID CODE MESSAGE\n"
+            "  answer ID RESULT        answer the server's request; refuse ID CODE MESSAGE\n"
             "  methods, pending        list methods; list unanswered calls and requests\n"
             "  help, quit              show all commands; leave",
     .details =
         "The other commands are: call METHOD [PARAMS], which also works for a METHOD named like a"
         " command; cancel ID; describe METHOD; raw TEXT, which sends TEXT as a message, unchecked;"
-        " restart, which stops the peer and starts it again, or with --in connects again.\n\n"
+        " restart, which stops the server and starts it again, or with --in connects again.\n\n"
         "Quote words as in a shell; JSON needs no quotes: echo {\"a\": 1}, or"
         " echo a:={\"b\": \"c d\"}. Lines that begin with # are comments.\n\n"
         "On a terminal, calls do not block: each response is shown when it arrives, above the line"
         " you are typing, with the number of its call and the time it took. Notifications, the"
         " server's requests and its stderr appear the same way; a request waits until you type"
         " answer or refuse. TAB completes commands, methods, and names and values of PARAMS. Ctrl-C"
-        " clears the line, or cancels the last call if the line is empty. Ctrl-D quits. If the peer"
-        " ends, the prompt stays, so that you can use restart. Lines are saved in a history file of"
-        " mode 0600, except those that begin with a space.\n\n"
+        " clears the line, or cancels the last call if the line is empty. Ctrl-D quits. If the"
+        " server exits, the prompt stays, so that you can use restart. Lines are saved in a history"
+        " file of mode 0600, except those that begin with a space.\n\n"
         "With a pipe or a file as input, each call is finished before the next line is read, unless"
         " the line ends with a lone &; at the end, all calls are waited for. Results are printed as"
         " they arrive, one per line; failures go to stderr, and the exit code is that of the first"
-        " failure. If the peer ends before the input does, the REPL ends, too.\n\n"
-        "With --in the peer is one that duplex run keeps running and shares with other clients: you"
-        " see its notifications, but its requests are answered by the run.\n\n"
+        " failure. If the server exits before the input ends, duplex repl also exits.\n\n"
+        "With --in the server is one that duplex run keeps running and shares with other clients:"
+        " you see its notifications, but its requests are answered by the run.\n\n"
         "With --json each line of output is an object with an \"event\": result, error,"
         " notification, request, cancelled, progress, violation, stderr, stdout, suppressed (lines"
         " that were not shown), end.",

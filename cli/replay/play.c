@@ -363,7 +363,7 @@ static void look_at_end(struct replay *replay, uint64_t *until) {
         !replay->finished && (replay->has_next || replay->expected.count || !replay->ahead_ended);
     drop_rest(replay);
     if (early)
-        replay_fail(replay, CLI_ENDED, "the plugin ended early: %s",
+        replay_fail(replay, CLI_ENDED, "the plugin exited early: %s",
                     replay->gone ? replay->how : "it closed its output");
     replay->over = true;
 }

@@ -373,7 +373,7 @@ static int read_entries(struct reading *reading, const char *place, yyjson_val *
 static int check_names(const struct reading *reading, yyjson_val *entries, char *const *names) {
     for (; names && *names; names++)
         if (!yyjson_obj_get(entries, *names))
-            return cli_fail(CLI_USAGE, "%s: no peer '%s'", reading->config->path, *names);
+            return cli_fail(CLI_USAGE, "%s: no server '%s'", reading->config->path, *names);
     return CLI_OK;
 }
 
@@ -384,7 +384,7 @@ static yyjson_val *find_servers(struct reading *reading, yyjson_val *root, const
     for (size_t i = 0; i < 3; i++) {
         yyjson_val *value = yyjson_ptr_get(root, places[i]);
         if (value && found) {
-            config_flaw(reading, places[i], 0, "the file has %s, too: keep only one of them",
+            config_flaw(reading, places[i], 0, "the file also has %s: keep only one of them",
                         *ret_place);
             return NULL;
         }
@@ -433,7 +433,7 @@ static int read_root(struct reading *reading, char *const *names) {
     if (code != CLI_OK || (config->flawed && names && *names))
         return code != CLI_OK ? code : CLI_USAGE;
     if (!config->count && !config->flawed)
-        return cli_fail(CLI_USAGE, "%s: no peers to run", config->path);
+        return cli_fail(CLI_USAGE, "%s: no servers to run", config->path);
     return config->count ? CLI_OK : CLI_USAGE;
 }
 

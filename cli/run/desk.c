@@ -29,7 +29,8 @@ static struct crew_peer *peer_of(struct desk_client *client, const dx_event *eve
     struct crew_peer *peer =
         crew_find(client->desk->crew, yyjson_get_str(name), yyjson_get_len(name));
     if (!peer)
-        desk_refuse(client, event, CLI_USAGE, "no peer '%.64s' in this run", yyjson_get_str(name));
+        desk_refuse(client, event, CLI_USAGE, "no server '%.64s' in this run",
+                    yyjson_get_str(name));
     return peer;
 }
 

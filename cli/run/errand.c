@@ -111,7 +111,7 @@ static void tell_outcome(struct errand *errand, const dx_event *event, const cha
     if (last)
         *last = '\0';
     if (asprintf(&message, "%s: %s%s", method,
-                 code == CLI_ENDED ? "the peer ended before it responded: " : "",
+                 code == CLI_ENDED ? "the conversation ended before the server responded: " : "",
                  why ? why : "out of memory") < 0)
         message = NULL;
     if (tail)

@@ -169,7 +169,7 @@ static void describe(const dx_child *child, dx_error *error) {
     if (!child->status_known) {
         line = dx__line_on(error->phrase, sizeof error->phrase);
         dx__line_str(&line, child->survived ? "the program cannot be killed"
-                                            : "the program ended, reaped elsewhere");
+                                            : "the program exited and was reaped elsewhere");
     }
     if (dx__child_never_ran(child))
         dx__line_str(&line, status->si_status == 127 ? " (command not found)"

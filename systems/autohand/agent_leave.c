@@ -38,7 +38,7 @@ static void on_closed(dx_link *link, const dx_error *why, void *user) {
     bool plain = agent->leaving || is_plain_end(why);
     dx__autohand_agent_enter(agent);
     if (!plain)
-        dx__autohand_log(agent, "error", "the connection ended: %s", why->phrase);
+        dx__autohand_log(agent, "error", "the connection closed: %s", why->phrase);
     agent->link = dx_link_free(agent->link);
     gone(agent, plain ? 0 : 1);
     dx__autohand_agent_exit(agent);

@@ -311,7 +311,7 @@ yyjson_mut_val *dx__autohand_decide_end(struct dx__autohand_deciding *deciding) 
         (void)snprintf(id, sizeof id, "change_%s_%zu", deciding->batch->id, deciding->next + 1);
         deciding->skipped += deciding->batch->count - deciding->next;
         add_error(deciding, id,
-                  "The agent ended before this change and the ones after it were written");
+                  "The agent exited before this change and the ones after it were written");
     }
     yyjson_mut_val *object = result(deciding);
     dx__autohand_batch_drop(deciding->agent, deciding->batch);

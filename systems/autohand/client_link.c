@@ -107,10 +107,11 @@ static void on_gone(dx_child *child, const dx_gone *told, void *user) {
         gone.error = client->error;
     else if (!client->ready && !client->stopping && gone.error.fault == DX_FAULT_NONE)
         dx__autohand_client_set_error(&gone.error, DX_FAULT_ENDED,
-                                      "the agent ended before it was ready");
+                                      "the agent exited before it was ready");
     if (!client->freed)
-        dx__autohand_client_turn_over(client,
-                                      gone.error.fault ? gone.error.phrase : "the agent has ended");
+        dx__autohand_client_turn_over(client, gone.error.fault ? gone.error.phrase
+                                                               : "the agent has"
+                                                                 " exited");
     if (!client->freed && client->config.on_gone)
         client->config.on_gone(client, &gone, client->config.user);
     dx_child_free(child);

@@ -153,7 +153,7 @@ dx_status dx_autohand_client_prompt(dx_autohand_client *client, const dx_autohan
                                     dx_error *reterr) {
     yyjson_mut_doc *doc = NULL;
     if (client->gone || client->stopping || client->freed)
-        return refuse(reterr, DX_CLOSED, "the agent has ended");
+        return refuse(reterr, DX_CLOSED, "the agent has exited");
     if (client->turn.stage != DX__STAGE_NONE)
         return refuse(reterr, DX_BUSY, "a turn is already running");
     dx_status status = dx__autohand_client_prompt_build(client, prompt, &doc, reterr);

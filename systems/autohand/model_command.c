@@ -126,7 +126,7 @@ static void on_end(dx_program *program, dx_program_end end, const dx_gone *gone,
         return;
     }
     dx__autohand_model_trouble_set(&trouble, DX_AUTOHAND_FAIL_UNKNOWN, true,
-                                   "the model's program ended: %s%s%s",
+                                   "the model's program exited: %s%s%s",
                                    gone->error.phrase[0] ? gone->error.phrase : "exit code 0",
                                    asked->errors[0] ? ": " : "", asked->errors);
     bool unread = asked->ear.busy && !asked->fresh && !asked->received;

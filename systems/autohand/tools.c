@@ -112,8 +112,8 @@ const dx_autohand_tool dx__autohand_tools[] = {
     },
     {
         .name = "search",
-        .description = "Searches the files of the workspace for a text and returns each matching "
-                       "line as FILE:NUMBER: LINE. Skips .git, node_modules and binary files.",
+        .description = "Searches the files of the workspace for a string and returns each matching"
+                       " line as FILE:NUMBER: LINE. Skips .git, node_modules and binary files.",
         .parameters = search_args,
         .kind = DX_AUTOHAND_TOOL_READS,
         .path_member = "path",

@@ -221,7 +221,7 @@ void dx__finecode_er_questions_drop(dx_finecode_job *job) {
 void dx__finecode_er_questions_lost(dx_finecode_er *er) {
     dx_event event = {.kind = DX_EVENT_DONE,
                       .outcome = DX_OUTCOME_LOST,
-                      .error = {.fault = DX_FAULT_ENDED, .phrase = "the runner has ended"}};
+                      .error = {.fault = DX_FAULT_ENDED, .phrase = "the runner has exited"}};
     dx__finecode_er_hold(er);
     while (er->questions)
         deliver(er->questions, &event);

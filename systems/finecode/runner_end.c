@@ -90,7 +90,7 @@ void dx__finecode_runner_broke(dx_finecode_runner *runner, const char *before, c
 static void say_end(dx_finecode_runner *runner, const dx_gone *gone) {
     char text[100];
     if (!gone->known)
-        snprintf(text, sizeof text, "it ended for an unknown reason");
+        snprintf(text, sizeof text, "it exited for an unknown reason");
     else if (gone->signal)
         snprintf(text, sizeof text, "it was killed by signal %d (%s)", gone->signal,
                  sigabbrev_np(gone->signal) ? sigabbrev_np(gone->signal) : "?");

@@ -61,7 +61,7 @@ static dx_protocol *protocol_of(const dx_finecode_runner *runner) {
 static void on_link_closed(dx_link *link, const dx_error *why, void *user) {
     dx_finecode_runner *runner = user;
     if (runner->link == link)
-        dx__finecode_runner_broke(runner, "its connection ended",
+        dx__finecode_runner_broke(runner, "its connection closed",
                                   why->fault != DX_FAULT_NONE ? why->phrase : "");
 }
 

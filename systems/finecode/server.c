@@ -105,7 +105,7 @@ static void drop_work(dx_finecode_server *server) {
     while (server->edits) {
         dx__finecode_edit_wait *wait = server->edits;
         server->edits = wait->next;
-        dx_finecode_wm_edited(server->wm, wait->edit, 0, "the server ended");
+        dx_finecode_wm_edited(server->wm, wait->edit, 0, "the server exited");
         dx__free(&server->alloc, wait);
     }
 }

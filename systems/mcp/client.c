@@ -223,7 +223,7 @@ void dx__mcp_client_lose(dx_mcp_client *client) {
     dx_event lost = {.kind = DX_EVENT_DONE, .outcome = DX_OUTCOME_LOST, .error = client->error};
     if (lost.error.fault == DX_FAULT_NONE)
         dx__mcp_client_error(&lost.error, DX_FAULT_ENDED,
-                             "the connection ended before the response arrived", dx_str(""));
+                             "the connection closed before the response arrived", dx_str(""));
     dx__mcp_client_ask_settle(client);
     while (client->asks.first && !client->freed)
         dx__mcp_client_ask_done(client->asks.first, &lost);

@@ -115,7 +115,7 @@ static void finish(dx__mcp_client_ask *ask, const dx_event *event) {
 static void fail(dx__mcp_client_ask *ask, dx_status status) {
     if (status == DX_CLOSED)
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_LOST, DX_FAULT_ENDED,
-                                "the connection ended before the last page arrived");
+                                "the connection closed before the last page arrived");
     else if (status == DX_ERR_LIMIT)
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_MESSAGE_LIMIT,
                                 "the list is larger than the message size limit");

@@ -67,7 +67,7 @@ static void repeat(dx__mcp_client_ask *ask) {
         dx__mcp_client_ask_end(ask, DX_OUTCOME_INVALID, DX_FAULT_PARAMS_FIT, ask->client->why);
     else if (status == DX_CLOSED)
         dx__mcp_client_ask_end(ask, DX_OUTCOME_LOST, DX_FAULT_ENDED,
-                               "the connection ended before the response arrived");
+                               "the connection closed before the response arrived");
     else if (status != DX_OK)
         dx__mcp_client_ask_end(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM,
                                "cannot repeat the request");

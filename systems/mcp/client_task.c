@@ -63,7 +63,7 @@ static dx_status tell_cancelled(dx__mcp_client_ask *ask, dx_text id) {
 static void fail(dx__mcp_client_ask *ask, dx_status status) {
     if (status == DX_CLOSED)
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_LOST, DX_FAULT_ENDED,
-                                "the connection ended before the task did");
+                                "the connection closed before the task ended");
     else
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM,
                                 status == DX_ERR_NOMEM ? "out of memory for the task"

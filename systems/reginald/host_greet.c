@@ -28,7 +28,7 @@ static void fail_by(dx_reginald_guest *guest, const char *method, const dx_event
         snprintf(before, sizeof before, "sent an invalid response to %s: ", method);
         break;
     case DX_OUTCOME_LOST:
-        snprintf(before, sizeof before, "%s before it responded %s: ",
+        snprintf(before, sizeof before, "%s before it responded to %s: ",
                  event->error.fault == DX_FAULT_EXITED || event->error.fault == DX_FAULT_KILLED
                      ? "exited"
                      : "was disconnected",

@@ -145,7 +145,7 @@ def is_ended(kind, count=1):
         same(len(pids), count, "processes that escaped")
         for pid in pids:
             true(not is_there(pid), "%s: %d lives on" % (kind, pid))
-            true("ended escaped process %d: " % pid in said, "%d is not reported: %s" % (pid, said))
+            true("stopped escaped process %d: " % pid in said, "%d is not reported: %s" % (pid, said))
         same((code, out.strip()), (0, "{}"), "code and result")
 
 
@@ -177,11 +177,11 @@ def attack_escape_storm():
             code, _, said = run(call("hello", "--", *escape.command("storm")), 9)
             left = attack.processes_with(escape.place)
             if code == 0: # one that is seen only while it exits by itself is not reported
-                true("ended escaped process" in said or not said, said)
+                true("stopped escaped process" in said or not said, said)
                 same(left, [], "processes that live on though all is well")
             else:
                 same(code, 5, "code")
-                true("could not end escaped process" in said, said)
+                true("could not stop escaped process" in said, said)
             true(said.count("\n") < 30, "a flood of reports: %d lines" % said.count("\n"))
         finally:
             end = time.monotonic() + 40
@@ -233,7 +233,7 @@ def attack_escape_other_user():
         code, out, said = run(python(WITHOUT_KILL, *call("hello", "--", *escape.command("user"))), 10)
         pid = escape.one()
         same((code, out.strip()), (5, "{}"), "code and result")
-        true("could not end escaped process %d: " % pid in said and escape.peer in said, said)
+        true("could not stop escaped process %d: " % pid in said and escape.peer in said, said)
         true(is_there(pid), "it was stopped")
 
 
@@ -265,7 +265,7 @@ def attack_escape_earlier_children():
         try:
             code, _, said = run(["sh", "-c", shell, "sh", earlier, *command], 10)
             same(code, 0, "code")
-            true("ended escaped process %d: " % escape.one() in said, said)
+            true("stopped escaped process %d: " % escape.one() in said, said)
             same(said.count("\n"), 1, "lines of %s" % said)
             for name in "notes-a", "notes-b":
                 true(is_there(escape.one(name)), "%s was ended" % name)
@@ -312,18 +312,18 @@ def attack_escape_run():
         host.said("p0: ready")
         old, other = escape.one("notes0"), escape.one("notes1")
         host.do("restart", "p0")
-        host.said("p0: ended escaped process %d: " % old)
+        host.said("p0: stopped escaped process %d: " % old)
         is_gone(old, "what the old incarnation left behind")
         eventually(lambda: escape.one("notes0") != old, "it did not start again")
         new = escape.one("notes0")
-        true("ended escaped process %d: " % old in host.do("logs", "p0"), "the log does not tell")
+        true("stopped escaped process %d: " % old in host.do("logs", "p0"), "the log does not tell")
         time.sleep(1)
         true(is_there(new) and is_there(other), "a process of a peer that runs was ended")
         host.do("down")
         same(host.program.wait(30), 0, "code")
         true(not is_there(new) and not is_there(other), "it lives on")
-        host.said("p0: ended escaped process %d: " % new)
-        host.said("p1: ended escaped process %d: " % other)
+        host.said("p0: stopped escaped process %d: " % new)
+        host.said("p1: stopped escaped process %d: " % other)
 
 
 def attack_escape_many():
@@ -340,7 +340,7 @@ def attack_escape_many():
         same(host.program.wait(60), 0, "code")
         same([pid for pid in escape.left("notes0") if is_there(pid)], [], "what lives on")
         said = host.program.said()
-        true(said.count("ended escaped") < 100 and " more\n" in said, said)
+        true(said.count("stopped escaped") < 100 and " more\n" in said, said)
 
 
 def attack_escape_stranger():
@@ -440,7 +440,7 @@ def attack_escape_commands():
             for pid in new:
                 true(not is_there(pid), "%s: %d lives on" % (line[0], pid))
                 if "--keep-daemons" not in line:
-                    true("ended escaped process %d: " % pid in said, "%s says: %s" % (line[0], said))
+                    true("stopped escaped process %d: " % pid in said, "%s says: %s" % (line[0], said))
 
 
 if __name__ == "__main__":

@@ -413,7 +413,7 @@ def attack_other_user_tcp():
                 ours.works(family)
     with finecode_runner() as ours:
         ours.refuses([ours.bytes_for], OTHER_USER, NOBODY)
-        true(ours.child.poll() is None, "the runner has ended")
+        true(ours.child.poll() is None, "the runner has exited")
         ours.knock(ours.bytes_for(""))
         ours.child.wait(PATIENCE)
     with finecode_debugger() as ours:

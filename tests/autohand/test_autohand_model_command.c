@@ -112,7 +112,7 @@ static void ends(void **state) {
     talk_ask(talk, "x");
     talk_run(talk);
     assert_true(talk->failure.retryable);
-    assert_non_null(strstr(talk->why, "the model's program ended: "));
+    assert_non_null(strstr(talk->why, "the model's program exited: "));
     assert_non_null(strstr(talk->why, "3"));
     assert_non_null(strstr(talk->why, ": two: no key"));
     talk_free(talk);

@@ -114,8 +114,8 @@ server=
 # --- What fails --------------------------------------------------------------------------------
 
 expect 3 '' 'duplex bench: cannot start ./absent: No such file or directory' bench x -- ./absent
-expect 4 '' 'duplex bench: x: the peer ended before it responded: it exited with code 0' bench x -- true
-expect 4 '' 'duplex bench: the peer ended in the handshake: the program exited with code 3*' \
+expect 4 '' 'duplex bench: x: the conversation ended before the server responded: it exited with code 0' bench x -- true
+expect 4 '' 'duplex bench: the conversation ended during the handshake: the program exited with code 3*' \
     bench -p mcp -- "$children/leaves" exit 3 0
 expect 5 '' 'duplex bench: x: no response within 200 ms (--timeout)*' \
     bench x -f line -t 200ms --stop-timeout 0 -- "${peer[@]}" drop 1 "$tag"
@@ -154,10 +154,10 @@ json 'j[0]["first_failure"]["kind"] == "violation"'
 # It dies on the way: what was measured is there, and how it ended.
 bench "${short[@]}" -n 100 --concurrency 4 x -- "${peer[@]}" die 152 "$tag"
 failed_with 4 "$sums and r[0]['results'] == 100 and r[1]['results'] == 50 and 1 <= r[1]['lost'] <= 4 and r[1]['cpu_us_per_call'] is None"
-json 'e["message"] == "x: the peer ended before it responded: the program exited with code 9" and e["method"] == "x"'
+json 'e["message"] == "x: the conversation ended before the server responded: the program exited with code 9" and e["method"] == "x"'
 json 'e["report"]["memory"]["before"]["rss_bytes"] > 0 and e["report"]["memory"]["after"] is None'
 run bench "${short[@]}" -n 100 --concurrency 4 x -- "${peer[@]}" die 152 "$tag"
-[[ $got == 4 && $(cat err) == 'duplex bench: x: the peer ended before it responded: the program exited with code 9' ]] || complain "$last: code $got, $(cat err)"
+[[ $got == 4 && $(cat err) == 'duplex bench: x: the conversation ended before the server responded: the program exited with code 9' ]] || complain "$last: code $got, $(cat err)"
 grep -qE '^  lost +0 +[1-4]$' out || complain "$last: $(cat out)"
 bench --starts 1 --warmup 9 x -- "${peer[@]}" die 5 "$tag"
 failed_with 4 'r[0]["results"] == 3 and r[0]["lost"] == 1'
@@ -248,7 +248,7 @@ good "$sums and [x['results'] for x in r] == [20000, 20000] and r[1]['most_under
 run bench --starts 2 -n 100 -f line echo -- "$echo" line
 [[ $got == 0 && ! -s err ]] || complain "$last: code $got, $(cat err)"
 for line in '^Startup, median of 2$' '^  first response  ' '^Calls of echo$' '^  concurrency +1 +8 +64$' '^  calls +100 +100 +100$' '^  results/s +[0-9,]+ ' \
-    '^  p99 +[0-9.]+ [num]s ' '^  CPU/call ' '^Latency with one call at a time$' '# *$' '^Memory of the peer$' '^  VmRSS +[0-9.]+ [KM]iB +[0-9.]+ [KM]iB$' '^  processes +1 +1$'; do
+    '^  p99 +[0-9.]+ [num]s ' '^  CPU/call ' '^Latency with one call at a time$' '# *$' '^Memory of the server$' '^  VmRSS +[0-9.]+ [KM]iB +[0-9.]+ [KM]iB$' '^  processes +1 +1$'; do
     grep -qE "$line" out || complain "$last: no '$line' in: $(cat out)"
 done
 ! grep -qE '^  (errors|timed out|lost|invalid|reached) ' out || complain "$last: $(cat out)"

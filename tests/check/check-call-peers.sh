@@ -20,7 +20,7 @@ converse() {
     expect 0 $'[1]\n[2]' '' call -f "$framing" --connect "$address" echo '[1]' --then echo '[2]'
     expect 6 '' "duplex call: the server does not use $other framing *" call -f "$other" --connect "$address" echo
     expect 0 '' '' notify -f "$framing" --connect "$address" told a=b
-    expect 4 '' 'duplex call: crash: the peer ended before it responded: *' call -f "$framing" --connect "$address" crash
+    expect 4 '' 'duplex call: crash: the conversation ended before the server responded: *' call -f "$framing" --connect "$address" crash
     kill "$server" 2>/dev/null && complain "$last: it still runs"
     wait "$server"
     server=

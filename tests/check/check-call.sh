@@ -58,9 +58,9 @@ expect 2 '' 'duplex call: missing argument after --then' call echo --then -- "$e
 # Nobody answers a handshake here, and nothing is there to be started.
 expect 6 '' "duplex call: cannot detect the protocol: no valid response to a handshake (tried *" call -p auto x -- cat
 expect 3 '' 'duplex call: cannot start /nonexistent: *' call -p auto x -- /nonexistent
-expect 4 '' 'duplex call: the peer ended in the handshake: the program exited with code 1; stderr: no config' \
+expect 4 '' 'duplex call: the conversation ended during the handshake: the program exited with code 1; stderr: no config' \
     call -p auto x -- sh -c 'echo no config >&2; exit 1'
-expect 4 '' $'duplex call: the peer ended in the handshake: the program exited with code 1\n  stdout: no config' \
+expect 4 '' $'duplex call: the conversation ended during the handshake: the program exited with code 1\n  stdout: no config' \
     call -p auto x -- sh -c 'echo no config; exit 1'
 expect 5 '' "duplex call: cannot detect the protocol: no response in time (tried *" \
     call -p auto x -- sh -c 'echo loading >&2; exec sleep 20'
@@ -147,20 +147,20 @@ for address in foo nothing:7 unix: tcp:99999 tcp:127.0.0.1:80; do
         expect 2 '' "duplex ${words%% *}: expected the address as unix:PATH or tcp:PORT, got $address" $words --connect "$address"
     done
 done
-expect 4 '' 'duplex call: crash: the peer ended before it responded: the program exited with code 7; stderr: about to crash' \
+expect 4 '' 'duplex call: crash: the conversation ended before the server responded: the program exited with code 7; stderr: about to crash' \
     call crash -- "${py[@]}"
 run call --json crash -- "${py[@]}"
 json 'e["exit"] == 4 and e["kind"] == "ended" and e["method"] == "crash" and e["detail"] == "about to crash\n"'
-expect 4 true 'duplex call: y: the peer ended before it responded: *' call x --then y -- "$children/leaves" exit 3 1
-expect 4 '' 'duplex call: x: the peer ended before it responded: the program was killed by signal 9*' call x -- "$children/leaves" signal 9 0
-expect 4 '' 'duplex call: x: the peer ended before it responded: it exited with code 0' call x -- true
+expect 4 true 'duplex call: y: the conversation ended before the server responded: *' call x --then y -- "$children/leaves" exit 3 1
+expect 4 '' 'duplex call: x: the conversation ended before the server responded: the program was killed by signal 9*' call x -- "$children/leaves" signal 9 0
+expect 4 '' 'duplex call: x: the conversation ended before the server responded: it exited with code 0' call x -- true
 # What ends it then is no news.
-expect 4 '' 'duplex call: x: the peer ended before it responded: it closed its output' \
+expect 4 '' 'duplex call: x: the conversation ended before the server responded: it closed its output' \
     call x --stop-timeout 200ms -f line -- sh -c 'read -r line; exec >&-; sleep 9'
-expect 4 '' 'duplex call: the peer ended in the handshake: the program exited with code 3*' \
+expect 4 '' 'duplex call: the conversation ended during the handshake: the program exited with code 3*' \
     call -p mcp tools/list -- "$children/leaves" exit 3 0
 # What it wrote to the wrong place is what one wants to read then.
-expect 4 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "usage: peer FILE" (it breaks strict clients)\nduplex call: x: the peer ended before it responded: *' call x -- sh -c 'echo "usage: peer FILE"; exit 1'
+expect 4 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "usage: peer FILE" (it breaks strict clients)\nduplex call: x: the conversation ended before the server responded: *' call x -- sh -c 'echo "usage: peer FILE"; exit 1'
 grep -q '^  stdout: usage: peer FILE$' err || complain "$last: $(cat err)"
 run call x -- sh -c 'seq -f "line %g" 30 >&2; exit 1'
 [[ $(grep -c '^  line' err) == 10 ]] || complain "$last: $(cat err)"
@@ -219,7 +219,7 @@ done
 # shellcheck disable=SC2016
 expect 0 '[1]' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "up" (it breaks strict clients)\nduplex call: the server speaks header framing*' \
     call -t 9s echo '[1]' -- sh -c 'echo up; exec "$@"' "$tag" "$python" "$plugin" header "$tag"
-expect 4 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "starting up" (it breaks strict clients)\nduplex call: the peer ended in the handshake: the program exited with code 1\n  stdout: starting up\n  stdout: no config' \
+expect 4 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "starting up" (it breaks strict clients)\nduplex call: the conversation ended during the handshake: the program exited with code 1\n  stdout: starting up\n  stdout: no config' \
     call -p lsp -f header workspace/symbol query=x -- sh -c 'echo starting up; echo no config; exit 1'
 # Nor does one keep a header behind it from being seen, from somebody who speaks first.
 cat >greets.sh <<'END'

@@ -54,9 +54,9 @@ F96_wrong_files() {
     wrong version '{"duplex": 2, "peers": {}}' 'bad.json:1:12: /duplex: expected 1, found 2'
     wrong no_peers '{"duplex": 1}' 'bad.json:1:1: missing member "peers"'
     wrong stranger '{"duplex": 1, "peers": {}, "peer": {}}' 'bad.json:1:36: /peer: unexpected member'
-    wrong none '{"duplex": 1, "peers": {}}' 'bad.json: no peers to run'
+    wrong none '{"duplex": 1, "peers": {}}' 'bad.json: no servers to run'
     wrong two_kinds '{"mcpServers": {}, "servers": {}}' \
-        'bad.json:1:31: /servers: the file has /mcpServers, too: keep only one of them'
+        'bad.json:1:31: /servers: the file also has /mcpServers: keep only one of them'
     wrong root_twice '{"mcpServers": {}, "mcpServers": {}}' 'bad.json:1:20: /mcpServers: duplicate key'
     wrong no_object '{"mcpServers": []}' 'bad.json:1:16: /mcpServers: expected object, found array'
     head -c 1048577 /dev/zero | tr '\0' ' ' >large.json
@@ -65,7 +65,7 @@ F96_wrong_files() {
     # The largest that may be: white space around one that has no peer.
     { printf '{"duplex": 1, "peers": {}}'; head -c $((1048576 - 26)) /dev/zero | tr '\0' ' '; } >large.json
     timeout 10 "$duplex" run --config large.json 2>err && complain "a file without peers was run"
-    [[ $(cat err) == 'duplex run: large.json: no peers to run' ]] || complain "$(cat err)"
+    [[ $(cat err) == 'duplex run: large.json: no servers to run' ]] || complain "$(cat err)"
     many=$(for i in $(seq 257); do printf '"p%d": {"command": "x"},' "$i"; done)
     wrong many "{\"duplex\": 1, \"peers\": {$many}}" \
         'bad.json:1:24: /peers: expected at most 256 members, found 257'
@@ -164,7 +164,7 @@ words() {
 F96_words() {
     words "cannot read none.json: No such file or directory" --config none.json
     words "cannot read .: Is a directory" --config .
-    words "good.json: no peer 'nobody'" --config good.json nobody
+    words "good.json: no server 'nobody'" --config good.json nobody
     words "--name: expected 1 to 64 letters, digits, '.', '_' or '-', got 'a/b'" --config good.json --name a/b
     words '--log-max: expected 1k to 64M, or 0 for no limit, got 1023' --config good.json --log-max 1023
     words '--log-max: expected 1k to 64M, or 0 for no limit, got 67108865' --config good.json --log-max 67108865

@@ -115,8 +115,8 @@ done
 with 0 42 'warning: -p will not mean --progress in the next release; write --progress' tools call add a:=2 -p
 usage "--for is only for 'log' and 'watch'" info --for 1 -- true
 usage "--task is only for 'tools call'" info --task -- true
-usage '--env, --clean-env, --cwd and --keep-daemons are for a command' info --connect tcp:1 --env A=1
-usage '--env, --clean-env, --cwd and --keep-daemons are for a command' info --connect tcp:1 --cwd .
+usage '--env, --clean-env, --cwd and --keep-daemons need a command after --' info --connect tcp:1 --env A=1
+usage '--env, --clean-env, --cwd and --keep-daemons need a command after --' info --connect tcp:1 --cwd .
 usage "--listen is only for 'serve'" info --listen tcp:1 -- true
 usage "--hidden is only for 'serve files'" info --hidden -- true
 usage "--max-size is only for 'serve files'" serve command x --max-size 1
@@ -465,7 +465,7 @@ expect 0 '*' '' tools --config config.json --server one --json
 json 'len(j["tools"]) == 27'
 expect 2 '' 'has several servers; pass --server: one, two' tools --config config.json
 expect 2 '' 'is a remote server' tools --config config.json --server net
-expect 2 '' "no peer 'none'" tools --config config.json --server none
+expect 2 '' "no server 'none'" tools --config config.json --server none
 expect 2 '' "cannot read absent.json" tools --config absent.json
 expect 2 '*' '' tools --config config.json --server net --json
 json '"this is a remote server, which cannot be started (\"command\": \"npx\"" in e["message"]'

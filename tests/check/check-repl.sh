@@ -216,15 +216,15 @@ json '"id" not in j[0] and j[1]["id"] == 1 and j[4]["error"]["message"] == "no p
 
 # --- Ends --------------------------------------------------------------------------------------
 
-talk 4 '[1]' 'duplex repl: line 2: crash: the peer ended before it responded: the program exited with code 7; stderr: about to crash' \
+talk 4 '[1]' 'duplex repl: line 2: crash: the conversation ended before the server responded: the program exited with code 7; stderr: about to crash' \
     $'echo [1]\ncrash\necho [2]' -- "${py[@]}"
 # One that leaves well has done nothing wrong, unless it is wanted again.
 talk 0 $'[1]\nnull' '' $'echo [1]\nleave code:=0' -- "${peer[@]}"
-talk 4 null 'duplex repl: line 2: echo: the peer ended before it *' $'leave code:=0\necho [2]\necho [3]' -- "${peer[@]}"
+talk 4 null 'duplex repl: line 2: echo: the conversation ended before the server *' $'leave code:=0\necho [2]\necho [3]' -- "${peer[@]}"
 got=0
 (echo 'leave code:=3'; sleep 0.5; echo 'echo [1]') | timeout 20 "$BUILD/duplex" repl -- "${peer[@]}" >out 2>err || got=$?
 last='a peer that leaves with 3'
-verify 4 null 'duplex repl: the peer ended: the program exited with code 3'
+verify 4 null 'duplex repl: the conversation with the server ended: the program exited with code 3'
 (echo 'leave code:=3'; sleep 0.5) | timeout 20 "$BUILD/duplex" repl --json -- "${peer[@]}" >out 2>err
 json '{"event": "end", "how": "the program exited with code 3"} in j'
 # One that breaks the conversation while nothing is asked of it, and lives on: that is the reason, whatever ends it then.
@@ -234,11 +234,11 @@ broken() {
     (sleep 0.3; echo 'echo [1]') | timeout 20 "$BUILD/duplex" repl --stop-timeout 200ms "${@:4}" >out 2>err || got=$?
     verify "$1" "$2" "$3"
 }
-broken 6 '' 'duplex repl: the peer ended: message too long: the limit is 67108864 bytes' \
+broken 6 '' 'duplex repl: the conversation with the server ended: message too long: the limit is 67108864 bytes' \
     -f header -- sh -c 'printf "Content-Length: 99999999999\r\n\r\n"; sleep 9'
 broken 6 '' "duplex repl: warning: the server printed text on stdout that is not JSON-RPC: \"$tag\" (it breaks strict clients)
-duplex repl: the peer ended: too much text that is not part of a message: 1001, the limit is 1000*" -- yes "$tag"
-broken 4 '' 'duplex repl: the peer ended: it closed its output' -- sh -c 'exec >&-; sleep 9'
+duplex repl: the conversation with the server ended: too much text that is not part of a message: 1001, the limit is 1000*" -- yes "$tag"
+broken 4 '' 'duplex repl: the conversation with the server ended: it closed its output' -- sh -c 'exec >&-; sleep 9'
 # One that speaks first shows its framing.
 greets=("$python" "$SOURCE/tests/check/repl-greets.py" "$tag")
 broken 0 '[1]' 'duplex repl: the server speaks header framing; pass --framing header to skip the detection' -- "${greets[@]}"
@@ -267,7 +267,7 @@ talk 0 $'[1]\n[2]' 'duplex repl: the server speaks header framing; pass --framin
     $'echo [1] &\necho [2]' -- "$echo" header
 talk 6 '' 'duplex repl: the server does not use header framing (it responded in the other one) but line framing: pass --framing line' \
     $'echo [1]\necho [2]' -f header -- "${py[@]}"
-talk 4 '' 'duplex repl: line 1: x: the peer ended before it *' x -- true
+talk 4 '' 'duplex repl: line 1: x: the conversation ended before the server *' x -- true
 mcp=("$BUILD/examples/mcp-conformance")
 talk 0 '{}' '' ping -p mcp -- "${mcp[@]}"
 talk 7 '{}' $'duplex repl: line 1: ping is a request: use call\nduplex repl: line 2: notifications/initialized is a notification: use notify\nduplex repl: line 3: none cannot be sent: none is not a message of mcp\nduplex repl: line 4: tools/call cannot be sent: *' \

@@ -100,9 +100,9 @@ expect 0 '42' "duplex mcp tools call: warning: the server $noise" mcp tools call
 # The newest era has no handshake: everything is passed on.
 expect 0 '*test-server 1.2*Revision     2026-07-28*' '' mcp info --in modern
 expect 0 'hello' '' mcp tools call echo message=hello --in modern
-expect 7 '' 'duplex mcp watch: watch --in does not work with a server of 2026-07-28: it sends changes only to the client that started it' \
+expect 7 '' 'duplex mcp watch: watch --in does not work with a server of revision 2026-07-28: it sends changes only to the client that started it' \
     mcp watch --in modern
-expect 7 '' 'duplex mcp log: a server of 2026-07-28 logs only *' mcp log --in modern
+expect 7 '' 'duplex mcp log: a server of revision 2026-07-28 logs only *' mcp log --in modern
 
 # What the server sends by itself reaches everybody who watches.
 watch_test() {
@@ -245,7 +245,7 @@ timeout 10 "$duplex" logs tiny >tiny.log
 ! grep -q 'shutdown\|exit' tiny.log || complain "the farewell was passed on: $(cat tiny.log)"
 code=0
 say test 'tools/call name=die' || code=$?
-[[ $code == 4 && $(cat err) == *'tools/call: the peer ended before it '*': the program exited with code 3'* ]] || complain "repl: $code $(cat err)"
+[[ $code == 4 && $(cat err) == *'tools/call: the conversation ended before the server '*': the program exited with code 3'* ]] || complain "repl: $code $(cat err)"
 
 wait_for_ready() {
     for _ in $(seq 100); do
@@ -255,7 +255,7 @@ wait_for_ready() {
 }
 wait_for_ready test
 timeout 30 "$duplex" bench --in test --starts 2 -n 50 --concurrency 4 >out 2>err || complain "bench: $? $(cat err)"
-for line in '^Connecting, median of 2$' '^Calls of ping$' '^  calls +50 +50$' '^Memory of the peer$' '^  CPU/call +[0-9.]+ [mu]s'; do
+for line in '^Connecting, median of 2$' '^Calls of ping$' '^  calls +50 +50$' '^Memory of the server$' '^  CPU/call +[0-9.]+ [mu]s'; do
     grep -qE "$line" out || complain "bench: no '$line' in $(cat out)"
 done
 timeout 30 "$duplex" bench --in echo echo '[1]' -n 20 --json >out 2>err || complain "bench: $? $(cat err)"
@@ -268,7 +268,7 @@ expect 2 '' 'duplex bench: missing METHOD: jsonrpc has no ping to call' bench --
 
 # --- What cannot be -------------------------------------------------------------------------------------
 
-expect 2 '' "duplex mcp info: no peer 'nobody' in this run" mcp info --in nobody
+expect 2 '' "duplex mcp info: no server 'nobody' in this run" mcp info --in nobody
 expect 2 '' 'duplex mcp info: --in: echo speaks jsonrpc, not mcp' mcp info --in echo
 expect 3 '' "duplex mcp info: absent is not running: failed, cannot start $work/nothing: No such file or directory" mcp info --in absent
 for words in '--root /' '--sample x' '--answer accept' '--opener x' '--mode modern' '--revision 2024-11-05' '--env A=b' '--cwd /' \

@@ -151,10 +151,10 @@ calls() {
     timeout 10 "$duplex" call --json --in echo nix >through || true
     cmp direct through || complain "direct and through the socket differ"
     expect 1 '' 'greet: the host did not say (-32603)' call --in poll greet # the run has no name to tell
-    expect 2 '' "no peer 'nobody' in this run" call --in nobody x
+    expect 2 '' "no server 'nobody' in this run" call --in nobody x
     expect 3 '' 'bad is not running: failed, the program exited with code 3' call --in bad x
     expect 3 '' 'once is not running: stopped' call --in once x
-    expect 4 '' 'duplex call: x: the peer ended before it responded: the program exited with code 5
+    expect 4 '' 'duplex call: x: the conversation ended before the server responded: the program exited with code 5
   last words' call --in dies x
     expect 3 '' 'dies is not running: backoff' call --in dies x
     expect 5 '' 'duplex call: x: no response within 100 ms (--timeout)' call --in silent -t 100ms x
@@ -204,9 +204,9 @@ restarts() {
     gone "$before"
     [[ $(pid_of silent) != "$before" && $(state_of silent) == ready ]] || complain "silent: $(pid_of silent)"
     wait $never || code=$?
-    [[ $code == 4 && $(cat never.err) == *'never: the peer ended before it responded'* ]] || complain "pending: $code $(cat never.err)"
+    [[ $code == 4 && $(cat never.err) == *'never: the conversation ended before the server responded'* ]] || complain "pending: $code $(cat never.err)"
     timeout 10 "$duplex" ps | grep -Eq '^silent +ready +[0-9]+ +2 ' || complain "silent: runs"
-    expect 2 '' "no peer 'nobody' in this run" restart echo nobody
+    expect 2 '' "no server 'nobody' in this run" restart echo nobody
     expect 3 '' 'absent is not running: failed, cannot start' restart absent
     # Whoever calls while it starts again waits for that.
     timeout 10 "$duplex" restart slow &
@@ -226,7 +226,7 @@ downs() {
     gone "$before"
     [[ $(state_of echo) == stopped ]] || complain "echo: $(state_of echo)"
     expect 3 '' 'echo is not running: stopped' call --in echo echo
-    expect 2 '' "no peer 'nobody'" down nobody
+    expect 2 '' "no server 'nobody'" down nobody
     expect 0 '' '' restart echo
     expect 0 '[1]' '' call --in echo echo '[1]'
     pids=$(timeout 10 "$duplex" ps | awk '$3 ~ /^[0-9]/ { print $3 }')
@@ -272,7 +272,7 @@ END
     [[ $(text -n 2) == $'b three\na four' ]] || complain "logs -n 2: $(text -n 2)"
     [[ $(text -n 0) == '' ]] || complain "logs -n 0"
     timeout 10 "$duplex" logs a -n 1 | grep -Eq '^20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9:]{8}\.[0-9]{3} four$' || complain "logs: no time"
-    expect 2 '' "no peer 'nobody' in this run" logs nobody
+    expect 2 '' "no server 'nobody' in this run" logs nobody
     # Nothing of it steers a terminal, and it is JSON in any case.
     say b '["\u001b[31m \u00ff\u0000 \u00c3\u00a9"]'
     [[ $(text -n 1 b) == '\x1b[31m \xff\x00 é' ]] || complain "logs: $(text -n 1 b)"
@@ -562,10 +562,10 @@ all_end() {
         grep -v '^\(bad\|absent\|once\|  last\)' run.err >last || true
         [[ $(cat last) == "$(printf %b "$expected")" ]] || complain "$names: $(cat run.err)"
     done <<'END'
-once 0 duplex run: every peer has exited
-absent 3 duplex run: every peer has failed\nhint: fix the cause and start duplex run again
-bad,absent 3 duplex run: every peer has failed\nhint: fix the cause and start duplex run again
-once,absent 3 duplex run: no peer is left: 1 of 2 failed, the others exited\nhint: fix the cause and start duplex run again
+once 0 duplex run: every server has exited
+absent 3 duplex run: every server has failed\nhint: fix the cause and start duplex run again
+bad,absent 3 duplex run: every server has failed\nhint: fix the cause and start duplex run again
+once,absent 3 duplex run: no server is left: 1 of 2 failed, the others exited\nhint: fix the cause and start duplex run again
 END
     # One that was stopped by hand may be started again.
     begin peers.json --name end echo absent
@@ -604,7 +604,7 @@ END
         ended 0
     done
     timeout 10 "$duplex" run --help >out
-    tr -s ' \n' ' ' <out | grep -qF 'how much of each peer'"'"'s stderr to keep for duplex logs, 1k to 64M; 0: no limit (256k)' ||
+    tr -s ' \n' ' ' <out | grep -qF 'how much of each server'"'"'s stderr to keep for duplex logs, 1k to 64M; 0: no limit (256k)' ||
         complain "run --help: $(cat out)"
 }
 

@@ -429,9 +429,9 @@ case("99 lines too many", ["nonsense"] * 99 + [HEADER, *TALK], told([answer(1, R
 case("100 lines too many", ["nonsense"] * 100 + [HEADER, *TALK], told([], []), 2, "", "t is not a Duplex trace", header=None)
 write_trace(TALK)
 case("a program that is not there", TALK, None, 3, "", "absent-program", command=["--", "./absent-program"])
-case("it ends early", TALK, told([answer(1, RX)], ["exit 3"]), 4, None, "the plugin ended early: the program exited with code 3\nduplex replay: cut short: 2 sent; of 3 expected: 1 matched, 0 differed, 2 missing")
-case("it ends at once", TALK, [["exit 0"], []], 4, f"t:3: missing: plugin: response to a with id 1 did not arrive\n  - {answer(1, RX)}", "the plugin ended early: the program exited with code 0")
-case("it complains in pieces", TALK, None, 4, None, "the plugin ended early: the program exited with code 3\n  one two\n  three\n", command=["--", "sh", "-c", "for word in 'one ' 'two\n' three; do printf \"$word\" >&2; sleep 0.05; done; exit 3"])
+case("it ends early", TALK, told([answer(1, RX)], ["exit 3"]), 4, None, "the plugin exited early: the program exited with code 3\nduplex replay: cut short: 2 sent; of 3 expected: 1 matched, 0 differed, 2 missing")
+case("it ends at once", TALK, [["exit 0"], []], 4, f"t:3: missing: plugin: response to a with id 1 did not arrive\n  - {answer(1, RX)}", "the plugin exited early: the program exited with code 0")
+case("it complains in pieces", TALK, None, 4, None, "the plugin exited early: the program exited with code 3\n  one two\n  three\n", command=["--", "sh", "-c", "for word in 'one ' 'two\n' three; do printf \"$word\" >&2; sleep 0.05; done; exit 3"])
 case("the end of the recording", TALK, told([answer(1, RX)], [N, OK, "exit 3"]), 0, "", "equal")
 lines = [json.loads(line) for line in case("--json", TALK, told([answer(1, '{"x":2,"y":[1,2,3]}'), notice("m")], [N, OK]), 7, None, "", ("t", "--json"))[0].splitlines()]
 shape = [{"event": "difference", "kind": "result", "file": "t", "line": 3, "time": 1000, "from": "plugin", "method": "a", "id": 1, "message": "response to a with id 1: a different result",

@@ -322,7 +322,7 @@ later("replay", ["waiting for the next recorded message… 2 s, 9 s at most"], N
 later("hermes", ["waiting for the extensions to start… 2 s"], None,
       ["hermes", "host", "-x", "sleep 3", "--run", "a/b", "slow.hl7"])
 later("autohand", ["waiting for the agent… 2 s; the server wrote 1 line to stderr"],
-      ["duplex autohand: the agent ended before it was ready", "  up"], ["autohand", "prompt", "hello", "--", "sh", "-c", "echo up >&2; sleep 3"])
+      ["duplex autohand: the agent exited before it was ready", "  up"], ["autohand", "prompt", "hello", "--", "sh", "-c", "echo up >&2; sleep 3"])
 later("erased", ["waiting for initialize… 3 s, 9 s at most; the server wrote 3 lines to stderr"], ["{}"],
       ["call", "-p", "mcp", "ping", "--start-timeout", "9s", "--", PYTHON, "slow.py", "3", "3"])
 later("one line", ["waiting for initialize… 2 s, 9 s at most; the server wrote 1 line to stderr"], ["{}"],

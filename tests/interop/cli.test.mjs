@@ -252,7 +252,7 @@ test("plugin.py: dies, is late, cannot be started", async () => {
         jsonrpc(["slow", "seconds:=30", "--timeout", "300ms", "--stop-timeout", "200ms"], python("line")),
         jsonrpc(["echo"], ["/nonexistent/plugin"]),
     ]);
-    bad(crash, 4, /^duplex call: crash: the peer ended before it responded: .* code 7; .*about to crash$/);
+    bad(crash, 4, /^duplex call: crash: the conversation ended before the server responded: .* code 7; .*about to crash$/);
     bad(slow, 5, /^duplex call: slow: no response within 300 ms \(--timeout\)$/);
     bad(absent, 3, /^duplex call: cannot start \/nonexistent\/plugin: No such file or directory$/);
 });
@@ -288,7 +288,7 @@ for (const kind of ["unix", "tcp"])
         assert.deepEqual(good(await connect("echo", "[1]")), [1]);
         bad(await connect("-f", "header", "echo"), 6, /pass --framing line$/);
         assert.deepEqual(good(await connect("--json", "echo", "[2]")), { method: "echo", result: [2] });
-        bad(await connect("crash"), 4, /^duplex call: crash: the peer ended before it responded: /);
+        bad(await connect("crash"), 4, /^duplex call: crash: the conversation ended before the server responded: /);
         bad(await connect("echo"), 3, /^duplex call: /);
     });
 

@@ -59,9 +59,9 @@ static const cli_option client_options[] = {
     {"timeout", 't', CLI_TIME, "TIME", "abort a turn that takes longer (never)", AT(timeout_ms)},
     {"start-timeout", 0, CLI_TIME, "TIME", "time limit for the agent to become ready (30s)",
      AT(start_ms)},
-    {"thoughts", 0, CLI_FLAG, NULL, "show the model's thoughts, too", AT(thoughts)},
+    {"thoughts", 0, CLI_FLAG, NULL, "also show the model's thoughts", AT(thoughts)},
     {"quiet", 'q', CLI_FLAG, NULL, "print only the answer", AT(quiet)},
-    {"show", 's', CLI_FLAG, NULL, "show all messages on standard error", AT(show)},
+    {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -127,7 +127,7 @@ static const cli_subcommand subcommands[] = {
      " it follows a script (--script). If neither options nor settings name one, it understands a"
      " few plain sentences: \"create file NAME with TEXT\", \"replace TEXT with TEXT in NAME\","
      " \"show NAME\", \"run COMMAND\" and some more.\n\n"
-     "It exits with 0 when its input ends or on a signal, and with 1 if it cannot start, after"
+     "It exits with 0 when its input is closed or on a signal, and with 1 if it cannot start, after"
      " sending an error without an id.",
      "path config home model url script compat framing yolo no-preview command-timeout"
      " model-timeout model-tries record",

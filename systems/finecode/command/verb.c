@@ -46,13 +46,13 @@ static const cli_option runner_options[] = {
      AT(jobs)},
     {"debug", 0, CLI_TEXT, "ENV",
      "let the runners of this environment wait for a debugger, and print the address", AT(debug)},
-    {"wal", 0, CLI_FOLDER, "FOLDER", "log the events of runs in this folder; runners do so, too",
+    {"wal", 0, CLI_FOLDER, "FOLDER", "log the events of runs in this folder; runners also do so",
      AT(wal)},
     {"log-level", 0, CLI_CHOICE, "TRACE|DEBUG|INFO|WARNING|ERROR",
      "show log messages of runners from this level on; runners on pipes log to standard error, all"
      " of which is shown (nothing)",
      AT(log_level)},
-    {"show", 's', CLI_FLAG, NULL, "show all messages on standard error", AT(show)},
+    {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record all messages in a trace", AT(record)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
@@ -65,8 +65,8 @@ static const cli_option serve_options[] = {
     {"disconnect-timeout", 0, CLI_TIME, "TIME",
      "exit after this long without a client, even if none has ever connected (30s)",
      AT(disconnect_ms)},
-    {"any-user", 0, CLI_FLAG, NULL,
-     "let every user of this machine connect (default: only you and root)", AT(any_user)},
+    {"any-user", 0, CLI_FLAG, NULL, "let every user of this machine connect (only you and root)",
+     AT(any_user)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -89,9 +89,8 @@ static const cli_option time_options[] = {
 };
 
 static const cli_group groups[] = {
-    {"Projects", place_options, 0},   {"Runs", run_options, 0},
-    {"Runners", runner_options, 0},   {"Serving", serve_options, 0},
-    {"Time limits", time_options, 0}, {NULL, NULL, 0},
+    {"Projects", place_options, 0}, {"Runs", run_options, 0},      {"Runners", runner_options, 0},
+    {"Serving", serve_options, 0},  {"Timeouts", time_options, 0}, {NULL, NULL, 0},
 };
 
 static const char *const examples[] = {
@@ -235,11 +234,11 @@ const cli_verb cli_finecode = {
         "  serving    port\n"
         "  summary    projects, done, found, failed, notRun, returnCode, ms\n\n"
         "Exit code 1 means that a return code was not 0 (the action has findings), or that a runner"
-        " reported a failure; 3 that a runner could not be started; 4 that one ended during a run;"
+        " reported a failure; 3 that a runner could not be started; 4 that one exited during a run;"
         " 6 that one violated the protocol; 7 that a project's configuration is invalid, or that a"
         " payload does not match. The first project that fails decides; return codes count only if"
         " none fails. SIGINT and SIGTERM cancel the run, stop the runners and end with 130; a"
-        " second signal ends at once.",
+        " second signal makes it exit at once.",
     .shown = "workspace project set payload format stream jobs show record run-timeout",
     .subcommands = subcommands,
     .guesses = guesses,

@@ -120,7 +120,7 @@ static const dx_finecode_action actions[] = {
      .canonical_source = "words.actions.Count",
      .payload =
          "{\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"what to count\"}},"
-         "\"required\":[\"text\"],\"description\":\"Counts the words of a text.\"}",
+         "\"required\":[\"text\"],\"description\":\"Counts the words of a document.\"}",
      .merge = "{\"words\":\"sum\"}"},
     {.source = "words.Files",
      .payload = "{\"properties\":{\"files\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}},"

@@ -27,7 +27,7 @@ static const cli_option extension_options[] = {
      AT(env)},
     CLI_CLEAN_ENV(AT(clean_env)),
     {"inherit-env", 0, CLI_FLAG, NULL,
-     "pass the whole environment to the extensions of --settings, too", AT(inherit_env)},
+     "also pass the whole environment to the extensions of --settings", AT(inherit_env)},
     {"cwd", 0, CLI_FOLDER, "FOLDER", "run extensions in this folder (the current one)", AT(cwd)},
     {"data", 0, CLI_FOLDER, "FOLDER",
      "the data folder of extensions, created if it does not exist ($XDG_DATA_HOME/duplex/hermes, or"
@@ -60,7 +60,7 @@ static const cli_option work_options[] = {
      "open windows with this program; the URL is its last argument, no shell is run (print the"
      " URL)",
      AT(opener)},
-    {"show", 's', CLI_FLAG, NULL, "print all traffic to stderr", AT(show)},
+    {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record the traffic to this file", AT(record)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
@@ -85,7 +85,7 @@ static const cli_option time_options[] = {
 static const cli_group groups[] = {
     {"Extensions", extension_options, 0},
     {"Input and output", work_options, 0},
-    {"Times", time_options, 0},
+    {"Timeouts", time_options, 0},
     {NULL, NULL, 0},
 };
 

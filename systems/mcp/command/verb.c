@@ -61,7 +61,7 @@ static const cli_option call_options[] = {
     {"task", 0, CLI_FLAG, NULL, "run the tool as a task (2025-11-25)", AT(task)},
     {"level", 0, CLI_CHOICE, "debug|info|notice|warning|error|critical|alert|emergency",
      "ask for log messages of this level and above, and show them", AT(level)},
-    {"show", 's', CLI_FLAG, NULL, "show all messages on standard error", AT(show)},
+    {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record all messages to a trace file", AT(record)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
@@ -88,8 +88,7 @@ static const cli_option serve_options[] = {
      "accept clients on a socket until interrupted (one client on standard input and output)",
      AT(listen)},
     {"any-user", 0, CLI_FLAG, NULL,
-     "with --listen: let every user of this machine connect (default: only you and root)",
-     AT(any_user)},
+     "with --listen: let every user of this machine connect (only you and root)", AT(any_user)},
     {"max-size", 0, CLI_SIZE, "SIZE",
      "serve files: do not read files larger than this; 0 means no limit (10M)", AT(size_max)},
     {"hidden", 0, CLI_FLAG, NULL, "serve files: include hidden files, whose names start with a dot",
@@ -98,12 +97,12 @@ static const cli_option serve_options[] = {
 };
 
 static const cli_group groups[] = {
-    {"The server", server_options, 0},
+    {"Command", server_options, 0},
     {"What the server may ask for", offer_options, 0},
     {"Calls", call_options, 0},
-    {"Times", time_options, 0},
+    {"Timeouts", time_options, 0},
     {"Serving", serve_options, 0},
-    {"The run, with --in", cli_run_table, AT(run)},
+    {"Which run", cli_run_table, AT(run)},
     {NULL, NULL, 0},
 };
 
@@ -153,7 +152,7 @@ static const char *const call_examples[] = {
 static const char *const resources_examples[] = {
     "List the resources:",
     "duplex mcp resources -- build/examples/mcp-conformance",
-    "The files of a folder are resources, too:",
+    "List the files of a folder, which are also resources:",
     "duplex mcp resources -- duplex mcp serve files docs",
     NULL,
 };
@@ -474,7 +473,7 @@ const cli_verb cli_mcp = {
         "Exit code 6 also means that client and server have no protocol revision in common. Exit"
         " code 7 means that the server does not offer what was asked for, or that the arguments, an"
         " --answer or a result do not match their schema. SIGINT cancels the call and stops the"
-        " server; a second one ends at once.",
+        " server; a second one makes it exit at once.",
     .shown = "config server in connect env timeout record show",
     .subcommands = subcommands,
     .guesses = guesses,

@@ -38,7 +38,7 @@ static const cli_option work_options[] = {
     {"log-format", 0, CLI_CHOICE, "text|json",
      "print logs to stderr as text or JSON ($REGINALD_LOG_FORMAT, or as configured, or text)",
      AT(log_format)},
-    {"show", 's', CLI_FLAG, NULL, "print all traffic to stderr", AT(show)},
+    {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record the traffic to this file", AT(record)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
@@ -55,7 +55,7 @@ static const cli_option time_options[] = {
 static const cli_group groups[] = {
     {"Plugins", plugin_options, 0},
     {"Tasks and logs", work_options, 0},
-    {"Times", time_options, 0},
+    {"Timeouts", time_options, 0},
     {NULL, NULL, 0},
 };
 
@@ -87,7 +87,7 @@ static const char *const attend_examples[] = {
 static const char *const plugins_examples[] = {
     "List the plugins of a folder:",
     "duplex reginald --plugin-dir build/examples plugins",
-    "List their settings, flags and environment variables, too:",
+    "Also list their settings, flags and environment variables:",
     "duplex reginald --plugin-dir build/examples --json plugins",
     "See why a plugin does not start:",
     "duplex reginald --plugin build/examples/reginald-sleep --show plugins",
@@ -188,7 +188,7 @@ const cli_verb cli_reginald = {
         " not a log message (stderr, failed, stopped, violation, suppressed).\n\n"
         "Exit codes: 1: a command or task failed. 2: also an invalid configuration, or no plugin"
         " provides the command or task. 3: the same, but a plugin that failed might provide it."
-        " 4: the plugin exited while it was needed. 6: the plugin was ended for too many protocol"
+        " 4: the plugin exited while it was needed. 6: the plugin was stopped for too many protocol"
         " violations. 7: invalid settings. If several tasks fail, the first one in the file"
         " decides. After SIGINT or SIGTERM, plugins have two seconds to exit, and the exit code is"
         " 130; a second signal exits at once.",

@@ -37,7 +37,7 @@ static int await(dx_loop *loop, const bool *came, bool by_pipes, pid_t parent) {
         if (count > 0 && (fds[1].revents & (POLLHUP | POLLERR | POLLNVAL)))
             return cli_fail(CLI_ENDED, "the manager exited before a debugger connected");
         if (getppid() != parent)
-            return cli_fail(CLI_ENDED, "the parent process ended before a debugger connected");
+            return cli_fail(CLI_ENDED, "the parent process exited before a debugger connected");
         dx_loop_dispatch(loop);
     }
     return CLI_OK;

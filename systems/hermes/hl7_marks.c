@@ -36,8 +36,77 @@ bool hl7_marks_separate(const hl7_marks *marks, char c) {
                  c == marks->subcomponent);
 }
 
-/* The letters of the escape that a byte needs; NULL if it needs none. */
-static const char *escape_of(const hl7_marks *marks, char c, bool raw) {
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool is_hex(char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static bool are_all(dx_text text, bool (*is)(char c)) {
+    for (size_t i = 0; i < text.len; i++)
+        if (!is(text.at[i]))
+            return false;
+    return true;
+}
+
+static bool is_letter_or_digit(char c) {
+    return is_letter(c) || is_digit(c);
+}
+
+/* ".br", ".sp", ".sp3", ".in+2", ".sk 3" */
+static bool is_layout(dx_text name) {
+    if (name.len < 3 || name.at[0] != '.' || !is_letter(name.at[1]) || !is_letter(name.at[2]))
+        return false;
+    dx_text rest = {name.at + 3, name.len - 3};
+    if (rest.len && (*rest.at == '+' || *rest.at == '-' || *rest.at == ' '))
+        rest = rest.len > 1 ? (dx_text){rest.at + 1, rest.len - 1} : (dx_text){"x", 1};
+    return are_all(rest, is_digit);
+}
+
+/* What HL7 allows between two escape characters. */
+static bool is_sequence(dx_text name) {
+    dx_text rest = {name.at + 1, name.len - 1};
+    switch (name.at[0]) {
+    case 'E':
+    case 'F':
+    case 'H':
+    case 'N':
+    case 'P':
+    case 'R':
+    case 'S':
+    case 'T':
+        return !rest.len;
+    case 'C':
+        return rest.len == 4 && are_all(rest, is_hex);
+    case 'M':
+        return (rest.len == 4 || rest.len == 6) && are_all(rest, is_hex);
+    case 'X':
+        return rest.len && rest.len % 2 == 0 && are_all(rest, is_hex);
+    case 'Z':
+        return are_all(rest, is_letter_or_digit);
+    default:
+        return is_layout(name);
+    }
+}
+
+/* The text begins with an escape character: how long is the escape sequence, with both of them?
+ * 0 if it is not one. */
+static size_t sequence(const hl7_marks *marks, dx_text text) {
+    const char *end = text.len > 2 ? memchr(text.at + 1, marks->escape, text.len - 1) : NULL;
+    if (!end || end == text.at + 1)
+        return 0;
+    dx_text name = {text.at + 1, (size_t)(end - text.at) - 1};
+    return is_sequence(name) ? name.len + 2 : 0;
+}
+
+/* The letters of the sequence that a byte needs; NULL if it needs none. */
+static const char *escape_of(const hl7_marks *marks, char c) {
     if (c == '\r')
         return "X0D";
     if (c == '\n')
@@ -52,27 +121,42 @@ static const char *escape_of(const hl7_marks *marks, char c, bool raw) {
         return "T";
     if (c == marks->repetition)
         return "R";
-    return c == marks->escape && !raw ? "E" : NULL;
+    return c == marks->escape ? "E" : NULL;
 }
 
-size_t hl7_escaped_size(const hl7_marks *marks, dx_text text, bool raw) {
+/* The next byte, or bytes that stay together: returns how many; *ret_letters is the sequence that
+ * has to stand for them, NULL if they stay. */
+static size_t next_piece(const hl7_marks *marks, dx_text rest, hl7_escapes escapes,
+                         const char **ret_letters) {
+    *ret_letters = escape_of(marks, *rest.at);
+    if (*rest.at != marks->escape || !marks->escape || escapes == HL7_ESCAPE_ALL)
+        return 1;
+    size_t kept = escapes == HL7_ESCAPE_NONE ? 1 : sequence(marks, rest);
+    if (kept)
+        *ret_letters = NULL;
+    return kept ? kept : 1;
+}
+
+size_t hl7_escaped_size(const hl7_marks *marks, dx_text text, hl7_escapes escapes) {
     size_t size = text.len;
-    for (size_t i = 0; i < text.len; i++) {
-        const char *letters = escape_of(marks, text.at[i], raw);
-        if (!letters)
-            continue;
-        if (!marks->escape)
+    const char *letters;
+    for (size_t i = 0; i < text.len;) {
+        i += next_piece(marks, (dx_text){text.at + i, text.len - i}, escapes, &letters);
+        if (letters && !marks->escape)
             return SIZE_MAX;
-        size += strlen(letters) + 1;
+        if (letters)
+            size += strlen(letters) + 1;
     }
     return size;
 }
 
-char *hl7_escape(const hl7_marks *marks, dx_text text, bool raw, char *to) {
-    for (size_t i = 0; i < text.len; i++) {
-        const char *letters = escape_of(marks, text.at[i], raw);
+char *hl7_escape(const hl7_marks *marks, dx_text text, hl7_escapes escapes, char *to) {
+    const char *letters;
+    for (size_t i = 0, len; i < text.len; i += len) {
+        len = next_piece(marks, (dx_text){text.at + i, text.len - i}, escapes, &letters);
         if (!letters) {
-            *to++ = text.at[i];
+            memcpy(to, text.at + i, len);
+            to += len;
             continue;
         }
         *to++ = marks->escape;
@@ -83,88 +167,37 @@ char *hl7_escape(const hl7_marks *marks, dx_text text, bool raw, char *to) {
     return to;
 }
 
-static int hex_value(char c) {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* The bytes of \X0D0A\; false if the letters are no such thing. */
-static bool hex_bytes(dx_text letters, dx_buf *out, dx_status *status) {
-    if (letters.len < 3 || letters.len % 2 == 0 || letters.at[0] != 'X')
-        return false;
-    for (size_t i = 1; i < letters.len; i++)
-        if (hex_value(letters.at[i]) < 0)
-            return false;
-    for (size_t i = 1; i < letters.len && *status == DX_OK; i += 2) {
-        char byte = (char)(hex_value(letters.at[i]) << 4 | hex_value(letters.at[i + 1]));
-        *status = dx_buf_append(out, &byte, 1);
+/* The separator that a sequence stands for; '\0' if it stands for none. */
+static char separator_of(const hl7_marks *marks, char letter) {
+    switch (letter) {
+    case 'F':
+        return marks->field;
+    case 'S':
+        return marks->component;
+    case 'T':
+        return marks->subcomponent;
+    case 'R':
+        return marks->repetition;
+    default:
+        return '\0';
     }
-    return true;
-}
-
-/* What stands between two escape characters; false if it means nothing to us. */
-static bool resolve(const hl7_marks *marks, dx_text letters, dx_buf *out, dx_status *status) {
-    char c = '\0';
-    if (letters.len == 1) {
-        switch (letters.at[0]) {
-        case 'F':
-            c = marks->field;
-            break;
-        case 'S':
-            c = marks->component;
-            break;
-        case 'T':
-            c = marks->subcomponent;
-            break;
-        case 'R':
-            c = marks->repetition;
-            break;
-        case 'E':
-            c = marks->escape;
-            break;
-        default:
-            break;
-        }
-    }
-    if (!c)
-        return hex_bytes(letters, out, status);
-    *status = dx_buf_append(out, &c, 1);
-    return true;
 }
 
 dx_status hl7_unescape(const hl7_marks *marks, dx_text raw, dx_buf *out) {
     size_t start = out->len;
-    const char *at = raw.at;
-    const char *end = raw.at + raw.len;
     dx_status status = DX_OK;
-    while (at < end && status == DX_OK) {
-        const char *open = marks->escape ? memchr(at, marks->escape, (size_t)(end - at)) : NULL;
-        if (!open)
-            open = end;
-        status = dx_buf_append(out, at, (size_t)(open - at));
-        at = open;
-        if (at == end || status != DX_OK)
-            break;
-        const char *close = memchr(at + 1, marks->escape, (size_t)(end - at - 1));
-        /* Without a second one, here and from here on, the rest is as it is. */
-        if (!close) {
-            status = dx_buf_append(out, at, (size_t)(end - at));
-            break;
+    for (size_t i = 0, len; i < raw.len && status == DX_OK; i += len) {
+        dx_text rest = {raw.at + i, raw.len - i};
+        const char *open = marks->escape ? memchr(rest.at, marks->escape, rest.len) : NULL;
+        len = open ? (size_t)(open - rest.at) : rest.len;
+        if (len) {
+            status = dx_buf_append(out, rest.at, len);
+            continue;
         }
-        dx_text letters = {at + 1, (size_t)(close - at - 1)};
-        if (resolve(marks, letters, out, &status))
-            at = close + 1;
-        else if (status == DX_OK) {
-            status = dx_buf_append(out, at, (size_t)(close - at));
-            at = close;
-            /* An escape that we don't know ends here; else its end would begin the next one. */
-            if (letters.len && status == DX_OK) {
-                status = dx_buf_append(out, at, 1);
-                at++;
-            }
-        }
+        len = sequence(marks, rest);
+        char c = len == 3 ? separator_of(marks, rest.at[1]) : '\0';
+        len = len ? len : 1;
+        status = dx_buf_append(out, c ? &c : rest.at, c ? 1 : len);
     }
     if (status != DX_OK)
         out->len = start;

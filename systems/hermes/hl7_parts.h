@@ -24,11 +24,16 @@ const char *hl7_marks_read(dx_text text, bool exact, hl7_marks *ret_marks);
 /* Is it a mark other than the escape character? */
 bool hl7_marks_separate(const hl7_marks *marks, char c);
 
-/* How many bytes the text takes when escaped; SIZE_MAX if it needs escapes and the message has
- * none. `raw` keeps the escape character, since the text has its escapes already. */
-size_t hl7_escaped_size(const hl7_marks *marks, dx_text text, bool raw);
+/* What becomes of an escape character in a text that is put into a message: a sequence of its own
+ * in any case, unless it belongs to an escape sequence, or in no case. */
+typedef enum hl7_escapes { HL7_ESCAPE_ALL, HL7_ESCAPE_LONE, HL7_ESCAPE_NONE } hl7_escapes;
+
+/* How many bytes the text takes when its separators and line ends are escaped; SIZE_MAX if that is
+ * necessary and the message has no escape character. */
+size_t hl7_escaped_size(const hl7_marks *marks, dx_text text, hl7_escapes escapes);
 /* Writes them; returns where they end. */
-char *hl7_escape(const hl7_marks *marks, dx_text text, bool raw, char *to);
+char *hl7_escape(const hl7_marks *marks, dx_text text, hl7_escapes escapes, char *to);
+/* Appends the text with separators for their sequences; all other sequences stay. */
 dx_status hl7_unescape(const hl7_marks *marks, dx_text raw, dx_buf *out);
 
 /* A path; 0 for a number that is not given. */
@@ -141,7 +146,8 @@ static inline size_t hl7_spot_missing(const hl7_spot *spot) {
  * without a component as the whole field. */
 hl7_spot hl7_spot_find(const dx_hl7 *hl7, const hl7_segment *segment, const hl7_path *path,
                        bool exact);
-/* Puts the value there, escaped. DX_MISFIT if a separator that it needs does not exist. */
+/* Puts the value there, escaped, unless reading the spot gives it already. DX_MISFIT if a separator
+ * that it needs does not exist. */
 dx_status hl7_spot_set(dx_hl7 *hl7, hl7_segment *segment, const hl7_spot *spot, dx_text value);
 
 /* The three operations of a patch; `exact` and `bare` are how the editor does them. */

@@ -48,14 +48,15 @@ static void repeat(struct render *render, char mark, uint64_t count) {
 
 /* A string as it is, but for what would become a part or a line of its own. */
 static void leaf_text(struct render *render, dx_text text) {
-    size_t size = hl7_escaped_size(&render->marks, text, !render->exact);
+    hl7_escapes escapes = render->exact ? HL7_ESCAPE_ALL : HL7_ESCAPE_NONE;
+    size_t size = hl7_escaped_size(&render->marks, text, escapes);
     if (size == SIZE_MAX)
         misfit(render, "MSH.2 has no escape character, which is needed for: ", text);
     if (render->status == DX_OK)
         render->status = dx_buf_reserve(render->out, size);
     if (render->status != DX_OK)
         return;
-    hl7_escape(&render->marks, text, !render->exact, render->out->data + render->out->len);
+    hl7_escape(&render->marks, text, escapes, render->out->data + render->out->len);
     render->out->len += size;
 }
 

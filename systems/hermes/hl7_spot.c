@@ -107,17 +107,41 @@ static char *repeat(char *to, char c, size_t count) {
     return to + count;
 }
 
+/* Is the value what can be read there? Then nothing changes, not even an escape character that
+ * should have been escaped. */
+static dx_status has_value(const dx_hl7 *hl7, dx_text raw, dx_text value, bool *ret_has) {
+    const char *escape = hl7->marks.escape ? &hl7->marks.escape : NULL;
+    *ret_has = raw.len == value.len && (!raw.len || memcmp(raw.at, value.at, raw.len) == 0);
+    if (*ret_has || value.len > raw.len || !raw.len || !escape || !memchr(raw.at, *escape, raw.len))
+        return DX_OK;
+    dx_buf text;
+    dx_buf_init(&text, raw.len, &hl7->alloc);
+    dx_status status = hl7_unescape(&hl7->marks, raw, &text);
+    *ret_has = status == DX_OK && text.len == value.len &&
+               (!value.len || memcmp(text.data, value.at, value.len) == 0);
+    dx_buf_done(&text);
+    return status;
+}
+
 dx_status hl7_spot_set(dx_hl7 *hl7, hl7_segment *segment, const hl7_spot *spot, dx_text value) {
     const hl7_marks *marks = &hl7->marks;
+    hl7_escapes escapes = hl7->exact ? HL7_ESCAPE_ALL : HL7_ESCAPE_LONE;
+    dx_text raw = {segment->at + spot->from, spot->to - spot->from};
     hl7->list.work += (uint64_t)segment->len + value.len;
     /* Nothing where nothing is: no reason to add separators. */
     if (!value.len && hl7_spot_missing(spot) && spot->from == spot->to)
         return DX_OK;
+    if (!hl7->exact && !hl7_spot_missing(spot)) {
+        bool is_there;
+        dx_status status = has_value(hl7, raw, value, &is_there);
+        if (status != DX_OK || is_there)
+            return status;
+    }
     if ((spot->repetitions && !marks->repetition) || (spot->subcomponents && !marks->subcomponent))
         return DX_MISFIT;
     if (value.len > hl7->text_max)
         return DX_ERR_LIMIT;
-    size_t escaped = hl7_escaped_size(marks, value, false);
+    size_t escaped = hl7_escaped_size(marks, value, escapes);
     if (escaped == SIZE_MAX)
         return DX_MISFIT;
     size_t len = hl7_spot_missing(spot) + escaped;
@@ -132,6 +156,6 @@ dx_status hl7_spot_set(dx_hl7 *hl7, hl7_segment *segment, const hl7_spot *spot, 
     to = repeat(to, marks->repetition, spot->repetitions);
     to = repeat(to, marks->component, spot->components);
     to = repeat(to, marks->subcomponent, spot->subcomponents);
-    hl7_escape(marks, value, false, to);
+    hl7_escape(marks, value, escapes, to);
     return DX_OK;
 }

@@ -742,6 +742,13 @@ def row_20():
                     same(get(guest), "MSH|^~\\&|A\r" + after % written, repr(value))
             put(guest, "MSH|^~\\&|A\rPID|1|A\\T\\B|3")
             patch(guest, {"path": "PID.1", "value": "2"})
+            put(guest, "MSH|^~\\&|A\rPID|1|x|3")
+            done = patch(guest, {"path": "PID.2", "value": "one\\.br\\two"})
+            same(done, {"patchesApplied": 1, "success": True}, "an escape sequence")
+            written = "one\\E\\.br\\E\\two" if revision else "one\\.br\\two"
+            same(get(guest), "MSH|^~\\&|A\rPID|1|%s|3" % written, "an escape sequence (H51)")
+            put(guest, "MSH|^~\\&|A\rPID|1|A\\T\\B|3")
+            patch(guest, {"path": "PID.1", "value": "2"})
             kept = "A\\E\\T\\E\\B" if revision else "A\\T\\B"
             same(get(guest), "MSH|^~\\&|A\rPID|2|%s|3" % kept, "escapes that are there (H35)")
             host.quit(guest)

@@ -264,15 +264,25 @@ static void check_text(const char *text, const char *path, const char *expected)
 static void resolves_escapes(void **state) {
     (void)state;
     static const struct get rows[] = {
-        {"plain", "plain"},      {"\\F\\\\S\\\\T\\\\R\\\\E\\", "|^&~\\"},
-        {"a\\T\\b", "a&b"},      {"\\X0D\\\\X0A\\", "\r\n"},
-        {"\\X0D0A\\x", "\r\nx"}, {"\\Xc3A5\\", "\xc3\xa5"},
-        {"\\X\\", "\\X\\"},      {"\\X0\\", "\\X0\\"},
-        {"\\X0G\\", "\\X0G\\"},  {"\\H\\bold\\N\\ \\.br\\", "\\H\\bold\\N\\ \\.br\\"},
-        {"\\f\\", "\\f\\"},      {"\\", "\\"},
-        {"a\\b", "a\\b"},        {"\\\\", "\\\\"},
-        {"\\\\F\\", "\\|"},      {"\\Zx\\\\F\\", "\\Zx\\|"},
-        {"\"\"", "\"\""},        {"", ""},
+        {"plain", "plain"},
+        {"\\F\\\\S\\\\T\\\\R\\", "|^&~"},
+        {"a\\T\\b", "a&b"},
+        {"\\E\\", "\\E\\"},
+        {"\\X0D\\\\X0A\\", "\\X0D\\\\X0A\\"},
+        {"\\X09\\", "\\X09\\"},
+        {"\\X\\", "\\X\\"},
+        {"\\X0\\", "\\X0\\"},
+        {"\\H\\bold\\N\\ \\.br\\", "\\H\\bold\\N\\ \\.br\\"},
+        {"\\E\\.br\\E\\", "\\E\\.br\\E\\"},
+        {"\\E\\F\\E\\", "\\E\\F\\E\\"},
+        {"\\f\\", "\\f\\"},
+        {"\\", "\\"},
+        {"a\\b", "a\\b"},
+        {"\\\\", "\\\\"},
+        {"\\\\F\\", "\\|"},
+        {"\\Zx\\\\F\\", "\\Zx\\|"},
+        {"\"\"", "\"\""},
+        {"", ""},
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {
         char text[200];
@@ -286,6 +296,109 @@ static void resolves_escapes(void **state) {
     check_text(SAMPLE, "MSH.2", "^~\\&");
     check_text(SAMPLE, "PID.99", "");
     check_text("MSH|^~\\&|\rPID|\\F\\", "PID", "PID|\\F\\");
+}
+
+/* Setting what was read changes nothing, and escape sequences can be written. */
+static void takes_back_what_it_gives(void **state) {
+    (void)state;
+    static const char *const raws[] = {
+        "line one\\.br\\line two",
+        "\\H\\bold\\N\\",
+        "\\Z1a\\",
+        "\\X09\\",
+        "\\X0D0A\\",
+        "\\C2842\\",
+        "\\M242442\\",
+        "\\P\\",
+        "\\.sp3\\",
+        "\\.sp +3\\",
+        "\\.in-4\\",
+        "\\.sk 2\\",
+        "\\E\\",
+        "\\E\\.br\\E\\",
+        "\\E\\F\\E\\",
+        "C:\\temp",
+        "C:\\dir\\file",
+        "\\",
+        "\\\\",
+        "\\\\F\\",
+        "\\X0\\",
+        "a\\F\\b\\S\\c\\T\\d\\R\\e",
+        "\\f\\",
+        "\\F",
+        "F\\",
+        "\"\"",
+        "",
+        "\\.br",
+        "\\Z\\",
+        "\xe4\\F\\",
+    };
+    for (size_t i = 0; i < LENGTH(raws); i++) {
+        char text[200];
+        char expected[200];
+        snprintf(text, sizeof text, "MSH|^~\\&|\rPID|1|%s|3", raws[i]);
+        dx_hl7 *hl7 = hl7_of(text);
+        dx_buf value;
+        dx_buf_init(&value, 1000, NULL);
+        assert_int_equal(dx_hl7_get_text(hl7, dx_str("PID.2"), &value), DX_OK);
+        dx_hl7_patch patch = {.path = dx_str("PID.2"), .value = {value.data, value.len}};
+        assert_int_equal(dx_hl7_apply(hl7, &patch, NULL), DX_OK);
+        hl7_expect(hl7, text);
+        /* As it is written, which is what json has. */
+        patch.value = dx_str(raws[i]);
+        assert_int_equal(dx_hl7_apply(hl7, &patch, NULL), DX_OK);
+        hl7_expect(hl7, text);
+        /* Twice elsewhere is the same as once. */
+        patch = (dx_hl7_patch){.path = dx_str("PID.1"), .value = {value.data, value.len}};
+        assert_int_equal(dx_hl7_apply(hl7, &patch, NULL), DX_OK);
+        char *once = hl7_text(hl7);
+        value.len = 0;
+        assert_int_equal(dx_hl7_get_text(hl7, dx_str("PID.1"), &value), DX_OK);
+        patch.value = (dx_text){value.data, value.len};
+        assert_int_equal(dx_hl7_apply(hl7, &patch, NULL), DX_OK);
+        snprintf(expected, sizeof expected, "%s", once);
+        hl7_expect(hl7, expected);
+        free(once);
+        dx_buf_done(&value);
+        dx_hl7_free(hl7);
+    }
+}
+
+static void escapes_what_is_no_sequence(void **state) {
+    (void)state;
+    static const struct get rows[] = {
+        {"line\\.br\\two", "line\\.br\\two"},
+        {"C:\\temp", "C:\\E\\temp"},
+        {"C:\\dir\\file", "C:\\E\\dir\\E\\file"},
+        {"a|b", "a\\F\\b"},
+        {"\\F\\|", "\\F\\\\F\\"},
+        {"\\E\\F\\E\\", "\\E\\F\\E\\"},
+        {"\\", "\\E\\"},
+        {"\\\\", "\\E\\\\E\\"},
+        {"\\X0\\", "\\E\\X0\\E\\"},
+        {"\\X0g\\", "\\E\\X0g\\E\\"},
+        {"\\.b\\", "\\E\\.b\\E\\"},
+        {"\\.br+\\", "\\E\\.br+\\E\\"},
+        {"\\H\\|\r", "\\H\\\\F\\\\X0D\\"},
+        {"\\ |\\", "\\E\\ \\F\\\\E\\"},
+        {"\\C12\\", "\\E\\C12\\E\\"},
+        {"\\FF\\", "\\E\\FF\\E\\"},
+    };
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        char expected[200];
+        dx_hl7 *hl7 = hl7_of("MSH|^~\\&|\rPID|1");
+        dx_hl7_patch patch = {.path = dx_str("PID.1"), .value = dx_str(rows[i].path)};
+        assert_int_equal(dx_hl7_apply(hl7, &patch, NULL), DX_OK);
+        snprintf(expected, sizeof expected, "MSH|^~\\&|\rPID|%s", rows[i].raw);
+        hl7_expect(hl7, expected);
+        dx_hl7_free(hl7);
+    }
+    /* Without an escape character a backslash is text. */
+    dx_hl7 *hl7 = hl7_of("MSH|^~|\rPID|1");
+    dx_hl7_patch patch = {.path = dx_str("PID.1"), .value = dx_str("C:\\F\\x")};
+    assert_int_equal(dx_hl7_apply(hl7, &patch, NULL), DX_OK);
+    hl7_expect(hl7, "MSH|^~|\rPID|C:\\F\\x");
+    dx_hl7_free(hl7);
 }
 
 static void escape_text_is_all_or_nothing(void **state) {
@@ -332,6 +445,8 @@ int main(void) {
         cmocka_unit_test(gets_with_other_separators),
         cmocka_unit_test(refuses_what_is_no_path),
         cmocka_unit_test(resolves_escapes),
+        cmocka_unit_test(takes_back_what_it_gives),
+        cmocka_unit_test(escapes_what_is_no_sequence),
         cmocka_unit_test(escape_text_is_all_or_nothing),
         cmocka_unit_test(names_formats),
     };

@@ -43,6 +43,9 @@ static void value(struct chance *chance) {
         {"\\T\\", 3},
         {"\\", 1},
         {"\\X0D\\", 5},
+        {"\\.br\\", 5},
+        {"\\E\\", 3},
+        {"\\H\\", 3},
         {"a: b", 4},
         {"- x", 3},
         {"#", 1},
@@ -192,6 +195,54 @@ static void check_formats(const dx_hl7 *hl7) {
     }
 }
 
+/* The same value, however its separators and escape characters are written? */
+static void check_equal(const dx_hl7 *hl7, dx_text one, dx_text two) {
+    dx_text texts[] = {one, two};
+    char *made[2];
+    size_t lens[2];
+    for (size_t i = 0; i < 2; i++) {
+        size_t size = hl7_escaped_size(&hl7->marks, texts[i], HL7_ESCAPE_LONE);
+        assert_true(size < SIZE_MAX);
+        made[i] = malloc(size + 1);
+        lens[i] = (size_t)(hl7_escape(&hl7->marks, texts[i], HL7_ESCAPE_LONE, made[i]) - made[i]);
+        assert_int_equal(lens[i], size);
+    }
+    unit_same((dx_text){made[0], lens[0]}, (dx_text){made[1], lens[1]});
+    free(made[0]);
+    free(made[1]);
+}
+
+/* Setting what is read there changes nothing. */
+static void check_set_again(dx_hl7 *hl7, const dx_hl7_patch *patch, dx_text value) {
+    char *before = hl7_text(hl7);
+    size_t size = dx_hl7_size(hl7);
+    dx_hl7_patch again = {.path = patch->path, .value = value};
+    assert_int_equal(dx_hl7_apply(hl7, &again, NULL), DX_OK);
+    char *after = hl7_text(hl7);
+    unit_same((dx_text){after, dx_hl7_size(hl7)}, (dx_text){before, size});
+    free(before);
+    free(after);
+}
+
+/* What stands anywhere can be set there, read as a value and as it is written. */
+static void check_read(dx_hl7 *hl7, struct chance *chance) {
+    char where[100];
+    dx_text raw;
+    path(chance, where, sizeof where);
+    dx_hl7_patch patch = {.path = dx_str(where)};
+    if (dx_hl7_get(hl7, patch.path, &raw) != DX_OK || !raw.at || !strpbrk(where, ".- ") ||
+        strncmp(where, "MSH", 3) == 0)
+        return;
+    dx_buf value;
+    dx_buf_init(&value, SIZE_MAX / 4, NULL);
+    assert_int_equal(dx_hl7_get_text(hl7, patch.path, &value), DX_OK);
+    check_set_again(hl7, &patch, (dx_text){value.data, value.len});
+    value.len = 0;
+    assert_int_equal(dx_buf_append(&value, raw.at, raw.len), DX_OK);
+    check_set_again(hl7, &patch, (dx_text){value.data, value.len});
+    dx_buf_done(&value);
+}
+
 /* Where the value went it can be read, and all other segments are as they were, to the byte. */
 static void check_set(dx_hl7 *hl7, const dx_hl7_patch *patch) {
     hl7_path path;
@@ -209,7 +260,8 @@ static void check_set(dx_hl7 *hl7, const dx_hl7_patch *patch) {
         dx_buf out;
         dx_buf_init(&out, ROOM, NULL);
         assert_int_equal(dx_hl7_get_text(hl7, patch->path, &out), DX_OK);
-        unit_same((dx_text){out.data, out.len}, patch->value);
+        check_equal(hl7, (dx_text){out.data, out.len}, patch->value);
+        check_set_again(hl7, patch, (dx_text){out.data, out.len});
         dx_buf_done(&out);
         dx_text raw;
         assert_int_equal(dx_hl7_get(hl7, patch->path, &raw), DX_OK);
@@ -241,6 +293,8 @@ static void round_trip(struct chance *chance) {
     unit_same((dx_text){out.data, out.len}, (dx_text){chance->at, chance->len});
     dx_buf_done(&out);
     check_formats(hl7);
+    for (size_t reads = 12; reads; reads--)
+        check_read(hl7, chance);
     for (size_t patches = pick(chance, 12); patches; patches--) {
         char where[100];
         path(chance, where, sizeof where);

@@ -80,11 +80,18 @@ DX_API dx_status dx_hl7_write(const dx_hl7 *hl7, dx_buf *out);
  * DX_MISFIT for a path that is none.
  */
 DX_API dx_status dx_hl7_get(const dx_hl7 *hl7, dx_text path, dx_text *ret_raw);
-/* Appends it with its escapes (F S T R E X) resolved, others as they are; a place that is not there
- * adds nothing. HL7's null stays two quotes. Also DX_ERR_LIMIT and DX_ERR_NOMEM of the buffer. */
+/*
+ * Appends it as a value. In a value the separators stand for themselves (\F\ is |, \S\ is ^), and
+ * every other escape sequence stays as it is written: \.br\, \H\, \X09\, \Zxx\, and \E\ for an
+ * escape character. dx_hl7_apply() takes values of this form, so that setting what was read here
+ * changes nothing. A place that is not there adds nothing. HL7's null stays two quotes. Also
+ * DX_ERR_LIMIT and DX_ERR_NOMEM of the buffer.
+ */
 DX_API dx_status dx_hl7_get_text(const dx_hl7 *hl7, dx_text path, dx_buf *out);
 
-/* One patch of editor/patchMessage; an absent value counts as empty. */
+/* One patch of editor/patchMessage; an absent value counts as empty. In a value, separators and
+ * line ends are escaped, escape sequences stay, and an escape character that does not belong to one
+ * becomes \E\ (with `exact`, every one does). */
 typedef struct dx_hl7_patch {
     dx_text path;
     dx_text value;
@@ -93,7 +100,7 @@ typedef struct dx_hl7_patch {
 } dx_hl7_patch;
 
 /*
- * Applies one patch, or does nothing. With a field in the path the value goes there, escaped, and
+ * Applies one patch, or does nothing. With a field in the path the value goes there, and
  * remove and create mean nothing; what is missing before it is added. With a segment only, create
  * adds an empty one behind the last of that name (or at the end; for SEG[n] so many that there are
  * n, but always one), remove takes that segment away; that it is not there is no fault. DX_MISFIT

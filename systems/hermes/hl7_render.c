@@ -1,6 +1,7 @@
 /* From a tree to the text of a message. */
 #include "systems/hermes/hl7_parts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A text under way: the first failure sticks. */
@@ -105,9 +106,17 @@ static uint64_t key_number(dx_text key) {
     return number;
 }
 
-/* Lists the members of an object by number, each number once. */
-static void collect(struct render *render, yyjson_mut_val *object, bool strict,
+static void wrong_key(struct render *render, const char *kind, dx_text key) {
+    char phrase[80];
+    snprintf(phrase, sizeof phrase, "the key of a %s must be a number from 1: ", kind);
+    misfit(render, phrase, key);
+}
+
+/* Lists the members of an object by number. The editor ignores keys of fields that are not numbers,
+ * and all but the last of those with one number. */
+static void collect(struct render *render, yyjson_mut_val *object, const char *kind,
                     hl7_numbers *numbers) {
+    bool is_field = numbers == &render->fields;
     numbers->count = 0;
     yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(object);
     for (yyjson_mut_val *key; render->status == DX_OK && (key = yyjson_mut_obj_iter_next(&iter));) {
@@ -117,14 +126,16 @@ static void collect(struct render *render, yyjson_mut_val *object, bool strict,
         else if (number)
             render->status = hl7_numbers_add(numbers, number, (dx_text){NULL, 0},
                                              yyjson_mut_obj_iter_get_val(key));
-        else if (strict)
-            misfit(render, "the key of a component must be a number from 1: ", text_of(key));
+        else if (!is_field || !render->exact)
+            wrong_key(render, kind, text_of(key));
     }
     hl7_numbers_sort(numbers);
     size_t kept = 0;
     for (size_t i = 0; i < numbers->count; i++)
         if (i + 1 == numbers->count || numbers->at[i + 1].number != numbers->at[i].number)
             numbers->at[kept++] = numbers->at[i];
+    if (kept < numbers->count && !render->exact)
+        misfit(render, "two keys have the same number, each that of a ", dx_str(kind));
     numbers->count = kept;
 }
 
@@ -136,7 +147,7 @@ static void component(struct render *render, yyjson_mut_val *value) {
         return;
     }
     hl7_numbers *parts = &render->subcomponents;
-    collect(render, value, true, parts);
+    collect(render, value, "component", parts);
     uint64_t number = 1;
     for (size_t i = 0; render->status == DX_OK && i < parts->count; i++) {
         repeat(render, render->marks.subcomponent, parts->at[i].number - number);
@@ -154,7 +165,7 @@ static void repetition(struct render *render, yyjson_mut_val *value) {
         return;
     }
     hl7_numbers *parts = &render->components;
-    collect(render, value, true, parts);
+    collect(render, value, "component", parts);
     uint64_t number = 1;
     for (size_t i = 0; render->status == DX_OK && i < parts->count; i++) {
         repeat(render, render->marks.component, parts->at[i].number - number);
@@ -216,7 +227,7 @@ static void segment(struct render *render, dx_text name, yyjson_mut_val *fields,
         if (!yyjson_mut_is_obj(fields))
             misfit(render, "the fields of a segment must be an object: ", name);
         else
-            collect(render, fields, false, &render->fields);
+            collect(render, fields, "field", &render->fields);
     }
     size_t i = 0;
     uint64_t number = 0;
@@ -245,12 +256,22 @@ static yyjson_mut_val *member(yyjson_mut_val *object, const char *name) {
     return found;
 }
 
+/* What nobody reads would be lost without a word. The editor does not mind. */
+static void check_keys(struct render *render, yyjson_mut_val *object, const char *one,
+                       const char *two) {
+    yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(object);
+    for (yyjson_mut_val *key; !render->exact && (key = yyjson_mut_obj_iter_next(&iter));)
+        if (!dx_text_is(text_of(key), one) && !dx_text_is(text_of(key), two))
+            misfit(render, "unknown key: ", text_of(key));
+}
+
 static void in_order(struct render *render, yyjson_mut_val *list) {
     yyjson_mut_arr_iter iter = yyjson_mut_arr_iter_with(list);
     bool first = true;
     for (yyjson_mut_val *item; render->status == DX_OK && (item = yyjson_mut_arr_iter_next(&iter));
          first = false) {
         yyjson_mut_val *name = member(item, "segment");
+        check_keys(render, item, "segment", "fields");
         if (!yyjson_mut_is_str(name))
             misfit(render, "missing field `segment`", (dx_text){NULL, 0});
         else
@@ -258,20 +279,28 @@ static void in_order(struct render *render, yyjson_mut_val *list) {
     }
 }
 
+/* The segments of one name. */
+static void group(struct render *render, dx_text name, yyjson_mut_val *value, bool *first) {
+    yyjson_mut_arr_iter items = yyjson_mut_arr_iter_with(value);
+    if (!yyjson_mut_is_arr(value)) {
+        segment(render, name, value, *first);
+        *first = false;
+    }
+    for (yyjson_mut_val *item; render->status == DX_OK && (item = yyjson_mut_arr_iter_next(&items));
+         *first = false)
+        segment(render, name, item, *first);
+}
+
+/* MSH is the first segment, wherever its key stands: many programs sort keys. */
 static void by_keys(struct render *render, yyjson_mut_val *root) {
     bool first = true;
+    yyjson_mut_val *msh = member(root, "MSH");
     yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(root);
-    for (yyjson_mut_val *key; render->status == DX_OK && (key = yyjson_mut_obj_iter_next(&iter));) {
-        yyjson_mut_val *value = yyjson_mut_obj_iter_get_val(key);
-        yyjson_mut_arr_iter items = yyjson_mut_arr_iter_with(value);
-        if (!yyjson_mut_is_arr(value)) {
-            segment(render, text_of(key), value, first);
-            first = false;
-        }
-        for (yyjson_mut_val *item;
-             render->status == DX_OK && (item = yyjson_mut_arr_iter_next(&items)); first = false)
-            segment(render, text_of(key), item, first);
-    }
+    if (msh)
+        group(render, HL7_PIECE("MSH"), msh, &first);
+    for (yyjson_mut_val *key; render->status == DX_OK && (key = yyjson_mut_obj_iter_next(&iter));)
+        if (!dx_text_is(text_of(key), "MSH"))
+            group(render, text_of(key), yyjson_mut_obj_iter_get_val(key), &first);
 }
 
 /* The fields of the first segment, if that is MSH. */
@@ -325,6 +354,8 @@ dx_status hl7_tree_text(yyjson_mut_doc *doc, bool exact, const char *place, dx_b
         misfit(&render, "segments is not an array", (dx_text){NULL, 0});
     else
         read_marks(&render, first_fields(root, list));
+    if (list)
+        check_keys(&render, root, "segments", "segments");
     if (render.status == DX_OK && list)
         in_order(&render, list);
     else if (render.status == DX_OK)

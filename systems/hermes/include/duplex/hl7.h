@@ -146,9 +146,11 @@ DX_API dx_status dx_hl7_export(const dx_hl7 *hl7, dx_hl7_format format, dx_hl7_s
 
 /*
  * Reads a message in that format; both shapes are taken. Numbers and booleans count as text, null
- * as empty; separators and line ends inside of a string are escaped, other escapes stay. DX_MISFIT:
- * the place of reterr is "message" if the document was read, but what it holds is no HL7 message,
- * else "json", "yaml" or "toml". Else as dx_hl7_new().
+ * as empty; separators and line ends inside of a string are escaped, other escapes stay. MSH is the
+ * first segment, wherever its key stands. A key that is no number from 1, a number that stands
+ * twice and an unknown key are refused, because what they hold would be lost (not with `exact`).
+ * DX_MISFIT: the place of reterr is "message" if the document was read, but what it holds is no HL7
+ * message, else "json", "yaml" or "toml". Else as dx_hl7_new().
  */
 DX_API dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
                                dx_hl7 **ret_hl7, dx_error *reterr);

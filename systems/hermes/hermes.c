@@ -23,7 +23,7 @@ dx_hermes_config dx_hermes_defaults(void) {
         .undo_max = 100,
         .undo_bytes = (size_t)256 << 20,
         .windows_max = 100,
-        .shape = DX_HL7_KEYS,
+        .shape = DX_HL7_SEGMENTS,
         .hl7 = dx_hl7_defaults(),
     };
 }

@@ -63,22 +63,52 @@ static dx_status read_tree(dx_hl7_format format, dx_text text, yyjson_mut_doc *d
     return DX_ERR_INVALID;
 }
 
-dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
-                        dx_hl7 **ret_hl7, dx_error *reterr) {
-    if (format == DX_HL7_TEXT)
-        return dx_hl7_new(config, text, ret_hl7, reterr);
-    dx_buf out;
-    dx_buf_init(&out, config->text_max, config->allocator);
-    yyjson_alc alc = hl7_yyjson_alc(&out.alloc);
+/* The text of a document; *ret_keyed if it has lost the order of its segments. */
+static dx_status read_document(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
+                               bool *ret_keyed, dx_buf *out, dx_error *reterr) {
+    yyjson_alc alc = hl7_yyjson_alc(&out->alloc);
     yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
     if (!doc)
         return DX_ERR_NOMEM;
     dx_status status = read_tree(format, text, doc, reterr);
-    if (status == DX_OK)
-        status = hl7_tree_text(doc, config->exact != 0, dx_hl7_format_name(format), &out, reterr);
+    if (status == DX_OK) {
+        *ret_keyed = hl7_tree_has_keys(doc);
+        status = hl7_tree_text(doc, config->exact != 0, dx_hl7_format_name(format), out, reterr);
+    }
     yyjson_mut_doc_free(doc);
+    return status;
+}
+
+static dx_status import(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
+                        bool in_order, const dx_hl7 *like, dx_hl7 **ret_hl7, dx_error *reterr) {
+    if (format == DX_HL7_TEXT)
+        return dx_hl7_new(config, text, ret_hl7, reterr);
+    dx_buf out;
+    dx_buf_init(&out, config->text_max, config->allocator);
+    bool keyed = false;
+    dx_hl7 *hl7 = NULL;
+    dx_status status = read_document(config, text, format, &keyed, &out, reterr);
     if (status == DX_OK)
-        status = dx_hl7_new(config, (dx_text){out.data ? out.data : "", out.len}, ret_hl7, reterr);
+        status = dx_hl7_new(config, (dx_text){out.data ? out.data : "", out.len}, &hl7, reterr);
+    if (status == DX_OK && keyed && in_order) {
+        out.len = 0;
+        status = hl7_order(hl7, like, dx_hl7_format_name(format), &out, reterr);
+        hl7 = dx_hl7_free(hl7);
+        if (status == DX_OK)
+            status = dx_hl7_new(config, (dx_text){out.data, out.len}, &hl7, reterr);
+    }
+    if (status == DX_OK)
+        *ret_hl7 = hl7;
     dx_buf_done(&out);
     return status;
+}
+
+dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
+                        dx_hl7 **ret_hl7, dx_error *reterr) {
+    return import(config, text, format, false, NULL, ret_hl7, reterr);
+}
+
+dx_status dx_hl7_import_like(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
+                             const dx_hl7 *like, dx_hl7 **ret_hl7, dx_error *reterr) {
+    return import(config, text, format, true, like, ret_hl7, reterr);
 }

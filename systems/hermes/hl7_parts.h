@@ -182,6 +182,13 @@ dx_status hl7_tree(const dx_hl7 *hl7, dx_hl7_shape shape, dx_hl7_format format, 
 dx_status hl7_tree_text(yyjson_mut_doc *doc, bool exact, const char *place, dx_buf *out,
                         dx_error *reterr);
 
+/* Is it a document of the keys shape? */
+bool hl7_tree_has_keys(yyjson_mut_doc *doc);
+/* Appends the text of a message whose segments are grouped by name, in the order that those of
+ * `like` have (may be NULL). DX_MISFIT with the place given if that is not known. */
+dx_status hl7_order(const dx_hl7 *hl7, const dx_hl7 *like, const char *place, dx_buf *out,
+                    dx_error *reterr);
+
 /* A value that goes by a number, or by a number and a name. */
 typedef struct hl7_numbered {
     uint64_t number;

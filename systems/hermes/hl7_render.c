@@ -333,6 +333,10 @@ static void read_marks(struct render *render, yyjson_mut_val *fields) {
         misfit(render, flaw, (dx_text){NULL, 0});
 }
 
+bool hl7_tree_has_keys(yyjson_mut_doc *doc) {
+    return !member(yyjson_mut_doc_get_root(doc), "segments");
+}
+
 dx_status hl7_tree_text(yyjson_mut_doc *doc, bool exact, const char *place, dx_buf *out,
                         dx_error *reterr) {
     dx_allocator alloc = out->alloc;

@@ -104,15 +104,28 @@ static void refuse_text(dx_hermes_guest *guest, const dx_event *event, dx_hl7_fo
         hermes_refuse_exactly(guest, event->request, HERMES_BAD_MESSAGE, prefix, error->phrase);
 }
 
+/* Unless the configuration wants segments as keys, the order of the open message is the one that
+ * counts for those. */
+static dx_status read_message(const dx_hermes *editor, dx_text text, dx_hl7_format format,
+                              dx_hl7 **ret_hl7, dx_error *reterr) {
+    dx_hl7 *open = NULL;
+    dx_error none;
+    if (editor->exact || format == DX_HL7_TEXT || editor->config.shape == DX_HL7_KEYS)
+        return dx_hl7_import(&editor->config.hl7, text, format, ret_hl7, reterr);
+    dx_status status = hermes_editor_read(editor, &open, &none);
+    if (status == DX_OK || status == DX_MISFIT)
+        status = dx_hl7_import_like(&editor->config.hl7, text, format, open, ret_hl7, reterr);
+    dx_hl7_free(open);
+    return status;
+}
+
 void hermes_set_message(dx_hermes_guest *guest, const dx_event *event, yyjson_val *params) {
     dx_hermes *editor = guest->editor;
     dx_text text = dx_json_string(yyjson_obj_get(params, "message"));
     dx_hl7_format format = format_of(params);
     dx_error error = {0};
     dx_hl7 *hl7 = NULL;
-    dx_status status = format == DX_HL7_TEXT
-                           ? dx_hl7_new(&editor->config.hl7, text, &hl7, &error)
-                           : dx_hl7_import(&editor->config.hl7, text, format, &hl7, &error);
+    dx_status status = read_message(editor, text, format, &hl7, &error);
     if (status != DX_OK) {
         refuse_text(guest, event, format, status, &error);
         return;

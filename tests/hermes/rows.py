@@ -779,7 +779,7 @@ def check_toml(guest, revision):
         import tomllib
     except ImportError:
         return
-    fields = tomllib.loads(text)["PID"]
+    fields = tomllib.loads(text)["segments"][1]["fields"]
     same(fields, {"1": "1", "3": ["A", "", "B"]}, "toml with an empty repetition (H43)")
 
 
@@ -795,14 +795,10 @@ def row_21():
             numbers = [str(n) for n in range(1, 13)]
             wanted = sorted(numbers) if revision else numbers
             same([k for k in keys if len(k) == 12], [wanted], "components (H41)")
-            if revision:
-                same(list(value), ["segments"], "the root (H40)")
-                same([list(each) for each in value["segments"]], [["segment", "fields"]] * 3, "a segment")
-                msh, _, obx = (each["fields"] for each in value["segments"])
-                true(text.startswith('{\n  "segments": [\n    {\n      "segment": "MSH",'), "json: %r" % text[:80])
-            else:
-                same(list(value), ["MSH", "PID", "OBX"], "the root (H40)")
-                msh, obx = value["MSH"], value["OBX"]
+            same(list(value), ["segments"], "the root (H40)")
+            same([list(each) for each in value["segments"]], [["segment", "fields"]] * 3, "a segment")
+            msh, _, obx = (each["fields"] for each in value["segments"])
+            true(text.startswith('{\n  "segments": [\n    {\n      "segment": "MSH",'), "json: %r" % text[:80])
             same(msh, {"1": "|", "2": "^~\\&", "3": "A"}, "MSH")
             same(obx["4"], ["x", None, "y"], "repetitions")
             true(text.endswith("}"), "json ends in %r" % text[-5:])
@@ -813,7 +809,17 @@ def row_21():
             true((plain and not quoted) if revision else (quoted and not plain), "keys of yaml (H42): %s" % keys)
             check_toml(guest, revision)
             host.quit(guest)
-    with editor("--shape", "segments") as host:  # segments as keys lose the order of different ones
+    with editor("--shape", "keys") as host:  # the sample of the document
+        guest = host.start()
+        put(guest, many)
+        value = json.loads(get(guest, "json"))
+        same(list(value), ["MSH", "PID", "OBX"], "the root (H40)")
+        same(value["MSH"], {"1": "|", "2": "^~\\&", "3": "A"}, "MSH")
+        same(put(guest, json.dumps({"OBX": [{"1": "1"}, {"1": "2"}], "MSH": {"3": "A"}, "NTE": {"3": "x"}}), "json"),
+             {"success": True}, "any keys")
+        same(get(guest), "MSH|^~\\&|A\rOBX|1\rOBX|2\rNTE|||x", "in the order of the keys")
+        host.quit(guest)
+    with editor() as host:  # segments as keys lose the order of different ones
         guest = host.start()
         for form in ("json", "yaml", "toml"):
             for message in ROUND_TRIPS:
@@ -823,6 +829,34 @@ def row_21():
                 same(put(guest, exported, form), {"success": True}, form)
                 same(get(guest), message, "a round trip through " + form)
         host.quit(guest)
+
+
+def check_order(guest):
+    """H40: what the how-to of Hermes does with a message moves no result to another test."""
+    labs = "MSH|^~\\&|LAB\rPID|1\rOBR|1|GLU\rOBX|1|GLU|5.4\rNTE|1|fasting\rOBR|2|NA\rOBX|1|NA|140"
+    for form in ("json", "yaml", "toml"):
+        put(guest, labs)
+        same(put(guest, get(guest, form), form), {"success": True}, form)
+        same(get(guest), labs, "read, modify, write in " + form)
+    # A program that makes keys of it, sorted ones at that.
+    put(guest, labs)
+    keyed = {}
+    for each in json.loads(get(guest, "json"))["segments"]:
+        keyed.setdefault(each["segment"], []).append(each["fields"])
+    keyed["OBX"][1]["3"] = "141"
+    same(put(guest, json.dumps(keyed, sort_keys=True), "json"), {"success": True}, "segments as keys")
+    changed = labs.replace("140", "141")
+    same(get(guest), changed, "segments as keys")
+    for wrong in ({**keyed, "NTE": []}, {**keyed, "NTE": keyed["NTE"] * 2}, {**keyed, "ZZZ": [{"1": "x"}]},
+                  {**{k: v for k, v in keyed.items() if k != "NTE"}, "NTF": keyed["NTE"]}):
+        error = guest.error("editor/setMessage", {"message": json.dumps(wrong), "format": "json"})
+        standard(error, -32004, "Invalid message", shown(wrong))
+        true("segments as keys have no order" in error["data"] and "`segments`" in error["data"], shown(error))
+        same(get(guest), changed, "after a refused message")
+    # One that has only one order is taken.
+    put(guest, "MSH|^~\\&|A\rPID|1")
+    same(put(guest, json.dumps({"NTE": [{"1": "1"}, {"1": "2"}], "MSH": {"3": "B"}}), "json"), {"success": True}, "one order")
+    same(get(guest), "MSH|^~\\&|B\rNTE|1\rNTE|2", "one order")
 
 
 def row_22():
@@ -857,8 +891,10 @@ def row_22():
                     true("missing field `segments`" in error["message"], "the old shape: %s" % shown(error))
             same(get(guest), MESSAGE, "after all that")
             if not revision:
+                put(guest, "MSH|^~\\&|A\rPID|2")
                 same(put(guest, old, "json"), {"success": True}, "the old shape (H40)")
                 same(get(guest).rstrip("\r"), "MSH|^~\\&|OLD\rPID|1", "the old shape (H40)")
+                check_order(guest)
             host.quit(guest)
 
 

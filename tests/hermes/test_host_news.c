@@ -101,7 +101,7 @@ static void test_content(void **state) {
                             "\"message\":\"MSH|^~\\\\&|APP\\r");
     assert_int_equal(count_of(&world->sent, "\"format\":\"json\",\"hasFile\":true,\"message\":\"{"),
                      2);
-    must_have(&world->sent, "\"format\":\"toml\",\"hasFile\":true,\"message\":\"[MSH]");
+    must_have(&world->sent, "\"format\":\"toml\",\"hasFile\":true,\"message\":\"[[segments]]");
     /* H25: what cannot be converted comes as it is, and says so. */
     assert_int_equal(dx_hermes_edit(world->editor, dx_str("PID|1")), DX_OK);
     WAIT(world, told(world, "message/changed") == 8);

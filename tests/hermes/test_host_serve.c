@@ -95,9 +95,9 @@ static void test_get(void **state) {
               "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"hasFile\":false,\"message\":"
               "\"MSH|^~\\\\&|APP\\rPID|1||12345||DOE^JOHN\"}}");
     must_have(&world->sent, "\"id\":2,\"result\":{\"hasFile\":false,\"message\":\"{\\n");
-    must_have(&world->sent, "\\n  \\\"PID\\\": {\\n");
-    must_have(&world->sent, "\"id\":3,\"result\":{\"hasFile\":false,\"message\":\"MSH:\\n");
-    must_have(&world->sent, "\"id\":4,\"result\":{\"hasFile\":false,\"message\":\"[MSH]\\n");
+    must_have(&world->sent, "\\n      \\\"segment\\\": \\\"PID\\\",\\n");
+    must_have(&world->sent, "\"id\":3,\"result\":{\"hasFile\":false,\"message\":\"segments:\\n");
+    must_have(&world->sent, "\"id\":4,\"result\":{\"hasFile\":false,\"message\":\"[[segments]]\\n");
     assert_int_equal(dx_hermes_saved(world->editor, "/a/\xc3\xa9.hl7", 1), DX_OK);
     run(world, "go", 4);
     must_have(&world->sent,

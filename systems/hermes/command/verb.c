@@ -38,9 +38,9 @@ static const cli_option extension_options[] = {
      " as in that version (the current protocol document)",
      AT(revision)},
     {"shape", 0, CLI_CHOICE, "keys|segments",
-     "how extensions get the message as json, yaml or toml: segments as keys, as in the protocol"
-     " document, which loses the order of different segments; or an ordered list of segments, as in"
-     " Hermes 0.1.0 (keys; with --revision exact: segments)",
+     "how extensions get the message as json, yaml or toml: an ordered list of segments, as in"
+     " Hermes 0.1.0, or segments as keys, as in the protocol document, which loses the order of"
+     " different segments (segments)",
      AT(shape)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };

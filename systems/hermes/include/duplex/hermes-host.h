@@ -109,9 +109,11 @@ typedef struct dx_hermes_config {
     unsigned undo_max;    /* steps that can be undone (100); older ones are forgotten */
     size_t undo_bytes;    /* and so are those beyond that much text (256 MiB) */
     unsigned windows_max; /* open windows of one extension (100) */
-    /* In which shape extensions get a message as json, yaml or toml: that of the document, in which
-     * the order of different segments is lost (DX_HL7_KEYS), or that of Hermes 0.1.0
-     * (DX_HL7_SEGMENTS; always so in the revision exact). Both are taken. */
+    /* In which shape extensions get a message as json, yaml or toml: that of Hermes 0.1.0
+     * (DX_HL7_SEGMENTS; always so in the revision exact), or that of the sample in the document, in
+     * which the order of different segments is lost (DX_HL7_KEYS). Both are accepted; with
+     * DX_HL7_SEGMENTS, segments as keys get the order of the open message, or are refused
+     * (dx_hl7_import_like()). */
     dx_hl7_shape shape;
     dx_hl7_config hl7;
     dx_recorder *recorder; /* gets all traffic; may be NULL; must outlive the editor */

@@ -155,6 +155,14 @@ DX_API dx_status dx_hl7_export(const dx_hl7 *hl7, dx_hl7_format format, dx_hl7_s
 DX_API dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
                                dx_hl7 **ret_hl7, dx_error *reterr);
 
+/*
+ * The same, but never with segments in an order that nobody chose: a document of the shape "keys"
+ * gets the order of `like`, the message that it was made from. DX_MISFIT unless both have the same
+ * number of segments of each name, or the document has only one order. `like` may be NULL.
+ */
+DX_API dx_status dx_hl7_import_like(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
+                                    const dx_hl7 *like, dx_hl7 **ret_hl7, dx_error *reterr);
+
 #ifdef __cplusplus
 }
 #endif

@@ -175,39 +175,23 @@ static bool is_checked(const cli_peer_options *options) {
     return !options->check || strcmp(options->check, "both") == 0;
 }
 
-static bool is_wrong_kind(const dx_protocol *protocol, const char *method, bool notification,
-                          const char *command) {
-    const dx_method *rule = dx_protocol_find(protocol, dx_str(method));
-    if (!rule || !rule->from_host || !rule->notification == !notification)
-        return false;
-    cli_fail(CLI_MISFIT, "%s is a %s: use %s%s", method, notification ? "request" : "notification",
-             command, notification ? "call" : "notify");
-    return true;
-}
-
-bool session_is_wrong_verb(const cli_session *session, const char *method, bool notification,
-                           const char *command) {
-    return is_checked(session->options) &&
-           is_wrong_kind(session->protocol, method, notification, command);
-}
-
 static int check_method(const dx_protocol *protocol, const char *name, const char *method,
-                        bool notification) {
-    static const char otherwise[] = "--check off sends any method";
-    const dx_method *rule = dx_protocol_find(protocol, dx_str(method));
-    char *hint = NULL;
-    if (rule && !rule->from_host)
-        return cli_fail_hint(CLI_MISFIT, otherwise, "only the server may call '%s'", method);
-    if (rule || dx_protocol_facts_of(protocol)->open)
-        return is_wrong_kind(protocol, method, notification, "duplex ") ? CLI_MISFIT : CLI_OK;
-    char *near = cli_nearest(protocol, method);
-    if (near && asprintf(&hint, "did you mean %s? (%s)", near, otherwise) < 0)
-        hint = NULL;
-    int code =
-        cli_fail_hint(CLI_MISFIT, hint ? hint : otherwise, "%s has no method '%s'", name, method);
+                        bool notification, const char *command) {
+    char *hint;
+    char *flaw = cli_method_flaw(protocol, name, method, notification, command,
+                                 "--check off sends any method", &hint);
+    int code = flaw ? cli_fail_hint(CLI_MISFIT, hint, "%s", flaw) : CLI_OK;
+    free(flaw);
     free(hint);
-    free(near);
     return code;
+}
+
+int session_check_method(const cli_session *session, const char *method, bool notification,
+                         const char *command) {
+    return is_checked(session->options)
+               ? check_method(session->protocol, dx_protocol_facts_of(session->protocol)->name,
+                              method, notification, command)
+               : CLI_OK;
 }
 
 int cli_session_check_method(const cli_peer_options *options, const char *method,
@@ -217,7 +201,7 @@ int cli_session_check_method(const cli_peer_options *options, const char *method
     if (!name || !is_checked(options) ||
         dx_protocol_open(dx_str(name), NULL, &protocol, NULL) != DX_OK)
         return CLI_OK;
-    int code = check_method(protocol, name, method, notification);
+    int code = check_method(protocol, name, method, notification, "duplex ");
     dx_protocol_free(protocol);
     return code;
 }
@@ -246,9 +230,9 @@ int session_asked_code(const cli_session *session) {
 int session_ask(cli_session *session, const char *method, const char *params,
                 void (*on_result)(const dx_event *event, void *user), void *user) {
     bool changed = false;
-    int code;
-    if (session_is_wrong_verb(session, method, false, "duplex "))
-        return CLI_MISFIT;
+    int code = session_check_method(session, method, false, "duplex ");
+    if (code != CLI_OK)
+        return code;
     /* Who was interrupted asks no more: the call before this one is still under way. */
     if (session->asked && !session->asked->done)
         return CLI_INTERRUPTED;
@@ -278,8 +262,9 @@ int cli_session_call(cli_session *session, const char *method, const char *param
 }
 
 int cli_session_notify(cli_session *session, const char *method, const char *params) {
-    if (session_is_wrong_verb(session, method, true, "duplex "))
-        return CLI_MISFIT;
+    int code = session_check_method(session, method, true, "duplex ");
+    if (code != CLI_OK)
+        return code;
     dx_json json = contact_json(params);
     dx_status status = dx_link_notify(contact_link(session->main), dx_str(method), json);
     return status == DX_OK ? CLI_OK : session_tell_unsent(session, method, status);

@@ -118,14 +118,23 @@ static int say(struct target *target, const char *kind, const char *method, cons
                            : cli_session_call(target->session, method, params, print_result, user);
 }
 
-/* Whether the protocol has these methods is known before anything is started. */
-static int check_methods(const cli_words *words, const cli_peer_options *peer, const char *kind) {
+/* Nothing is sent if one of the methods can't be. What a built-in protocol has is known before
+ * anything is started; otherwise it is known when the server runs. */
+static int check_methods(struct target *target, const cli_words *words, const char *kind) {
+    const struct call_options *options = target->options;
     int code = CLI_OK;
     size_t i = 0;
     for (char **group = words->at; group && code == CLI_OK;
-         group = cli_next_group(words, group), i++)
-        code = cli_session_check_method(
-            peer, group[0], strcmp(words->kinds[i] ? words->kinds[i] : kind, "notify") == 0);
+         group = cli_next_group(words, group), i++) {
+        bool is_notification = strcmp(words->kinds[i] ? words->kinds[i] : kind, "notify") == 0;
+        if (target->session)
+            code = session_check_method(target->session, group[0], is_notification, "duplex ");
+        else if (target->control)
+            code =
+                cli_control_check_method(target->control, options->in, group[0], is_notification);
+        else
+            code = cli_session_check_method(&options->peer, group[0], is_notification);
+    }
     return code;
 }
 
@@ -138,7 +147,7 @@ static int say_all(const cli_words *words, const struct call_options *options, c
     /* Without it, what follows METHOD may be the command rather than params. */
     if (!options->in && !options->peer.connect && !words->command)
         return session_check(&options->peer, NULL);
-    int code = options->in ? CLI_OK : check_methods(words, &options->peer, kind);
+    int code = options->in ? CLI_OK : check_methods(&target, words, kind);
     if (code != CLI_OK)
         return code;
     char **params = read_params(words, count);
@@ -147,6 +156,7 @@ static int say_all(const cli_words *words, const struct call_options *options, c
     code = open_target(&target, words->command);
     if (code == CLI_OK) {
         size_t i = 0;
+        code = count > 1 || target.session ? check_methods(&target, words, kind) : CLI_OK;
         for (char **group = words->at; group && code == CLI_OK;
              group = cli_next_group(words, group), i++)
             code = say(&target, words->kinds[i] ? words->kinds[i] : kind, group[0], params[i]);

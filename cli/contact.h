@@ -147,10 +147,10 @@ void session_forget_asked(cli_session *session);
 dx_status session_send(cli_session *session, const char *method, const char *params,
                        uint64_t number, dx_link_call_options *call, dx_call *ret_call);
 int session_tell_unsent(cli_session *session, const char *method, dx_status status);
-/* Was the wrong command taken, a request for a notification or the other way round? That is told
- * better than by what the peer would say to it; `command` stands before the right one. */
-bool session_is_wrong_verb(const cli_session *session, const char *method, bool notification,
-                           const char *command);
+/* Can this be sent, as the protocol is now known? CLI_OK, or told with a suggestion; `command`
+ * stands before "call" or "notify" if the other one is meant. */
+int session_check_method(const cli_session *session, const char *method, bool notification,
+                         const char *command);
 /* Is this line of the peer to be shown? Lines of different kinds are no repeats of each other. */
 enum session_line { SESSION_ERRORS, SESSION_STRAY, SESSION_VIOLATION, SESSION_MESSAGE };
 bool session_shows(cli_session *session, enum session_line kind, dx_text line);

@@ -298,14 +298,15 @@ dx_protocol *cli_protocol(const char *name) {
     dx_status status = dx_protocol_open(dx_str(name), NULL, &protocol, &why);
     if (status == DX_OK)
         return protocol;
-    char *near = status == DX_ERR_NOMEM ? NULL : cli_nearest_of(builtin_at, NULL, name);
-    if (status == DX_ERR_NOMEM)
+    if (status == DX_ERR_NOMEM) {
         cli_fail(CLI_NO_START, "out of memory");
-    else if (near)
-        cli_fail(CLI_USAGE, "%s; did you mean %s?", why.phrase, near);
-    else
-        cli_fail(CLI_USAGE, "%s; 'duplex list' has them all", why.phrase);
-    free(near);
+    } else {
+        char *hint = strcmp(name, "auto") == 0
+                         ? strdup("--protocol auto works only in call, notify, repl and bench")
+                         : cli_near_hint(builtin_at, NULL, name, "'duplex list' has them all");
+        cli_fail_hint(CLI_USAGE, hint, "%s", why.phrase);
+        free(hint);
+    }
     return NULL;
 }
 

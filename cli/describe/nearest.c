@@ -104,7 +104,7 @@ char *cli_near_hint(const char *(*name_at)(const void *names, size_t index), con
     if (near && asprintf(&hint, "did you mean %s?", near) < 0)
         hint = NULL;
     free(near);
-    return hint ? hint : strdup(otherwise);
+    return hint || !otherwise ? hint : strdup(otherwise);
 }
 
 static const char *method_at(const void *protocol, size_t index) {
@@ -112,19 +112,45 @@ static const char *method_at(const void *protocol, size_t index) {
     return method ? method->name : NULL;
 }
 
-char *cli_nearest(const dx_protocol *protocol, const char *word) {
-    return cli_nearest_of(method_at, protocol, word);
-}
-
 int cli_check_method(const dx_protocol *protocol, const char *option, const char *method) {
     const dx_protocol_facts *facts = dx_protocol_facts_of(protocol);
     bool is_known = facts->open || dx_protocol_find(protocol, dx_str(method));
-    char *hint = is_known ? NULL : cli_near_hint(method_at, protocol, method, "");
-    int code = hint && *hint ? cli_fail_hint(CLI_USAGE, hint, "%s: %s has no method '%s'", option,
-                                             facts->name, method)
-                             : CLI_OK;
+    char *hint = is_known ? NULL : cli_near_hint(method_at, protocol, method, NULL);
+    int code = hint ? cli_fail_hint(CLI_USAGE, hint, "%s: %s has no method '%s'", option,
+                                    facts->name, method)
+                    : CLI_OK;
     free(hint);
     return code;
+}
+
+char *cli_method_flaw(const dx_protocol *protocol, const char *name, const char *method,
+                      bool notification, const char *command, const char *otherwise,
+                      char **ret_hint) {
+    const dx_method *rule = dx_protocol_find(protocol, dx_str(method));
+    char *near = NULL;
+    char *message = NULL;
+    int len = 0;
+    *ret_hint = NULL;
+    if (rule && !rule->from_host) {
+        len = asprintf(&message, "'%s' is a method that only the server calls", method);
+    } else if (rule) {
+        if (!rule->notification != !notification)
+            len = asprintf(&message, "%s is a %s: use %s%s", method,
+                           notification ? "request" : "notification", command,
+                           notification ? "call" : "notify");
+        return len < 0 ? NULL : message;
+    } else if (dx_protocol_facts_of(protocol)->open) {
+        return NULL;
+    } else {
+        near = cli_nearest_of(method_at, protocol, method);
+        len = asprintf(&message, "%s has no method '%s'", name, method);
+    }
+    if (near ? asprintf(ret_hint, otherwise ? "did you mean %s? (%s)" : "did you mean %s?", near,
+                        otherwise) < 0
+             : otherwise && !(*ret_hint = strdup(otherwise)))
+        *ret_hint = NULL;
+    free(near);
+    return len < 0 ? NULL : message;
 }
 
 char *cli_near_method(const dx_protocol *protocol, const char *word, const char *otherwise) {

@@ -103,8 +103,9 @@ int repl_call(struct repl *repl, const char *method, const char *params, uint64_
         return cli_fail(CLI_USAGE,
                         "%zu calls are already pending: wait for one to finish, or cancel it",
                         repl->calls_count);
-    if (session_is_wrong_verb(repl->session, method, false, ""))
-        return CLI_MISFIT;
+    int code = session_check_method(repl->session, method, false, "");
+    if (code != CLI_OK)
+        return code;
     struct repl_call *call = new_call(repl, method, params);
     if (!call)
         return cli_fail(CLI_NO_START, "out of memory");

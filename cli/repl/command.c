@@ -41,10 +41,10 @@ static int say(struct repl *repl, const struct order *order, bool notification) 
     if (!notification) {
         code = repl_call(repl, method, params, &number);
         *order->ret_call = order->behind ? 0 : number;
-    } else if (session_is_wrong_verb(repl->session, method, true, "")) {
-        code = CLI_MISFIT;
     } else {
-        code = cli_session_notify(repl->session, method, params);
+        code = session_check_method(repl->session, method, true, "");
+        if (code == CLI_OK)
+            code = cli_session_notify(repl->session, method, params);
     }
     free(params);
     repl->quits |= code == CLI_ENDED && !repl->typed;
@@ -177,11 +177,11 @@ static int do_describe(struct repl *repl, const struct order *order) {
         cli_flush();
         return code;
     }
-    char *near = cli_nearest(protocol, word);
-    cli_fail(CLI_USAGE, "%s has no method '%s'%s%s%s", dx_protocol_facts_of(protocol)->name, word,
-             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-    free(near);
-    return CLI_USAGE;
+    char *hint = cli_near_method(protocol, word, NULL);
+    int code = cli_fail_hint(CLI_USAGE, hint, "%s has no method '%s'",
+                             dx_protocol_facts_of(protocol)->name, word);
+    free(hint);
+    return code;
 }
 
 static int do_methods(struct repl *repl, const struct order *order) {

@@ -34,6 +34,9 @@ int cli_control_call(cli_control *control, const char *method, const char *param
 bool cli_control_is_over(const cli_control *control);
 
 /* duplex call and notify with --in: one message to a peer of the run. on_result may be NULL. */
+/* Can this be sent to the peer? CLI_OK, or told. */
+int cli_control_check_method(cli_control *control, const char *peer, const char *method,
+                             bool notification);
 int cli_control_say(cli_control *control, const char *peer, const char *verb, const char *method,
                     const char *params, const cli_peer_options *options,
                     void (*on_result)(const dx_event *event, void *user), void *user);

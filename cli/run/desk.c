@@ -1,5 +1,6 @@
 #include "cli/run/desk.h"
 
+#include "cli/describe/nearest.h"
 #include "cli/run/errand.h"
 #include "cli/run/relay.h"
 #include "cli/say.h"
@@ -56,6 +57,30 @@ static struct crew_peer *message_of(struct desk_client *client, const dx_event *
     return NULL;
 }
 
+/* Can the peer be sent the method that is named? It is refused if not. */
+static bool has_method(struct desk_client *client, const dx_event *event,
+                       const struct crew_peer *peer, bool notification) {
+    const dx_protocol *protocol = peer->config->protocol;
+    const char *method = yyjson_get_str(yyjson_obj_get(event->value, "method"));
+    char *hint;
+    char *flaw = cli_method_flaw(protocol, dx_protocol_facts_of(protocol)->name, method,
+                                 notification, "duplex ", NULL, &hint);
+    if (flaw)
+        desk_refuse_hint(client, event, CLI_MISFIT, hint, flaw);
+    free(hint);
+    free(flaw);
+    return !flaw;
+}
+
+static void on_check(dx_link *link, const dx_event *event, void *user) {
+    struct desk_client *client = user;
+    const struct crew_peer *peer = message_of(client, event);
+    bool notification = yyjson_get_bool(yyjson_obj_get(event->value, "notification"));
+    (void)link;
+    if (peer && has_method(client, event, peer, notification))
+        desk_reply(client, event, dx_json_text("null", 4));
+}
+
 static void reply_doc(struct desk_client *client, const dx_event *event, yyjson_mut_doc *doc) {
     desk_reply(client, event, dx_json_built(yyjson_mut_doc_get_root(doc)));
     yyjson_mut_doc_free(doc);
@@ -97,7 +122,8 @@ static void on_logs(dx_link *link, const dx_event *event, void *user) {
 static void on_call(dx_link *link, const dx_event *event, void *user) {
     struct desk_client *client = user;
     struct crew_peer *peer = message_of(client, event);
-    struct errand *errand = peer ? errand_new(client, ERRAND_WAIT, peer) : NULL;
+    bool good = peer && has_method(client, event, peer, false);
+    struct errand *errand = good ? errand_new(client, ERRAND_WAIT, peer) : NULL;
     (void)link;
     if (errand)
         errand_call(errand);
@@ -116,7 +142,7 @@ static void on_notify(dx_link *link, const dx_event *event, void *user) {
     struct desk_client *client = user;
     struct crew_peer *peer = message_of(client, event);
     (void)link;
-    if (!peer)
+    if (!peer || !has_method(client, event, peer, true))
         return;
     const char *method = yyjson_get_str(yyjson_obj_get(event->value, "method"));
     dx_text text = dx_rpc_member(event->body, dx_str("params"));
@@ -207,7 +233,7 @@ static void on_down(dx_link *link, const dx_event *event, void *user) {
 static const dx_handler handlers[] = {
     {"ps", on_ps},           {"logs", on_logs},   {"call", on_call}, {"notify", on_notify},
     {"restart", on_restart}, {"start", on_start}, {"stop", on_stop}, {"down", on_down},
-    {"attach", on_attach},   {NULL, NULL},
+    {"attach", on_attach},   {"check", on_check}, {NULL, NULL},
 };
 
 /* Who asks. */

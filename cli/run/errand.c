@@ -73,6 +73,15 @@ void desk_refuse(struct desk_client *client, const dx_event *event, int code, co
     refuse_with(client, event, code, message, NULL);
 }
 
+void desk_refuse_hint(struct desk_client *client, const dx_event *event, int code, const char *hint,
+                      const char *message) {
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *data = hint ? yyjson_mut_obj(doc) : NULL;
+    yyjson_mut_obj_add_str(doc, data, "hint", hint);
+    refuse_with(client, event, code, message, data);
+    yyjson_mut_doc_free(doc);
+}
+
 void errand_fail(struct errand *errand, int code, const char *format, ...) {
     char message[600];
     va_list list;

@@ -54,6 +54,9 @@ void errand_abandon(struct errand *errand);
 /* The answer to what needs no errand. */
 void desk_refuse(struct desk_client *client, const dx_event *event, int code, const char *format,
                  ...) __attribute__((format(printf, 4, 5)));
+/* The same with what to do about it. */
+void desk_refuse_hint(struct desk_client *client, const dx_event *event, int code, const char *hint,
+                      const char *message);
 void desk_reply(struct desk_client *client, const dx_event *event, dx_json result);
 
 /* duplex call --in: makes the call, or lets it wait for its peer. */

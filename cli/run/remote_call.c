@@ -36,6 +36,26 @@ static bool can_be_read(const char *params) {
     return good;
 }
 
+int cli_control_check_method(cli_control *control, const char *peer, const char *method,
+                             bool notification) {
+    cli_reply reply;
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_obj_add_str(doc, root, "name", peer);
+    yyjson_mut_obj_add_str(doc, root, "method", method);
+    yyjson_mut_obj_add_bool(doc, root, "notification", notification);
+    char *text = yyjson_mut_write(doc, 0, NULL);
+    yyjson_mut_doc_free(doc);
+    if (!text)
+        return cli_fail(CLI_USAGE, "cannot send %s: %s", method,
+                        contact_why_not(method, DX_ERR_INVALID));
+    int code = cli_control_call(control, "check", text, &reply);
+    free(text);
+    cli_reply_done(&reply);
+    return code;
+}
+
 int cli_control_say(cli_control *control, const char *peer, const char *verb, const char *method,
                     const char *params, const cli_peer_options *options,
                     void (*on_result)(const dx_event *event, void *user), void *user) {

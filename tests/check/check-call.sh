@@ -74,7 +74,7 @@ expect 2 '' "duplex call: unknown option '--jsn'
 hint: did you mean --json?" call --jsn echo -- "$echo" line
 expect 2 '' "duplex call: unknown option '--fraimng'
 hint: did you mean --framing?" call --fraimng=x echo -- "$echo" line
-expect 2 '' 'duplex call: there is no protocol "mpc"; did you mean mcp*' call -p mpc echo -- "$echo" line
+expect 2 '' $'duplex call: there is no protocol "mpc"\nhint: did you mean mcp?' call -p mpc echo -- "$echo" line
 expect 2 '' "duplex: unknown command 'cal'
 hint: did you mean 'duplex call'?" cal
 expect 2 '' "duplex: unknown command 'nonesuch'
@@ -90,7 +90,7 @@ for time in 5x -1 1.5s '' 99999999999999999999 ' 1'; do
     expect 2 '' "duplex call: --timeout: expected a time (2s, 500ms, 5m, never), got '$time'" \
         call "--timeout=$time" echo -- "$echo" line
 done
-expect 2 '' 'duplex call: there is no protocol "nothing"*' call -p nothing echo -- "$echo" line
+expect 2 '' $'duplex call: there is no protocol "nothing"\nhint: \'duplex list\' has them all' call -p nothing echo -- "$echo" line
 expect 2 '' 'duplex call: absent.json cannot be read: No such file or directory' call -p absent.json echo -- "$echo" line
 expect 2 '' 'duplex call: bad.json*' call -p bad.json echo -- "$echo" line
 expect 2 '' "duplex call: $work/no/errors cannot be written: No such file or directory" \
@@ -254,7 +254,15 @@ expect 0 '[1]' '' call "${toy[@]}" echo '[1]' -- "$echo" line
 expect 7 '' 'duplex call: told is a notification: use duplex notify' call "${toy[@]}" told -- "$echo" line
 expect 7 '' 'duplex notify: echo is a request: use duplex call' notify "${toy[@]}" echo -- "$echo" line
 expect 7 '' "duplex call: echo cannot be sent: *" call "${toy[@]}" echo a=b -- "$echo" line
-expect 7 '' "duplex call: none cannot be sent: none is not a message of toy" call "${toy[@]}" none -- "$echo" line
+expect 7 '' $'duplex call: toy has no method \'none\'\nhint: --check off sends any method' call "${toy[@]}" none -- "$echo" line
+# Nothing is sent if one of the methods is unknown.
+expect 7 '' $'duplex call: toy has no method \'ecko\'\nhint: did you mean echo? (--check off sends any method)' \
+    call "${toy[@]}" echo '[1]' --then ecko -- "$echo" line
+expect 7 '' $'duplex call: the server speaks mcp; pass --protocol mcp to skip the detection\nduplex call: mcp has no method \'tools/lst\'\nhint: did you mean tools/list? (--check off sends any method)' \
+    call -p auto ping --then tools/lst -- "$BUILD/examples/mcp-adder"
+for words in check mock; do
+    expect 2 '' $'duplex '$words$': there is no protocol "auto"\nhint: --protocol auto works only in call, notify, repl and bench' $words -p auto -- true
+done
 expect 0 '' '' notify "${toy[@]}" told a=b -- "$echo" line
 # Unchecked everything can be sent, but what comes must fit, until that is switched off, too.
 expect 6 '' 'duplex call: echo: *' call "${toy[@]}" --check incoming echo a=b -- "$echo" line

@@ -270,9 +270,10 @@ talk 6 '' 'duplex repl: the server does not use header framing (it responded in 
 talk 4 '' 'duplex repl: line 1: x: the conversation ended before the server *' x -- true
 mcp=("$BUILD/examples/mcp-conformance")
 talk 0 '{}' '' ping -p mcp -- "${mcp[@]}"
-talk 7 '{}' $'duplex repl: line 1: ping is a request: use call\nduplex repl: line 2: notifications/initialized is a notification: use notify\nduplex repl: line 3: none cannot be sent: none is not a message of mcp\nduplex repl: line 4: tools/call cannot be sent: *' \
+talk 7 '{}' $'duplex repl: line 1: ping is a request: use call\nduplex repl: line 2: notifications/initialized is a notification: use notify\nduplex repl: line 3: mcp has no method \'none\'\nhint: --check off sends any method\nduplex repl: line 4: tools/call cannot be sent: *' \
     $'notify ping\nnotifications/initialized\nnone\ntools/call name:=1\nping' -p mcp -- "${mcp[@]}"
-talk 2 '' "duplex repl: line 1: mcp has no method 'pong'; did you mean ping?" 'describe pong' -p mcp -- "${mcp[@]}"
+talk 7 '' $'duplex repl: line 1: mcp has no method \'tools/lst\'\nhint: did you mean tools/list? (--check off sends any method)' tools/lst -p mcp -- "${mcp[@]}"
+talk 2 '' $'duplex repl: line 1: mcp has no method \'pong\'\nhint: did you mean ping?' 'describe pong' -p mcp -- "${mcp[@]}"
 talk 0 $'[1]\n[2]' '*' $'echo [1]\nrestart\necho [2]' -s -o trace.jsonl -- "$echo" line
 [[ $(grep -c -- '-> \|<- ' err) == 4 && $(grep -c '"run":2,.*"echo"' trace.jsonl) == 1 && $(grep -c '"result"' trace.jsonl) == 2 ]] || complain "$last: $(cat err trace.jsonl)"
 talk 0 null $'one\\xff' "say err=$noise" --stderr inherit -- "${py[@]}"

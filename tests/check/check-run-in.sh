@@ -123,6 +123,14 @@ grep -qxF '{"event":"log","level":"warning","logger":"test","data":"something ch
 grep -qxF '{"event":"updated","uri":"test://text"}' watch1 || complain "watch: $(cat watch1)"
 grep -qxF '{"event":"changed","list":"tools"}' watch1 || complain "watch: $(cat watch1)"
 
+# All methods are checked before anything is sent.
+expect 7 '' "duplex call: mcp has no method 'tools/lst'
+hint: did you mean tools/list?" call --in test tools/lst
+expect 7 '' "duplex call: mcp has no method 'tools/lst'
+hint: did you mean tools/list?" call --in test ping --then tools/lst
+expect 7 '' 'duplex notify: ping is a request: use duplex call' notify --in test ping
+expect 0 $'{}\n{}' '' call --in test ping --then ping
+
 # Requests of the server are the run's to answer, which offers it nothing.
 expect 0 '*"code": -32601*' '' mcp tools call model --in test
 

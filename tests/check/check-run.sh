@@ -161,12 +161,12 @@ calls() {
     expect 5 '' '(--total-timeout)' call --in silent -t never --total-timeout 100ms x
     expect 6 '' 'sum: ' call --in parrot sum a:=1
     expect 7 '' "cannot send sum: /a: expected integer, found string" call --in parrot sum a=x
-    expect 7 '' "cannot send other" call --in parrot other
+    expect 7 '' "sum has no method 'other'" call --in parrot other
     for verb in call notify; do
         expect 2 '' "duplex $verb: cannot send x: its params have a number out of range" "$verb" --in echo x a:=1e999
     done
     expect 0 '' '' notify --in silent hello
-    expect 7 '' "cannot send other" notify --in parrot other
+    expect 7 '' "sum has no method 'other'" notify --in parrot other
     expect 3 '' 'bad is not running' notify --in bad hello
     expect 2 '' "PARAMS:1:2: " call --in echo echo '{'
     # A call that nobody waits for any more is taken back.

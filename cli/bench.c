@@ -429,7 +429,7 @@ static int run(const cli_words *words, void *user) {
 static const cli_option own_options[] = {
     {"count", 'n', CLI_TEXT, "N", "number of calls in each run (as many as --duration allows)",
      AT(count)},
-    {"duration", 'd', CLI_TIME, "TIME",
+    {"duration", 'd', CLI_LIMIT, "TIME",
      "start no new call in a run after this time (1s; with --count 30s)", AT(duration_ms)},
     {"concurrency", 0, CLI_TEXT, "N,...",
      "one run for each number, with that many calls under way; a run with one call at a time always"

@@ -200,10 +200,10 @@ static const cli_option output_options[] = {
 };
 
 static const cli_option time_options[] = {
-    {"timeout", 't', CLI_TIME, "TIME", "how long to wait for a response (5s)", AT(timeout_ms)},
-    {"start-timeout", 0, CLI_TIME, "TIME", "how long to wait for each handshake response (20s)",
+    {"timeout", 't', CLI_LIMIT, "TIME", "how long to wait for a response (5s)", AT(timeout_ms)},
+    {"start-timeout", 0, CLI_LIMIT, "TIME", "how long to wait for each handshake response (20s)",
      AT(start_ms)},
-    {"stop-timeout", 0, CLI_TIME, "TIME",
+    {"stop-timeout", 0, CLI_LIMIT, "TIME",
      "how long to wait for the program to exit (the protocol's time, or 2s)", AT(stop_ms)},
     {"jobs", 'j', CLI_COUNT, "N", "run this many conversations at once, 1 to 4 (4)", AT(jobs)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},

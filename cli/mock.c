@@ -163,9 +163,10 @@ static const cli_option options[] = {
      "commit faults from the first byte on, not only after the handshake", AT(from_start)},
     {"list-faults", 0, CLI_FLAG, NULL, "list the faults", AT(list_faults)},
     {"late", 0, CLI_TIME, "TIME",
-     "with the fault late: respond after this time (half a second after the protocol's timeout)",
+     "with the fault late: respond after this time; 0: at once (half a second after the protocol's"
+     " timeout)",
      AT(late_ms)},
-    {"timeout", 't', CLI_TIME, "TIME",
+    {"timeout", 't', CLI_LIMIT, "TIME",
      "how long to wait for responses to its own requests (the script's, or 30s as a host, never as"
      " a plugin)",
      AT(timeout_ms)},

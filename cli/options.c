@@ -256,6 +256,12 @@ static bool add_to(cli_list *list, const char *value) {
     return true;
 }
 
+/* Is it "0", "0s" and so on? */
+static bool is_no_time(const char *value) {
+    uint64_t ms;
+    return cli_parse_time(value, &ms) && ms == 1 && !strtoull(value, NULL, 10);
+}
+
 static bool take(const cli_option *option, const char *value, void *place) {
     static const char *const units[] = {"", NULL};
     switch (option->kind) {
@@ -279,8 +285,7 @@ static bool take(const cli_option *option, const char *value, void *place) {
     case CLI_TIME:
         return cli_parse_time(value, place);
     case CLI_LIMIT:
-        return (strcmp(value, "never") == 0 || strtoull(value, NULL, 10)) &&
-               cli_parse_time(value, place);
+        return !is_no_time(value) && cli_parse_time(value, place);
     case CLI_TEXTS:
     case CLI_FILES:
         return add_to(place, value);
@@ -293,11 +298,14 @@ static bool take(const cli_option *option, const char *value, void *place) {
 }
 
 static int refuse_value(const cli_option *option, const char *value) {
-    const char *what = option->kind == CLI_TIME    ? "a time (2s, 500ms, 5m, never)"
-                       : option->kind == CLI_LIMIT ? "a time above 0 (2s, 500ms, 5m, never)"
+    bool is_time = option->kind == CLI_TIME || option->kind == CLI_LIMIT;
+    const char *what = is_time                     ? "a time (2s, 500ms, 5m, never)"
                        : option->kind == CLI_SIZE  ? "a size (4096, 64k, 16M)"
                        : option->kind == CLI_COUNT ? "a number"
                                                    : option->value;
+    if (option->kind == CLI_LIMIT && is_no_time(value))
+        return cli_fail(CLI_USAGE, "--%s: 0 leaves no time; pass a longer time, or never",
+                        option->name);
     return cli_fail(CLI_USAGE, "--%s: expected %s, got '%s'", option->name, what, value);
 }
 

@@ -19,8 +19,8 @@ typedef enum cli_kind {
     CLI_MAYBE,    /* nothing (""), or "=" and one of those in `value`: const char * */
     CLI_COUNT,    /* a number: uint64_t */
     CLI_SIZE,     /* bytes, with k, M or G behind it: uint64_t */
-    CLI_TIME,     /* 2, 2s, 500ms, 5m; never: uint64_t, in ms, CLI_NEVER */
-    CLI_LIMIT,    /* a time that is not 0 */
+    CLI_TIME,     /* 2, 2s, 500ms, 5m; never: uint64_t, in ms, CLI_NEVER; the help says what 0 is */
+    CLI_LIMIT,    /* the same, but 0 is refused: nobody could meet it */
     CLI_TEXTS,    /* any text, as often as wanted: cli_list */
     CLI_FILES,    /* a file, as often as wanted: cli_list */
     CLI_NEXT      /* nothing: what follows are the words of another group */

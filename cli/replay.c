@@ -123,7 +123,7 @@ static const cli_option options[] = {
     {"timing", 0, CLI_CHOICE, "fast|real", "send at once, or no earlier than recorded (fast)",
      AT(timing)},
     {"speed", 0, CLI_TEXT, "X", "with --timing real: this many times as fast (1)", AT(speed)},
-    {"timeout", 't', CLI_TIME, "TIME",
+    {"timeout", 't', CLI_LIMIT, "TIME",
      "how long to wait for the next expected message (30s plus the recorded time; never as a"
      " plugin)",
      AT(timeout_ms)},

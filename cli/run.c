@@ -152,7 +152,7 @@ static const cli_option own_options[] = {
     {"log-max", 0, CLI_SIZE, "SIZE",
      "how much of each server's stderr to keep for duplex logs, 1k to 64M; 0: no limit (256k)",
      AT(log_max)},
-    {"start-timeout", 0, CLI_TIME, "TIME", "how long each server may take to become ready (10s)",
+    {"start-timeout", 0, CLI_LIMIT, "TIME", "how long each server may take to become ready (10s)",
      AT(start_ms)},
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},

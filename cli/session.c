@@ -50,17 +50,17 @@ const cli_option cli_peer_table[] = {
 };
 
 const cli_option cli_time_table[] = {
-    {"timeout", 't', CLI_TIME, "TIME",
+    {"timeout", 't', CLI_LIMIT, "TIME",
      "how long to wait for a response: 5s, 500ms, 2m, never (the protocol's time, or 30s)",
      AT(timeout_ms)},
     {"total-timeout", 0, CLI_LIMIT, "TIME", CLI_TOTAL_HELP, AT(total_ms)},
-    {"start-timeout", 0, CLI_TIME, "TIME",
+    {"start-timeout", 0, CLI_LIMIT, "TIME",
      "how long to wait for each handshake response (the protocol's time, or --timeout if that is"
      " shorter, but at least 5s)",
      AT(start_ms)},
     {"stop-timeout", 0, CLI_TIME, "TIME",
      "how long each step of stopping COMMAND may take: shutdown messages, closing its input,"
-     " SIGTERM (the protocol's time, or 2s; 400ms in all after a timeout)",
+     " SIGTERM; 0: kill it at once (the protocol's time, or 2s; 400ms in all after a timeout)",
      AT(stop_ms)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };

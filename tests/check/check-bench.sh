@@ -231,7 +231,7 @@ for time in 3601s never 61m; do
     expect 2 '' 'duplex bench: --duration: expected 1ms to 1h' bench -d "$time" x -- ./absent
 done
 for word in --starts=1 --starts=1000 --count=1 --count=1000000000 --warmup=0 --warmup=1000000000 --concurrency=10000 \
-    --concurrency=1,2,3,4,5,6,7,8 --duration=1h --duration=0; do
+    --concurrency=1,2,3,4,5,6,7,8 --duration=1h --duration=1ms; do
     expect 3 '' 'duplex bench: cannot start ./absent: *' bench "$word" x -- ./absent
 done
 # As many at a time as asked for, unless there are not so many; that is told.

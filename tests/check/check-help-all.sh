@@ -91,4 +91,48 @@ expect 2 '' $'duplex call: missing command\nhint: put the server\'s command line
 expect 2 '' $'duplex: unknown command \'init\'\nhint: \'duplex --help\' lists the commands' init
 expect 2 '' $'duplex: missing command\nhint: \'duplex --help\' lists the commands'
 expect 2 '' $'duplex: unknown command \'qqqqqq\'\nhint: \'duplex --help\' lists the commands' qqqqqq
+
+# No peer could meet a time of 0.
+while read -r option words; do
+    # shellcheck disable=SC2086 # words
+    for zero in 0 0ms; do
+        expect 2 '' "duplex ${words%% *}: --$option: 0 leaves no time; pass a longer time, or never" $words --$option $zero
+    done
+done <<'END2'
+timeout call x
+start-timeout call x
+total-timeout call x
+timeout notify x
+start-timeout repl
+timeout bench
+duration bench
+timeout check
+start-timeout check
+stop-timeout check
+start-timeout run
+timeout replay x
+timeout mock
+timeout mcp ping
+start-timeout mcp ping
+probe-timeout mcp ping
+for mcp log
+start-timeout hermes host
+handshake-timeout reginald plugins
+initialize-timeout finecode run
+timeout autohand prompt
+start-timeout autohand prompt
+END2
+# Where 0 has a meaning, the help says so.
+while read -r option words; do
+    # shellcheck disable=SC2086 # words
+    run $words --help-all
+    tr -s ' \n' ' ' <out | grep -qE -- "--$option TIME .{0,150}; 0: " || complain "$words --$option: nothing says what 0 means"
+done <<'END2'
+stop-timeout call
+late mock
+stop-timeout finecode
+stop-timeout hermes
+settle hermes
+stop-timeout reginald
+END2
 exit $failed

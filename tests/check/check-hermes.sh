@@ -28,7 +28,7 @@ usage "unknown option '--nothing'" host --nothing
 usage "--env: expected NAME=VALUE, got 'x'" host --env x
 usage "duplex hermes: --settle: 'never' is not allowed: no command would ever count as done" host --settle never
 usage "--settle: expected" host --settle soon
-usage "--start-timeout: expected a time above 0" host --start-timeout 0
+usage "--start-timeout: 0 leaves no time; pass a longer time, or never" host --start-timeout 0
 usage "--format: expected" host --format xml
 usage "--revision: expected" host --revision 1999
 usage "duplex hermes: --answer: expected DIALOG=ANSWER, got 'x'

@@ -290,7 +290,7 @@ id = "right"
 dir = "/tmp"
 config = {name = "right", ms = 300}
 END
-expect 2 '' '--handshake-timeout: expected a time above 0' --plugin-dir one --handshake-timeout 0 plugins
+expect 2 '' '--handshake-timeout: 0 leaves no time; pass a longer time, or never' --plugin-dir one --handshake-timeout 0 plugins
 expect 2 '' 'duplex reginald: --jobs: expected at least 1, got 0' --plugin-dir one -c tasks.toml --jobs 0 attend
 expect 0 '3 done, 0 failed, 0 skipped' '' --plugin-dir one -c tasks.toml attend
 order() { sed -n 's/^example \(begin\|end\) "\(.*\)"/\1 \2/p' trace | tr '\n' ' '; }

@@ -62,7 +62,7 @@ static const cli_option serve_options[] = {
     {"port", 0, CLI_TEXT, "PORT", "port on 127.0.0.1; 0: any free one (0)", AT(port)},
     {"port-file", 0, CLI_FILE, "FILE", "write the port to this file; removed at the end",
      AT(port_file)},
-    {"disconnect-timeout", 0, CLI_TIME, "TIME",
+    {"disconnect-timeout", 0, CLI_LIMIT, "TIME",
      "exit after this long without a client, even if none has ever connected (30s)",
      AT(disconnect_ms)},
     {"any-user", 0, CLI_FLAG, NULL, "let every user of this machine connect (only you and root)",
@@ -71,20 +71,20 @@ static const cli_option serve_options[] = {
 };
 
 static const cli_option time_options[] = {
-    {"port-timeout", 0, CLI_TIME, "TIME",
+    {"port-timeout", 0, CLI_LIMIT, "TIME",
      "how long to wait for a runner on TCP to report its port (30s)", AT(port_ms)},
-    {"initialize-timeout", 0, CLI_TIME, "TIME",
+    {"initialize-timeout", 0, CLI_LIMIT, "TIME",
      "how long to wait for the response to initialize (20s)", AT(initialize_ms)},
-    {"info-timeout", 0, CLI_TIME, "TIME",
+    {"info-timeout", 0, CLI_LIMIT, "TIME",
      "how long to wait for the response to getInfo, resolveSource and resolvePath (10s)",
      AT(info_ms)},
-    {"config-timeout", 0, CLI_TIME, "TIME",
+    {"config-timeout", 0, CLI_LIMIT, "TIME",
      "how long to wait for the response to updateConfig, resolveActionMeta and mergeResults (60s)",
      AT(config_ms)},
-    {"run-timeout", 0, CLI_TIME, "TIME", "stop a run that shows no progress for this long (10m)",
+    {"run-timeout", 0, CLI_LIMIT, "TIME", "stop a run that shows no progress for this long (10m)",
      AT(run_ms)},
     {"stop-timeout", 0, CLI_TIME, "TIME",
-     "how long to wait for runners to exit before they are killed (10s)", AT(stop_ms)},
+     "how long to wait for runners to exit before they are killed; 0: at once (10s)", AT(stop_ms)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

@@ -68,18 +68,18 @@ static const cli_option call_options[] = {
 };
 
 static const cli_option time_options[] = {
-    {"timeout", 't', CLI_TIME, "TIME",
+    {"timeout", 't', CLI_LIMIT, "TIME",
      "how long to wait for a response; if given, also for all pages of a list and for a task,"
      " unless --reset-on-progress is given (30s)",
      AT(timeout_ms)},
     {"total-timeout", 0, CLI_LIMIT, "TIME", CLI_TOTAL_HELP, AT(total_ms)},
-    {"start-timeout", 0, CLI_TIME, "TIME",
+    {"start-timeout", 0, CLI_LIMIT, "TIME",
      "how long to wait for the response to initialize or server/discover (30s, or --timeout if"
      " that is shorter, but at least 5s)",
      AT(start_ms)},
-    {"probe-timeout", 0, CLI_TIME, "TIME",
+    {"probe-timeout", 0, CLI_LIMIT, "TIME",
      "with --mode auto: how long to wait for the copy of the server (10s)", AT(probe_ms)},
-    {"for", 0, CLI_TIME, "TIME", "log and watch: stop after this time (never)", AT(for_ms)},
+    {"for", 0, CLI_LIMIT, "TIME", "log and watch: stop after this time (never)", AT(for_ms)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 

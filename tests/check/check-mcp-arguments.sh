@@ -56,7 +56,7 @@ sent '{"ref":5}' ref=5
 # Strings stay strings where the schema allows one, and where it says nothing.
 sent '{"either":"5"}' either=5
 sent '{"any":"5"}' any=5
-sent '{"unknown":"5"}' unknown=5
+expect 0 '{"unknown":"5"} after' '' more unknown=5 -- "${server[@]}"
 sent '{"maybe":5}' maybe=5
 sent '{"maybe":null}' maybe=null
 sent '{"auto":"auto"}' auto=auto
@@ -104,6 +104,15 @@ wrong "the tool 'book' requires the argument 'days'" "$takes" book room=x late:=
 wrong "the tool 'book' has no argument 'dayz'" "did you mean 'days'?" book dayz=2 room=x
 wrong "the tool 'book' has no argument 'quite_another'" "$takes" book quite_another=2
 wrong "the tool 'closed' has no argument 'x'" "'closed' takes no arguments" closed x=1
+# What the schema neither has nor forbids is sent, with a warning.
+warning="duplex mcp tools call: warning: the tool's schema has no argument"
+expect 0 '{"day":"1"} after' "$warning 'day'; did you mean 'days'?" types day=1 -- "${server[@]}"
+expect 0 '{"q":"1","zzzz":2} after' "$warning 'q'
+$warning 'zzzz'" types q=1 zzzz:=2 -- "${server[@]}"
+expect 0 '{"day":"1"} after' '' patterns day=1 -- "${server[@]}"
+expect 0 '{"day":"1"} after' '' more day=1 -- "${server[@]}"
+wrong "warning: the tool's schema has no argument 'dayz'; did you mean 'days'?
+duplex mcp tools call: the tool 'whole' requires the argument 'days'" "'whole' takes days=NUMBER" whole dayz=2
 wrong "the tool 'whole' requires the argument 'days'" "'whole' takes days=NUMBER" whole
 expect 0 '{"days":2} after' '' whole days=2 -- "${server[@]}"
 run book days=two --json -- "${server[@]}"

@@ -36,6 +36,10 @@ TOOLS = [
                                          "tags": {"type": "array"}, "at": {"type": "object"}},
         "required": ["days", "room"], "additionalProperties": False}},
     {"name": "empty", "inputSchema": {"type": "object"}},
+    {"name": "patterns", "inputSchema": {"type": "object", "properties": {"days": {"type": "number"}},
+                                         "patternProperties": {"^x-": {}}}},
+    {"name": "more", "inputSchema": {"type": "object", "properties": {"days": {"type": "number"}},
+                                     "additionalProperties": True}},
     {"name": "closed", "inputSchema": {"type": "object", "additionalProperties": False}},
     {"name": "broken", "inputSchema": {"type": "object", "properties": {"days": {"type": "number", "pattern": "("}}}},
     {"name": "whole", "inputSchema": {"$ref": "#/$defs/args", "type": "object", "$defs": {

@@ -146,15 +146,44 @@ static int fail_unknown(const struct arguments *arguments, const char *name) {
     return code;
 }
 
-/* Only a schema that says so has no other arguments. */
+static void warn_unknown(const struct arguments *arguments, const char *name) {
+    char *near = put_suggestion(cli_nearest_of(property_at, arguments->properties, name));
+    cli_warn("warning: the tool's schema has no argument '%s'%s%s", name, near ? "; " : "",
+             near ? near : "");
+    free(near);
+}
+
+/* Does the schema say nothing of arguments that are not among its properties? */
+static bool is_silent(const struct arguments *arguments) {
+    static const char *const keywords[] = {"additionalProperties",
+                                           "patternProperties",
+                                           "unevaluatedProperties",
+                                           "dependentSchemas",
+                                           "allOf",
+                                           "anyOf",
+                                           "oneOf",
+                                           "if"};
+    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
+        if (yyjson_obj_get(arguments->object, keywords[i]))
+            return false;
+    return yyjson_is_obj(arguments->properties);
+}
+
+/* Only a schema that says so has no other arguments; but what it does not mention is often a typo,
+ * which the server would ignore. */
 static int find_unknown(const struct arguments *arguments, yyjson_val *given) {
     yyjson_obj_iter iter = yyjson_obj_iter_with(given);
-    if (!yyjson_is_false(yyjson_obj_get(arguments->object, "additionalProperties")) ||
-        yyjson_obj_get(arguments->object, "patternProperties"))
-        return CLI_OK;
-    for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter));)
-        if (!yyjson_obj_getn(arguments->properties, yyjson_get_str(key), yyjson_get_len(key)))
+    bool closed = yyjson_is_false(yyjson_obj_get(arguments->object, "additionalProperties")) &&
+                  !yyjson_obj_get(arguments->object, "patternProperties");
+    size_t warnings = is_silent(arguments) ? SHOWN_MAX : 0;
+    for (yyjson_val *key; (closed || warnings) && (key = yyjson_obj_iter_next(&iter));) {
+        if (yyjson_obj_getn(arguments->properties, yyjson_get_str(key), yyjson_get_len(key)))
+            continue;
+        if (closed)
             return fail_unknown(arguments, yyjson_get_str(key));
+        warn_unknown(arguments, yyjson_get_str(key));
+        warnings--;
+    }
     return CLI_OK;
 }
 

@@ -323,7 +323,9 @@ int session_check(const cli_peer_options *options, char *const *command) {
     if (options->connect && command)
         return cli_fail(CLI_USAGE, "--connect and a command cannot be used together");
     if (!options->connect && (!command || !command[0]))
-        return cli_fail_hint(CLI_USAGE, "put the server's command line after --, or pass --connect",
+        return cli_fail_hint(CLI_USAGE,
+                             "put the server's command line after --, or pass --in or"
+                             " --connect",
                              "missing command");
     if (options->connect && (options->env.count || options->clean_env || options->inherit_env ||
                              options->cwd || options->keep_daemons))

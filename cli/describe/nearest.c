@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <yyjson.h>
 
 /* Names of messages are not longer; nor is what is compared with them. */
 enum { NAME_MAX_LEN = 256, NAMED = 3 };
@@ -105,6 +106,36 @@ char *cli_near_hint(const char *(*name_at)(const void *names, size_t index), con
         hint = NULL;
     free(near);
     return hint || !otherwise ? hint : strdup(otherwise);
+}
+
+char *cli_near_or_all(const char *(*name_at)(const void *names, size_t index), const void *names,
+                      const char *word, const char *kind) {
+    enum { ALL_MAX = 10 };
+    char *hint = cli_near_hint(name_at, names, word, NULL);
+    size_t len;
+    const char *name;
+    FILE *out = hint || !name_at(names, 0) ? NULL : open_memstream(&hint, &len);
+    if (!out)
+        return hint;
+    for (size_t i = 0; i <= ALL_MAX && (name = name_at(names, i)); i++) {
+        if (i)
+            fputs(", ", out);
+        else
+            fprintf(out, "the %s are ", kind);
+        fputs(i < ALL_MAX ? name : "…", out);
+    }
+    if (fclose(out) == 0)
+        return hint;
+    free(hint);
+    return NULL;
+}
+
+const char *cli_key_at(const void *object, size_t index) {
+    yyjson_obj_iter iter = yyjson_obj_iter_with((yyjson_val *)(uintptr_t)object);
+    yyjson_val *name = yyjson_obj_iter_next(&iter);
+    while (name && index--)
+        name = yyjson_obj_iter_next(&iter);
+    return yyjson_get_str(name);
 }
 
 static const char *method_at(const void *protocol, size_t index) {

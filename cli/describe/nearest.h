@@ -15,6 +15,12 @@ char *cli_nearest_of(const char *(*name_at)(const void *names, size_t index), co
  * freed. */
 char *cli_near_hint(const char *(*name_at)(const void *names, size_t index), const void *names,
                     const char *word, const char *otherwise);
+/* The same, and otherwise all names, or the first of them: "the peers are a, b"; `kind` is "peers".
+ * NULL: there are none. */
+char *cli_near_or_all(const char *(*name_at)(const void *names, size_t index), const void *names,
+                      const char *word, const char *kind);
+/* A name_at() for the keys of a yyjson_val, an object. */
+const char *cli_key_at(const void *object, size_t index);
 /* The same for a method of a protocol. */
 char *cli_near_method(const dx_protocol *protocol, const char *word, const char *otherwise);
 /* Why a host cannot send this method, and in *ret_hint what to do about it: "did you mean …?", with

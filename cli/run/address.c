@@ -3,8 +3,10 @@
 #include "cli/run/config.h"
 #include "cli/say.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -90,6 +92,51 @@ int cli_address_connect(const cli_address *address, pid_t *ret_pid, uid_t *ret_u
     *ret_pid = other.pid;
     *ret_uid = other.uid;
     return fd;
+}
+
+/* Adds the name of the run whose socket this is, if it listens. */
+static bool add_other(const cli_address *address, const char *file, FILE *out, bool first) {
+    static const char end[] = ".sock";
+    cli_address other = *address;
+    char *room = strrchr(other.socket.sun_path, '/') + 1;
+    size_t size = sizeof other.socket.sun_path - (size_t)(room - other.socket.sun_path);
+    size_t len = strlen(file);
+    pid_t pid;
+    uid_t uid;
+    if (len < sizeof end || strcmp(file + len - sizeof end + 1, end) != 0 ||
+        !cli_is_name(file, len - sizeof end + 1) ||
+        (size_t)snprintf(room, size, "%s", file) >= size)
+        return false;
+    int fd = cli_address_connect(&other, &pid, &uid);
+    if (fd < 0)
+        return false;
+    close(fd);
+    fprintf(out, "%s%.*s", first ? "" : ", ", (int)(len - sizeof end + 1), file);
+    return true;
+}
+
+char *cli_address_others(const cli_address *address) {
+    enum { OTHERS_MAX = 10 };
+    char folder[sizeof address->socket.sun_path];
+    char *text = NULL;
+    size_t len;
+    size_t count = 0;
+    snprintf(folder, sizeof folder, "%s", address->socket.sun_path);
+    *strrchr(folder, '/') = '\0';
+    DIR *entries = opendir(folder);
+    FILE *out = entries ? open_memstream(&text, &len) : NULL;
+    while (out && count < OTHERS_MAX) {
+        const struct dirent *entry = readdir(entries);
+        if (!entry)
+            break;
+        count += add_other(address, entry->d_name, out, !count);
+    }
+    if (entries)
+        closedir(entries);
+    if (out && fclose(out) == 0 && count)
+        return text;
+    free(text);
+    return NULL;
 }
 
 bool cli_address_trusts(uid_t uid) {

@@ -25,6 +25,9 @@ typedef struct cli_address {
 int cli_address_find(const cli_run_options *options, bool make, cli_address *ret_address);
 /* A connection; *ret_pid and *ret_uid are of who listens. -1 with errno. */
 int cli_address_connect(const cli_address *address, pid_t *ret_pid, uid_t *ret_uid);
+/* The names of other runs that listen in the same folder: "work", or "work, test"; to be freed.
+ * NULL: there are none. */
+char *cli_address_others(const cli_address *address);
 /* May that user give us orders, or take ours? */
 bool cli_address_trusts(uid_t uid);
 

@@ -2,6 +2,7 @@
 
 #include "base/sha256.h"
 
+#include "cli/describe/nearest.h"
 #include "cli/input.h"
 #include "cli/run/entry.h"
 #include "cli/run/place.h"
@@ -372,8 +373,13 @@ static int read_entries(struct reading *reading, const char *place, yyjson_val *
 
 static int check_names(const struct reading *reading, yyjson_val *entries, char *const *names) {
     for (; names && *names; names++)
-        if (!yyjson_obj_get(entries, *names))
-            return cli_fail(CLI_USAGE, "%s: no server '%s'", reading->config->path, *names);
+        if (!yyjson_obj_get(entries, *names)) {
+            char *hint = cli_near_or_all(cli_key_at, entries, *names, "servers");
+            int code =
+                cli_fail_hint(CLI_USAGE, hint, "%s: no server '%s'", reading->config->path, *names);
+            free(hint);
+            return code;
+        }
     return CLI_OK;
 }
 

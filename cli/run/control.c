@@ -56,8 +56,18 @@ static int no_run(const cli_address *address, int number, bool quiet) {
         return cli_fail(CLI_NO_START, "cannot connect to %s: %s", path, strerror(number));
     if (address->given)
         return cli_fail(CLI_NO_START, "no run is listening at %s", path);
-    return cli_fail_hint(CLI_NO_START, "start one with 'duplex run --config FILE'",
-                         "no run named '%s'", address->run);
+    char *others = cli_address_others(address);
+    char *hint = NULL;
+    if (others &&
+        asprintf(&hint, strchr(others, ',') ? "pass --name; the runs are %s" : "pass --name %s",
+                 others) < 0)
+        hint = NULL;
+    int code =
+        cli_fail_hint(CLI_NO_START, hint ? hint : "start one with 'duplex run --config FILE'",
+                      "no run named '%s'", address->run);
+    free(hint);
+    free(others);
+    return code;
 }
 
 static dx_status open_link(cli_control *control, int fd, dx_error *error) {

@@ -20,6 +20,19 @@ enum { MESSAGE_MAX = (64 << 20) + 4096 };
 
 /* What is asked. Everything in the params is looked at before it is used. */
 
+static const char *peer_name_at(const void *crew, size_t index) {
+    const struct crew *all = crew;
+    return index < all->count ? all->peers[index].config->name : NULL;
+}
+
+static void refuse_peer(struct desk_client *client, const dx_event *event, const char *name) {
+    char message[100];
+    char *hint = cli_near_or_all(peer_name_at, client->desk->crew, name, "peers");
+    snprintf(message, sizeof message, "no server '%.64s' in this run", name);
+    desk_refuse_hint(client, event, CLI_USAGE, hint, message);
+    free(hint);
+}
+
 /* The peer that is meant; NULL if that was refused. */
 static struct crew_peer *peer_of(struct desk_client *client, const dx_event *event) {
     yyjson_val *name = yyjson_obj_get(event->value, "name");
@@ -30,8 +43,7 @@ static struct crew_peer *peer_of(struct desk_client *client, const dx_event *eve
     struct crew_peer *peer =
         crew_find(client->desk->crew, yyjson_get_str(name), yyjson_get_len(name));
     if (!peer)
-        desk_refuse(client, event, CLI_USAGE, "no server '%.64s' in this run",
-                    yyjson_get_str(name));
+        refuse_peer(client, event, yyjson_get_str(name));
     return peer;
 }
 

@@ -209,7 +209,7 @@ expect 2 '' 'duplex bench: PARAMS:1:2: *' bench x '{' -- "$echo" line
 for words in x 'x --' '-p auto --'; do
     # shellcheck disable=SC2086 # words
     expect 2 '' "duplex bench: missing command
-hint: put the server's command line after --, or pass --connect" bench $words
+hint: put the server's command line after --, or pass --in or --connect" bench $words
 done
 expect 2 '' 'duplex bench: --connect and a command cannot be used together' bench -p auto --connect tcp:1 -- "$echo" line
 # -c was --connect, and still is in this release.

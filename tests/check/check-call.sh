@@ -46,9 +46,9 @@ expect 2 '' "duplex call: \\xff cannot be sent: its name is not valid UTF-8" cal
 
 expect 2 '' 'duplex call: missing METHOD' call -- "$echo" line
 expect 2 '' "duplex call: missing command
-hint: put the server's command line after --, or pass --connect" call echo
+hint: put the server's command line after --, or pass --in or --connect" call echo
 expect 2 '' "duplex call: missing command
-hint: put the server's command line after --, or pass --connect" call echo --
+hint: put the server's command line after --, or pass --in or --connect" call echo --
 expect 2 '' 'duplex call: --connect and a command cannot be used together' call echo --connect tcp:1 -- "$echo" line
 for word in --env=A=1 --clean-env --inherit-env --cwd=. --keep-daemons; do
     expect 2 '' 'duplex call: --env, --clean-env, --cwd and --keep-daemons need a command after --' call echo --connect tcp:1 "$word"

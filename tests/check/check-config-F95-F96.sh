@@ -164,7 +164,7 @@ words() {
 F96_words() {
     words "cannot read none.json: No such file or directory" --config none.json
     words "cannot read .: Is a directory" --config .
-    words "good.json: no server 'nobody'" --config good.json nobody
+    words $'good.json: no server \'nobody\'\nhint: the servers are a' --config good.json nobody
     words "--name: expected 1 to 64 letters, digits, '.', '_' or '-', got 'a/b'" --config good.json --name a/b
     words '--log-max: expected 1k to 64M, or 0 for no limit, got 1023' --config good.json --log-max 1023
     words '--log-max: expected 1k to 64M, or 0 for no limit, got 67108865' --config good.json --log-max 67108865

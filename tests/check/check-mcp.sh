@@ -122,8 +122,8 @@ usage "--hidden is only for 'serve files'" info --hidden -- true
 usage "--max-size is only for 'serve files'" serve command x --max-size 1
 usage "--config is only for clients, not for 'serve'" serve files . --config x
 usage "--connect is only for clients, not for 'serve'" serve files . --connect tcp:1
-usage $'missing server\nhint: put the server\'s command line after --, or pass --config or --connect' tools
-usage $'missing server\nhint: put the server\'s command line after --, or pass --config or --connect' tools --
+usage $'missing server\nhint: put the server\'s command line after --, or pass --in, --config or --connect' tools
+usage $'missing server\nhint: put the server\'s command line after --, or pass --in, --config or --connect' tools --
 usage 'cannot be used together' tools --connect tcp:1 -- true
 usage 'cannot be used together' tools --connect tcp:1 --config x
 usage '--server needs --config' tools --server x -- true
@@ -465,7 +465,8 @@ expect 0 '*' '' tools --config config.json --server one --json
 json 'len(j["tools"]) == 27'
 expect 2 '' 'has several servers; pass --server: one, two' tools --config config.json
 expect 2 '' 'is a remote server' tools --config config.json --server net
-expect 2 '' "no server 'none'" tools --config config.json --server none
+expect 2 '' $'no server \'ome\'\nhint: did you mean one?' tools --config config.json --server ome
+expect 2 '' $'no server \'none\'\nhint: did you mean one?' tools --config config.json --server none
 expect 2 '' "cannot read absent.json" tools --config absent.json
 expect 2 '*' '' tools --config config.json --server net --json
 json '"this is a remote server, which cannot be started (\"command\": \"npx\"" in e["message"]'

@@ -79,7 +79,7 @@ for quits in $'quit\necho [2]' quit; do talk 0 '[1]' '' $'echo [1]\n'"$quits" --
 # --- Words of the command ----------------------------------------------------------------------
 
 expect 2 '' "duplex repl: missing command
-hint: put the server's command line after --, or pass --connect" repl
+hint: put the server's command line after --, or pass --in or --connect" repl
 expect 2 '' "duplex repl: unexpected argument 'echo'
 hint: put the server's command line after --" repl echo -- "$echo" line
 expect 2 '' 'duplex repl: --ask and --auto cannot be used together' repl --ask --auto -- "$echo" line

@@ -276,7 +276,9 @@ expect 2 '' 'duplex bench: missing METHOD: jsonrpc has no ping to call' bench --
 
 # --- What cannot be -------------------------------------------------------------------------------------
 
-expect 2 '' "duplex mcp info: no server 'nobody' in this run" mcp info --in nobody
+expect 2 '' $'duplex mcp info: no server \'nobody\' in this run\nhint: the servers are test, modern, echo, tiny, noisy, absent' mcp info --in nobody
+expect 2 '' $'duplex mcp tools: no server \'tesst\' in this run\nhint: did you mean test?' mcp tools --in tesst
+expect 2 '' $'duplex repl: no server \'ecko\' in this run\nhint: did you mean echo?' repl --in ecko
 expect 2 '' 'duplex mcp info: --in: echo speaks jsonrpc, not mcp' mcp info --in echo
 expect 3 '' "duplex mcp info: absent is not running: failed, cannot start $work/nothing: No such file or directory" mcp info --in absent
 for words in '--root /' '--sample x' '--answer accept' '--opener x' '--mode modern' '--revision 2024-11-05' '--env A=b' '--cwd /' \

@@ -151,7 +151,7 @@ calls() {
     timeout 10 "$duplex" call --json --in echo nix >through || true
     cmp direct through || complain "direct and through the socket differ"
     expect 1 '' 'greet: the host did not say (-32603)' call --in poll greet # the run has no name to tell
-    expect 2 '' "no server 'nobody' in this run" call --in nobody x
+    expect 2 '' $'no server \'eco\' in this run\nhint: did you mean echo?' call --in eco x
     expect 3 '' 'bad is not running: failed, the program exited with code 3' call --in bad x
     expect 3 '' 'once is not running: stopped' call --in once x
     expect 4 '' 'duplex call: x: the conversation ended before the server responded: the program exited with code 5
@@ -206,7 +206,7 @@ restarts() {
     wait $never || code=$?
     [[ $code == 4 && $(cat never.err) == *'never: the conversation ended before the server responded'* ]] || complain "pending: $code $(cat never.err)"
     timeout 10 "$duplex" ps | grep -Eq '^silent +ready +[0-9]+ +2 ' || complain "silent: runs"
-    expect 2 '' "no server 'nobody' in this run" restart echo nobody
+    expect 2 '' $'no server \'silnt\' in this run\nhint: did you mean silent?' restart echo silnt
     expect 3 '' 'absent is not running: failed, cannot start' restart absent
     # Whoever calls while it starts again waits for that.
     timeout 10 "$duplex" restart slow &
@@ -426,6 +426,9 @@ others() {
     other=$!
     wait_for '^echo: ready' other.err
     expect 0 '[1]' '' call --name other --in echo echo '[1]'
+    expect 3 '' "duplex ps: no run named 'thrid'
+hint: pass --name; the runs are " ps --name thrid
+    [[ $(tail -1 err) =~ ' are '(default, other|other, default)$ ]] || complain "$(cat err)"
     expect 0 '' '' down --name other
     wait $other || complain "other: $?"
     # Nothing but a socket that nobody listens at is replaced.

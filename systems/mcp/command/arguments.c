@@ -128,16 +128,8 @@ static char *usage_of(const struct arguments *arguments) {
 
 /* Unknown and missing arguments. */
 
-static const char *property_at(const void *names, size_t index) {
-    yyjson_obj_iter iter = yyjson_obj_iter_with((yyjson_val *)(uintptr_t)names);
-    yyjson_val *name = yyjson_obj_iter_next(&iter);
-    while (name && index--)
-        name = yyjson_obj_iter_next(&iter);
-    return yyjson_get_str(name);
-}
-
 static int fail_unknown(const struct arguments *arguments, const char *name) {
-    char *hint = put_suggestion(cli_nearest_of(property_at, arguments->properties, name));
+    char *hint = put_suggestion(cli_nearest_of(cli_key_at, arguments->properties, name));
     if (!hint)
         hint = usage_of(arguments);
     int code = cli_fail_hint(CLI_MISFIT, hint, "the tool '%s' has no argument '%s'",
@@ -147,7 +139,7 @@ static int fail_unknown(const struct arguments *arguments, const char *name) {
 }
 
 static void warn_unknown(const struct arguments *arguments, const char *name) {
-    char *near = put_suggestion(cli_nearest_of(property_at, arguments->properties, name));
+    char *near = put_suggestion(cli_nearest_of(cli_key_at, arguments->properties, name));
     cli_warn("warning: the tool's schema has no argument '%s'%s%s", name, near ? "; " : "",
              near ? near : "");
     free(near);

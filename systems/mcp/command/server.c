@@ -45,7 +45,7 @@ static int check_words(const struct mcp_options *options, char **command) {
                                    " together");
     if (!ways || (command && !command[0]))
         return cli_fail_hint(CLI_USAGE,
-                             "put the server's command line after --, or pass --config or"
+                             "put the server's command line after --, or pass --in, --config or"
                              " --connect",
                              "missing server");
     if (options->connect && (options->env.count || options->clean_env || options->inherit_env ||

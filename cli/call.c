@@ -39,7 +39,7 @@ static bool check_groups(const cli_words *words, size_t *ret_count) {
     *ret_count = 0;
     for (char **group = words->at; group; group = cli_next_group(words, group)) {
         if (!group[0]) {
-            cli_fail(CLI_USAGE, "missing METHOD");
+            cli_missing("METHOD");
             return false;
         }
         ++*ret_count;

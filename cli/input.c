@@ -1,6 +1,7 @@
 #include "cli/input.h"
 
 #include "cli/describe/nearest.h"
+#include "cli/options.h"
 #include "cli/say.h"
 
 #include <errno.h>
@@ -179,7 +180,8 @@ static bool members(char *const *words, char **ret_text) {
         const char *equals = strchr(*words, '=');
         good = equals && equals != *words && strncmp(*words, ":=", 2) != 0;
         if (!good)
-            cli_fail(CLI_USAGE, "expected key=text or key:=json, got '%s'", *words);
+            cli_fail_hint(CLI_USAGE, cli_program_hint(*words),
+                          "expected key=text or key:=json, got '%s'", *words);
         good = good && add_member(doc, object, *words);
     }
     yyjson_write_err error = {0};

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define AT(member) offsetof(cli_common, member)
@@ -444,11 +445,66 @@ static int check_command(const cli_verb *verb, const cli_words *words) {
                : CLI_OK;
 }
 
+static const char after_dashes[] = "put the server's command line after --";
+
 int cli_unexpected(const char *word) {
     char hint[300];
-    return cli_fail_hint(CLI_USAGE,
-                         url_hint(word, hint) ? hint : "put the server's command line after --",
+    return cli_fail_hint(CLI_USAGE, url_hint(word, hint) ? hint : after_dashes,
                          "unexpected argument '%s'", word);
+}
+
+/* What is run, and whether it may still lack the command line of a server. */
+static struct {
+    const cli_verb *verb;
+    bool lacks_command;
+} current;
+
+/* Is there a command, and no option that stands for it? */
+static bool lacks_command(struct parse *parse, const cli_words *words) {
+    static const char *const others[] = {"in", "connect", "config"};
+    void *place;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (find(parse, others[i], strlen(others[i]), '\0', &place) && *(const char *const *)place)
+            return false;
+    return parse->verb->has_command && !words->command;
+}
+
+bool cli_is_program(const char *word, size_t len) {
+    char path[4096];
+    struct stat what;
+    const char *folder = memchr(word, '/', len) ? "" : getenv("PATH");
+    while (folder && len) {
+        size_t end = strcspn(folder, ":");
+        int used = snprintf(path, sizeof path, "%.*s%s%.*s", (int)end, folder, *folder ? "/" : "",
+                            (int)len, word);
+        if (used > 0 && (size_t)used < sizeof path && stat(path, &what) == 0 &&
+            S_ISREG(what.st_mode) && (!*folder || access(path, X_OK) == 0))
+            return true;
+        folder = folder[end] ? folder + end + 1 : NULL;
+    }
+    return false;
+}
+
+const char *cli_program_hint(const char *word) {
+    return current.lacks_command && cli_is_program(word, strlen(word)) ? after_dashes : NULL;
+}
+
+/* The synopsis of what is run: of a subcommand, if cli_voice names one. */
+static const char *synopsis(void) {
+    const cli_verb *verb = current.verb;
+    size_t len = verb ? strlen(verb->name) : 0;
+    const char *name = len && strlen(cli_voice.verb) > len ? cli_voice.verb + len + 1 : "";
+    for (const cli_subcommand *row = verb ? verb->subcommands : NULL; row && row->name; row++)
+        if (strcmp(row->name, name) == 0)
+            return row->words;
+    return verb ? verb->words : "";
+}
+
+int cli_missing(const char *what) {
+    char hint[300];
+    const char *words = synopsis();
+    snprintf(hint, sizeof hint, "duplex %s %.*s", cli_voice.verb, (int)strcspn(words, "\n"), words);
+    return cli_fail_hint(CLI_USAGE, hint, "missing %s", what);
 }
 
 int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
@@ -464,6 +520,8 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
                                                         : cli_fail(CLI_NO_START, "out of memory");
     if (code == CLI_OK) {
         set_voice(&parse);
+        current.verb = verb;
+        current.lacks_command = lacks_command(&parse, &words);
         bool help = parse.common.help || parse.common.help_all;
         code = help ? cli_help(verb, words.at, parse.common.help_all, stdout)
                     : check_command(verb, &words);

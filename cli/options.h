@@ -154,6 +154,14 @@ const char *cli_old_name(const cli_verb *verb, char letter, size_t *ret_len);
 /* Reports a word that may have been meant as the server, and how to name one. CLI_USAGE. */
 int cli_unexpected(const char *word);
 
+/* Is it the name of a file with a slash in it, or of a program in PATH? */
+bool cli_is_program(const char *word, size_t len);
+/* What to do about a word that is wrong and may be the begin of a server's command line, because
+ * "--" was forgotten: a hint, or NULL. */
+const char *cli_program_hint(const char *word);
+/* Reports a missing argument, with the synopsis of the command as a hint. CLI_USAGE. */
+int cli_missing(const char *what);
+
 /* Reports an unknown subcommand, and which one may have been meant. CLI_USAGE. */
 int cli_unknown_subcommand(const cli_verb *verb, char *const *words);
 /* The same for the first word after "duplex". */

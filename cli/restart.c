@@ -47,7 +47,7 @@ static int order_all(cli_control *control, const char *method, char *const *name
 static int run_restart(const cli_words *words, void *user) {
     cli_control *control;
     if (!words->count || words->command)
-        return cli_fail(CLI_USAGE, words->command ? "unexpected --" : "missing NAME");
+        return words->command ? cli_fail(CLI_USAGE, "unexpected --") : cli_missing("NAME");
     int code = cli_control_open(user, &control);
     if (code != CLI_OK)
         return code;

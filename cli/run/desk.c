@@ -27,7 +27,7 @@ static const char *peer_name_at(const void *crew, size_t index) {
 
 static void refuse_peer(struct desk_client *client, const dx_event *event, const char *name) {
     char message[100];
-    char *hint = cli_near_or_all(peer_name_at, client->desk->crew, name, "peers");
+    char *hint = cli_near_or_all(peer_name_at, client->desk->crew, name, "servers");
     snprintf(message, sizeof message, "no server '%.64s' in this run", name);
     desk_refuse_hint(client, event, CLI_USAGE, hint, message);
     free(hint);

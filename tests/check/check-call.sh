@@ -44,7 +44,10 @@ expect 2 '' "duplex call: \\xff cannot be sent: its name is not valid UTF-8" cal
 
 # --- Words -------------------------------------------------------------------------------------
 
-expect 2 '' 'duplex call: missing METHOD' call -- "$echo" line
+expect 2 '' 'duplex call: missing METHOD
+hint: duplex call [OPTION...] METHOD [PARAMS] [--then METHOD [PARAMS]]... -- COMMAND [ARG...]' call -- "$echo" line
+expect 2 '' 'duplex notify: missing METHOD
+hint: duplex notify [OPTION...] METHOD [PARAMS] [--notify METHOD [PARAMS]]... -- COMMAND [ARG...]' notify
 expect 2 '' "duplex call: missing command
 hint: put the server's command line after --, or pass --in or --connect" call echo
 expect 2 '' "duplex call: missing command

@@ -84,7 +84,14 @@ usage "duplex mcp tools: unexpected argument 'x'" tools list x -- true
 usage "duplex mcp info: unexpected argument 'x'" info x -- true
 usage "duplex mcp ping: unexpected argument 'x'" ping x -- true
 usage "duplex mcp log: unexpected argument 'x'" log x -- true
-usage 'duplex mcp tools call: missing tool NAME' tools call -- true
+usage $'duplex mcp tools call: missing tool NAME\nhint: duplex mcp tools call NAME [ARGUMENTS] [OPTION...] -- SERVER [ARG...]' tools call -- true
+# A forgotten --.
+: >noisy.py
+for word in ./noisy.py sh; do
+    usage "expected key=text or key:=json, got '$word'"$'\nhint: put the server\'s command line after --' tools call hi $word
+    usage "expected key=text or key:=json, got '$word'" tools call hi $word -- true
+    lacks err hint
+done
 usage 'missing prompt NAME' prompts get -- true
 usage 'missing resource URI' resources read -- true
 usage "missing 'prompt' or 'template'" complete -- true

@@ -90,7 +90,7 @@ hint: start one with 'duplex run --config FILE'" ps
     expect 3 '' "duplex down: no run named 'default'" down
     expect 3 '' "duplex call: no run named 'default'" call --in echo echo
     expect 3 '{"error":{"hint":"start one with '\''duplex run --config FILE'\''","exit":3,"kind":"start","message":"no run named '\''default'\''"}}' '' ps --json
-    expect 2 '' 'missing NAME' restart
+    expect 2 '' $'missing NAME\nhint: duplex restart [OPTION...] NAME...' restart
     expect 2 '' "unexpected argument 'x'" ps x
     expect 2 '' "--lines: expected a number, got 'many'" logs -n many
     expect 2 '' "expected at most one NAME, got 'b'" logs a b

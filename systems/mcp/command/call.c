@@ -172,7 +172,7 @@ int verb_call(const struct mcp_options *options, char **words, char **command) {
     struct talk talk;
     char *arguments;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "missing tool NAME");
+        return cli_missing("tool NAME");
     if (!read_arguments(words + 1, &arguments))
         return CLI_USAGE;
     int code = talk_open(options, command, &talk);
@@ -209,7 +209,7 @@ int verb_get(const struct mcp_options *options, char **words, char **command) {
     struct talk talk;
     char *arguments;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "missing prompt NAME");
+        return cli_missing("prompt NAME");
     if (!read_arguments(words + 1, &arguments))
         return CLI_USAGE;
     int code = talk_open(options, command, &talk);
@@ -239,7 +239,7 @@ static int read_one(struct talk *talk, const char *uri, bool named) {
 int verb_read(const struct mcp_options *options, char **words, char **command) {
     struct talk talk;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "missing resource URI");
+        return cli_missing("resource URI");
     int code = talk_open(options, command, &talk);
     if (code != CLI_OK)
         return code;
@@ -284,11 +284,11 @@ int verb_complete(const struct mcp_options *options, char **words, char **comman
     char *context;
     bool is_prompt = words[0] && strcmp(words[0], "prompt") == 0;
     if (!words[0])
-        return cli_fail(CLI_USAGE, "missing 'prompt' or 'template'");
+        return cli_missing("'prompt' or 'template'");
     if (!is_prompt && strcmp(words[0], "template") != 0)
         return cli_fail(CLI_USAGE, "expected 'prompt' or 'template', got '%s'", words[0]);
     if (!words[1] || !words[2])
-        return cli_fail(CLI_USAGE, "missing %s", words[1] ? "ARGUMENT" : "NAME");
+        return cli_missing(words[1] ? "ARGUMENT" : "NAME");
     if (!read_arguments(words + 3, &context))
         return CLI_USAGE;
     int code = talk_open(options, command, &talk);

@@ -50,7 +50,7 @@ static int serve(const struct mcp_options *options, char **words, char **command
                                         " command'",
                                         "missing subcommand");
     if (!words[1])
-        return cli_fail(CLI_USAGE, "missing %s", files ? "FOLDER" : "SPEC");
+        return cli_missing(files ? "FOLDER" : "SPEC");
     if (words[2] || command)
         return cli_fail(CLI_USAGE, "unexpected argument '%s'", words[2] ? words[2] : "--");
     return files ? serve_files(options, words[1]) : serve_command(options, words[1]);

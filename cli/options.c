@@ -3,13 +3,13 @@
 #include "cli/describe/nearest.h"
 #include "cli/output.h"
 #include "cli/say.h"
+#include "cli/start_hint.h"
 #include "cli/subreaper.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define AT(member) offsetof(cli_common, member)
@@ -459,30 +459,19 @@ static struct {
     bool lacks_command;
 } current;
 
-/* Is there a command, and no option that stands for it? */
-static bool lacks_command(struct parse *parse, const cli_words *words) {
-    static const char *const others[] = {"in", "connect", "config"};
+/* A text, or NULL if it was not given. */
+static const char *text_of(struct parse *parse, const char *name) {
     void *place;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (find(parse, others[i], strlen(others[i]), '\0', &place) && *(const char *const *)place)
-            return false;
-    return parse->verb->has_command && !words->command;
+    return find(parse, name, strlen(name), '\0', &place) ? *(const char *const *)place : NULL;
 }
 
-bool cli_is_program(const char *word, size_t len) {
-    char path[4096];
-    struct stat what;
-    const char *folder = memchr(word, '/', len) ? "" : getenv("PATH");
-    while (folder && len) {
-        size_t end = strcspn(folder, ":");
-        int used = snprintf(path, sizeof path, "%.*s%s%.*s", (int)end, folder, *folder ? "/" : "",
-                            (int)len, word);
-        if (used > 0 && (size_t)used < sizeof path && stat(path, &what) == 0 &&
-            S_ISREG(what.st_mode) && (!*folder || access(path, X_OK) == 0))
-            return true;
-        folder = folder[end] ? folder + end + 1 : NULL;
-    }
-    return false;
+/* Where does the server come from? */
+static void look_for_server(struct parse *parse, const cli_words *words) {
+    const char *config = text_of(parse, "config");
+    current.verb = parse->verb;
+    current.lacks_command = parse->verb->has_command && !words->command && !config &&
+                            !text_of(parse, "in") && !text_of(parse, "connect");
+    cli_voice.configured = config && !words->command;
 }
 
 const char *cli_program_hint(const char *word) {
@@ -520,8 +509,7 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
                                                         : cli_fail(CLI_NO_START, "out of memory");
     if (code == CLI_OK) {
         set_voice(&parse);
-        current.verb = verb;
-        current.lacks_command = lacks_command(&parse, &words);
+        look_for_server(&parse, &words);
         bool help = parse.common.help || parse.common.help_all;
         code = help ? cli_help(verb, words.at, parse.common.help_all, stdout)
                     : check_command(verb, &words);

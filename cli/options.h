@@ -154,8 +154,6 @@ const char *cli_old_name(const cli_verb *verb, char letter, size_t *ret_len);
 /* Reports a word that may have been meant as the server, and how to name one. CLI_USAGE. */
 int cli_unexpected(const char *word);
 
-/* Is it the name of a file with a slash in it, or of a program in PATH? */
-bool cli_is_program(const char *word, size_t len);
 /* What to do about a word that is wrong and may be the begin of a server's command line, because
  * "--" was forgotten: a hint, or NULL. */
 const char *cli_program_hint(const char *word);

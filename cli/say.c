@@ -1,6 +1,7 @@
 #include "cli/say.h"
 
 #include "base/utf8.h"
+#include "cli/start_hint.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -180,22 +181,23 @@ int cli_finish(int code) {
     return code != CLI_OK ? code : cli_voice.lost == EINTR ? CLI_INTERRUPTED : CLI_USAGE;
 }
 
-static void put_hint(const char *hint) {
+void cli_put_hint(const char *hint) {
     fprintf(stderr, "%shint:%s ", cli_paint(stderr, CLI_CYAN), cli_paint(stderr, CLI_PLAIN));
     cli_put_safe(stderr, dx_str(hint));
     fputc('\n', stderr);
 }
 
-int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut_val *more,
-                  dx_text detail) {
-    if (cli_voice.json) {
-        yyjson_mut_doc *own = doc ? NULL : yyjson_mut_doc_new(NULL);
-        yyjson_mut_doc *used = doc ? doc : own;
-        if (used)
-            put_error_json(code, message, used, more ? more : yyjson_mut_obj(used), detail);
-        yyjson_mut_doc_free(own);
-        return code;
-    }
+/* A hint for what comes without one. */
+static void add_start_hint(int code, const char *message, yyjson_mut_doc *doc,
+                           yyjson_mut_val *more) {
+    bool wanted = code == CLI_NO_START && doc && !yyjson_mut_obj_get(more, "hint");
+    char *hint = wanted ? cli_start_hint(message, cli_voice.configured) : NULL;
+    if (hint)
+        cli_add_text(doc, more, "hint", dx_str(hint));
+    free(hint);
+}
+
+static void put_error_text(const char *message, yyjson_mut_val *more, dx_text detail) {
     const char *hint = yyjson_mut_get_str(yyjson_mut_obj_get(more, "hint"));
     cli_flush();
     put_speaker(CLI_RED);
@@ -203,7 +205,22 @@ int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut
     fputc('\n', stderr);
     put_detail(detail);
     if (hint)
-        put_hint(hint);
+        cli_put_hint(hint);
+}
+
+int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut_val *more,
+                  dx_text detail) {
+    yyjson_mut_doc *own = doc ? NULL : yyjson_mut_doc_new(NULL);
+    if (!doc)
+        doc = own;
+    if (!more)
+        more = yyjson_mut_obj(doc);
+    add_start_hint(code, message, doc, more);
+    if (!cli_voice.json)
+        put_error_text(message, more, detail);
+    else if (doc)
+        put_error_json(code, message, doc, more, detail);
+    yyjson_mut_doc_free(own);
     return code;
 }
 

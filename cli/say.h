@@ -32,11 +32,12 @@ extern struct cli_voice {
     bool single;     /* with --json there is one result: remarks are left out of it */
     bool colour_out; /* on the standard output, and on the standard error */
     bool colour_err;
-    bool terminal; /* the standard output is one */
-    bool events;   /* with --json an error is an event, too */
-    size_t line;   /* the line of the standard input that is at hand; 0: none */
-    size_t shown;  /* counts texts of peers that were printed, so that a question knows of them */
-    int lost;      /* why not all of it could be written: an errno, or 0 */
+    bool terminal;   /* the standard output is one */
+    bool configured; /* a configuration names the program that is started */
+    bool events;     /* with --json an error is an event, too */
+    size_t line;     /* the line of the standard input that is at hand; 0: none */
+    size_t shown;    /* counts texts of peers that were printed, so that a question knows of them */
+    int lost;        /* why not all of it could be written: an errno, or 0 */
 } cli_voice;
 
 /* One line: "duplex call: …". With --json an object on the standard output:
@@ -46,6 +47,8 @@ int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
  * may be NULL. */
 int cli_fail_hint(int code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Only that second line. */
+void cli_put_hint(const char *hint);
 /* The same with what more there is to say, as members of that object; `more` may be NULL. Lines of
  * `detail` (may be absent) follow on the standard error, indented. */
 int cli_fail_with(int code, const char *message, yyjson_mut_doc *doc, yyjson_mut_val *more,

@@ -3,6 +3,7 @@
 #include "cli/contact.h"
 #include "cli/record.h"
 #include "cli/say.h"
+#include "cli/start_hint.h"
 #include "cli/tail.h"
 #include "cli/wait.h"
 
@@ -155,6 +156,10 @@ static void show(const struct crew_peer *peer, const char *why) {
         put_text(why);
     }
     fputc('\n', stderr);
+    char *hint = peer->state == DX_STATE_FAILED ? cli_start_hint(why, true) : NULL;
+    if (hint)
+        cli_put_hint(hint);
+    free(hint);
     if (is_dead(peer->state))
         put_tail(peer);
 }

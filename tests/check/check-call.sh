@@ -141,7 +141,14 @@ expect 3 '' 'duplex notify: cannot start ./absent: No such file or directory' no
 # --- Ends --------------------------------------------------------------------------------------
 
 expect 3 '' 'duplex call: cannot start ./absent: No such file or directory' call echo -- ./absent
-expect 3 '' 'duplex call: cannot start ./params.json: Permission denied' call echo -- ./params.json
+expect 3 '' $'duplex call: cannot start ./params.json: Permission denied\nhint: chmod +x ./params.json' call echo -- ./params.json
+expect 3 '' $'duplex call: cannot start params.json: No such file or directory\nhint: \'params.json\' is not in PATH; for the file in this folder, write ./params.json' \
+    call echo -- params.json
+expect 3 '' $'duplex call: cannot start no-such-program: No such file or directory\nhint: \'no-such-program\' is not in PATH' call echo -- no-such-program
+expect 3 '' $'duplex call: cannot start sh x.sh: No such file or directory\nhint: the program and its arguments are separate words: -- sh x.sh' call echo -- 'sh x.sh'
+expect 3 '' $'duplex call: cannot start .: No such file or directory\nhint: \'.\' is a folder' call echo -- .
+expect 3 '{"error":{"hint":"'"'no-such-program' is not in PATH"'","exit":3,"kind":"start","message":"cannot start no-such-program: No such file or directory"}}' '' \
+    call --json echo -- no-such-program
 expect 3 '' 'duplex call: *' call --cwd absent echo -- "$echo" line
 expect 3 '' 'duplex call: *' call echo --connect "unix:$work/absent"
 for address in foo nothing:7 unix: tcp:99999 tcp:127.0.0.1:80; do

@@ -477,6 +477,11 @@ expect 2 '' $'no server \'none\'\nhint: did you mean one?' tools --config config
 expect 2 '' "cannot read absent.json" tools --config absent.json
 expect 2 '*' '' tools --config config.json --server net --json
 json '"this is a remote server, which cannot be started (\"command\": \"npx\"" in e["message"]'
+cat >words.json <<'END'
+{"mcpServers": {"one": {"command": "sh x.sh"}}}
+END
+expect 3 '' $'cannot start sh x.sh: No such file or directory\nhint: put the arguments in "args", not in "command"' tools --config words.json
+expect 3 '' $'cannot start sh x.sh: No such file or directory\nhint: the program and its arguments are separate words: -- sh x.sh' tools -- 'sh x.sh'
 expect 3 '' 'absent/two' tools --config config.json --server two
 cat >vscode.json <<END
 {"servers": {"only": {"type": "stdio", "command": "$python", "args": ["-IS", "$program", "$tag"], "timeout": 200}}}

@@ -525,6 +525,9 @@ env: failed: the program exited with code 126 (command cannot be executed)
 env: starting: env ./data
 folder: failed: cannot start $work/never/folder: Is a directory
 folder: starting: $work/never/folder
+hint: '$work/never/folder' is a folder
+hint: 'duplex-no-such-program' is not in PATH
+hint: chmod +x $work/never/plain
 loader: failed: cannot start $work/never/loader: its dynamic loader does not exist
 loader: starting: $work/never/loader
 nothing: failed: cannot start $work/never/nothing: No such file or directory

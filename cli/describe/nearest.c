@@ -163,7 +163,7 @@ char *cli_method_flaw(const dx_protocol *protocol, const char *name, const char 
     int len = 0;
     *ret_hint = NULL;
     if (rule && !rule->from_host) {
-        len = asprintf(&message, "'%s' is a method that only the server calls", method);
+        len = asprintf(&message, "only the server may call '%s'", method);
     } else if (rule) {
         if (!rule->notification != !notification)
             len = asprintf(&message, "%s is a %s: use %s%s", method,

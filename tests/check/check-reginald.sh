@@ -78,6 +78,10 @@ expect 2 '' $'duplex reginald: missing command\nhint: the commands are attend, p
 expect 2 '' "unknown option '--nothing'" --nothing plugins
 expect 2 '' "duplex reginald: unexpected argument 'more' after plugins" --plugin-dir one plugins more
 expect 2 '' 'No such file or directory' --plugin-dir absent plugins
+expect 2 '' $'duplex reginald: cannot list the plugins: cannot read absent: No such file or directory\nhint: pass --plugin-dir FOLDER, or --plugin FILE' --plugin-dir absent plugins
+expect 2 '' $'duplex reginald: unknown command \'atend\': cannot list the plugins: cannot read absent: No such file or directory\nhint: did you mean \'duplex reginald attend\'?' --plugin-dir absent atend
+expect 2 '' $'duplex reginald: unknown command \'atend\': no plugin provides it\nhint: did you mean \'duplex reginald attend\'?' --plugin-dir one atend
+expect 3 'nope         failed  cannot start ./nope: No such file or directory' '' --plugin ./nope plugins
 expect 2 '' 'share/reginald/plugins' plugins
 expect 2 '' 'expected seed|gen-a|exact' --revision old plugins
 expect 0 '' 'no plugins found' --plugin-dir none plugins

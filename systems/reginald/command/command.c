@@ -127,7 +127,7 @@ static const char *meaning_of(const struct work *work, const char *name) {
         {"plan", "--dry-run attend"},
     };
     const char *next = work->flags.count ? work->flags.words[0] : "";
-    if (strcmp(name, "run") == 0 && dx_reginald_find(work->host, 0, dx_str(next)))
+    if (strcmp(name, "run") == 0 && work->host && dx_reginald_find(work->host, 0, dx_str(next)))
         return next;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(name, words[i][0]) == 0)
@@ -135,21 +135,39 @@ static const char *meaning_of(const struct work *work, const char *name) {
     return NULL;
 }
 
+static const char *own_at(const void *names, size_t index) {
+    static const char *const own[] = {"attend", "plugins", NULL};
+    (void)names;
+    return own[index];
+}
+
+char *command_meant(const struct work *work) {
+    const char *meant = meaning_of(work, work->word);
+    char *near = meant ? NULL : cli_nearest_of(own_at, NULL, work->word);
+    char *hint = NULL;
+    if ((meant || near) &&
+        asprintf(&hint, "did you mean 'duplex reginald %s'?", meant ? meant : near) < 0)
+        hint = NULL;
+    free(near);
+    return hint;
+}
+
 static int tell_missing(struct work *work, const char *name) {
     int code = work_missing_code(work);
-    const char *meant = meaning_of(work, name);
     if (dx_reginald_find(work->host, 1, dx_str(name)))
         return cli_fail_hint(CLI_USAGE, "use 'duplex reginald attend' to run tasks",
                              "'%s' is a task type, not a command", name);
-    char *near = meant ? NULL : cli_nearest_of(name_at, work->host, name);
+    char *near = cli_nearest_of(name_at, work->host, name);
+    char *meant = near && !meaning_of(work, name) ? NULL : command_meant(work);
     char hint[256] = "'duplex reginald plugins' lists the commands";
     if (meant)
-        snprintf(hint, sizeof hint, "did you mean 'duplex reginald %s'?", meant);
+        snprintf(hint, sizeof hint, "%s", meant);
     else if (near)
         snprintf(hint, sizeof hint, "did you mean %s? 'duplex reginald plugins' lists the commands",
                  near);
     cli_fail_hint(code, hint, "unknown command '%s': no plugin%s provides it", name,
                   code == CLI_USAGE ? "" : " that started");
+    free(meant);
     free(near);
     return code;
 }

@@ -219,6 +219,19 @@ static char *plugin_folder(const struct work *work, bool *ret_named) {
     return NULL;
 }
 
+/* Which commands there are is not known, but the word may be a typo all the same. */
+static int tell_no_folder(const struct work *work, const char *why) {
+    bool is_own = work->quiet || work_attends(work->word);
+    char *meant = is_own ? NULL : command_meant(work);
+    const char *hint = meant ? meant : "pass --plugin-dir FOLDER, or --plugin FILE";
+    int code =
+        is_own ? cli_fail_hint(CLI_USAGE, hint, "cannot list the plugins: %s", why)
+               : cli_fail_hint(CLI_USAGE, hint, "unknown command '%s': cannot list the plugins: %s",
+                               work->word, why);
+    free(meant);
+    return code;
+}
+
 static int discover(struct work *work) {
     dx_error error = {.fault = DX_FAULT_NONE};
     bool named;
@@ -234,8 +247,7 @@ static int discover(struct work *work) {
                            ? dx_reginald_discover(work->host, folder, &count, &error)
                            : DX_OK;
     if (status != DX_OK)
-        code = cli_fail(CLI_USAGE, "cannot list the plugins in %s: %s", folder,
-                        error.phrase[0] ? error.phrase : dx_status_name(status));
+        code = tell_no_folder(work, error.phrase[0] ? error.phrase : dx_status_name(status));
     free(folder);
     return code;
 }

@@ -143,6 +143,18 @@ static void put_json(const struct work *work, const dx_reginald_guest *guest) {
     cli_event_put(event);
 }
 
+/* A plugin of a folder may be broken, but one that was named was meant to work. */
+static bool has_named_failed(const struct work *work) {
+    const cli_list *paths = &work->options->plugins;
+    const dx_reginald_guest *guest;
+    for (size_t i = 0; (guest = dx_reginald_guest_at(work->host, i)); i++)
+        for (size_t k = 0; k < paths->count; k++)
+            if (dx_reginald_guest_state(guest) == DX_REGINALD_FAILED &&
+                strcmp(dx_reginald_guest_path(guest), paths->at[k]) == 0)
+                return true;
+    return false;
+}
+
 int plugins_run(struct work *work) {
     const dx_reginald_guest *guest;
     int code = flags_check_used(&work->flags);
@@ -160,5 +172,5 @@ int plugins_run(struct work *work) {
         cli_warn("the plugin %s has a command 'plugins', which cannot be run: that name lists the"
                  " plugins",
                  dx_reginald_guest_name(shadowed->guest));
-    return CLI_OK;
+    return has_named_failed(work) ? CLI_NO_START : CLI_OK;
 }

@@ -47,7 +47,7 @@ int work_missing_code(const struct work *work) {
 
 /* Lives as long as the host: the end of a call that nobody waits for any more still comes. */
 int work_run(const struct reginald_options *options, const char *word, char **flags) {
-    struct work work = {.options = options, .began_us = dx_recorder_now_us()};
+    struct work work = {.options = options, .word = word, .began_us = dx_recorder_now_us()};
     struct tasks tasks = {.count = 0};
     const char *path = options->config ? options->config : getenv("REGINALD_CONFIG");
     bool attends = work_attends(word);

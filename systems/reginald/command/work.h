@@ -21,6 +21,7 @@ struct ending {
 
 struct work {
     const struct reginald_options *options;
+    const char *word; /* what to do */
     struct file file;
     struct flags flags;
     struct logs logs;
@@ -60,6 +61,9 @@ const char *crew_state_name(dx_reginald_state state);
 /* What can be done. Exit codes. */
 int command_run(struct work *work, const char *name);
 int plugins_run(struct work *work);
+/* "did you mean …?", if the word is like a command of duplex reginald itself, or one that people
+ * try for it; to be freed. NULL: it is not. */
+char *command_meant(const struct work *work);
 /* The help of a command. */
 void help_put(const dx_reginald_offer *command);
 

@@ -50,6 +50,48 @@ static size_t distance(const char *one, const char *other) {
     return now[len];
 }
 
+/* The words of a name: "tools/list", "listTools" and "list_tools" have two. */
+struct parts {
+    const char *at[6];
+    size_t len[6];
+    size_t count;
+};
+
+static bool split(const char *name, struct parts *parts) {
+    *parts = (struct parts){.count = 0};
+    for (const char *c = name; *c; c++) {
+        bool begins = !parts->count || !isalnum((unsigned char)c[-1]) ||
+                      (isupper((unsigned char)*c) && islower((unsigned char)c[-1]));
+        if (!isalnum((unsigned char)*c))
+            continue;
+        if (begins && parts->count == sizeof parts->at / sizeof parts->at[0])
+            return false;
+        if (begins)
+            parts->at[parts->count++] = c;
+        parts->len[parts->count - 1]++;
+    }
+    return parts->count > 1;
+}
+
+/* Are the words the same, in any order? */
+static bool same_words(const char *one, const char *other) {
+    struct parts parts[2];
+    if (!split(one, &parts[0]) || !split(other, &parts[1]) || parts[0].count != parts[1].count)
+        return false;
+    for (size_t i = 0; i < parts[0].count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < parts[1].count && !found; k++) {
+            found = parts[1].len[k] == parts[0].len[i] &&
+                    strncasecmp(parts[1].at[k], parts[0].at[i], parts[0].len[i]) == 0;
+            if (found)
+                parts[1].len[k] = 0;
+        }
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
 struct found {
     const char *name;
     size_t far;
@@ -77,7 +119,7 @@ char *cli_nearest_of(const char *(*name_at)(const void *names, size_t index), co
     for (size_t i = 0; (name = name_at(names, i)); i++) {
         if (strlen(name) > NAME_MAX_LEN)
             continue;
-        size_t far = distance(word, name);
+        size_t far = same_words(word, name) ? 0 : distance(word, name);
         if (far <= most)
             keep(found, name, far);
         else if (len > 2 && strcasestr(name, word))
@@ -244,6 +286,14 @@ int cli_unknown_command(const char *word) {
                          cli_verbs);
 }
 
+/* Can "list" follow this subcommand? */
+static bool has_list(const cli_verb *verb, const char *name) {
+    for (const cli_subcommand *row = verb->subcommands; row->name; row++)
+        if (strcmp(row->name, name) == 0)
+            return strncmp(row->words, "[list]", 6) == 0;
+    return false;
+}
+
 int cli_unknown_subcommand(const cli_verb *verb, char *const *words) {
     char both[160];
     bool is_known = false;
@@ -252,6 +302,11 @@ int cli_unknown_subcommand(const cli_verb *verb, char *const *words) {
     if (verb->has_command && strchr(words[is_known], '/'))
         return cli_unexpected(words[is_known]);
     snprintf(both, sizeof both, "%.70s %.70s", words[0], words[1] ? words[1] : "");
+    if (is_known && has_list(verb, words[0]) && distance(words[1], "list") <= 1) {
+        char list[80];
+        snprintf(list, sizeof list, "%.70s list", words[0]);
+        return unknown("subcommand", verb, both, list);
+    }
     return unknown_among("subcommand", verb, is_known ? both : words[0], subcommand_at,
                          verb->subcommands);
 }

@@ -71,6 +71,8 @@ meant resource resources resource -- true
 meant prompt prompts prompt -- true
 meant read 'resources read' read file:///x -- true
 meant 'tools cal' 'tools call' tools cal -- true
+meant 'tools lst' 'tools list' tools lst -- true
+meant 'resources lits' 'resources list' resources lits -- true
 meant 'tools run' 'tools call' tools run -- true
 meant 'tools add' 'tools call' tools add a=1 -- true
 meant 'resources get' 'resources read' resources get x -- true

@@ -151,6 +151,9 @@ expect("a clean environment", 4, "", ["KeyError: 'WEATHER_API_KEY'"], "mcp", "to
 for command in "call", "bench":
     expect("unknown method", 7, "", "duplex %s: mcp has no method 'tools/lst'\nhint: did you mean tools/list? (--check off sends any method)\n"
            % command, command, "-p", "mcp", "tools/lst", "--", "touch", "started")
+for method in "list_tools", "listTools", "LIST-TOOLS":
+    expect("the same words", 7, "", f"duplex call: mcp has no method '{method}'\nhint: did you mean tools/list? (--check off sends any method)\n",
+           "call", "-p", "mcp", method, "--", "touch", "started")
 expect("a method like no other", 7, "", "duplex call: mcp has no method 'xyzzy'\nhint: --check off sends any method\n",
        "call", "-p", "mcp", "xyzzy", "--", "touch", "started")
 expect("the second method", 7, "", ["duplex call: mcp has no method 'tools/lst'\n"], "call", "-p", "mcp", "ping", "--then", "tools/lst",

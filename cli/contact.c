@@ -1,7 +1,7 @@
 /* One attempt at a conversation: a child or a connection, in one framing. */
 #include "cli/contact.h"
 
-#include "base/utf8.h"
+#include "cli/params.h"
 #include "cli/say.h"
 #include "cli/traffic.h"
 #include "cli/waiting.h"
@@ -125,20 +125,12 @@ dx_json contact_json(const char *text) {
     return text ? dx_json_text(text, strlen(text)) : dx_json_none();
 }
 
-const char *contact_why_not(const char *method, dx_status status) {
-    if (status != DX_ERR_INVALID)
-        return dx_status_name(status);
-    return dx__is_utf8(dx_str(method))
-               ? "its params have a number out of range, or text that is not valid UTF-8"
-               : "its name is not valid UTF-8";
-}
-
 int contact_why_unsent(const struct contact *contact, const char *method, dx_status status,
                        char **ret_line) {
     dx_link *link = contact_link(contact);
     bool misfit = status == DX_MISFIT && link;
     if (asprintf(ret_line, "%s cannot be sent: %s", method,
-                 misfit ? dx_link_why(link)->phrase : contact_why_not(method, status)) < 0)
+                 misfit ? dx_link_why(link)->phrase : cli_params_why_not(method, status)) < 0)
         *ret_line = NULL;
     return misfit ? CLI_MISFIT : status == DX_CLOSED ? CLI_ENDED : CLI_USAGE;
 }

@@ -182,8 +182,6 @@ dx_json contact_json(const char *text);
 /* Answers a request of the peer: where an empty answer is one, with that, since nobody here has
  * more to say. */
 void contact_answer(dx_protocol *protocol, dx_link *link, const dx_event *event);
-/* What a status says of a message that can't be sent, unless it is DX_MISFIT. */
-const char *contact_why_not(const char *method, dx_status status);
 /* Why something can't be sent: an exit code and a line (to be freed; NULL: no memory). */
 int contact_why_unsent(const struct contact *contact, const char *method, dx_status status,
                        char **ret_line);

@@ -1,7 +1,17 @@
 #include "cli/params.h"
 
+#include "base/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+const char *cli_params_why_not(const char *method, dx_status status) {
+    if (status != DX_ERR_INVALID)
+        return dx_status_name(status);
+    return dx__is_utf8(dx_str(method))
+               ? "its params have a number out of range, or text that is not valid UTF-8"
+               : "its name is not valid UTF-8";
+}
 
 /* The length of the key, 0 if it is not a key=text argument. */
 static size_t key_of(const char *word) {

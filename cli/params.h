@@ -15,6 +15,9 @@ const char *cli_params_text(char *const *words, dx_text key);
  * why->instance. */
 dx_text cli_params_key(const dx_misfit *why, char *room);
 
+/* What a status says of a message that can't be sent, unless it is DX_MISFIT. */
+const char *cli_params_why_not(const char *method, dx_status status);
+
 /* Checks an object against a schema, as dx_schema_check() does. */
 typedef dx_status cli_params_check(void *user, yyjson_val *object, dx_misfit *reterr);
 

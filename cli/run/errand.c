@@ -1,6 +1,7 @@
 #include "cli/run/errand.h"
 
 #include "cli/contact.h"
+#include "cli/params.h"
 #include "cli/say.h"
 
 #include <stdarg.h>
@@ -178,7 +179,7 @@ static void make_call(struct errand *errand) {
     if (status != DX_OK)
         errand_fail(errand, code_of(status), "cannot send %.200s: %s", yyjson_get_str(method),
                     status == DX_MISFIT ? dx_link_why(link)->phrase
-                                        : contact_why_not(yyjson_get_str(method), status));
+                                        : cli_params_why_not(yyjson_get_str(method), status));
 }
 
 static void fail_absent(struct errand *errand) {

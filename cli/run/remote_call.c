@@ -1,5 +1,6 @@
 /* duplex call and notify with --in: one message to a peer of a run. */
 #include "cli/contact.h"
+#include "cli/params.h"
 #include "cli/run/control.h"
 #include "cli/say.h"
 
@@ -49,7 +50,7 @@ int cli_control_check_method(cli_control *control, const char *peer, const char 
     yyjson_mut_doc_free(doc);
     if (!text)
         return cli_fail(CLI_USAGE, "cannot send %s: %s", method,
-                        contact_why_not(method, DX_ERR_INVALID));
+                        cli_params_why_not(method, DX_ERR_INVALID));
     int code = cli_control_call(control, "check", text, &reply);
     free(text);
     cli_reply_done(&reply);
@@ -62,7 +63,7 @@ int cli_control_say(cli_control *control, const char *peer, const char *verb, co
     cli_reply reply;
     if (params && !can_be_read(params))
         return cli_fail(CLI_USAGE, "cannot send %s: %s", method,
-                        contact_why_not(method, DX_ERR_INVALID));
+                        cli_params_why_not(method, DX_ERR_INVALID));
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, root);

@@ -156,6 +156,18 @@ usage "cannot write 'absent/x': No such file" tools --stderr absent/x -- true
 usage 'absent/x' tools --record absent/x -- true
 usage 'ARGUMENTS must be' tools call echo '[1]' -- true
 usage "expected key=text" tools call echo x -- true
+expect 2 '' 'cannot send tools/call: its params have a number out of range, or text that is not valid UTF-8' \
+    tools call add a=1e400 b=2 -- "$BUILD/examples/mcp-adder"
+# Text in front of a message says nothing of the framing.
+cat >stray.py <<'END'
+import json, sys
+for line in sys.stdin:
+    if "id" in (m := json.loads(line)):
+        print("DEBUG", json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": {}}), flush=True)
+END
+expect 5 '' 'the server did not answer initialize within 400 ms (--start-timeout)' tools --start-timeout 400ms -- python3 stray.py
+lacks err framing
+has err 'and the message on that line is lost)'
 expect 2 '"kind":"usage"' '' tools --json
 json 'e["exit"] == 2'
 run --help-all

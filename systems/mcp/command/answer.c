@@ -2,6 +2,7 @@
 
 #include "systems/mcp/command/put.h"
 
+#include "cli/params.h"
 #include "cli/say.h"
 #include "cli/wait.h"
 #include "cli/waiting.h"
@@ -101,7 +102,8 @@ static int tell_unsent(struct talk *talk, const struct answer *answer, dx_status
     return cli_fail(status == DX_MISFIT      ? CLI_MISFIT
                     : status == DX_ERR_NOMEM ? CLI_NO_START
                                              : CLI_USAGE,
-                    "cannot send %s: %s", answer->method, why ? why : dx_status_name(status));
+                    "cannot send %s: %s", answer->method,
+                    why ? why : cli_params_why_not(answer->method, status));
 }
 
 int answer_tell(struct talk *talk, struct answer *answer) {

@@ -87,8 +87,13 @@ void talk_waits_for(const struct talk *talk, const char *what, uint64_t most_ms)
                                      .user = talk});
 }
 
-#define LATE_START \
-    " (--start-timeout); 'duplex call -p mcp ping' finds out if it uses the other framing"
+/* A server that was late may use the other framing, but not one that printed text before a message.
+ */
+static const char *late_start(const struct talk *talk) {
+    return talk->tail.noise ? " (--start-timeout)"
+                            : " (--start-timeout); 'duplex call -p mcp ping' finds out if it uses"
+                              " the other framing";
+}
 
 /* So much after the time that the library keeps it is up here, too. */
 enum { LATER_MS = 50 };
@@ -123,7 +128,7 @@ static void on_closed(dx_mcp_client *client, const dx_mcp_end *end, void *user) 
     if (reason)
         phrase = reason;
     if (!end->was_ready && talk->code == CLI_LATE)
-        more = LATE_START;
+        more = late_start(talk);
     if (end->refused == DX_CODE_METHOD && !talk->options->mode)
         more = "; if the server supports only 2026-07-28, pass --mode modern";
     free(talk->failure);
@@ -236,6 +241,12 @@ static int configure(struct talk *talk, dx_mcp_client_config *config) {
     return CLI_OK;
 }
 
+static int tell_late(struct talk *talk) {
+    char message[200];
+    snprintf(message, sizeof message, "the server did not respond in time%s", late_start(talk));
+    return talk_tell(talk, CLI_LATE, message, NULL, NULL);
+}
+
 static int start(struct talk *talk) {
     dx_error error = {.fault = DX_FAULT_NONE};
     dx_mcp_client_config config;
@@ -267,8 +278,7 @@ static int start(struct talk *talk) {
     if (code == CLI_OK && talk_is_interrupted(talk))
         return talk_tell_interrupt();
     if (code == CLI_OK && !talk->ready && !talk->closed)
-        return talk_tell(talk, CLI_LATE, "the server did not respond in time" LATE_START, NULL,
-                         NULL);
+        return tell_late(talk);
     if (code == CLI_OK && !talk->ready)
         return talk_tell(talk, talk->code, talk->failure, NULL, NULL);
     return code;

@@ -254,6 +254,8 @@ static int tell(const struct detection *detection, const struct candidate *found
         return cli_fail(CLI_NO_START, "out of memory");
     if (is_hopeless(first))
         return cli_fail(first->code, "%s", first->failure ? first->failure : "out of memory");
+    if (!first->other_framing)
+        contact_warn(first);
     return have_all_ended(detection) ? tell_end(detection, first) : tell_none(detection, first);
 }
 

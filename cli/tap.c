@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "cli/attach.h"
+#include "cli/noise_scan.h"
 #include "cli/record.h"
 #include "cli/say.h"
 #include "cli/subreaper.h"
@@ -68,8 +69,9 @@ struct work {
     int code;
     bool has_viewer;
     pthread_t viewer;
-    int view;     /* what the viewer reads */
-    bool in_line; /* the command's stderr has not ended its last line */
+    int view;            /* what the viewer reads */
+    bool in_line;        /* the command's stderr has not ended its last line */
+    cli_noise_scan scan; /* of the command's output, if there is no recorder */
 };
 
 /* Signals: a thread waits for them, and has them handed on. */
@@ -197,9 +199,11 @@ static int open_watchers(struct work *work) {
 
 static void on_bytes(dx_tap *tap, dx_trace_from from, int errors, dx_text bytes, void *user) {
     struct work *work = user;
-    (void)tap, (void)from;
+    (void)tap;
     if (errors && bytes.len)
         work->in_line = bytes.at[bytes.len - 1] != '\n';
+    if (!errors && from == DX_TRACE_PLUGIN && !work->recorder)
+        cli_noise_scan_feed(&work->scan, bytes);
 }
 
 static void on_gone(dx_tap *tap, const dx_gone *gone, void *user) {
@@ -282,9 +286,12 @@ static void close_all(struct work *work) {
     work->watchers = dx_watchers_free(work->watchers);
     work->loop = cli_loop_free(work->loop);
     bool ended = viewer_ended(work);
-    if (ended && cli_record_close(work->recorder) && noise[0]) {
+    cli_noise_scan_finish(&work->scan);
+    if (ended && cli_record_close(work->recorder) && (work->scan.found || noise[0])) {
+        const cli_noise_scan *scan = &work->scan;
         fputs(work->in_line ? "\n" : "", stderr);
-        cli_warn("%s", cli_noise("the program", dx_str(noise)));
+        cli_warn("%s", cli_noise("the program",
+                                 scan->found ? (dx_text){scan->text, scan->len} : dx_str(noise)));
     } else if (!ended) {
         dx_recorder_close(work->recorder, NULL);
     }
@@ -312,6 +319,8 @@ static int tap(const struct tap_options *options, char **command) {
     struct work work = {.options = options,
                         .redact = cli_redactions(&options->redact),
                         .env = cli_ended(&options->env)};
+    if (options->framing)
+        work.scan.framing = dx_framing_named(options->framing);
     block_signals(&work);
     let_others_finish();
     int code = CLI_OK;

@@ -155,6 +155,11 @@ static void take_request(check_talk *talk, dx_text text, const dx_message *messa
     check_take_request(talk, text, message, method);
 }
 
+/* A message that went wrong has this member; a line of a log in JSON does not. */
+static bool claims_to_be_one(dx_text text) {
+    return text.len && memmem(text.at, text.len, "\"jsonrpc\"", 9);
+}
+
 static void take_one(check_talk *talk, dx_text text, const dx_message *message) {
     dx_text quoted = part(text, message->method);
     dx_text method = quoted.len >= 2 ? (dx_text){quoted.at + 1, quoted.len - 2} : (dx_text){"", 0};
@@ -167,6 +172,8 @@ static void take_one(check_talk *talk, dx_text text, const dx_message *message) 
         return;
     }
     if (message->kind != DX_KIND_REQUEST && message->kind != DX_KIND_NOTIFICATION) {
+        if (!claims_to_be_one(text))
+            check_noise(talk->report, CHECK_ENVELOPE_KIND, text);
         talk->spoiled++;
         return;
     }
@@ -210,12 +217,10 @@ static void take_message(check_talk *talk, dx_text text) {
 
 /* Is that something that was printed, rather than a message that went wrong? */
 static bool is_printed(dx_text text) {
-    static const char member[] = "\"jsonrpc\"";
     size_t at = 0;
     while (at < text.len && (text.at[at] == ' ' || text.at[at] == '\t'))
         at++;
-    return at < text.len && text.at[at] != '{' &&
-           !memmem(text.at, text.len, member, sizeof member - 1);
+    return at < text.len && text.at[at] != '{' && !claims_to_be_one(text);
 }
 
 /* What is wrong with a text that is no JSON: where the length ends it, the length is. */
@@ -235,6 +240,8 @@ static void judge_broken(check_talk *talk, dx_framing framing, dx_text text, dx_
         id = CHECK_FRAMING_LENGTH;
     else if (!is_header && is_printed(text))
         id = CHECK_FRAMING_STRAY;
+    if (id == CHECK_FRAMING_STRAY)
+        check_noise(talk->report, id, text);
     dx__error_set(&error, fault, at, at, DEPTH_MAX);
     snprintf(why, sizeof why, "%s (in a message of %zu bytes)", error.phrase, text.len);
     fail(talk, id, why);
@@ -292,6 +299,7 @@ void check_take_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, voi
     talk->at_offset = frame->offset;
     talk->framed = frame->offset + frame->text.len;
     if (frame->kind == DX_FRAME_STRAY) {
+        check_noise(talk->report, CHECK_FRAMING_STRAY, frame->text);
         fail(talk, CHECK_FRAMING_STRAY, "text that is not part of a message");
     } else {
         dx_fault fault = dx_json_check(frame->text, DEPTH_MAX, &at);

@@ -2,6 +2,7 @@
 
 #include "cli/describe/nearest.h"
 #include "cli/say.h"
+#include "cli/tail.h"
 
 #include <fnmatch.h>
 #include <stdarg.h>
@@ -99,6 +100,24 @@ void check_fail(check_report *report, check_id id, const check_proof *proof, con
     }
     pthread_mutex_unlock(&report->lock);
     va_end(args);
+}
+
+void check_noise(check_report *report, check_id id, dx_text text) {
+    pthread_mutex_lock(&report->lock);
+    if (!report->noise.is_there) {
+        keep(&report->noise, text);
+        report->noise_fails = id;
+    }
+    pthread_mutex_unlock(&report->lock);
+}
+
+void check_warn_noise(const check_report *report) {
+    const check_bytes *noise = &report->noise;
+    if (!noise->is_there || report->results[report->noise_fails].chosen)
+        return;
+    const char *warning = cli_noise("the program", (dx_text){noise->at, noise->len});
+    if (warning)
+        cli_warn("%s", warning);
 }
 
 static void skip_one(check_result *result, const char *why) {

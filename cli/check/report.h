@@ -50,6 +50,8 @@ typedef struct check_report {
     bool complete; /* nothing more will be tried */
     bool quiet;    /* there will be another one: no summary for people */
     dx_framing framing;
+    check_bytes noise;    /* the first text that is not JSON-RPC, if there was any … */
+    check_id noise_fails; /* … and the check that fails for it */
     FILE *out;
 } check_report;
 
@@ -61,6 +63,10 @@ void check_try(check_report *report, check_id id);
 /* It failed, or there is something to note. proof may be NULL. */
 void check_fail(check_report *report, check_id id, const check_proof *proof, const char *format,
                 ...) __attribute__((format(printf, 4, 5)));
+/* The program printed text that is not JSON-RPC, for which that check fails. */
+void check_noise(check_report *report, check_id id, dx_text text);
+/* Warns of it, unless that check is reported. */
+void check_warn_noise(const check_report *report);
 /* It can't be looked at; unless somebody else does, it is skipped for that reason. */
 void check_skip(check_report *report, check_id id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

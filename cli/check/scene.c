@@ -199,5 +199,6 @@ int check_run_scenes(check_plan *plan) {
     if (why)
         check_choose_failed(plan->report, &plan->options->skip);
     plan->report->complete = true;
+    check_warn_noise(plan->report);
     return cli_interrupts() ? CLI_INTERRUPTED : CLI_OK;
 }

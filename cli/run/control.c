@@ -25,10 +25,20 @@ struct cli_control {
 
 /* Opening. */
 
+/* `text` is what the peer printed that is not JSON-RPC; NULL: nothing. */
+static void warn_of_noise(yyjson_val *text) {
+    const char *warning =
+        yyjson_is_str(text) ? cli_noise("the server", dx_json_string(text)) : NULL;
+    if (warning)
+        cli_warn("%s", warning);
+}
+
 /* A run that does not want us says so in an error that answers nothing. */
 static void on_event(dx_link *link, const dx_event *event, void *user) {
     cli_control *control = user;
     (void)link;
+    if (event->kind == DX_EVENT_NOTIFICATION && dx_text_is(event->method, "noise"))
+        warn_of_noise(yyjson_obj_get(event->value, "text"));
     if (event->kind != DX_EVENT_VIOLATION || control->why[0])
         return;
     yyjson_doc *doc = yyjson_read(event->message.at, event->message.len, 0);
@@ -241,10 +251,7 @@ int cli_control_attach(const cli_run_options *options, const char *peer, cli_att
             .pid = (pid_t)yyjson_get_int(yyjson_obj_get(reply.event->value, "pid")),
             .protocol = protocol ? strdup(protocol) : NULL,
         };
-        yyjson_val *noise = yyjson_obj_get(reply.event->value, "noise");
-        const char *warning = noise ? cli_noise("the server", dx_json_string(noise)) : NULL;
-        if (warning)
-            cli_warn("%s", warning);
+        warn_of_noise(yyjson_obj_get(reply.event->value, "noise"));
     } else if (fd >= 0) {
         close(fd);
     }

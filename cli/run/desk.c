@@ -164,6 +164,7 @@ static void on_notify(dx_link *link, const dx_event *event, void *user) {
                     dx_state_name(peer->state));
         return;
     }
+    desk_tell_noise(client, peer);
     dx_status status =
         dx_link_notify(to, dx_str(method), text.at ? dx_json_checked(text) : dx_json_none());
     if (status == DX_OK)

@@ -94,6 +94,18 @@ void errand_fail(struct errand *errand, int code, const char *format, ...) {
     errand_free(errand);
 }
 
+void desk_tell_noise(struct desk_client *client, const struct crew_peer *peer) {
+    if (!peer->noise[0])
+        return;
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    cli_add_text(doc, root, "text", dx_str(peer->noise));
+    if (dx_link_notify(client->link, dx_str("noise"), dx_json_built(root)) == DX_BUSY)
+        client->cut = true;
+    yyjson_mut_doc_free(doc);
+}
+
 /* A call that was made ends when its peer says so: until then only that is said. */
 void errand_abandon(struct errand *errand) {
     errand->client = NULL;
@@ -145,6 +157,8 @@ static void on_call_done(dx_link *link, const dx_event *event, void *user) {
     struct errand *errand = user;
     yyjson_val *method = yyjson_obj_get(errand->event->value, "method");
     (void)link;
+    if (errand->client)
+        desk_tell_noise(errand->client, errand->peer);
     if (errand->client && event->outcome == DX_OUTCOME_RESULT)
         desk_reply(errand->client, errand->event, dx_json_checked(event->body));
     else if (errand->client)

@@ -58,6 +58,9 @@ void desk_refuse(struct desk_client *client, const dx_event *event, int code, co
 void desk_refuse_hint(struct desk_client *client, const dx_event *event, int code, const char *hint,
                       const char *message);
 void desk_reply(struct desk_client *client, const dx_event *event, dx_json result);
+/* Before an answer about a peer: if that printed text that is not JSON-RPC, the client hears of it
+ * in a notification "noise". */
+void desk_tell_noise(struct desk_client *client, const struct crew_peer *peer);
 
 /* duplex call --in: makes the call, or lets it wait for its peer. */
 void errand_call(struct errand *errand);

@@ -63,7 +63,7 @@ expect 6 '' "duplex call: cannot detect the protocol: no valid response to a han
 expect 3 '' 'duplex call: cannot start /nonexistent: *' call -p auto x -- /nonexistent
 expect 4 '' 'duplex call: the conversation ended during the handshake: the program exited with code 1; stderr: no config' \
     call -p auto x -- sh -c 'echo no config >&2; exit 1'
-expect 4 '' $'duplex call: the conversation ended during the handshake: the program exited with code 1\n  stdout: no config' \
+expect 4 '' $'duplex call: warning: the server printed text on stdout that is not JSON-RPC: "no config" (it breaks strict clients)\nduplex call: the conversation ended during the handshake: the program exited with code 1\n  stdout: no config' \
     call -p auto x -- sh -c 'echo no config; exit 1'
 expect 5 '' "duplex call: cannot detect the protocol: no response in time (tried *" \
     call -p auto x -- sh -c 'echo loading >&2; exec sleep 20'

@@ -97,6 +97,13 @@ expect 0 '[0-9]* [mu]s*' '' mcp ping --in test
 noise='printed text on stdout that is not JSON-RPC: "up" (it breaks strict clients)'
 grep -qxF "duplex run: warning: 'noisy' $noise" run.err || complain "no warning: $(cat run.err)"
 expect 0 '42' "duplex mcp tools call: warning: the server $noise" mcp tools call add a:=2 b:=40 --in noisy
+expect 0 '{*}' "duplex call: warning: the server $noise" call tools/list --in noisy
+expect 0 '' "duplex notify: warning: the server $noise" notify notifications/cancelled requestId:=9 --in noisy
+expect 0 '{}
+{}' "duplex call: warning: the server $noise" call ping --then ping --in noisy
+expect 1 '' "duplex call: warning: the server $noise
+duplex call: *" call tools/call name=nothing --in noisy
+expect 0 '{}' '' call ping --in test
 # The newest era has no handshake: everything is passed on.
 expect 0 '*test-server 1.2*Revision     2026-07-28*' '' mcp info --in modern
 expect 0 'hello' '' mcp tools call echo message=hello --in modern

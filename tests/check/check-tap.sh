@@ -85,7 +85,8 @@ expect 'clean environment' "$(FAR=away timeout 30 "$duplex" tap --clean-env -e N
 expect 'whole environment' "$(FAR=away timeout 30 "$duplex" tap -e NEAR=by -- sh -c 'echo "$FAR $NEAR"')" "away by"
 expect 'old name' "$(FAR=away timeout 30 "$duplex" tap --small-env -- sh -c 'echo "$FAR."' 2>&1)" \
     "duplex tap: warning: --small-env is now called --clean-env
-."
+.
+duplex tap: warning: the program printed text on stdout that is not JSON-RPC: \".\" (it breaks strict clients)"
 expect folder "$(timeout 30 "$duplex" tap --cwd / -- pwd)" /
 expect arguments "$(timeout 30 "$duplex" tap -- printf '%s|' -a -- '' 'b c')" "-a|--||b c|"
 

@@ -117,6 +117,42 @@ expect("tap", 0, "DEBUG\n" + MESSAGE, noise("tap", "DEBUG", "the program"), "tap
 expect("tap, between", 0, MESSAGE + "DEBUG\nmore\n" + MESSAGE, noise("tap", "DEBUG", "the program"), "tap", "-o", "tap.jsonl", "--",
        "printf", "%s\n", MESSAGE.strip(), "DEBUG", "more", MESSAGE.strip())
 expect("tap, no noise", 0, MESSAGE + "\n" + MESSAGE, "", "tap", "-o", "tap.jsonl", "--", "printf", "%s\n", MESSAGE.strip(), "", MESSAGE.strip())
+for words in [], ["-s"], ["-l", "tap.socket"]:
+    code, out, err = run("tap", *words, "--", "sh", "-c", "echo junk")
+    lines = [line for line in err.splitlines(True) if "junk" in line and "warning" in line]
+    if code or out != "junk\n" or lines != [noise("tap", "junk", "the program")] or (words != ["-s"] and err != lines[0]):
+        complain("tap %s" % words, out, err)
+for bytes_out, text in (
+    (MESSAGE + '\n  [1,\n' + "\n" + MESSAGE, None),
+    ("\ufeff" + MESSAGE, None),
+    (MESSAGE + "  up \n" + MESSAGE, "up"),
+    ("no newline", "no newline"),
+    ("Content-Length: 5\r\n\r\nabcdeContent-Type: x\r\nX-A: 1\r\ncontent-length: 5\r\n\r\na\nb\nc", None),
+    ("Content-Length: 5\r\n\r\nabcdejunk\r\nContent-Length: 5\r\n\r\nabcde", "junk"),
+    ("INFO: up\nContent-Length: 5\r\n\r\nabcde", "INFO: up"),
+    (MESSAGE + "y" * 70000, "y" * 60 + "…"),
+):
+    write("out.txt", bytes_out)
+    expect("tap looks at every line", 0, [bytes_out.replace("\r\n", "\n")], noise("tap", text, "the program") if text else "",
+           "tap", "--", "cat", "out.txt")
+# check warns, too, unless it fails for it.
+for pattern in "id.*", "start.*":
+    expect("check", 0, ["pass  "], [noise("check", "DEBUG sends something", "the program")], "check", "-p", "mcp", "--only", pattern,
+           "--", *NOISY, "between")
+    code, _, err = run("check", "-p", "mcp", "--only", pattern, "--", PYTHON, "logs.py", '{"level":"info"}')
+    if err.count("warning") != 1 or noise("check", '{"level":"info"}', "the program") not in err:
+        complain("check of a log in JSON", code, err)
+expect("check, no noise", 0, ["pass  "], ["passed"], "check", "-p", "mcp", "--only", "id.*", "--", *NOISY, "quiet")
+for words in ["--only", "framing.*"], ["--only", "framing.stray", "--only", "id.*"]:
+    code, out, err = run("check", "-p", "mcp", *words, "--", *NOISY, "between")
+    if code != 7 or "FAIL  framing.stray" not in out or "warning" in err:
+        complain("check that fails for it", code, out, err)
+# Text only: nothing to detect, and the text is the reason.
+write("noisyonly.py", "#!" + PYTHON + "\nimport time\nprint('DEBUG up', flush=True)\ntime.sleep(9)\n")
+os.chmod("noisyonly.py", 0o700)
+expect("nothing but text", 5, "", [noise("call", "DEBUG up"), "duplex call: cannot detect the protocol"],
+       "call", "-p", "auto", "-t", "1s", "ping", "--", "./noisyonly.py")
+
 # 9. What is not a trace does not keep --attach waiting.
 expect("attach", 2, "", "duplex tap: noisy.py is not a Duplex trace\n", "tap", "--attach", "noisy.py")
 

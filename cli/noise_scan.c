@@ -1,0 +1,81 @@
+#include "cli/noise_scan.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static void keep(cli_noise_scan *scan, dx_text bytes) {
+    while (!scan->len && bytes.len && strchr(" \t\r", bytes.at[0]) && bytes.at[0])
+        bytes = (dx_text){bytes.at + 1, bytes.len - 1};
+    size_t room = sizeof scan->text - 1 - scan->len;
+    size_t len = bytes.len < room ? bytes.len : room;
+    if (len)
+        memcpy(scan->text + scan->len, bytes.at, len);
+    scan->len += len;
+    scan->text[scan->len] = '\0';
+    const char *text = strncmp(scan->text, "\xef\xbb\xbf", 3) == 0 ? scan->text + 3 : scan->text;
+    if (scan->framing != DX_FRAMING_HEADER && (*text == '{' || *text == '[')) {
+        scan->framing = DX_FRAMING_LINE;
+        scan->is_message = true;
+    }
+}
+
+/* Until the framing is known, only those are fields that every message has. */
+static bool is_field(const cli_noise_scan *scan) {
+    const char *c = scan->text;
+    while (isalnum((unsigned char)*c) || *c == '-')
+        c++;
+    return *c == ':' && c != scan->text && scan->framing != DX_FRAMING_LINE &&
+           (scan->framing == DX_FRAMING_HEADER || strncasecmp(scan->text, "content-", 8) == 0);
+}
+
+static void take_field(cli_noise_scan *scan) {
+    static const char length[] = "content-length:";
+    scan->framing = DX_FRAMING_HEADER;
+    if (strncasecmp(scan->text, length, sizeof length - 1) != 0)
+        return;
+    scan->length = strtoull(scan->text + sizeof length - 1, NULL, 10);
+    scan->has_length = true;
+}
+
+static void end_line(cli_noise_scan *scan) {
+    while (scan->len && strchr(" \t\r", scan->text[scan->len - 1]))
+        scan->text[--scan->len] = '\0';
+    if (!scan->is_message && scan->len && !is_field(scan)) {
+        scan->found = true;
+        return;
+    }
+    if (!scan->is_message && scan->len) {
+        take_field(scan);
+    } else if (scan->has_length) {
+        scan->skip = scan->length;
+        scan->has_length = false;
+    }
+    scan->is_message = false;
+    scan->len = 0;
+    scan->text[0] = '\0';
+}
+
+void cli_noise_scan_feed(cli_noise_scan *scan, dx_text bytes) {
+    while (bytes.len && !scan->found) {
+        size_t len = scan->skip < bytes.len ? (size_t)scan->skip : bytes.len;
+        if (scan->skip) {
+            scan->skip -= len;
+        } else {
+            const char *newline = memchr(bytes.at, '\n', bytes.len);
+            len = newline ? (size_t)(newline - bytes.at) : bytes.len;
+            if (!scan->is_message)
+                keep(scan, (dx_text){bytes.at, len});
+            if (newline)
+                end_line(scan);
+            len += newline != NULL;
+        }
+        bytes = (dx_text){bytes.at + len, bytes.len - len};
+    }
+}
+
+void cli_noise_scan_finish(cli_noise_scan *scan) {
+    if (!scan->found && !scan->skip)
+        end_line(scan);
+}

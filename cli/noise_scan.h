@@ -1,0 +1,26 @@
+/* noise_scan.h: finds the first text in a program's output that is not JSON-RPC. It keeps one line
+ * at most and parses nothing, so it can look at every byte that is passed on. */
+#ifndef CLI_NOISE_SCAN_H
+#define CLI_NOISE_SCAN_H
+
+#include <duplex/frame.h>
+
+#include <stdbool.h>
+
+typedef struct cli_noise_scan {
+    dx_framing framing; /* 0: not known yet */
+    bool is_message;    /* the rest of this line belongs to a message */
+    bool has_length;    /* the header at hand has a Content-Length … */
+    uint64_t length;    /* … of that */
+    uint64_t skip;      /* so many bytes of a message are still to come */
+    char text[100];     /* the beginning of the line at hand, without blanks before it */
+    size_t len;
+    bool found; /* `text` is not JSON-RPC: nothing more is looked at */
+} cli_noise_scan;
+
+/* Begins with all zeros, or with the framing. */
+void cli_noise_scan_feed(cli_noise_scan *scan, dx_text bytes);
+/* No more will come. */
+void cli_noise_scan_finish(cli_noise_scan *scan);
+
+#endif

@@ -149,7 +149,7 @@ static uint64_t count_messages(const void *user) {
 void contact_waits(const struct contact *contact, const char *method, uint64_t most_ms) {
     cli_waiting_begin(&(cli_waiting){.what = method,
                                      .most_ms = most_ms,
-                                     .tail = &contact->tail,
+                                     .written = &contact->tail.written,
                                      .messages = count_messages,
                                      .user = contact});
 }

@@ -25,13 +25,13 @@ void cli_tail_keep(cli_tail *tail, const char *where, dx_text line) {
     cli_tail_add(tail, dx_str(where));
     cli_tail_add(tail, line);
     cli_tail_add(tail, dx_str("\n"));
-    tail->errors++;
+    tail->written.errors++;
 }
 
 const char *cli_tail_noise(cli_tail *tail, const char *who, dx_text text) {
     cli_tail_keep(tail, "stdout: ", text);
-    tail->errors--;
-    tail->noise++;
+    tail->written.errors--;
+    tail->written.noise++;
     return who ? cli_noise(who, text) : NULL;
 }
 

@@ -8,11 +8,17 @@
 #include <stdint.h>
 #include <yyjson.h>
 
+/* How much a program has written so far. */
+typedef struct cli_written {
+    uint64_t errors;   /* lines of its standard error */
+    uint64_t noise;    /* … and of its standard output that are not messages */
+    uint64_t messages; /* for those who count them here */
+} cli_written;
+
 typedef struct cli_tail {
     char bytes[8000];
     size_t len;
-    uint64_t errors; /* lines of the standard error so far */
-    uint64_t noise;  /* … and of the standard output that are no messages */
+    cli_written written;
 } cli_tail;
 
 /* One more line; `where` stands before it. */

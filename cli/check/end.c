@@ -200,6 +200,7 @@ void check_tell_silence(check_talk *talk, size_t asked) {
 static bool take_step(check_talk *talk, const dx_step *step) {
     check_report *report = talk->report;
     size_t asked = check_ask(talk, NULL, step->method, step->params);
+    check_wait_for(talk, step->method, talk->plan->start_ms);
     bool answered = check_await_quietly(talk, asked, talk->plan->start_ms, false);
     check_proof proof = check_proof_of(talk, asked);
     if (answered && talk->asked[asked].is_result)

@@ -155,6 +155,11 @@ static void take_request(check_talk *talk, dx_text text, const dx_message *messa
     check_take_request(talk, text, message, method);
 }
 
+static void note_noise(check_talk *talk, check_id id, dx_text text) {
+    talk->written.noise++;
+    check_noise(talk->report, id, text);
+}
+
 /* A message that went wrong has this member; a line of a log in JSON does not. */
 static bool claims_to_be_one(dx_text text) {
     return text.len && memmem(text.at, text.len, "\"jsonrpc\"", 9);
@@ -173,7 +178,7 @@ static void take_one(check_talk *talk, dx_text text, const dx_message *message) 
     }
     if (message->kind != DX_KIND_REQUEST && message->kind != DX_KIND_NOTIFICATION) {
         if (!claims_to_be_one(text))
-            check_noise(talk->report, CHECK_ENVELOPE_KIND, text);
+            note_noise(talk, CHECK_ENVELOPE_KIND, text);
         talk->spoiled++;
         return;
     }
@@ -241,7 +246,7 @@ static void judge_broken(check_talk *talk, dx_framing framing, dx_text text, dx_
     else if (!is_header && is_printed(text))
         id = CHECK_FRAMING_STRAY;
     if (id == CHECK_FRAMING_STRAY)
-        check_noise(talk->report, id, text);
+        note_noise(talk, id, text);
     dx__error_set(&error, fault, at, at, DEPTH_MAX);
     snprintf(why, sizeof why, "%s (in a message of %zu bytes)", error.phrase, text.len);
     fail(talk, id, why);
@@ -295,11 +300,12 @@ void check_take_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, voi
         talk->at_hand = (dx_text){NULL, 0};
         return;
     }
+    talk->written.messages++;
     talk->at_hand = frame->text;
     talk->at_offset = frame->offset;
     talk->framed = frame->offset + frame->text.len;
     if (frame->kind == DX_FRAME_STRAY) {
-        check_noise(talk->report, CHECK_FRAMING_STRAY, frame->text);
+        note_noise(talk, CHECK_FRAMING_STRAY, frame->text);
         fail(talk, CHECK_FRAMING_STRAY, "text that is not part of a message");
     } else {
         dx_fault fault = dx_json_check(frame->text, DEPTH_MAX, &at);

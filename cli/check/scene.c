@@ -80,11 +80,6 @@ static void try_other(const check_plan *plan) {
     free(aside);
 }
 
-/* Only while there is one conversation: the line is drawn by one thread. */
-static void wait_for(const char *what) {
-    cli_waiting_begin(&(cli_waiting){.what = what, .most_ms = DX_NEVER, .stays = true});
-}
-
 /* CLI_OK: there is; *ret_why says why nothing more is to be had, if so. */
 static int play_first(check_plan *plan, const char **ret_why) {
     static const struct scene rest = {
@@ -95,7 +90,7 @@ static int play_first(check_plan *plan, const char **ret_why) {
     if (!talk)
         return cli_fail(code, "%s", error.phrase);
     uint64_t since = cli_now();
-    wait_for("the handshake");
+    talk->is_only = true;
     bool greeted = check_greet(talk);
     cli_waiting_end();
     plan->greeted_ms = cli_now() - since;
@@ -103,7 +98,7 @@ static int play_first(check_plan *plan, const char **ret_why) {
     if (!greeted)
         *ret_why = "the handshake failed";
     if (greeted) {
-        wait_for("the first response");
+        check_wait_for(talk, "the first response", 2 * plan->timeout_ms);
         check_probe_unknown(talk);
         cli_waiting_end();
         /* Without an answer to the simplest request, nothing else says anything. */

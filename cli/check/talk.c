@@ -3,6 +3,7 @@
 #include "cli/input.h"
 #include "cli/say.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@ enum { ODD_MS = 300, MESSAGE_MAX = 16 << 20 };
 /* How long a request of the peer waits for its answer: so that two with one id are seen. While
  * bytes come, an answer is waited for up to so many times longer. */
 enum { HOLD_MS = 20, PATIENCE = 4 };
+/* What "never" is. */
+enum { DAY_MS = 24 * 3600 * 1000 };
 
 void check_keep(check_bytes *bytes, dx_text text) {
     *bytes = (check_bytes){.is_there = true, .whole = text.len};
@@ -64,6 +67,8 @@ static void on_errors(cli_wire *wire, dx_text bytes, void *user) {
     check_talk *talk = user;
     size_t max = sizeof talk->errors;
     (void)wire;
+    for (size_t i = 0; i < bytes.len; i++)
+        talk->written.errors += bytes.at[i] == '\n';
     if (bytes.len > max / 2)
         bytes = (dx_text){bytes.at + (bytes.len - max / 2), max / 2};
     if (talk->errors_len + bytes.len > max) {
@@ -305,6 +310,17 @@ size_t check_ask_any(check_talk *talk, const char *id, size_t n) {
 }
 
 /* Waiting. */
+
+void check_wait_for(const check_talk *talk, const char *what, uint64_t most_ms) {
+    bool has_limit = most_ms < DAY_MS;
+    if (talk->is_only)
+        cli_waiting_begin(&(cli_waiting){.what = what,
+                                         .who = "the program has",
+                                         .most_ms = has_limit ? most_ms : DX_NEVER,
+                                         .active_ms = has_limit ? PATIENCE * most_ms : DX_NEVER,
+                                         .written = &talk->written,
+                                         .stays = true});
+}
 
 static uint64_t odd(const check_talk *talk) {
     return talk->strange + talk->nulls + talk->spoiled;

@@ -6,6 +6,7 @@
 
 #include "cli/check/report.h"
 #include "cli/lint/books.h"
+#include "cli/tail.h"
 #include "cli/wire.h"
 
 /* The name of a method that nobody has. */
@@ -140,6 +141,8 @@ typedef struct check_talk {
     bool exit_seen;
     char errors[4096]; /* the last of its standard error */
     size_t errors_len;
+    cli_written written; /* so far, for the line on the terminal … */
+    bool is_only;        /* … which one thread draws, while there is one conversation */
 } check_talk;
 
 /* Starts the program, or takes our own input and output. NULL: it can't be started; the exit code
@@ -191,6 +194,9 @@ check_proof check_proof_here(const check_talk *talk);
 /* An error of the peer with that code? */
 bool check_refused(const check_talk *talk, size_t asked, int64_t code);
 
+/* On a terminal the user sees what is waited for, if this is the only conversation. While bytes
+ * come, it may take check_await_quietly()'s multiple of that time. */
+void check_wait_for(const check_talk *talk, const char *what, uint64_t most_ms);
 /* The handshake, as a host. False: it failed, and that was told. */
 bool check_greet(check_talk *talk);
 /* It is asked to leave as the protocol wants it. */

@@ -2,6 +2,7 @@
 #include "cli/mock/mock.h"
 #include "cli/mock/task.h"
 #include "cli/say.h"
+#include "cli/waiting.h"
 
 #include <string.h>
 
@@ -88,7 +89,11 @@ void mock_take_step(struct mock *mock) {
                                .timeout_ms =
                                    mock->options->timeout_ms ? mock->options->timeout_ms : STEP_MS};
         if (!step->notification) {
-            (void)mock_call(mock, NULL, &ask);
+            if (mock_call(mock, NULL, &ask))
+                cli_waiting_begin(&(cli_waiting){.what = step->method,
+                                                 .who = "the program has",
+                                                 .most_ms = ask.timeout_ms,
+                                                 .written = &mock->tail.written});
             return;
         }
         mock_notify(mock, NULL, ask.method, ask.params);

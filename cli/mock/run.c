@@ -5,6 +5,7 @@
 #include "cli/say.h"
 #include "cli/subreaper.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include "base/line.h"
 
@@ -92,6 +93,10 @@ static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void
     (void)wire;
     (void)bytes;
     mock->heard_ms = cli_now();
+    bool is_message =
+        frame->kind == DX_FRAME_MESSAGE && frame->text.len && memchr("{[ \t", frame->text.at[0], 4);
+    mock->tail.written.messages += is_message;
+    mock->tail.written.noise += !is_message && frame->kind != DX_FRAME_FAULT;
     if (frame->kind == DX_FRAME_FAULT && frame->fatal)
         hear_no_more(mock, frame);
     if (frame->kind == DX_FRAME_MESSAGE && !mock->over && !mock->dying)
@@ -101,6 +106,8 @@ static void on_frame(cli_wire *wire, const dx_frame *frame, uint64_t bytes, void
 static void on_errors(cli_wire *wire, dx_text bytes, void *user) {
     struct mock *mock = user;
     (void)wire;
+    for (size_t i = 0; i < bytes.len; i++)
+        mock->tail.written.errors += bytes.at[i] == '\n';
     cli_tail_add(&mock->tail, bytes);
 }
 
@@ -338,6 +345,8 @@ int mock_run(struct mock *mock) {
         mock_look(mock);
         while (!mock->over) {
             uint64_t quiet = quiet_at(mock);
+            if (mock->greeted)
+                cli_waiting_end();
             cli_wait(mock->loop, quiet > cli_now() ? quiet : DX_NEVER);
             if (cli_interrupts() != before && !mock->over)
                 end_by_signal(mock);
@@ -345,6 +354,7 @@ int mock_run(struct mock *mock) {
         }
         code = mock->code;
     }
+    cli_waiting_end();
     finish(mock);
     return code;
 }

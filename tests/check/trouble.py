@@ -326,8 +326,26 @@ for line in sys.stdin:
 ''')
 
 
-def waits(what, wanted, left, words, **more):
+write("after.py", '''
+import json, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message:
+        if message["method"] != "initialize":
+            time.sleep(float(sys.argv[1]))
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"protocolVersion": message["params"]["protocolVersion"],
+              "capabilities": {}, "serverInfo": {"name": "n", "version": "1"}} if message["method"] == "initialize" else {}}), flush=True)
+''')
+write("slow.sh", "echo up >&2; sleep 3\n")
+write("slow-plugin", "#!/bin/sh\nsleep 6\n")
+os.chmod("slow-plugin", 0o700)
+
+
+def waits(what, wanted, left, words, only=None, **more):
     rows, screen = at_terminal(words, 30, **more)
+    for row in rows:
+        if only and row.startswith(only) and re.sub("[0-9] s", "2 s", row, count=1) not in wanted:
+            complain("%s: %r stood there" % (what, row), *rows)
     for text in wanted:
         if text not in rows:
             complain("%s: %r never stood there" % (what, text), *rows)
@@ -341,7 +359,7 @@ def waits(what, wanted, left, words, **more):
 def waits_from_two(command):
     rows, _ = at_terminal([*command, "--start-timeout", "9s", "--", PYTHON, "slow.py", "3", "0"], 30)
     for second in 2, 3:
-        text = "waiting for initialize… %d s, 9 s at most; the server wrote nothing" % second
+        text = "waiting for initialize… %d s, 9 s at most; the server has written nothing" % second
         if text not in rows:
             complain("%s: %r never stood there" % (command, text), *rows)
     if any("waiting for initialize… 1 s" in row for row in rows):
@@ -355,19 +373,42 @@ for command in ["call", "-p", "mcp", "ping"], ["mcp", "info"]:
 def later(*arguments, **more):
     waiting.append((lambda: waits(*arguments, **more),))
 SLOW = [PYTHON, "slow.py", "2", "1"]
-later("check", ["waiting for the handshake… 2 s"], None,
+later("check", ["waiting for initialize… 2 s, 20 s at most; the program has written 1 line to stderr"], None,
       ["check", "-p", "mcp", "--only", "start.answered", "--", *SLOW])
+later("check, the first response", ["waiting for the first response… 2 s, 10 s at most; the program has written nothing since"], None,
+      ["check", "-p", "mcp", "--only", "start.answered", "--", PYTHON, "after.py", "3"])
 later("replay", ["waiting for the next recorded message… 2 s, 9 s at most"], None, ["replay", "--timeout", "9s", "slow.jsonl", "--", *SLOW])
-later("hermes", ["waiting for the extensions to start… 2 s"], None,
+later("hermes", ["waiting for the extensions to start… 2 s, 10 s at most; the extensions have written nothing"], None,
       ["hermes", "host", "-x", "sleep 3", "--run", "a/b", "slow.hl7"])
-later("autohand", ["waiting for the agent… 2 s; the server wrote 1 line to stderr"],
+later("hermes, stderr", ["waiting for the extensions to start… 2 s, 7 s at most; the extensions have written 1 line to stderr"], None,
+      ["hermes", "host", "--start-timeout", "7s", "-x", "sh slow.sh", "--run", "a/b", "slow.hl7"])
+later("reginald", ["waiting for the plugins to start… 2 s, 5 s at most; the plugins have written nothing"], None,
+      ["reginald", "--plugin", "./slow-plugin", "plugins"], width=120)
+later("mock", ["waiting for initialize… 2 s, 30 s at most; the program has written nothing"], None,
+      ["mock", "-p", "mcp", "--", "sleep", "3"])
+later("mock, stderr", ["waiting for initialize… 2 s, 9 s at most; the program has written 1 line to stderr"], None,
+      ["mock", "-p", "mcp", "-t", "9s", "--", "sh", "slow.sh"])
+later("autohand", ["waiting for the agent… 2 s, 30 s at most; the agent has written 1 line to stderr"],
       ["duplex autohand: the agent exited before it was ready", "  up"], ["autohand", "prompt", "hello", "--", "sh", "-c", "echo up >&2; sleep 3"])
-later("erased", ["waiting for initialize… 3 s, 9 s at most; the server wrote 3 lines to stderr"], ["{}"],
+later("since the request", ["waiting for ping… 2 s, 9 s at most; the server has written nothing since"], None,
+      ["mcp", "ping", "-t", "9s", "--", PYTHON, "after.py", "3"])
+later("erased", ["waiting for initialize… 3 s, 9 s at most; the server has written 3 lines to stderr"], ["{}"],
       ["call", "-p", "mcp", "ping", "--start-timeout", "9s", "--", PYTHON, "slow.py", "3", "3"])
-later("one line", ["waiting for initialize… 2 s, 9 s at most; the server wrote 1 line to stderr"], ["{}"],
+later("one line", ["waiting for initialize… 2 s, 9 s at most; the server has written 1 line to stderr"], ["{}"],
       ["call", "-p", "mcp", "ping", "--start-timeout", "9s", "--", PYTHON, "slow.py", "2", "1"])
-later("a narrow terminal", ["waiting for initialize… 2 s, 9"], ["{}"],
-      ["call", "-p", "mcp", "ping", "--start-timeout", "9s", "--", PYTHON, "slow.py", "2", "1"], width=33)
+for width, line in (
+    (100, "waiting for initialize… 2 s, 9 s at most; the server has written 1 line to stderr"),
+    (82, "waiting for initialize… 2 s, 9 s at most; the server has written 1 line to stderr"),
+    (81, "waiting for initialize… 2 s, 9 s at most"),
+    (41, "waiting for initialize… 2 s, 9 s at most"),
+    (40, "waiting for initialize… 2 s"),
+    (28, "waiting for initialize… 2 s"),
+    (27, "waiting… 2 s"),
+    (13, "waiting… 2 s"),
+):
+    later("a narrow terminal, %d" % width, [line], None,
+          ["call", "-p", "mcp", "ping", "--start-timeout", "9s", "--", PYTHON, "slow.py", "2", "1"], width=width,
+          only="waiting")
 write("slow.hl7", "MSH|^~\\&|A|B|C|D|20240102030405||ADT^A01|1|P|2.5\r")
 expect("recorded", 0, "{}\n", "", "call", "-p", "mcp", "-o", "slow.jsonl", "ping", "--", PYTHON, "slow.py", "0", "0")
 with concurrent.futures.ThreadPoolExecutor(len(waiting)) as pool:

@@ -151,6 +151,7 @@ static void on_summary(const char *peer, const char *text, void *user) {
 static void on_violation(dx_autohand_client *client, const char *phrase, void *user) {
     struct talk *talk = user;
     (void)client;
+    talk->tail.written.messages++;
     if (cli_voice.json ? is_shown(talk, VIOLATION, dx_str(phrase)) : is_news(talk, phrase))
         show_remark(talk, "violation", "", dx_str(phrase));
 }
@@ -309,8 +310,10 @@ static int start(struct talk *talk, char **command) {
         return cli_fail(CLI_NO_START, "out of memory");
     if (dx_autohand_client_start(talk->loop, &config, &talk->client, &error) != DX_OK)
         return cli_fail(CLI_NO_START, "%s", error.phrase);
-    cli_waiting_begin(
-        &(cli_waiting){.what = "the agent", .most_ms = DX_NEVER, .tail = &talk->tail});
+    cli_waiting_begin(&(cli_waiting){.what = "the agent",
+                                     .who = "the agent has",
+                                     .most_ms = config.start_ms,
+                                     .written = &talk->tail.written});
     return CLI_OK;
 }
 

@@ -53,7 +53,10 @@ const char *crew_why(const dx_hermes_guest *guest) {
 }
 
 void crew_wait_started(struct work *work) {
-    cli_waiting_begin(&(cli_waiting){.what = "the extensions to start", .most_ms = DX_NEVER});
+    cli_waiting_begin(&(cli_waiting){.what = "the extensions to start",
+                                     .who = "the extensions have",
+                                     .most_ms = work->options->start_ms,
+                                     .written = &work->written});
     while (crew_is_starting(work) && !cli_interrupts())
         work_wait(work, DX_NEVER, false);
     cli_waiting_end();

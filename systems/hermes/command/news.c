@@ -98,6 +98,7 @@ void news_on_log(dx_hermes *editor, dx_hermes_guest *guest, dx_hermes_level leve
     struct work *work = user;
     const char *name = dx_hermes_guest_name(guest);
     (void)editor;
+    work->written.errors++;
     keep_log(work, name, level, text);
     if (!dx__log_limiter_pass(work->limiter, name, (int)level, text))
         return;
@@ -127,8 +128,9 @@ void news_on_violation(dx_hermes *editor, dx_hermes_guest *guest, const char *ph
     struct work *work = user;
     const char *name = dx_hermes_guest_name(guest);
     (void)editor;
-    if (cli_warn_noise("extension", name, phrase, clear, work) ||
-        !dx__log_limiter_pass(work->limiter, name, VIOLATION, dx_str(phrase)))
+    bool is_noise = cli_warn_noise("extension", name, phrase, clear, work);
+    work->written.noise += is_noise;
+    if (is_noise || !dx__log_limiter_pass(work->limiter, name, VIOLATION, dx_str(phrase)))
         return;
     if (cli_voice.json) {
         yyjson_mut_doc *event = cli_event_new("violation");
@@ -159,6 +161,9 @@ void news_on_traffic(dx_hermes *editor, dx_hermes_guest *guest, int out, dx_text
     const char *name = dx_hermes_guest_name(guest);
     const char *slash = dx_hermes_guest_facts(guest) ? NULL : strrchr(name, '/');
     (void)editor;
+    work->written.messages += !out;
+    if (!work->options->show)
+        return;
     news_begin(work, NULL);
     /* Before it has a name, it is its program: where that lies was said, and makes lines long. */
     cli_show(stderr, dx_recorder_now_us() - work->began_us, out != 0, slash ? slash + 1 : name,

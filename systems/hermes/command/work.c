@@ -80,7 +80,7 @@ static dx_hermes_config configure(struct work *work, const char *data) {
     config.on_log = news_on_log;
     config.on_answered = crew_on_answered;
     config.on_violation = news_on_violation;
-    config.on_traffic = options->show ? news_on_traffic : NULL;
+    config.on_traffic = news_on_traffic;
     config.on_stopped = on_stopped;
     config.user = work;
     return config;

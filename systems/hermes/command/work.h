@@ -2,6 +2,7 @@
 #ifndef HERMES_WORK_H
 #define HERMES_WORK_H
 
+#include "cli/tail.h"
 #include "host/log_limiter.h"
 #include "systems/hermes/command/command.h"
 
@@ -54,6 +55,7 @@ struct work {
     struct member *members;
     size_t member_count;
 
+    cli_written written;   /* by all extensions */
     struct log_line *logs; /* a ring of LOG_LINES */
     size_t log_count;      /* all that ever came */
 

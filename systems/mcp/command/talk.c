@@ -82,7 +82,7 @@ static uint64_t count_messages(const void *user) {
 void talk_waits_for(const struct talk *talk, const char *what, uint64_t most_ms) {
     cli_waiting_begin(&(cli_waiting){.what = what,
                                      .most_ms = most_ms,
-                                     .tail = &talk->tail,
+                                     .written = &talk->tail.written,
                                      .messages = count_messages,
                                      .user = talk});
 }

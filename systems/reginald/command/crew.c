@@ -9,6 +9,7 @@
 #include "cli/tail.h"
 #include "cli/traffic.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,8 +87,9 @@ static void on_violation(dx_reginald *host, dx_reginald_guest *guest, const char
                          void *user) {
     struct work *work = user;
     (void)host;
-    if (!cli_warn_noise("plugin", dx_reginald_guest_name(guest), phrase, NULL, NULL) &&
-        is_shown(work, guest, VIOLATION, dx_str(phrase)))
+    bool is_noise = cli_warn_noise("plugin", dx_reginald_guest_name(guest), phrase, NULL, NULL);
+    work->written.noise += is_noise;
+    if (!is_noise && is_shown(work, guest, VIOLATION, dx_str(phrase)))
         tell(work, guest, "violation", DX_REGINALD_WARN, phrase);
 }
 
@@ -103,6 +105,7 @@ static void on_log(dx_reginald *host, dx_reginald_guest *guest, int level, dx_te
 static void on_errors(dx_reginald *host, dx_reginald_guest *guest, dx_text line, void *user) {
     struct work *work = user;
     (void)host;
+    work->written.errors++;
     while (line.len && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
         line.len--;
     if (!work->logs.off && DX_REGINALD_WARN >= work->logs.level &&
@@ -115,6 +118,9 @@ static void on_traffic(dx_reginald *host, dx_reginald_guest *guest, int out, dx_
                        void *user) {
     struct work *work = user;
     (void)host;
+    work->written.messages += !out;
+    if (!work->options->show)
+        return;
     cli_flush();
     cli_show(stderr, dx_recorder_now_us() - work->began_us, out != 0, dx_reginald_guest_name(guest),
              text);
@@ -192,7 +198,7 @@ static dx_reginald_config configure(struct work *work) {
     config.on_log = on_log;
     config.on_errors = on_errors;
     config.on_violation = on_violation;
-    config.on_traffic = options->show ? on_traffic : NULL;
+    config.on_traffic = on_traffic;
     config.on_stopped = on_stopped;
     config.user = work;
     work->stop_ms = config.stop_ms;
@@ -289,9 +295,17 @@ static bool is_starting(const struct work *work) {
 }
 
 void crew_wait_ready(struct work *work) {
+    uint64_t limit = work->options->handshake_ms;
     dx_reginald_start(work->host);
+    /* When all have answered the handshake, each is asked to initialize. */
+    cli_waiting_begin(&(cli_waiting){.what = "the plugins to start",
+                                     .who = "the plugins have",
+                                     .most_ms = limit,
+                                     .active_ms = limit < DX_NEVER / 2 ? 2 * limit : DX_NEVER,
+                                     .written = &work->written});
     while (is_starting(work) && !cli_interrupts())
         work_wait(work);
+    cli_waiting_end();
 }
 
 /* A signal makes it short, a second one shorter. What is still there then is killed. */

@@ -2,6 +2,7 @@
 #ifndef REGINALD_WORK_H
 #define REGINALD_WORK_H
 
+#include "cli/tail.h"
 #include "host/log_limiter.h"
 #include "systems/reginald/command/command.h"
 #include "systems/reginald/command/file.h"
@@ -29,6 +30,7 @@ struct work {
     dx_reginald *host;
     dx_recorder *recorder;
     dx__log_limiter *limiter;
+    cli_written written; /* by all plugins */
     uint64_t began_us;
     uint64_t stop_ms;
     unsigned errors_max;

@@ -90,9 +90,10 @@ void talk_waits_for(const struct talk *talk, const char *what, uint64_t most_ms)
 /* A server that was late may use the other framing, but not one that printed text before a message.
  */
 static const char *late_start(const struct talk *talk) {
-    return talk->tail.noise ? " (--start-timeout)"
-                            : " (--start-timeout); 'duplex call -p mcp ping' finds out if it uses"
-                              " the other framing";
+    return talk->tail.written.noise
+               ? " (--start-timeout)"
+               : " (--start-timeout); 'duplex call -p mcp ping' finds out if it uses"
+                 " the other framing";
 }
 
 /* So much after the time that the library keeps it is up here, too. */

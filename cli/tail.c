@@ -106,14 +106,26 @@ bool cli_warn_noise(const char *kind, const char *name, const char *phrase,
     return true;
 }
 
-/* The lines that people like to read: about ten, around the one that says why it ended. If the text
- * was cut, its first line has lost its beginning. */
+/* Do so many lines follow an error line that its surroundings would hide the end? The lines of its
+ * stack trace do not count. */
+static bool is_far(dx_text text, dx_text line, size_t most) {
+    size_t count = 0;
+    const char *end = text.at + text.len;
+    for (const char *at = line.at + line.len; (at = memchr(at, '\n', (size_t)(end - at)));)
+        count += ++at < end && *at != ' ' && *at != '\t';
+    return count > most && dx__crash_is_error(line);
+}
+
+/* The lines that people like to read: about ten, around the one that says why it ended, or the last
+ * ones if that is far from the end. If the text was cut, its first line has lost its beginning. */
 static dx_text telling_lines(dx_text text, bool cut) {
     enum { BEFORE = 5, AFTER = 4 };
     const char *newline = cut ? memchr(text.at, '\n', text.len) : NULL;
     if (newline && newline + 1 < text.at + text.len)
         text = (dx_text){newline + 1, (size_t)(text.at + text.len - newline - 1)};
     dx_text line = dx__crash_line(text);
+    if (line.len && is_far(text, line, BEFORE + AFTER))
+        line.len = 0;
     size_t at = line.len ? (size_t)(line.at - text.at) : text.len;
     size_t end = line.len ? at + line.len : text.len;
     int lines = 0;

@@ -160,8 +160,7 @@ static void on_notify(dx_link *link, const dx_event *event, void *user) {
     dx_text text = dx_rpc_member(event->body, dx_str("params"));
     dx_link *to = crew_is_ready(peer) ? dx_supervisor_link(peer->supervisor) : NULL;
     if (!to) {
-        desk_refuse(client, event, CLI_NO_START, "%s is not running: %s", peer->config->name,
-                    dx_state_name(peer->state));
+        desk_refuse_absent(client, event, peer, true);
         return;
     }
     desk_tell_noise(client, peer);

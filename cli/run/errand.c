@@ -196,10 +196,36 @@ static void make_call(struct errand *errand) {
                                         : cli_params_why_not(yyjson_get_str(method), status));
 }
 
+void desk_refuse_absent(struct desk_client *client, const dx_event *event,
+                        const struct crew_peer *peer, bool may_restart) {
+    const char *name = peer->config->name;
+    /* The failure says more: the line of stderr that tells why. */
+    bool is_same = peer->why[0] && strncmp(peer->failure, peer->why, strlen(peer->why)) == 0;
+    char *message = NULL;
+    char *hint = NULL;
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *data = yyjson_mut_obj(doc);
+    if (asprintf(&message, "%s is not running: %s%s%s", name, dx_state_name(peer->state),
+                 peer->why[0] ? ", " : "", is_same ? peer->failure : peer->why) < 0)
+        message = NULL;
+    if (asprintf(&hint,
+                 may_restart ? "see 'duplex logs %s'; 'duplex restart %s' starts it again"
+                             : "see 'duplex logs %s'",
+                 name, name) < 0)
+        hint = NULL;
+    if (hint)
+        cli_add_text(doc, data, "hint", dx_str(hint));
+    refuse_with(client, event, CLI_NO_START, message ? message : "out of memory", data);
+    yyjson_mut_doc_free(doc);
+    free(message);
+    free(hint);
+}
+
 static void fail_absent(struct errand *errand) {
-    const struct crew_peer *peer = errand->peer;
-    errand_fail(errand, CLI_NO_START, "%s is not running: %s%s%s", peer->config->name,
-                dx_state_name(peer->state), peer->why[0] ? ", " : "", peer->why);
+    if (errand->client)
+        desk_refuse_absent(errand->client, errand->event, errand->peer,
+                           errand->kind != ERRAND_START);
+    errand_free(errand);
 }
 
 void errand_call(struct errand *errand) {

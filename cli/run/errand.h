@@ -57,6 +57,9 @@ void desk_refuse(struct desk_client *client, const dx_event *event, int code, co
 /* The same with what to do about it. */
 void desk_refuse_hint(struct desk_client *client, const dx_event *event, int code, const char *hint,
                       const char *message);
+/* The peer is not running, for that reason; the hint offers to restart it, if `may_restart`. */
+void desk_refuse_absent(struct desk_client *client, const dx_event *event,
+                        const struct crew_peer *peer, bool may_restart);
 void desk_reply(struct desk_client *client, const dx_event *event, dx_json result);
 /* Before an answer about a peer: if that printed text that is not JSON-RPC, the client hears of it
  * in a notification "noise". */

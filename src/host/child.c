@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/line.h"
+#include "base/utf8.h"
 #include "host/crash.h"
 #include "host/host.h"
 
@@ -160,7 +161,7 @@ bool dx__child_never_ran(const dx_child *child) {
 }
 
 /* One line about how it ended, with what its standard error says about it. */
-static void describe(const dx_child *child, dx_error *error) {
+__attribute__((cold, noinline)) static void describe(const dx_child *child, dx_error *error) {
     const siginfo_t *status = &child->status;
     bool by_signal = child->status_known && status->si_code != CLD_EXITED;
     dx__error_set(error, by_signal ? DX_FAULT_KILLED : DX_FAULT_EXITED, 0,
@@ -178,11 +179,11 @@ static void describe(const dx_child *child, dx_error *error) {
     said = dx__crash_line(said);
     if (said.len)
         dx__line_str(&line, "; stderr: ");
-    for (size_t i = 0; i < said.len; i++) {
-        unsigned char c = (unsigned char)said.at[i];
-        char byte[2] = {c == '\n' ? ' ' : c < 0x20 || c >= 0x7f ? '?' : said.at[i], 0};
-        dx__line_str(&line, byte);
-    }
+    char text[sizeof error->phrase];
+    size_t len = said.len < sizeof text ? said.len : sizeof text;
+    for (size_t i = 0; i < len; i++)
+        text[i] = said.at[i] == '\n' ? ' ' : said.at[i];
+    dx__say(error->phrase, sizeof error->phrase, (dx_text){text, len});
 }
 
 /* False if it lives on in spite of SIGKILL. */

@@ -1,7 +1,7 @@
 #include "host/crash.h"
 
-#include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 /* How far back is searched, and how many other lines may follow an exception: the rest of its
  * message. A server that has gone on for longer did not end because of it. */
@@ -91,6 +91,58 @@ static bool is_exception(dx_text line) {
            has(line, ": runtime error: ");
 }
 
+/* Does it begin with the level of an error? "error handling is on" does not: a word that is not in
+ * capitals needs a mark, or a time before it. */
+static bool has_level(dx_text line, bool prefixed) {
+    static const char words[][9] = {"error", "fatal", "panic", "critical"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t len = strlen(words[i]);
+        if (line.len <= len || strncasecmp(line.at, words[i], len) != 0)
+            continue;
+        if (memchr(":][", line.at[len], 3))
+            return true;
+        dx_text rest = {line.at + len, line.len - len};
+        return begins(rest, " error:") ||
+               (memchr(" \t|-,(", rest.at[0], 6) && (prefixed || line.at[len - 1] < 'a'));
+    }
+    return false;
+}
+
+/* Where a word ends that may stand before the level. */
+static size_t prefix_len(dx_text line, bool bracket) {
+    enum { PREFIX_MAX = 80 };
+    const char *ends = bracket ? "]" : " \t";
+    size_t len = 0;
+    while (len < line.len && len < PREFIX_MAX && !memchr(ends, line.at[len], strlen(ends)))
+        len++;
+    return len;
+}
+
+static bool is_time(dx_text word) {
+    return word.len && word.at[0] >= '0' && word.at[0] <= '9' &&
+           (has(word, ":") || has(word, "-") || has(word, "."));
+}
+
+__attribute__((cold, noinline)) bool dx__crash_is_error(dx_text line) {
+    enum { PREFIXES_MAX = 5 };
+    bool after_time = false;
+    bool prefixed = false;
+    for (int i = 0; i < PREFIXES_MAX && line.len; i++) {
+        bool bracket = line.at[0] == '[';
+        line = skip(line, "[");
+        if (has_level(line, prefixed || bracket))
+            return true;
+        dx_text word = {line.at, prefix_len(line, bracket)};
+        bool time = !bracket && is_time(word);
+        after_time |= time;
+        if (!word.len || !(bracket || after_time || ends(word, ":")))
+            return false;
+        prefixed = bracket || time;
+        line = skip((dx_text){line.at + word.len, line.len - word.len}, "]: \t|-");
+    }
+    return false;
+}
+
 /* A line of a Python exception group: "  | ValueError: …". */
 static dx_text without_bar(dx_text line) {
     dx_text bar = skip(line, " ");
@@ -136,17 +188,25 @@ static dx_text npm_line(dx_text errors) {
     return (dx_text){NULL, 0};
 }
 
-dx_text dx__crash_line(dx_text errors) {
+__attribute__((cold, noinline)) dx_text dx__crash_line(dx_text errors) {
     errors = trim(errors);
     size_t end = errors.len;
     size_t rest = 0;
     dx_text last = {errors.at, 0};
-    for (int lines = 0; end && lines < LINES_MAX; lines++) {
+    dx_text error = {errors.at, 0};
+    size_t error_rest = 0;
+    for (int lines = 0; end; lines++) {
         const char *newline = memrchr(errors.at, '\n', end);
         size_t at = newline ? (size_t)(newline + 1 - errors.at) : 0;
         dx_text line = without_bar(line_at(errors, at));
-        if (is_fatal(line) || (rest <= REST_MAX && is_exception(line)))
+        if (lines < LINES_MAX && (is_fatal(line) || (rest <= REST_MAX && is_exception(line))))
             return with_next(errors, line);
+        /* The first one of those that come last. */
+        if ((!error.len || rest - error_rest <= REST_MAX + 1) && !is_trace(line) &&
+            dx__crash_is_error(line)) {
+            error = line;
+            error_rest = rest;
+        }
         bool other = !is_trace(line);
         if (other && !last.len)
             last = line;
@@ -155,6 +215,8 @@ dx_text dx__crash_line(dx_text errors) {
         rest += other;
         end = at ? at - 1 : 0;
     }
+    if (error.len)
+        return error;
     if (!last.len) {
         const char *newline = errors.len ? memrchr(errors.at, '\n', errors.len) : NULL;
         return newline ? (dx_text){newline + 1, (size_t)(errors.at + errors.len - newline - 1)}

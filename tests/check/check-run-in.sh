@@ -60,6 +60,7 @@ cat >peers.json <<END
   "echo": {"command": ["$BUILD/examples/echo", "line"]},
   "tiny": {"command": ["$python", "server.py"], "protocol": "lsp"},
   "noisy": {"command": ["sh", "-c", "echo up; exec \"\$0\" \"\$1\"", "$python", "$server"], "protocol": "mcp"},
+  "crash": {"command": ["sh", "-c", "echo 'TypeError: ‘x’ is null' >&2; exit 1"], "protocol": "mcp", "tries": 1},
   "absent": {"command": ["./nothing"], "protocol": "mcp"}
 }}
 END
@@ -72,6 +73,7 @@ done
 
 timeout -k 1 120 "$duplex" run --config peers.json >run.out 2>run.err </dev/null &
 for name in test modern echo tiny noisy; do wait_for "^$name: ready" run.err; done
+wait_for '^crash: failed' run.err
 run=$(timeout 10 "$duplex" ps --json | "$python" -c 'import json, sys; print(json.load(sys.stdin)["pid"])')
 
 # --- Every subcommand of mcp -----------------------------------------------------------------------
@@ -287,7 +289,22 @@ expect 2 '' $'duplex mcp info: no server \'nobody\' in this run\nhint: the serve
 expect 2 '' $'duplex mcp tools: no server \'tesst\' in this run\nhint: did you mean test?' mcp tools --in tesst
 expect 2 '' $'duplex repl: no server \'ecko\' in this run\nhint: did you mean echo?' repl --in ecko
 expect 2 '' 'duplex mcp info: --in: echo speaks jsonrpc, not mcp' mcp info --in echo
-expect 3 '' "duplex mcp info: absent is not running: failed, cannot start $work/nothing: No such file or directory" mcp info --in absent
+# Why it is not running, as duplex ps has it, and what can be done.
+hint="
+hint: see 'duplex logs absent'; 'duplex restart absent' starts it again"
+expect 3 '' "duplex mcp info: absent is not running: failed, cannot start $work/nothing: No such file or directory$hint" mcp info --in absent
+reason='the program exited with code 1; stderr: TypeError: ‘x’ is null'
+grep -qxF "  reason: $reason" <(timeout 10 "$duplex" ps) || complain "ps: $(timeout 10 "$duplex" ps)"
+hint="
+hint: see 'duplex logs crash'; 'duplex restart crash' starts it again"
+for words in 'mcp tools' 'mcp info' 'call ping' 'notify notifications/cancelled' repl 'bench ping'; do
+    # shellcheck disable=SC2086 # words
+    expect 3 '' "duplex *: crash is not running: failed, $reason$hint" $words --in crash
+done
+expect 3 '{"error":{"hint":"see '*' starts it again",*"message":"crash is not running: failed, the program exited with code 1; stderr: TypeError: ‘x’ is null"}}' '' \
+    call ping --in crash --json
+expect 3 '' "duplex restart: crash is not running: failed, $reason
+hint: see 'duplex logs crash'" restart crash
 for words in '--root /' '--sample x' '--answer accept' '--opener x' '--mode modern' '--revision 2024-11-05' '--env A=b' '--cwd /' \
     '--config x' '--connect tcp:1' '--stderr quiet'; do
     # shellcheck disable=SC2086 # words

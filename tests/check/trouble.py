@@ -176,6 +176,32 @@ if subprocess.run(["sh", "-c", "command -v node"], stdout=subprocess.DEVNULL, ch
 for command in (["mcp", "tools"], ["call", "-p", "mcp", "tools/list"]):
     expect("python crashes", 4, "", ["the program exited with code 1; stderr: KeyError: 'WEATHER_API_KEY'\n", "key.py"],
            *command, "--", PYTHON, "key.py", env=clean)
+# An error line says more than what the program did after it, however much that was.
+write("fails.py", r'''
+import sys
+print("loading", file=sys.stderr)
+print(sys.argv[1], file=sys.stderr)
+for number in range(int(sys.argv[2])):
+    print("shutting down worker", number, file=sys.stderr)
+sys.exit(3)
+''')
+OPEN = "ERROR: cannot open /etc/foo.conf: Permission denied"
+for command in (["mcp", "tools"], ["call", "-p", "mcp", "tools/list"], ["call", "-p", "auto", "x"]):
+    expect("an error line", 4, "", ["the program exited with code 3; stderr: " + OPEN + "\n  loading\n  " + OPEN + "\n  shutting down worker 0\n"
+           "  shutting down worker 1\n  shutting down worker 2\n"], *command, "--", PYTHON, "fails.py", OPEN, "3")
+    expect("an error line long before", 4, "", ["the program exited with code 3; stderr: " + OPEN + "\n  shutting down worker 40\n",
+           "  shutting down worker 49\n"], *command, "--", PYTHON, "fails.py", OPEN, "50")
+expect("an error line long before", 4, "", ["the program exited with code 3; stderr: " + OPEN + "\n  shutting down worker 1190\n",
+       "  shutting down worker 1199\n"], "mcp", "tools", "--", PYTHON, "fails.py", OPEN, "1200")
+for line in ("[error] x", "2026-01-01 12:00:00 FATAL x", "prog: error: x", "Error: x"):
+    expect("an error line", 4, "", ["the program exited with code 3; stderr: " + line + "\n"], "mcp", "tools", "--", PYTHON, "fails.py", line, "9")
+# What is not ASCII survives, but for what steers a terminal and what is not UTF-8.
+QUOTES = "env: ‘nosuchlang’: Datei \x1b[1m nicht gefunden 漢字"
+expect("not ASCII", 4, "", ["stderr: " + QUOTES.replace("\x1b", "?") + "\n"], "mcp", "tools", "--", PYTHON, "fails.py", QUOTES, "0",
+       env={**os.environ, "PYTHONIOENCODING": "utf-8"})
+expect("not UTF-8", 4, "", ["stderr: a?b\n"], "mcp", "tools", "--", "sh", "-c", "printf 'a\\377b\\n' >&2; exit 3")
+expect("cut at a whole character", 4, "", ["éé\n"], "mcp", "tools", "--", PYTHON, "fails.py", "x" + 400 * "é", "0",
+       env={**os.environ, "PYTHONIOENCODING": "utf-8"})
 # 2. With the key it runs: the environment is the shell's.
 expect("the environment", 4, "", ["the program exited with code 7"], "mcp", "tools", "--", "sh", "-c", 'exit "$WEATHER_API_KEY"',
        env={**clean, "WEATHER_API_KEY": "7"})

@@ -157,6 +157,28 @@ static const struct {
      "using the cached copy\n"
      "no config\n",
      "no config"},
+    {"an error line, and what the program did after it",
+     "loading\n"
+     "ERROR: cannot open /etc/foo.conf: Permission denied\n"
+     "shutting down worker 1\nshutting down worker 2\nshutting down worker 3\n",
+     "ERROR: cannot open /etc/foo.conf: Permission denied"},
+    {"the first of the last error lines",
+     "[error] request 1 failed\n"
+     "a\nb\nc\n"
+     "2026-01-01 12:00:00,123 ERROR cannot bind\n"
+     "    at x\n"
+     "trying again\n"
+     "2026-01-01T12:00:01.5Z [FATAL] cannot start\n"
+     "a\nb\nc\n",
+     "2026-01-01 12:00:00,123 ERROR cannot bind"},
+    {"an exception says more than an error line", "ERROR: cannot open\nValueError: no key\nbye\n",
+     "ValueError: no key"},
+    {"an error line says more than an exception that was only logged",
+     "ValueError: handled\nERROR: cannot open\na\nb\nc\n", "ERROR: cannot open"},
+    {"words that are not levels",
+     "3 errors found\n1 error generated.\nerror handling is on\nPanic button: none\nerrors: 0\n"
+     "ERROR\nno error: fine\nusage: prog [error]\nstopped\n",
+     "stopped"},
     {"nothing but a stack trace", "    at a\n    at b\n", "    at b"},
 };
 
@@ -168,6 +190,44 @@ static void finds_the_line(void **state) {
             fail_msg("%s: got '%.*s', expected '%s'", samples[i].what, (int)line.len, line.at,
                      samples[i].line);
     }
+}
+
+static void knows_error_lines(void **state) {
+    static const char *const lines[] = {"ERROR: x",
+                                        "error: x",
+                                        "Error: x",
+                                        "[error] x",
+                                        "[ERROR] x",
+                                        "[2026-01-01 12:00:00] [fatal] x",
+                                        "2026-01-01 12:00:00 FATAL x",
+                                        "2026-01-01 12:00:00 error x",
+                                        "12:00:00.123 | ERROR | x",
+                                        "2026-01-01 12:00:00 - app - ERROR - x",
+                                        "prog: error: x",
+                                        "/usr/bin/prog: fatal error: x",
+                                        "main.c:3:5: error: x",
+                                        "prog[12]: CRITICAL: x",
+                                        "CRITICAL:root:x",
+                                        "panic: x",
+                                        "error[E0308]: x"};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        if (!dx__crash_is_error(dx_str(lines[i])))
+            fail_msg("not an error line: %s", lines[i]);
+}
+
+/* Many lines after it, with anything in them. */
+static void remembers_an_error(void **state) {
+    static const char error[] = "ERROR: cannot open\n";
+    static const char more[] = "shutting down \xff\0 worker\n";
+    static char text[sizeof error + 1000 * sizeof more];
+    (void)state;
+    memcpy(text, error, sizeof error - 1);
+    for (size_t i = 0; i < 1000; i++)
+        memcpy(text + sizeof error - 1 + i * (sizeof more - 1), more, sizeof more - 1);
+    dx_text line = dx__crash_line((dx_text){text, sizeof error - 1 + 1000 * (sizeof more - 1)});
+    assert_int_equal(line.len, sizeof error - 2);
+    assert_ptr_equal(line.at, text);
 }
 
 /* Cut anywhere, it is a part of the text. */
@@ -184,6 +244,8 @@ static void takes_any_text(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_line),
+        cmocka_unit_test(knows_error_lines),
+        cmocka_unit_test(remembers_an_error),
         cmocka_unit_test(takes_any_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,10 @@ char *contact_describe(const dx_event *event, const char *timer) {
     if (event->outcome == DX_OUTCOME_TIMED_OUT) {
         if (event->error.fault == DX_FAULT_TOTAL)
             timer = "--total-timeout";
-        return asprintf(&phrase, "%s (%s)", event->error.phrase, timer) < 0 ? NULL : phrase;
+        if (asprintf(&phrase, "%s (%s)", event->error.phrase, timer) < 0)
+            return NULL;
+        cli_say_seconds(phrase);
+        return phrase;
     }
     return strdup(event->error.phrase);
 }

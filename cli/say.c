@@ -187,6 +187,19 @@ void cli_put_hint(const char *hint) {
     fputc('\n', stderr);
 }
 
+void cli_say_seconds(char *phrase) {
+    static const char before[] = " within ";
+    char *number = strstr(phrase, before);
+    char *end = number ? number + sizeof before - 1 : phrase;
+    char *digits = end;
+    while (*end >= '0' && *end <= '9')
+        end++;
+    if (!number || end - digits < 4 || strncmp(end - 3, "000 ms", 6) != 0)
+        return;
+    memmove(end - 3, " s", 2);
+    memmove(end - 1, end + 3, strlen(end + 3) + 1);
+}
+
 /* A hint for what comes without one. */
 static void add_start_hint(int code, const char *message, yyjson_mut_doc *doc,
                            yyjson_mut_val *more) {

@@ -47,6 +47,8 @@ int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
  * may be NULL. */
 int cli_fail_hint(int code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Writes "within 5000 ms" of a phrase of ours as "within 5 s". */
+void cli_say_seconds(char *phrase);
 /* Only that second line. */
 void cli_put_hint(const char *hint);
 /* The same with what more there is to say, as members of that object; `more` may be NULL. Lines of

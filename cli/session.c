@@ -51,7 +51,8 @@ const cli_option cli_peer_table[] = {
 
 const cli_option cli_time_table[] = {
     {"timeout", 't', CLI_LIMIT, "TIME",
-     "how long to wait for a response: 5s, 500ms, 2m, never (the protocol's time, or 30s)",
+     "how long to wait for a response: 5s, 500ms, 2m, never; a handshake has at"
+     " least 5s (the protocol's time, or 30s)",
      AT(timeout_ms)},
     {"total-timeout", 0, CLI_LIMIT, "TIME", CLI_TOTAL_HELP, AT(total_ms)},
     {"start-timeout", 0, CLI_LIMIT, "TIME",

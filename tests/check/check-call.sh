@@ -205,7 +205,7 @@ read -r line
 printf '{"jsonrpc":"2.0","id":1,"result":"\377"}\n'
 [[ -z $1 ]] && read -r line
 END
-expect 5 '' $'duplex call: invalid UTF-8 at byte 34\nduplex call: x: no response within 2000 ms (--timeout)\n  busy' \
+expect 5 '' $'duplex call: invalid UTF-8 at byte 34\nduplex call: x: no response within 2 s (--timeout)\n  busy' \
     call -f line -t 2s --stop-timeout 0 x -- bash torn.sh
 run call --json -f line -t 2s --stop-timeout 0 x -- bash torn.sh
 json 'e["exit"] == 5 and e["detail"] == "busy\nviolation: invalid UTF-8 at byte 34\n"'

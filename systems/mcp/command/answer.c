@@ -93,6 +93,8 @@ void answer_take(dx_mcp_client *client, dx_mcp_call call, const dx_event *event,
     if (asprintf(&answer->failure, "%s%s%s%s", has_method ? "" : answer->method,
                  has_method ? "" : ": ", event->error.phrase, timer) < 0)
         answer->failure = NULL;
+    else if (event->outcome == DX_OUTCOME_TIMED_OUT)
+        cli_say_seconds(answer->failure);
 }
 
 static int tell_unsent(struct talk *talk, const struct answer *answer, dx_status status) {

@@ -135,6 +135,8 @@ static void on_closed(dx_mcp_client *client, const dx_mcp_end *end, void *user) 
     free(talk->failure);
     if (asprintf(&talk->failure, "%s%s", phrase, more) < 0)
         talk->failure = NULL;
+    else if (talk->code == CLI_LATE)
+        cli_say_seconds(talk->failure);
     free(reason);
 }
 

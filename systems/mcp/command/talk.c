@@ -92,8 +92,8 @@ void talk_waits_for(const struct talk *talk, const char *what, uint64_t most_ms)
 static const char *late_start(const struct talk *talk) {
     return talk->tail.written.noise
                ? " (--start-timeout)"
-               : " (--start-timeout); 'duplex call -p mcp ping' finds out if it uses"
-                 " the other framing";
+               : " (--start-timeout); 'duplex call -p mcp ping' detects a different"
+                 " framing";
 }
 
 /* So much after the time that the library keeps it is up here, too. */

@@ -75,7 +75,7 @@ def attack_surroundings_read_only():
         code, printed, said = user("finecode", "list", stdin=subprocess.DEVNULL)
         true(said.count("\n") <= 1, said)
         code, printed, said = user("reginald", "plugins", stdin=subprocess.DEVNULL)
-        true(said.count("\n") <= 1, said)
+        true(said.count("\n") - said.count("\nhint: ") <= 1, said)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 

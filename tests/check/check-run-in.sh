@@ -60,7 +60,7 @@ cat >peers.json <<END
   "echo": {"command": ["$BUILD/examples/echo", "line"]},
   "tiny": {"command": ["$python", "server.py"], "protocol": "lsp"},
   "noisy": {"command": ["sh", "-c", "echo up; exec \"\$0\" \"\$1\"", "$python", "$server"], "protocol": "mcp"},
-  "crash": {"command": ["sh", "-c", "echo 'TypeError: ‘x’ is null' >&2; exit 1"], "protocol": "mcp", "tries": 1},
+  "crash": {"command": ["sh", "-c", "echo 'TypeError: größe is null' >&2; exit 1"], "protocol": "mcp", "tries": 1},
   "absent": {"command": ["./nothing"], "protocol": "mcp"}
 }}
 END
@@ -285,7 +285,7 @@ expect 2 '' 'duplex bench: missing METHOD: jsonrpc has no ping to call' bench --
 
 # --- What cannot be -------------------------------------------------------------------------------------
 
-expect 2 '' $'duplex mcp info: no server \'nobody\' in this run\nhint: the servers are test, modern, echo, tiny, noisy, absent' mcp info --in nobody
+expect 2 '' $'duplex mcp info: no server \'nobody\' in this run\nhint: the servers are test, modern, echo, tiny, noisy, crash, absent' mcp info --in nobody
 expect 2 '' $'duplex mcp tools: no server \'tesst\' in this run\nhint: did you mean test?' mcp tools --in tesst
 expect 2 '' $'duplex repl: no server \'ecko\' in this run\nhint: did you mean echo?' repl --in ecko
 expect 2 '' 'duplex mcp info: --in: echo speaks jsonrpc, not mcp' mcp info --in echo
@@ -293,7 +293,7 @@ expect 2 '' 'duplex mcp info: --in: echo speaks jsonrpc, not mcp' mcp info --in 
 hint="
 hint: see 'duplex logs absent'; 'duplex restart absent' starts it again"
 expect 3 '' "duplex mcp info: absent is not running: failed, cannot start $work/nothing: No such file or directory$hint" mcp info --in absent
-reason='the program exited with code 1; stderr: TypeError: ‘x’ is null'
+reason='the program exited with code 1; stderr: TypeError: größe is null'
 grep -qxF "  reason: $reason" <(timeout 10 "$duplex" ps) || complain "ps: $(timeout 10 "$duplex" ps)"
 hint="
 hint: see 'duplex logs crash'; 'duplex restart crash' starts it again"
@@ -301,7 +301,7 @@ for words in 'mcp tools' 'mcp info' 'call ping' 'notify notifications/cancelled'
     # shellcheck disable=SC2086 # words
     expect 3 '' "duplex *: crash is not running: failed, $reason$hint" $words --in crash
 done
-expect 3 '{"error":{"hint":"see '*' starts it again",*"message":"crash is not running: failed, the program exited with code 1; stderr: TypeError: ‘x’ is null"}}' '' \
+expect 3 '{"error":{"hint":"see '*' starts it again",*"message":"crash is not running: failed, the program exited with code 1; stderr: TypeError: größe is null"}}' '' \
     call ping --in crash --json
 expect 3 '' "duplex restart: crash is not running: failed, $reason
 hint: see 'duplex logs crash'" restart crash

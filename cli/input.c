@@ -2,6 +2,7 @@
 
 #include "cli/describe/nearest.h"
 #include "cli/options.h"
+#include "cli/run/place.h"
 #include "cli/say.h"
 
 #include <errno.h>
@@ -115,15 +116,20 @@ bool cli_writes_over(const char *out, const char *in) {
     return to.st_dev == from.st_dev && to.st_ino == from.st_ino && S_ISREG(to.st_mode);
 }
 
-/* "FILE:LINE:COLUMN: what". */
-static void tell_place(const char *path, const char *text, const yyjson_read_err *error, int code) {
-    size_t line = 1;
-    size_t column = 1;
-    for (size_t i = 0; i < error->pos; i++) {
-        column = text[i] == '\n' ? 1 : column + 1;
-        line += text[i] == '\n';
-    }
-    cli_fail(code, "%s:%zu:%zu: %s", path, line, column, error->msg);
+/* What the parser adds to "invalid JSON"; no more of a text that is nothing like JSON. */
+static const char *detail_of(const yyjson_read_err *error) {
+    return strstr(error->msg, "expected a valid")    ? ""
+           : strcmp(error->msg, "input length is 0") ? error->msg
+                                                     : "it is empty";
+}
+
+int cli_fail_json(int code, const char *name, dx_text text, const yyjson_read_err *error) {
+    size_t line;
+    size_t column;
+    const char *detail = detail_of(error);
+    cli_place_of(text, error->pos < text.len ? error->pos : text.len, &line, &column);
+    return cli_fail(code, "%s:%zu:%zu: invalid JSON%s%s", name, line, column, *detail ? ": " : "",
+                    detail);
 }
 
 yyjson_doc *cli_read_json(const char *path, int code, int *ret_code) {
@@ -135,9 +141,7 @@ yyjson_doc *cli_read_json(const char *path, int code, int *ret_code) {
         return NULL;
     yyjson_doc *doc = yyjson_read_opts(text, len, YYJSON_READ_NOFLAG, NULL, &error);
     if (!doc) {
-        error.pos = error.pos < len ? error.pos : len;
-        tell_place(path, text, &error, code);
-        *ret_code = code;
+        *ret_code = cli_fail_json(code, path, (dx_text){text, len}, &error);
     }
     free(text);
     return doc;
@@ -155,8 +159,9 @@ static bool add_member(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *
         yyjson_doc *read = yyjson_read_opts((char *)(uintptr_t)value, strlen(value),
                                             YYJSON_READ_NUMBER_AS_RAW, NULL, &error);
         if (!read) {
-            cli_fail(CLI_USAGE, "%.*s:= must be followed by valid JSON: %s", (int)(len - 1), word,
-                     error.msg);
+            const char *detail = detail_of(&error);
+            cli_fail(CLI_USAGE, "%.*s:= must be followed by valid JSON%s%s", (int)(len - 1), word,
+                     *detail ? ": " : "", detail);
             return false;
         }
         made = yyjson_val_mut_copy(doc, yyjson_doc_get_root(read));
@@ -219,8 +224,7 @@ bool cli_params(char *const *words, char **ret_text) {
     bool fits =
         doc && (yyjson_is_obj(yyjson_doc_get_root(doc)) || yyjson_is_arr(yyjson_doc_get_root(doc)));
     if (!doc) {
-        error.pos = error.pos < len ? error.pos : len;
-        tell_place(is_file ? first : "PARAMS", text, &error, CLI_USAGE);
+        cli_fail_json(CLI_USAGE, is_file ? first : "PARAMS", (dx_text){text, len}, &error);
     } else if (!fits) {
         cli_fail(CLI_USAGE, "PARAMS must be a JSON object or array");
     }

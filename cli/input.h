@@ -22,6 +22,8 @@ char *cli_read_file(const char *path, size_t *ret_len);
 /* The JSON in a file; NULL if that was told: CLI_USAGE if it can't be read, `code` ("FILE:3:7: …")
  * if it is none. *ret_code is which. */
 yyjson_doc *cli_read_json(const char *path, int code, int *ret_code);
+/* "NAME:LINE:COLUMN: invalid JSON", with what the parser says of it. Returns the code. */
+int cli_fail_json(int code, const char *name, dx_text text, const yyjson_read_err *error);
 
 /* Would what is written to `out` (NULL: the standard output) go over the file that is read as `in`
  * ("-": the standard input)? */

@@ -472,10 +472,7 @@ static int parse(struct reading *reading, char *text) {
     reading->doc = yyjson_read_opts(text, reading->text.len, flags, NULL, &error);
     if (reading->doc)
         return CLI_OK;
-    size_t line;
-    size_t column;
-    cli_place_of(reading->text, error.pos, &line, &column);
-    return cli_fail(CLI_USAGE, "%s:%zu:%zu: %s", reading->config->path, line, column, error.msg);
+    return cli_fail_json(CLI_USAGE, reading->config->path, reading->text, &error);
 }
 
 /* Paths in the file count from where it lies. */

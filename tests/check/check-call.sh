@@ -25,7 +25,7 @@ echo '[3]' | timeout 20 "$BUILD/duplex" call echo - -- "$echo" line >out 2>err |
 verify 0 '[3]' ''
 expect 1 '' 'duplex call: none: Method not found (-32601)' call none -- "$echo" line
 expect 2 '' 'duplex call: a is given twice' call echo a=1 a:=2 -- "$echo" line
-expect 2 '' 'duplex call: b:= must be followed by valid JSON: *' call echo a=1 b:=nothing -- "$echo" line
+expect 2 '' 'duplex call: b:= must be followed by valid JSON' call echo a=1 b:=nothing -- "$echo" line
 expect 2 '' "duplex call: expected key=text or key:=json, got '=1'" call echo =1 -- "$echo" line
 expect 2 '' "duplex call: expected key=text or key:=json, got ':=1'" call echo :=1 -- "$echo" line
 expect 2 '' "duplex call: expected key=text or key:=json, got '5'" call echo 5 -- "$echo" line
@@ -41,6 +41,10 @@ expect 2 '' "duplex call: the params cannot be written as JSON: *" call echo $'a
 expect 2 '' "duplex call: echo cannot be sent: its params have a number out of range, or text that is not valid UTF-8" \
     call echo a:=1e999 -- "$echo" line
 expect 2 '' "duplex call: \\xff cannot be sent: its name is not valid UTF-8" call $'\xff' -- "$echo" line
+
+echo nothing >nothing.json
+expect 2 '' 'duplex call: @nothing.json:1:1: invalid JSON' call echo @nothing.json -- "$echo" line
+expect 2 '' 'duplex call: PARAMS:1:2: invalid JSON: *' call echo '{' -- "$echo" line
 
 # --- Words -------------------------------------------------------------------------------------
 

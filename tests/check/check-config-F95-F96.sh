@@ -45,9 +45,9 @@ $2}}}" "bad.json:2:$3"
 }
 
 F96_wrong_files() {
-    wrong empty '' 'bad.json:1:1: input length is 0'
+    wrong empty '' 'bad.json:1:1: invalid JSON: it is empty'
     wrong syntax '{"duplex": 1,
-  "peers": {"a" {}}}' 'bad.json:2:17: unexpected character, expected a colon after object key'
+  "peers": {"a" {}}}' 'bad.json:2:17: invalid JSON: unexpected character, expected a colon after object key'
     local what='expected a configuration: an object with "duplex", "mcpServers" or "servers"'
     wrong array '[]' "bad.json:1:1: $what"
     wrong nothing '/* a comment */ {}' "bad.json:1:17: $what"

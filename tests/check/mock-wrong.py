@@ -18,9 +18,9 @@ def rule(actions):
 
 
 WRONG = [
-    ("", ":1:1: input length is 0"),
-    ("{", ":1:2: unexpected end of data"),
-    ('{"duplex-mock":1,\n "on":[1,]}', ":2:9: trailing comma is not allowed"),
+    ("", ":1:1: invalid JSON: it is empty"),
+    ("{", ":1:2: invalid JSON: unexpected end of data"),
+    ('{"duplex-mock":1,\n "on":[1,]}', ":2:9: invalid JSON: trailing comma is not allowed"),
     ("[]", ": expected object, found array"),
     ("{}", ": missing member \"duplex-mock\""),
     ('{"duplex-mock":2}', ": /duplex-mock: expected 1, found 2"),

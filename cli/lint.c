@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The default of --max; the most that one finding takes in JSON. */
 enum { SHOWN_MAX = 100, JSON_MAX = 1 << 20 };
@@ -222,12 +223,29 @@ static void take_error(struct lint *lint, const dx_error *error) {
         cli_talks_gap(&lint->talks);
 }
 
+/* Of a file that has no record at all, no line is told: it is something else. */
+static int open_trace(const char *file, cli_trace **ret_trace) {
+    dx_trace_record record;
+    dx_error error;
+    cli_got got;
+    bool has_wrong = false;
+    struct stat what;
+    int code = cli_trace_open(file, NULL, ret_trace);
+    if (code != CLI_OK || stat(file, &what) < 0 || !S_ISREG(what.st_mode))
+        return code;
+    while ((got = cli_trace_next(*ret_trace, &record, &error)) == CLI_GOT_WRONG)
+        has_wrong = true;
+    cli_trace_close(*ret_trace);
+    return has_wrong && got == CLI_GOT_END ? cli_fail(CLI_USAGE, "%s is not a Duplex trace", file)
+                                           : cli_trace_open(file, NULL, ret_trace);
+}
+
 static int lint_file(struct lint *lint, const char *file) {
     cli_trace *trace;
     dx_trace_record record;
     dx_error error;
     cli_got got;
-    int code = cli_trace_open(file, NULL, &trace);
+    int code = open_trace(file, &trace);
     if (code != CLI_OK)
         return code;
     lint->records = 0;

@@ -56,7 +56,7 @@ expect 2 '' "duplex lint: cannot read absent: No such file" absent
 expect 2 '{"error":{"exit":2,"kind":"usage","message":"cannot read absent: No such file or directory"}}' '' --json absent
 expect 2 '' "cannot read .: Is a directory" .
 expect 2 '' 'empty is not a Duplex trace' empty
-expect 2 'none:1: record: invalid JSON at byte 1' 'none is not a Duplex trace' none
+expect 2 '' 'duplex lint: none is not a Duplex trace' none
 expect 2 '' 'standard input is not a Duplex trace' -
 expect 2 '' 'unexpected command after --: it only reads traces' good -- x
 expect 2 '' 'there is no protocol "nonesuch"' --protocol nonesuch good

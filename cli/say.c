@@ -175,7 +175,8 @@ int cli_finish(int code) {
     if (!cli_voice.lost)
         return code;
     bool known = code == CLI_INTERRUPTED && cli_voice.lost == EINTR && !cli_voice.json;
-    if (!told && !known)
+    /* Whoever reads only the beginning, as head does, knows why there is no more. */
+    if (!told && !known && cli_voice.lost != EPIPE)
         tell_lost();
     told = true;
     return code != CLI_OK ? code : cli_voice.lost == EINTR ? CLI_INTERRUPTED : CLI_USAGE;

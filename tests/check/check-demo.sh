@@ -207,7 +207,7 @@ wait "$pid" || got=$?
 [[ $got == 130 && $(<err) == 'duplex demo: interrupted' ]] || complain "interrupted: exit code $got: $(cat err)"
 [[ -z $(ls -A tmp) ]] || complain "left behind: $(ls -A tmp)"
 
-# Output that nobody takes is one error, and no system's.
+# Output that nobody takes is one error, and no system's; a reader that leaves is none to report.
 got=0
 timeout 60 "$place/duplex" demo >/dev/full 2>err || got=$?
 [[ $got == 2 && $(<err) == "duplex demo: the output cannot be written: No space left on device" ]] || complain "a full device: $got: $(cat err)"
@@ -222,7 +222,7 @@ for last in (b"Both", b"Hermes", b"FineCode"):
         pass
     demo.stdout.close()
     said = demo.stderr.read()
-    assert (demo.wait(60), said) == (2, b"duplex demo: the output cannot be written: Broken pipe\n"), (last, demo.returncode, said)
+    assert (demo.wait(60), said) == (2, b""), (last, demo.returncode, said)
 END
 nothing_left
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 struct describe_options {
+    const char *protocol;
     bool openrpc;
     bool schema;
     bool result;
@@ -101,14 +102,16 @@ static int refuse_method(const dx_protocol *protocol, const char *protocol_word,
 static int check_words(const cli_words *words, const struct describe_options *options) {
     if (words->command)
         return cli_fail(CLI_USAGE, "unexpected command after --");
-    if (!words->count)
+    size_t count = words->count + (options->protocol != NULL);
+    if (!count)
         return cli_fail_hint(CLI_USAGE, "'duplex list' lists the built-in protocols",
                              "missing PROTOCOL");
-    if (words->count > 2)
-        return cli_fail(CLI_USAGE, "expected one METHOD, but also got '%s'", words->at[2]);
+    if (count > 2)
+        return cli_fail(CLI_USAGE, "expected one METHOD, but also got '%s'",
+                        words->at[words->count - 1]);
     if (options->openrpc && options->schema)
         return cli_fail(CLI_USAGE, "--openrpc and --json-schema cannot be used together");
-    if (options->schema && words->count < 2)
+    if (options->schema && count < 2)
         return cli_fail(CLI_USAGE, "--json-schema needs a METHOD");
     if ((options->result || options->from) && !options->schema)
         return cli_fail(CLI_USAGE, "--%s needs --json-schema", options->result ? "result" : "from");
@@ -120,13 +123,14 @@ static int run(const cli_words *words, void *user) {
     int code = check_words(words, options);
     if (code != CLI_OK)
         return code;
-    dx_protocol *protocol = cli_protocol(words->at[0]);
+    const char *name = options->protocol ? options->protocol : words->at[0];
+    dx_protocol *protocol = cli_protocol(name);
     if (!protocol)
         return CLI_USAGE;
-    const char *word = words->at[1];
+    const char *word = words->at[!options->protocol];
     const dx_method *method = word ? dx_protocol_find(protocol, dx_str(word)) : NULL;
     if (word && !method)
-        code = refuse_method(protocol, words->at[0], word);
+        code = refuse_method(protocol, name, word);
     else
         code = method ? describe_method(protocol, method, options)
                       : describe_protocol(protocol, options);
@@ -137,6 +141,7 @@ static int run(const cli_words *words, void *user) {
 #define AT(member) offsetof(struct describe_options, member)
 
 static const cli_option options[] = {
+    {"protocol", 'p', CLI_PROTOCOL, "NAME|FILE", "the same as PROTOCOL", AT(protocol)},
     {"openrpc", 0, CLI_FLAG, NULL, "print the OpenRPC document, or METHOD's part of it",
      AT(openrpc)},
     {"json-schema", 0, CLI_FLAG, NULL, "print a self-contained JSON Schema of METHOD's params",

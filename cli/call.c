@@ -87,14 +87,27 @@ static void print_result(const dx_event *event, void *user) {
 /* Whom the words are for: a peer of our own, or one of a run. */
 struct target {
     const struct call_options *options;
+    cli_peer_options attached; /* of a session with a peer of a run */
     cli_session *session;
     cli_control *control;
 };
+
+/* The run makes a call by itself, but what is about the messages needs a connection through it. */
+static bool needs_session(const cli_peer_options *peer) {
+    return peer->show || peer->record || peer->progress || peer->reset || peer->check ||
+           peer->start_ms;
+}
 
 static int open_target(struct target *target, char **command) {
     const struct call_options *options = target->options;
     if (!options->in)
         return cli_session_open(&options->peer, command, &target->session);
+    if (needs_session(&options->peer)) {
+        target->attached = options->peer;
+        target->attached.in = options->in;
+        target->attached.run = options->run;
+        return cli_session_open(&target->attached, command, &target->session);
+    }
     int code = cli_control_check(&options->peer, command, CLI_CALL_ALLOWED);
     return code == CLI_OK ? cli_control_open(&options->run, &target->control) : code;
 }

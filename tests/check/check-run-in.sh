@@ -139,6 +139,13 @@ expect 7 '' "duplex call: mcp has no method 'tools/lst'
 hint: did you mean tools/list?" call --in test ping --then tools/lst
 expect 7 '' 'duplex notify: ping is a request: use duplex call' notify --in test ping
 expect 0 $'{}\n{}' '' call --in test ping --then ping
+# What is about the messages goes through a connection of its own.
+expect 0 '{}' '*"method":"ping"}*' call --in test ping --show
+expect 0 '{}' '' call --in test ping -o call.jsonl
+grep -q '"method":"ping"' call.jsonl || complain "call --in -o: $(cat call.jsonl)"
+expect 7 '' "duplex call: mcp has no method 'tools/lst'
+hint: did you mean tools/list? (--check off sends any method)" call --in test ping --then tools/lst -o call.jsonl
+! grep -q '"method":"ping"' call.jsonl || complain "it called ping: $(cat call.jsonl)"
 
 # Requests of the server are the run's to answer, which offers it nothing.
 expect 0 '*"code": -32601*' '' mcp tools call model --in test

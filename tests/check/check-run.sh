@@ -96,7 +96,7 @@ hint: start one with 'duplex run --config FILE'" ps
     expect 2 '' "expected at most one NAME, got 'b'" logs a b
     expect 2 '' '--in and a command cannot be used together' call --in echo echo -- x
     expect 2 '' '--in and --protocol cannot be used together' call --in echo echo -p mcp
-    expect 2 '' '--in and --progress cannot be used together' call --in echo echo --progress
+    expect 2 '' '--in and --framing cannot be used together' call --in echo echo --framing line
     expect 2 '' 'missing METHOD' call --in echo
 }
 

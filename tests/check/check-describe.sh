@@ -335,7 +335,7 @@ for words in ping ''; do
     cmp <("$BUILD/duplex" describe -p mcp $words) <("$BUILD/duplex" describe mcp $words) || failed=1
 done
 expect 2 '' $'duplex describe: mcp has no method \'pong\'\nhint: did you mean ping?' -p mcp pong
-expect 2 '' "expected one METHOD, got also 'ping'" -p mcp mcp ping
+expect 2 '' "expected one METHOD, but also got 'ping'" -p mcp mcp ping
 expect 2 '' "./absent.json cannot be read: No such file or directory" ./absent.json
 expect 2 '' $'duplex describe: tea has no method \'helo\'\nhint: did you mean hello?' ./tea.openrpc.json helo
 expect 2 '' $'tea has no method \'HELLO\'\nhint: did you mean hello?' ./tea.openrpc.json HELLO

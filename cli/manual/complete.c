@@ -1,5 +1,6 @@
 #include "cli/manual/complete.h"
 
+#include "cli/check/checks.h"
 #include "cli/cli.h"
 #include "cli/mock/fault.h"
 
@@ -63,6 +64,11 @@ void cli_put_literals(FILE *out, const cli_option *option) {
     if (strcmp(option->name, "fault") == 0) {
         for (int fault = 0; fault < MOCK_FAULT_COUNT; fault++, between = " ")
             fprintf(out, "%s%s", between, mock_fault_row_of((mock_fault)fault)->name);
+        return;
+    }
+    if (option->value && strcmp(option->value, "GLOB") == 0) { /* of check */
+        for (int id = 0; id < CHECK__COUNT; id++, between = " ")
+            fprintf(out, "%s%s", between, check_name((check_id)id));
         return;
     }
     while (cli_next_literal(&value, &word)) {

@@ -359,6 +359,8 @@ duplex mcp tools -c servers.json --server ad>adder
 duplex mcp tools --config absent.json --server >
 duplex mcp tools call add --config servers.json --server >adder files
 duplex mock --fault result-f>result-fit
+duplex check --only id.o>id.once
+duplex check --skip id.e>id.echoed
 duplex docs tra>trace
 duplex hermes host oth>other.json
 duplex mcp tools list >

@@ -46,20 +46,32 @@ static size_t screen_columns(void) {
     return isatty(1) && ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : COLUMNS_MAX;
 }
 
+static size_t text_columns(void) {
+    size_t columns = screen_columns();
+    return columns < COLUMNS_MAX ? columns : COLUMNS_MAX;
+}
+
 static void put_row(const char *label, cli_colour colour, const char *text) {
     enum { LABEL = 11 };
-    size_t columns = screen_columns() < COLUMNS_MAX ? screen_columns() : COLUMNS_MAX;
+    size_t columns = text_columns();
     printf("  %s%-*s%s%s", cli_paint(stdout, CLI_DIM), LABEL - 2, label,
            cli_paint(stdout, CLI_PLAIN), cli_paint(stdout, colour));
     cli_put_start(stdout, dx_str(text), columns > LABEL ? columns - LABEL : 1);
     printf("%s\n", cli_paint(stdout, CLI_PLAIN));
 }
 
+static void put_title(const char *title, const char *between, const char *text) {
+    size_t used = strlen(title) + strlen(between);
+    size_t columns = text_columns();
+    printf("%s%s%s%s", cli_paint(stdout, CLI_BOLD), title, cli_paint(stdout, CLI_PLAIN), between);
+    cli_put_start(stdout, dx_str(text), columns > used ? columns - used : 1);
+    putchar('\n');
+}
+
 static void put_heading(const struct demo_scene *scene) {
     if (cli_voice.json)
         return;
-    printf("%s%s%s: %s\n", cli_paint(stdout, CLI_BOLD), scene->system, cli_paint(stdout, CLI_PLAIN),
-           scene->sentence);
+    put_title(scene->system, ": ", scene->sentence);
     cli_flush();
 }
 
@@ -227,9 +239,9 @@ static void put_end(const char *path) {
         yyjson_mut_doc_free(doc);
         return;
     }
-    printf("\n%sTry next%s: call a tool, check a server, see the messages of this demo\n",
-           cli_paint(stdout, CLI_BOLD), cli_paint(stdout, CLI_PLAIN));
-    demo_put_next();
+    putchar('\n');
+    put_title("Try next", ": ", "call a tool, check a server, see the messages of this demo");
+    demo_put_next(text_columns());
     printf("%sTimeline%s of every message, for a browser: ", cli_paint(stdout, CLI_BOLD),
            cli_paint(stdout, CLI_PLAIN));
     cli_put_safe(stdout, dx_str(path));
@@ -299,7 +311,9 @@ static int run(const cli_words *words, void *user) {
     int code = open_folder(&demo);
     if (code == CLI_OK) {
         if (!cli_voice.json)
-            puts("Both sides of five systems that speak JSON-RPC over stdio, running right here:");
+            put_title("", "",
+                      "Both sides of five systems that speak JSON-RPC over stdio, running right"
+                      " here:");
         cli_flush();
         play_all(&demo);
         code = demo.code;

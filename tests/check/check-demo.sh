@@ -155,6 +155,8 @@ for columns in 100, 80:
 narrow = plain(show(50))
 rows = [line for line in narrow[:24] if line.startswith("  ")]
 assert max(map(len, rows)) <= 50 and any(line.endswith("…") for line in rows), rows
+titles = [line for line in narrow if re.match(r"(Hermes|MCP|FineCode|Reginald|Autohand|Try next): ", line)]
+assert len(titles) == 6 and max(map(len, titles)) <= 50 and titles[0].endswith("…"), titles
 for columns in 80, 120:
     lines = [line for line in plain(show(columns, "--traffic")) if re.match(r" +\d+\.\d{3} ", line)]
     assert columns - 5 <= max(map(len, lines)) <= columns, (columns, max(map(len, lines)))

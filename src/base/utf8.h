@@ -50,17 +50,14 @@ static inline void dx__say(char *to, size_t room, dx_text text) {
     for (size_t i = 0; i < text.len;) {
         size_t len = dx__utf8(text.at + i, text.len - i);
         unsigned char first = (unsigned char)text.at[i];
-        bool plain = len > 1 || (len && first >= 0x20 && first != 0x7f);
-        if (!len)
-            len = 1;
-        if (used + len >= room)
+        bool c1 = first == 0xc2 && len == 2 && (unsigned char)text.at[i + 1] < 0xa0;
+        bool plain = (len > 1 && !c1) || (len == 1 && first >= 0x20 && first != 0x7f);
+        size_t more = plain ? len : 1;
+        if (used + more >= room)
             break;
-        if (plain)
-            memcpy(to + used, text.at + i, len);
-        else
-            to[used] = '?';
-        used += len;
-        i += len;
+        memcpy(to + used, plain ? text.at + i : "?", more);
+        used += more;
+        i += len ? len : 1;
     }
     to[used] = '\0';
 }

@@ -32,6 +32,10 @@ static void test_say(void **state) {
     assert_string_equal(line, "a???bcd");
     dx__say_str(line, sizeof line, "e");
     assert_string_equal(line, "a???bcd");
+    /* Control characters of two bytes steer some terminals. */
+    char other[20] = "";
+    dx__say_str(other, sizeof other, "a\xc2\x9b\xc2\xa0\xc2\x80z\x7f");
+    assert_string_equal(other, "a?\xc2\xa0?z?");
 }
 
 /* What is taken is what has a number: every character, as it would be written. */

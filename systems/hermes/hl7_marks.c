@@ -8,6 +8,8 @@ static bool can_separate(char c) {
     return c > ' ' && c < 0x7f && !letter;
 }
 
+enum { ESCAPE = 3, SUBCOMPONENT = 4 };
+
 const char *hl7_marks_read(dx_text text, bool exact, hl7_marks *ret_marks) {
     char marks[5] = {0};
     size_t count = 0;
@@ -15,6 +17,9 @@ const char *hl7_marks_read(dx_text text, bool exact, hl7_marks *ret_marks) {
         char c = text.at[3 + count];
         if (c == '\r' || c == '\n' || (count && c == marks[0]))
             break;
+        /* Programs that take backslashes for escapes of their own leave a blank, or nothing. */
+        if (c == ' ' && count == ESCAPE && !exact)
+            continue;
         if (!can_separate(c))
             return "a separator in MSH is not a printable ASCII character";
         if (memchr(marks, c, count))
@@ -23,6 +28,10 @@ const char *hl7_marks_read(dx_text text, bool exact, hl7_marks *ret_marks) {
     }
     if (count < (exact ? sizeof marks : 2))
         return "MSH has too few separators";
+    if (count == ESCAPE + 1 && marks[ESCAPE] == '&' && !exact) {
+        marks[ESCAPE] = '\0';
+        marks[SUBCOMPONENT] = '&';
+    }
     *ret_marks = (hl7_marks){.field = marks[0],
                              .component = marks[1],
                              .repetition = marks[2],
@@ -31,9 +40,14 @@ const char *hl7_marks_read(dx_text text, bool exact, hl7_marks *ret_marks) {
     return NULL;
 }
 
-bool hl7_marks_separate(const hl7_marks *marks, char c) {
-    return c && (c == marks->field || c == marks->component || c == marks->repetition ||
-                 c == marks->subcomponent);
+static bool is_kept(char mark, char other) {
+    return !mark || mark == other;
+}
+
+bool hl7_marks_extend(const hl7_marks *marks, const hl7_marks *more) {
+    return marks->field == more->field && is_kept(marks->component, more->component) &&
+           is_kept(marks->repetition, more->repetition) && is_kept(marks->escape, more->escape) &&
+           is_kept(marks->subcomponent, more->subcomponent);
 }
 
 static bool is_letter(char c) {

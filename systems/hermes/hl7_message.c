@@ -59,13 +59,21 @@ static hl7_segment next_line(struct lines *lines) {
     return segment;
 }
 
+/* Lines may be indented: the name is what follows. In MSH the separators have a fixed place. */
+static dx_text without_blanks(dx_text name) {
+    dx_text whole = name;
+    while (name.len && (*name.at == ' ' || *name.at == '\t'))
+        name = (dx_text){name.at + 1, name.len - 1};
+    return dx_text_is(name, "MSH") ? whole : name;
+}
+
 static dx_status split(dx_hl7 *hl7) {
     struct lines lines = {.at = hl7->text, .end = hl7->text + hl7->size};
     while (lines.at < lines.end) {
         if (hl7->list.segments == hl7->segments_max)
             return DX_ERR_LIMIT;
         hl7_segment segment = next_line(&lines);
-        uint64_t key = hl7_key(hl7_segment_name(&segment, &hl7->marks));
+        uint64_t key = hl7_key(without_blanks(hl7_segment_name(&segment, &hl7->marks)));
         hl7_place place = hl7_list_end(&hl7->list);
         dx_status status = hl7_list_insert(&hl7->list, &place, segment, key);
         if (status != DX_OK)
@@ -140,6 +148,13 @@ size_t dx_hl7_size(const dx_hl7 *hl7) {
 
 size_t dx_hl7_segments(const dx_hl7 *hl7) {
     return hl7->list.segments;
+}
+
+const char *dx_hl7_warning(const dx_hl7 *hl7) {
+    return hl7->marks.subcomponent && !hl7->marks.escape
+               ? "MSH.2 has lost its escape character: a value that needs one cannot be set before"
+                 " MSH.2 is (^~\\&)"
+               : NULL;
 }
 
 dx_status dx_hl7_write(const dx_hl7 *hl7, dx_buf *out) {

@@ -21,8 +21,8 @@ typedef struct hl7_marks {
 
 /* Sets the marks from "MSH|^~\&…"; NULL, or what is wrong with them. */
 const char *hl7_marks_read(dx_text text, bool exact, hl7_marks *ret_marks);
-/* Is it a mark other than the escape character? */
-bool hl7_marks_separate(const hl7_marks *marks, char c);
+/* May they be replaced by others? Only if each mark stays what it is: others may be added. */
+bool hl7_marks_extend(const hl7_marks *marks, const hl7_marks *more);
 
 /* What becomes of an escape character in a text that is put into a message: a sequence of its own
  * in any case, unless it belongs to an escape sequence, or in no case. */

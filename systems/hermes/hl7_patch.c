@@ -40,14 +40,42 @@ static dx_status bad_path(dx_text path, size_t at, dx_buf *why) {
                   DX_MISFIT);
 }
 
+/* MSH.2 may get separators that it lacks. One that it has cannot change, because the text that it
+ * separates does not. */
+static dx_status set_marks(dx_hl7 *hl7, hl7_segment *segment, const hl7_path *path, dx_text value,
+                           dx_buf *why) {
+    enum { MARKS_MAX = 5 };
+    char text[4 + MARKS_MAX] = {'M', 'S', 'H', hl7->marks.field};
+    hl7_marks marks = {0};
+    const char *flaw = "expected one to five separators";
+    if (value.len && value.len <= MARKS_MAX && !memchr(value.at, hl7->marks.field, value.len)) {
+        memcpy(text + 4, value.at, value.len);
+        flaw = hl7_marks_read((dx_text){text, 4 + value.len}, false, &marks);
+    }
+    if (!flaw && (memchr(value.at, '\r', value.len) || memchr(value.at, '\n', value.len) ||
+                  !hl7_marks_extend(&hl7->marks, &marks)))
+        flaw = "a separator that the message has cannot change";
+    if (flaw)
+        return refuse(HL7_SAY(why, HL7_PIECE("Cannot set MSH.2: "), dx_str(flaw)), DX_MISFIT);
+    hl7_spot spot = hl7_spot_find(hl7, segment, path, false);
+    hl7_marks old = hl7->marks;
+    hl7->marks = (hl7_marks){0}; /* they are not escaped */
+    dx_status status = hl7_spot_set(hl7, segment, &spot, value);
+    hl7->marks = status == DX_OK ? marks : old;
+    return status == DX_ERR_LIMIT ? too_large(hl7, why) : status;
+}
+
 dx_status hl7_set(dx_hl7 *hl7, const hl7_path *path, dx_text value, bool exact, dx_buf *why) {
     hl7_place place;
     if (!hl7_list_find(&hl7->list, path->key, path->segment ? path->segment : 1, &place))
         return refuse(HL7_SAY(why, HL7_PIECE("Segment "), path->name, HL7_PIECE(" not found")),
                       DX_MISFIT);
     if (path->key == hl7->msh && path->field <= 2) {
+        bool is_first = place.block == 0 && place.slot == 0;
         if (exact) /* it says that all is well */
             return DX_OK;
+        if (path->field == 2 && is_first && !path->repetition && !path->component)
+            return set_marks(hl7, hl7_list_at(&hl7->list, place), path, value, why);
         return refuse(HL7_SAY(why, HL7_PIECE("Cannot set MSH.1 or MSH.2, the separators")),
                       DX_MISFIT);
     }

@@ -48,6 +48,13 @@ printf 'get PID.5.1' >in # no line end
 expect 0 'doe' '' a.hl7
 printf 'get PID.5.1\r\n\r\nset PID.5.1 "a b"\r\nget PID.5.1\r\nlist\r' >in # lines of other systems
 expect 0 $'doe\na b' '' a.hl7
+# What a get gives, a set takes back; a lost escape character is reported, and can be mended.
+printf 'MSH|^~&|A\rPID|1||a&b|one\\.br\\two\r' >lost.hl7
+lines 'get PID.3.1.2' 'set PID.1 x&y' 'set MSH.2 ^~\\&' 'set PID.1 x&y' 'get PID.4' 'set PID.4 one\\.br\\two' show
+expect 1 $'b\none\\.br\\two\nMSH|^~\\&|A\nPID|x\\T\\y||a&b|one\\.br\\two' "warning: lost.hl7: MSH.2 has lost its escape character: a value that needs one cannot be set before MSH.2 is (^~\\&)
+set: Path 'PID.1' needs a character that MSH.2 does not have" lost.hl7
+expect 1 '' '' --revision exact lost.hl7
+lacks err 'lost its escape'
 lines show 'get PID.5' 'show json'
 expect 1 'this is no message' 'get: ' none.hl7
 has err 'show: '

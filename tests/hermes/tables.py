@@ -82,7 +82,7 @@ FIXED = ALIKE + [
     ("4: and the first subcomponent", H + "\rPID|||||DOE", [value("PID.5.1.2", "SUB")], H + "\rPID|||||DOE&SUB", []),
     ("5: escapes stay", H + "\rPID|A\\T\\B|1", [value("PID.2", "x")], H + "\rPID|A\\T\\B|x", []),
     ("6: MSH.1", H, [value("MSH.1", "#")], H, [(0, SEPARATORS)]),
-    ("6: MSH.2", H, [value("MSH.2", "#")], H, [(0, SEPARATORS)]),
+    ("6: MSH.2", H, [value("MSH.2", "#")], H, [(0, "Cannot set MSH.2: a separator that the message has cannot change")]),
     ("6: MSH alone", "MSH|^~\\&\rPID|1", [value("PID.1", "2")], "MSH|^~\\&\rPID|2", []),
     ("7: other lines stay", H + "\rPID|1\rnone\rOBX|1", [value("PID.1", "x")], H + "\rPID|x\rnone\rOBX|1", []),
     ("line ends stay", H + "\r\nPID|1\nOBX|1\r\n", [value("PID.1", "x")], H + "\r\nPID|x\nOBX|1\r\n", []),

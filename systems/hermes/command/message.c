@@ -112,12 +112,27 @@ static const char *phrase_of(dx_status status, const dx_error *error) {
                                     : dx_status_name(status);
 }
 
+/* It may be no message: then the editor has only a text. */
+static void warn(const char *path, dx_text text) {
+    dx_hl7_config config = dx_hl7_defaults();
+    dx_hl7 *hl7 = NULL;
+    dx_error none;
+    const char *warning =
+        dx_hl7_new(&config, text, &hl7, &none) == DX_OK ? dx_hl7_warning(hl7) : NULL;
+    if (warning)
+        cli_warn("warning: %s: %s", path, warning);
+    dx_hl7_free(hl7);
+}
+
 const char *message_open(struct work *work, const char *path, dx_text text) {
     bool is_file = strcmp(path, "-") != 0;
     char *whole = is_file ? store_whole_path(path, strlen(path)) : NULL;
     dx_status status =
         is_file && !whole ? DX_ERR_NOMEM : dx_hermes_open(work->editor, text, whole, 0, NULL);
     free(whole);
+    bool exact = work->options->revision && strcmp(work->options->revision, "exact") == 0;
+    if (status == DX_OK && !exact)
+        warn(path, text);
     return status == DX_OK ? NULL : phrase_of(status, &(dx_error){.fault = DX_FAULT_NONE});
 }
 

@@ -15,6 +15,9 @@
  * first is MSH, whose fourth byte separates fields (MSH.1) and whose next field (MSH.2) has the
  * separators of components and repetitions, the escape character and the separator of
  * subcomponents, in this order. The last ones may be missing; then the message has no such thing.
+ * Where a program has lost the escape character, as in "^~&" and "^~ &", the & still separates
+ * subcomponents; see dx_hl7_warning(). A fifth one, of version 2.7, is text here. Lines may be
+ * indented.
  *
  * A path is SEG, SEG[n], then .FIELD, [n] for a repetition, .COMPONENT and .SUBCOMPONENT, all from
  * 1 to DX_HL7_NUMBER_MAX: "PID.5.1", "OBX[2].5", "PID-3[2].1". The dot may be a hyphen or a space.
@@ -71,6 +74,8 @@ DX_API dx_hl7 *dx_hl7_free(dx_hl7 *hl7);
 /* How long the text is, and how many segments it has. */
 DX_API size_t dx_hl7_size(const dx_hl7 *hl7);
 DX_API size_t dx_hl7_segments(const dx_hl7 *hl7);
+/* What is wrong with the message, though it can be read, in a sentence; NULL: nothing. */
+DX_API const char *dx_hl7_warning(const dx_hl7 *hl7);
 /* Appends the text, byte for byte; all or nothing. */
 DX_API dx_status dx_hl7_write(const dx_hl7 *hl7, dx_buf *out);
 
@@ -100,12 +105,12 @@ typedef struct dx_hl7_patch {
 } dx_hl7_patch;
 
 /*
- * Applies one patch, or does nothing. With a field in the path the value goes there, and
- * remove and create mean nothing; what is missing before it is added. With a segment only, create
- * adds an empty one behind the last of that name (or at the end; for SEG[n] so many that there are
- * n, but always one), remove takes that segment away; that it is not there is no fault. DX_MISFIT
- * if it can't be done, DX_ERR_LIMIT if the message would be too large; both append a sentence to
- * `why`, which may be NULL. Else DX_ERR_NOMEM.
+ * Applies one patch, or does nothing. MSH.2 may get separators that it lacks. With a field in the
+ * path the value goes there, and remove and create mean nothing; what is missing before it is
+ * added. With a segment only, create adds an empty one behind the last of that name (or at the end;
+ * for SEG[n] so many that there are n, but always one), remove takes that segment away; that it is
+ * not there is no fault. DX_MISFIT if it can't be done, DX_ERR_LIMIT if the message would be too
+ * large; both append a sentence to `why`, which may be NULL. Else DX_ERR_NOMEM.
  */
 DX_API dx_status dx_hl7_apply(dx_hl7 *hl7, const dx_hl7_patch *patch, dx_buf *why);
 

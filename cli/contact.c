@@ -236,7 +236,7 @@ static bool is_framed(const struct contact *contact, dx_link *link, const dx_eve
         return event->kind != DX_EVENT_STRAY;
     if (contact->framing == DX_FRAMING_HEADER)
         return dx_link_statistics(link).messages_in;
-    return looks_like_message(event->message);
+    return looks_like_message(event->message) && !cli_is_noise(event);
 }
 
 void contact_answer(dx_protocol *protocol, dx_link *link, const dx_event *event) {

@@ -1,11 +1,32 @@
 #include "cli/noise_scan.h"
 
+#include "frame/noise.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+static void look_for_member(cli_noise_scan *scan, dx_text bytes) {
+    const size_t most = sizeof scan->end;
+    char seam[2 * sizeof scan->end];
+    size_t len = bytes.len < most ? bytes.len : most;
+    memcpy(seam, scan->end, scan->end_len);
+    memcpy(seam + scan->end_len, bytes.at, len);
+    len += scan->end_len;
+    scan->is_message = dx__claims_message((dx_text){seam, len}) || dx__claims_message(bytes);
+    scan->end_len = len < most ? len : most;
+    if (bytes.len < most)
+        memcpy(scan->end, seam + len - scan->end_len, scan->end_len);
+    else
+        memcpy(scan->end, bytes.at + bytes.len - most, most);
+    while (bytes.len && strchr(" \t\r", bytes.at[bytes.len - 1]))
+        bytes.len--;
+    scan->last = bytes.len ? bytes.at[bytes.len - 1] : scan->last;
+}
+
 static void keep(cli_noise_scan *scan, dx_text bytes) {
+    dx_text all = bytes;
     while (!scan->len && bytes.len && strchr(" \t\r", bytes.at[0]) && bytes.at[0])
         bytes = (dx_text){bytes.at + 1, bytes.len - 1};
     size_t room = sizeof scan->text - 1 - scan->len;
@@ -17,8 +38,10 @@ static void keep(cli_noise_scan *scan, dx_text bytes) {
     const char *text = strncmp(scan->text, "\xef\xbb\xbf", 3) == 0 ? scan->text + 3 : scan->text;
     if (scan->framing != DX_FRAMING_HEADER && (*text == '{' || *text == '[')) {
         scan->framing = DX_FRAMING_LINE;
-        scan->is_message = true;
+        scan->is_json = true;
     }
+    if (scan->is_json && all.len)
+        look_for_member(scan, all);
 }
 
 /* Until the framing is known, only those are fields that every message has. */
@@ -28,6 +51,13 @@ static bool is_field(const cli_noise_scan *scan) {
         c++;
     return *c == ':' && c != scan->text && scan->framing != DX_FRAMING_LINE &&
            (scan->framing == DX_FRAMING_HEADER || strncasecmp(scan->text, "content-", 8) == 0);
+}
+
+/* A message that spans several lines is not noise: the reader of messages reports it. */
+static bool is_noise(const cli_noise_scan *scan) {
+    if (scan->is_json)
+        return !scan->is_message && !memchr("{[,", scan->last, 3);
+    return scan->len && !is_field(scan);
 }
 
 static void take_field(cli_noise_scan *scan) {
@@ -42,18 +72,18 @@ static void take_field(cli_noise_scan *scan) {
 static void end_line(cli_noise_scan *scan) {
     while (scan->len && strchr(" \t\r", scan->text[scan->len - 1]))
         scan->text[--scan->len] = '\0';
-    if (!scan->is_message && scan->len && !is_field(scan)) {
-        scan->found = true;
+    scan->found = is_noise(scan);
+    if (scan->found)
         return;
-    }
-    if (!scan->is_message && scan->len) {
+    if (!scan->is_json && scan->len) {
         take_field(scan);
     } else if (scan->has_length) {
         scan->skip = scan->length;
         scan->has_length = false;
     }
-    scan->is_message = false;
-    scan->len = 0;
+    scan->is_json = scan->is_message = false;
+    scan->len = scan->end_len = 0;
+    scan->last = '\0';
     scan->text[0] = '\0';
 }
 
@@ -76,6 +106,6 @@ void cli_noise_scan_feed(cli_noise_scan *scan, dx_text bytes) {
 }
 
 void cli_noise_scan_finish(cli_noise_scan *scan) {
-    if (!scan->found && !scan->skip)
+    if (!scan->found && !scan->skip && !scan->is_json) /* else it may have been cut off */
         end_line(scan);
 }

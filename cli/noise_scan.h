@@ -1,5 +1,6 @@
-/* noise_scan.h: finds the first text in a program's output that is not JSON-RPC. It keeps one line
- * at most and parses nothing, so it can look at every byte that is passed on. */
+/* noise_scan.h: finds the first text in a program's output that is not JSON-RPC, with the rules
+ * of dx__is_noise(). It keeps a little of one line and parses nothing, so it can look at every byte
+ * that is passed on. */
 #ifndef CLI_NOISE_SCAN_H
 #define CLI_NOISE_SCAN_H
 
@@ -9,11 +10,15 @@
 
 typedef struct cli_noise_scan {
     dx_framing framing; /* 0: not known yet */
-    bool is_message;    /* the rest of this line belongs to a message */
-    bool has_length;    /* the header at hand has a Content-Length … */
-    uint64_t length;    /* … of that */
-    uint64_t skip;      /* so many bytes of a message are still to come */
-    char text[100];     /* the beginning of the line at hand, without blanks before it */
+    bool is_json;       /* the line at hand begins as a message does … */
+    bool is_message;    /* … and has the member that every message has */
+    char last;          /* the last byte of such a line that is not blank … */
+    char end[8];        /* … and its last bytes, as the member may come in two pieces */
+    size_t end_len;
+    bool has_length; /* the header at hand has a Content-Length … */
+    uint64_t length; /* … of that */
+    uint64_t skip;   /* so many bytes of a message are still to come */
+    char text[100];  /* the beginning of the line at hand, without blanks before it */
     size_t len;
     bool found; /* `text` is not JSON-RPC: nothing more is looked at */
 } cli_noise_scan;

@@ -1,6 +1,7 @@
 #include "cli/tail.h"
 
 #include "cli/say.h"
+#include "frame/noise.h"
 #include "host/crash.h"
 
 #include <string.h>
@@ -48,10 +49,13 @@ dx_text cli_tail_first_noise(const cli_tail *tail) {
 }
 
 bool cli_is_noise(const dx_event *event) {
-    dx_text text = event->message;
+    dx_fault fault = event->error.fault;
+    bool is_json_fault = fault >= DX_FAULT_JSON_EMPTY && fault <= DX_FAULT_JSON_VALUE &&
+                         fault != DX_FAULT_JSON_PRETTY;
     return event->kind == DX_EVENT_STRAY ||
-           (event->kind == DX_EVENT_VIOLATION && event->error.fault == DX_FAULT_NOT_A_MESSAGE &&
-            text.len && text.at[0] == '{' && !memmem(text.at, text.len, "\"jsonrpc\"", 9));
+           (event->kind == DX_EVENT_VIOLATION && dx__is_noise(event->message) &&
+            (is_json_fault || fault == DX_FAULT_NOT_A_MESSAGE || fault == DX_FAULT_BATCH ||
+             fault == DX_FAULT_BATCH_EMPTY));
 }
 
 /* Was this peer warned of before? Beyond so many all were. */

@@ -4,6 +4,7 @@
 #include "cli/say.h"
 #include "cli/stdio.h"
 #include "cli/tail.h"
+#include "frame/noise.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -34,14 +35,9 @@ static bool leave(cli_wire *wire) {
 }
 
 static void warn_of_noise(const cli_lane *lane, const dx_frame *frame) {
-    dx_text text = frame->text;
     bool is_line = frame->kind == DX_FRAME_MESSAGE && lane->framing == DX_FRAMING_LINE;
-    size_t blank = 0;
-    while (is_line && blank < text.len && strchr(" \t", text.at[blank]))
-        blank++;
-    bool is_noise = is_line && blank < text.len && text.at[blank] != '{' && text.at[blank] != '[';
-    const char *warning =
-        is_noise || frame->kind == DX_FRAME_STRAY ? cli_noise("the program", text) : NULL;
+    bool is_noise = frame->kind == DX_FRAME_STRAY || (is_line && dx__is_noise(frame->text));
+    const char *warning = is_noise ? cli_noise("the program", frame->text) : NULL;
     if (warning)
         cli_warn("%s", warning);
 }

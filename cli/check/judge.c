@@ -6,6 +6,7 @@
 #include "cli/wait.h"
 
 #include "base/line.h"
+#include "frame/noise.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -160,11 +161,6 @@ static void note_noise(check_talk *talk, check_id id, dx_text text) {
     check_noise(talk->report, id, text);
 }
 
-/* A message that went wrong has this member; a line of a log in JSON does not. */
-static bool claims_to_be_one(dx_text text) {
-    return text.len && memmem(text.at, text.len, "\"jsonrpc\"", 9);
-}
-
 static void take_one(check_talk *talk, dx_text text, const dx_message *message) {
     dx_text quoted = part(text, message->method);
     dx_text method = quoted.len >= 2 ? (dx_text){quoted.at + 1, quoted.len - 2} : (dx_text){"", 0};
@@ -177,7 +173,7 @@ static void take_one(check_talk *talk, dx_text text, const dx_message *message) 
         return;
     }
     if (message->kind != DX_KIND_REQUEST && message->kind != DX_KIND_NOTIFICATION) {
-        if (!claims_to_be_one(text))
+        if (!dx__claims_message(text))
             note_noise(talk, CHECK_ENVELOPE_KIND, text);
         talk->spoiled++;
         return;
@@ -218,6 +214,8 @@ static void take_message(check_talk *talk, dx_text text) {
     while (is_batch && dx_rpc_element(text, &message, DEPTH_MAX, talk->facts->lenient, &cursor,
                                       &element) == DX_OK)
         take_one(talk, text, &element);
+    if (is_batch && !cursor)
+        note_noise(talk, CHECK_ENVELOPE_BATCH, text);
 }
 
 /* Is that something that was printed, rather than a message that went wrong? */
@@ -225,7 +223,7 @@ static bool is_printed(dx_text text) {
     size_t at = 0;
     while (at < text.len && (text.at[at] == ' ' || text.at[at] == '\t'))
         at++;
-    return at < text.len && text.at[at] != '{' && !claims_to_be_one(text);
+    return at < text.len && text.at[at] != '{' && !dx__claims_message(text);
 }
 
 /* What is wrong with a text that is no JSON: where the length ends it, the length is. */
@@ -245,7 +243,7 @@ static void judge_broken(check_talk *talk, dx_framing framing, dx_text text, dx_
         id = CHECK_FRAMING_LENGTH;
     else if (!is_header && is_printed(text))
         id = CHECK_FRAMING_STRAY;
-    if (id == CHECK_FRAMING_STRAY)
+    if (id == CHECK_FRAMING_STRAY || (!is_header && dx__is_noise(text)))
         note_noise(talk, id, text);
     dx__error_set(&error, fault, at, at, DEPTH_MAX);
     snprintf(why, sizeof why, "%s (in a message of %zu bytes)", error.phrase, text.len);

@@ -1,5 +1,7 @@
 #include "host/recorder.h"
 
+#include "frame/noise.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -250,11 +252,7 @@ static void write_record(dx_recorder *recorder, const dx_trace_record *record) {
 
 /* The first text that is not a message, nor looks like one. */
 static void keep_noise(dx_recorder *recorder, dx_trace_kind kind, dx_text text) {
-    size_t blank = 0;
-    while (blank < text.len && strchr(" \t\r\n", text.at[blank]))
-        blank++;
-    if (blank == text.len || (kind == DX_TRACE_MESSAGE && strchr("{[", text.at[blank])) ||
-        (kind != DX_TRACE_MESSAGE && kind != DX_TRACE_STRAY))
+    if ((kind != DX_TRACE_MESSAGE && kind != DX_TRACE_STRAY) || !dx__is_noise(text))
         return;
     snprintf(recorder->noise, DX__NOISE, "%.*s", (int)(text.len < DX__NOISE ? text.len : DX__NOISE),
              text.at);

@@ -107,6 +107,17 @@ expect("a log in JSON", 0, "add\n", noise("mcp tools", JSON), "mcp", "tools", "-
 expect("a log in JSON", 0, "{}\n", noise("call", JSON), "call", "-p", "mcp", "ping", "--", PYTHON, "logs.py", JSON)
 expect("a message that is wrong", 0, "{}\n", "duplex call: JSON, but neither request, notification nor response\n",
        "call", "-p", "mcp", "ping", "--", PYTHON, "logs.py", '{"jsonrpc":"2.0"}')
+# So is what begins as a message does, or is JSON, and is no message.
+for text in "[INFO] up", "{'a': 1}", "{DEBUG} up", '{"a":1} and more', "8080", "true", '"up"', "[1,2]", "[]":
+    expect("a log like JSON", 0, "add\n", noise("mcp tools", text), "mcp", "tools", "--", PYTHON, "logs.py", text)
+    expect("a log like JSON", 0, "{}\n", noise("call", text), "call", "-p", "mcp", "ping", "--", PYTHON, "logs.py", text)
+    expect("a log like JSON", 0, "{}\n", "duplex call: the server speaks mcp; pass --protocol mcp to skip the detection\n" + noise("call", text),
+           "call", "-p", "auto", "ping", "--", PYTHON, "logs.py", text)
+    expect("a log like JSON", 0, ["ping"], [noise("bench", text)], "bench", "-p", "mcp", "ping", "--count", "5", "--starts", "2", "--", PYTHON, "logs.py",
+           text)
+    expect("a log like JSON", 0, ["pass  "], [noise("check", text, "the program")], "check", "-p", "mcp", "--only", "id.*", "--", PYTHON, "logs.py", text)
+    for words in [], ["-o", "tap.jsonl"]:
+        expect("a log like JSON", 0, text + "\n", noise("tap", text, "the program"), "tap", *words, "--", "printf", "%s\n", text)
 # What was printed while the protocol was detected.
 expect("detection", 0, "{}\n", "duplex call: the server speaks mcp; pass --protocol mcp to skip the detection\n" + noise("call", LONG),
        "call", "-p", "auto", "ping", "--", *NOISY, "before")
@@ -131,6 +142,9 @@ for bytes_out, text in (
     ("Content-Length: 5\r\n\r\nabcdejunk\r\nContent-Length: 5\r\n\r\nabcde", "junk"),
     ("INFO: up\nContent-Length: 5\r\n\r\nabcde", "INFO: up"),
     (MESSAGE + "y" * 70000, "y" * 60 + "…"),
+    ('{"result":"' + "y" * 70000 + '","jsonrpc":"2.0","id":1}\n', None),
+    ('{"result":"' + "y" * 70000 + '","id":1}\n', '{"result":"' + "y" * 49 + "…"),
+    ('{"jsonrpc":"2.0","me', None),
 ):
     write("out.txt", bytes_out)
     expect("tap looks at every line", 0, [bytes_out.replace("\r\n", "\n")], noise("tap", text, "the program") if text else "",

@@ -154,7 +154,9 @@ static char *harmless_method(const char *name) {
 /* The run knows the protocol of its peer. */
 static int harmless_method_in(struct work *work) {
     cli_attached attached;
-    int code = cli_control_attach(&work->peer.run, work->peer.in, &attached);
+    const cli_peer_options *peer = &work->peer;
+    int code =
+        cli_control_attach(&peer->run, peer->in, peer->start_ms, peer->timeout_ms, &attached);
     if (code != CLI_OK)
         return code;
     work->method = harmless_method(attached.protocol);
@@ -438,7 +440,7 @@ static const cli_option own_options[] = {
     {"warmup", 0, CLI_TEXT, "N", "calls before the first run that are not measured (100, or 500ms)",
      AT(warmup)},
     {"starts", 0, CLI_TEXT, "N",
-     "how often to start the server (5, or fewer if that takes longer than 10s)", AT(starts)},
+     "how many times to start the server (5, or fewer if that takes longer than 10s)", AT(starts)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
 
@@ -474,14 +476,14 @@ const cli_verb cli_bench_verb = {
             " at a time, and reports latency, calls per second, CPU time and memory. Without METHOD"
             " it calls the protocol's ping, if there is one.",
     .details =
-        "PARAMS are those of duplex call. Requests from the server are handled as in duplex"
+        "PARAMS is written as for duplex call. Requests from the server are handled as in duplex"
         " call.\n\n"
         "Latency is that of calls that returned a result. Errors, invalid responses, calls that"
         " timed out and calls that were lost because the server exited are counted separately. If"
-        " no call returned a result, the exit code is that of the first failure: 1 for an error of"
-        " the server.\n\n"
+        " no call returned a result, the exit code is that of the first failure: 1 for an error "
+        "response from the server.\n\n"
         "With --in the calls go through duplex run to a server that is already running, which adds"
-        " about as much time as one more process in between.\n\n"
+        " about as much latency as one extra process.\n\n"
         "With --json the output is one object, described by 'duplex docs bench'. A failure is"
         " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}, with what was measured until then as"
         " its member \"report\".",

@@ -218,7 +218,8 @@ const cli_verb cli_call = {
         " nothing for one second, Duplex starts it again in the other framing to find out which"
         " one it uses, and stops the copy.\n\n"
         "--protocol auto starts the server once for each protocol it tries, never two copies at a"
-        " time, and begins with one that the command line names, or with MCP.",
+        " time, and begins with the protocol whose name is in COMMAND's command line, or else with "
+        "MCP.",
     .shown = "then notify " SHOWN,
     .old_letters = "c=connect",
     .groups = call_groups,

@@ -150,7 +150,7 @@ const cli_verb cli_docs = {
     .name = "docs",
     .words = "[NAME]",
     .summary = "Print a guide, or list the guides",
-    .text = "The guides are the pages of docs/, as Markdown, of the version that is installed. Man"
+    .text = "The guides are the pages of docs/ in Markdown, for the installed version. Man"
             " pages have the reference of each command, format and C function.",
     .examples = examples,
     .word = CLI_A_GUIDE,

@@ -168,8 +168,8 @@ const cli_verb cli_logs = {
     .details =
         "The run keeps the last lines of each server, even after it has exited; --log-max of duplex"
         " run"
-        " sets how many bytes. At most 1,000 lines and 1 MiB per second of a server are kept, and"
-        " of identical lines in a row the first five.\n\n"
+        " sets how many bytes. For each server, at most 1,000 lines and 1 MiB per second are kept, "
+        "and only the first five of identical lines in a row.\n\n"
         "With --json a line is {\"time\":…,\"peer\":…,\"run\":…,\"text\":…}, with the time in"
         " milliseconds since 1970, and \"own\":true if it is the run's own. Bytes that are not"
         " valid UTF-8 are shown as \\xff.",

@@ -65,10 +65,10 @@ static int run(int argc, char **argv) {
         return cli_verb_run(verb, argc - 1, argv + 1);
     run_other(word, argv + 1);
     if (verb)
-        return cli_fail(CLI_NO_START,
-                        "duplex-%s is not installed: it is neither in the folder of duplex nor on"
-                        " PATH",
-                        word);
+        return cli_fail(
+            CLI_NO_START,
+            "duplex-%s is not installed: it is neither in the same folder as duplex nor on PATH",
+            word);
     return cli_unknown_command(word);
 }
 

@@ -191,7 +191,7 @@ static const cli_group groups[] = {
 static const char *const examples[] = {
     "Stand in for an MCP server, to test a client:",
     "duplex call -p mcp tools/list -- duplex mock -p mcp",
-    "The same server, which dies in the middle of its response:",
+    "The same server, dying in the middle of its response:",
     ("duplex call -p mcp tools/list -- duplex mock -p mcp --fault dies-writing; echo \"exit code"
      " $?\""),
     "A server that follows a script:",
@@ -219,7 +219,7 @@ const cli_verb cli_mock = {
         "SCRIPT is a JSON file with rules that say what to do when a message arrives; 'duplex docs "
         "mock'"
         " describes it. A request that no rule matches gets the smallest result that the protocol's"
-        " document allows, or without a protocol its own params.\n\n"
+        " document allows, or its own params if there is no protocol.\n\n"
         "With --trace, a request gets its recorded response. It is matched by method and params, or"
         " else by method in the recorded order. The other messages of that side follow as"
         " recorded.\n\n"

@@ -183,7 +183,7 @@ size_t cli_fold(const char *line, size_t len, size_t width);
     {                                                                                             \
         "keep-daemons", 0, CLI_FLAG, NULL,                                                        \
             "leave daemons running: processes in a session of their own that outlive the program" \
-            " (they are stopped and reported)",                                                   \
+            " (without this option, they are stopped and reported)",                              \
             offset                                                                                \
     }
 
@@ -193,7 +193,7 @@ size_t cli_fold(const char *line, size_t len, size_t width);
     {                                                                                        \
         "clean-env", 0, CLI_FLAG, NULL,                                                      \
             "pass only HOME, LOGNAME, PATH, SHELL, TERM, USER, LANG and LC_* to the command" \
-            " (the whole environment)",                                                      \
+            " (without this option: the whole environment)",                                 \
             offset                                                                           \
     }
 #define CLI_INHERIT_ENV(offset) \

@@ -185,7 +185,8 @@ const cli_verb cli_ps = {
     .summary = "List the servers of duplex run: state, uptime, memory, last failure",
     .text = "Shows each server's state (starting, ready, degraded, backoff, failed, stopping,"
             " stopped), process id, number of starts, uptime, memory and number of calls made by"
-            " other programs. A second line gives the reason if a server is not well, or why and"
+            " other programs. A second line gives the reason if a server is not running normally, "
+            "or why and"
             " when it last failed.",
     .details =
         "Memory is the resident memory of the server's process group.\n\n"

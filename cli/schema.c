@@ -168,8 +168,8 @@ static int run(const cli_words *words, void *user) {
 
 static const cli_option options[] = {
     {"all", 0, CLI_FLAG, NULL, "report every error, not only the first of each file", AT(all)},
-    {"at", 0, CLI_TEXT, "PLACE", "use the schema at this place of SCHEMA: #/definitions/Pet, #name",
-     AT(at)},
+    {"at", 0, CLI_TEXT, "PLACE",
+     "use the schema at this location in SCHEMA: #/definitions/Pet, #name", AT(at)},
     {"with", 0, CLI_FILES, "FILE", "a document that SCHEMA refers to; may be repeated", AT(with)},
     {"format", 0, CLI_FLAG, NULL, "check \"format\", which is ignored otherwise", AT(format)},
     {"content", 0, CLI_FLAG, NULL, "also check contentEncoding, contentMediaType and contentSchema",

@@ -342,11 +342,11 @@ static int tap(const struct tap_options *options, char **command) {
 static const cli_option record_options[] = {
     {"record", 'o', CLI_FILE, "FILE",
      "record the traffic in FILE, as a trace (overwritten, mode 0600)", AT(record)},
-    {"size", 0, CLI_SIZE, "SIZE", "start a new FILE when it has this size; 0: never (64M)",
+    {"size", 0, CLI_SIZE, "SIZE", "start a new FILE when it reaches this size; 0: never (64M)",
      AT(size)},
     {"keep", 0, CLI_COUNT, "N", "how many older files to keep, as FILE.1, FILE.2, …; 0: none (3)",
      AT(keep)},
-    {"limit", 0, CLI_SIZE, "SIZE", "pass longer messages on, but do not record them (8M)",
+    {"limit", 0, CLI_SIZE, "SIZE", "pass on longer messages without recording them (8M)",
      AT(limit)},
     {"redact", 0, CLI_TEXTS, "NAME|/POINTER",
      "record *** instead of the value of any member with this name, or of the one at this JSON"
@@ -400,7 +400,8 @@ static int run(const cli_words *words, void *user) {
     if (options->attach)
         return look_on(options);
     if (!words->command || !words->command[0])
-        return cli_fail(CLI_USAGE, "missing command: duplex tap [OPTION...] -- COMMAND");
+        return cli_fail_hint(CLI_USAGE, "duplex tap [OPTION...] -- COMMAND [ARG...]",
+                             "missing command after --");
     int code = cli_check_env(&options->env, options->clean_env || options->small_env,
                              options->inherit_env);
     if (code == CLI_OK && options->small_env)
@@ -422,7 +423,7 @@ static const cli_group groups[] = {
 };
 
 static const char *const examples[] = {
-    "Record what an editor says to clangd, which is configured to start this instead:",
+    "Record what an editor says to clangd; configure the editor to start this instead:",
     "duplex tap -o /tmp/clangd.jsonl -- clangd --background-index",
     "Watch the traffic from another terminal while it runs:",
     "duplex tap --attach /tmp/clangd.jsonl",

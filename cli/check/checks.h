@@ -27,13 +27,13 @@ typedef enum check_need {
     X(START_ANSWERED,   "start.answered",         0, CHECK_TRIED,    "The program completes the handshake in time") \
     X(START_EARLY,      "start.early",            0, CHECK_TRIED,    "The program refuses a request that is sent before the handshake") \
     X(START_EARLY_SERVED, "start.early-served",   1, CHECK_TRIED,    "The program refuses early requests even if the protocol has no error for it") \
-    X(START_EARLY_CODE, "start.early-code",       1, CHECK_TRIED,    "The program refuses early requests with the error code of the protocol") \
+    X(START_EARLY_CODE, "start.early-code",       1, CHECK_TRIED,    "The program refuses early requests with the protocol's own error code") \
     X(START_AFTER,      "start.after-early",      0, CHECK_TRIED,    "The program completes the handshake after it has refused an early request") \
     X(FRAMING_KIND,     "framing.kind",           0, CHECK_ANYTHING, "Every message uses the framing of the protocol") \
     X(FRAMING_STRAY,    "framing.stray",          0, CHECK_ANYTHING, "The program writes nothing but messages to its standard output") \
     X(FRAMING_WHOLE,    "framing.whole",          0, CHECK_ANYTHING, "The program completes every message that it begins") \
     X(FRAMING_HEADER,   "framing.header",         0, CHECK_HEADERS,  "Headers consist of ASCII fields of the form NAME: VALUE") \
-    X(FRAMING_HEADER_LIMIT, "framing.header-limit", 0, CHECK_HEADERS, "No header has more than 64 fields or 16 KiB") \
+    X(FRAMING_HEADER_LIMIT, "framing.header-limit", 0, CHECK_HEADERS, "No header has more than 64 fields or is longer than 16 KiB") \
     X(FRAMING_LINE_END, "framing.line-end",       0, CHECK_HEADERS,  "Header lines end with CR LF") \
     X(FRAMING_LENGTH,   "framing.length",         0, CHECK_HEADERS,  "Every header has one Content-Length: the length of the message in bytes") \
     X(FRAMING_CHARSET,  "framing.charset",        0, CHECK_HEADERS,  "The charset in every Content-Type is UTF-8") \
@@ -52,7 +52,7 @@ typedef enum check_need {
     X(ENVELOPE_ID,      "envelope.id",            0, CHECK_MESSAGES, "Every \"id\" is a string or a number, and every response has one") \
     X(ENVELOPE_ANSWER,  "envelope.answer",        0, CHECK_ANSWERS,  "Every response has either a result or an error, and no method") \
     X(ENVELOPE_ERROR,   "envelope.error",         0, CHECK_ANSWERS,  "Every error is an object with an integer code and a message") \
-    X(ENVELOPE_BATCH,   "envelope.batch",         0, CHECK_MESSAGES, "The program sends batches only if the protocol has them, and no empty ones") \
+    X(ENVELOPE_BATCH,   "envelope.batch",         0, CHECK_MESSAGES, "The program sends batches only if the protocol allows them, none empty") \
     X(ID_ECHOED,        "id.echoed",              0, CHECK_TRIED,    "Every response has exactly the id of its request, whether number or string") \
     X(ID_LARGE,         "id.large",               1, CHECK_TRIED,    "A request id beyond 2^53 comes back unchanged") \
     X(ID_FRACTION,      "id.fraction",            1, CHECK_TRIED,    "A request id with a fraction comes back unchanged, or the request is refused") \
@@ -61,7 +61,7 @@ typedef enum check_need {
     X(ID_UNIQUE,        "id.unique",              0, CHECK_REQUESTS, "No request from the program reuses the id of one that is still open") \
     X(ID_WHOLE,         "id.whole",               0, CHECK_REQUESTS, "The ids of the program's own requests have no fraction") \
     X(ID_NULL,          "id.null",                1, CHECK_ANSWERS,  "The program sends errors with the id null only for invalid messages") \
-    X(ID_DUPLICATE,     "id.duplicate",           0, CHECK_TRIED,    "The program handles two concurrent requests with the same id") \
+    X(ID_DUPLICATE,     "id.duplicate",           0, CHECK_TRIED,    "The program survives two concurrent requests with the same id") \
     X(METHOD_KNOWN,     "method.known",           0, CHECK_SPEECH,   "The program sends only methods that the protocol has") \
     X(METHOD_SIDE,      "method.side",            0, CHECK_SPEECH,   "The program sends only methods that its side may send") \
     X(METHOD_KIND,      "method.kind",            0, CHECK_SPEECH,   "The program sends requests as requests and notifications as notifications") \
@@ -77,9 +77,9 @@ typedef enum check_need {
     X(REQUEST_PARAMS_CODE, "request.params-code", 1, CHECK_TRIED,    "The program refuses params that do not match their schema with error -32602") \
     X(REQUEST_NOT_ONE,  "request.not-a-request",  0, CHECK_TRIED,    "The program refuses JSON that is not a message (error -32600) or ignores it") \
     X(REQUEST_INVALID,  "request.invalid-json",   0, CHECK_TRIED,    "The program refuses or ignores invalid JSON (error -32700) and keeps running") \
-    X(REQUEST_BATCH,    "request.batch",          0, CHECK_TRIED,    "The program answers a batch, or survives it if the protocol has no batches") \
-    X(REQUEST_BATCH_REFUSED, "request.batch-refused", 1, CHECK_TRIED, "The program does not refuse a whole batch if the protocol has batches") \
-    X(REQUEST_BATCH_EMPTY, "request.batch-empty", 0, CHECK_TRIED,    "The program refuses an empty batch (error -32600), if it has batches at all") \
+    X(REQUEST_BATCH,    "request.batch",          0, CHECK_TRIED,    "The program answers a batch, or survives it if batches are not allowed") \
+    X(REQUEST_BATCH_REFUSED, "request.batch-refused", 1, CHECK_TRIED, "The program does not refuse a whole batch if the protocol allows batches") \
+    X(REQUEST_BATCH_EMPTY, "request.batch-empty", 0, CHECK_TRIED,    "The program refuses an empty batch (error -32600) if it accepts batches") \
     X(NOTIFICATION_SILENT, "notification.silent", 0, CHECK_TRIED,    "The program sends no response to a notification") \
     X(RESPONSE_UNKNOWN, "response.unknown",       0, CHECK_TRIED,    "The program ignores a response to a request that it never sent") \
     X(ANSWER_GIVEN,     "answer.given",           0, CHECK_TRIED,    "Every request gets a response") \
@@ -89,7 +89,7 @@ typedef enum check_need {
     X(INPUT_READ,       "input.read",             0, CHECK_TRIED,    "The program reads its standard input") \
     X(INPUT_TOGETHER,   "input.together",         0, CHECK_TRIED,    "The program accepts several messages in one write") \
     X(INPUT_PIECES,     "input.pieces",           0, CHECK_TRIED,    "The program accepts a message that arrives one byte at a time") \
-    X(INPUT_HEADER_CASE, "input.header-case",     0, CHECK_TRIED,    "The program accepts Content-Length in upper and lower case") \
+    X(INPUT_HEADER_CASE, "input.header-case",     0, CHECK_TRIED,    "The program accepts Content-Length in any mix of upper and lower case") \
     X(INPUT_HEADER_BLANKS, "input.header-blanks", 1, CHECK_TRIED,    "The program accepts any number of spaces around a Content-Length value") \
     X(INPUT_HEADER_EXTRA, "input.header-extra",   0, CHECK_TRIED,    "The program accepts headers with Content-Type and other fields") \
     X(INPUT_LINE_ENDS,  "input.line-ends",        0, CHECK_TRIED,    "The program accepts lines that end with CR LF, and empty lines") \
@@ -109,7 +109,7 @@ typedef enum check_need {
     X(END_STOP_ANSWERED, "end.stop-answered",     0, CHECK_TRIED,    "The program responds to the shutdown request") \
     X(END_CODE,         "end.code",               1, CHECK_TRIED,    "The program exits with code 0 after a shutdown") \
     X(END_EOF,          "end.eof",                0, CHECK_TRIED,    "The program exits when its standard input is closed") \
-    X(END_EOF_QUIET,    "end.eof-quiet",          1, CHECK_TRIED,    "The program writes nothing after its standard input was closed") \
+    X(END_EOF_QUIET,    "end.eof-quiet",          1, CHECK_TRIED,    "The program writes nothing after its standard input is closed") \
     X(END_TERM,         "end.term",               0, CHECK_TRIED,    "The program exits on SIGTERM") \
     X(END_PROCESSES,    "end.processes",          0, CHECK_TRIED,    "No child process outlives the program or holds its output open") \
     X(END_KILLED,       "end.killed",             1, CHECK_TRIED,    "No child process keeps running when the program is killed")

@@ -65,7 +65,7 @@ void check_look_for_exit(check_talk *talk) {
         check_fail(talk->report, id, &proof, "its process '%s' is still running", name);
     else
         check_fail(talk->report, id, &proof,
-                   "%u of its processes are still running, the first is '%s'", count, name);
+                   "%u of its processes are still running; the first is '%s'", count, name);
 }
 
 static void say_end(const check_talk *talk, char *room, size_t len) {

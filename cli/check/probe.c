@@ -284,7 +284,7 @@ void check_probe_batch(check_talk *talk) {
                 break;
             }
     } else {
-        check_skip(report, CHECK_REQUEST_BATCH_REFUSED, "the protocol has no batches");
+        check_skip(report, CHECK_REQUEST_BATCH_REFUSED, "the protocol does not allow batches");
         check_survived(talk, CHECK_REQUEST_BATCH, whole);
     }
     talk->bear = 0;

@@ -246,7 +246,7 @@ void check_probe_pieces(check_talk *talk) {
 static bool has_headers(check_talk *talk, check_id id) {
     if (framing_of(talk) == DX_FRAMING_HEADER)
         return true;
-    check_skip(talk->report, id, "the line framing has no headers");
+    check_skip(talk->report, id, "the program uses line framing, which has no headers");
     return false;
 }
 
@@ -285,7 +285,7 @@ void check_probe_header_extra(check_talk *talk) {
 
 void check_probe_line_ends(check_talk *talk) {
     if (framing_of(talk) != DX_FRAMING_LINE) {
-        check_skip(talk->report, CHECK_INPUT_LINE_ENDS, "the header framing has no lines");
+        check_skip(talk->report, CHECK_INPUT_LINE_ENDS, "this check is only for line framing");
         return;
     }
     try_by_hand(talk, CHECK_INPUT_LINE_ENDS, "", "\r\n");

@@ -194,8 +194,8 @@ const char *check_message(const check_report *report, check_id id) {
     static const char *const reasons[] = {
         "the check did not run",
         "the program wrote nothing",
-        "the line framing has no headers",
-        "the header framing has no lines",
+        "the program uses line framing, which has no headers",
+        "this check is only for line framing",
         "the program sent no messages",
         "the program sent no responses",
         "the program sent no requests of its own",

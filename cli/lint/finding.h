@@ -29,12 +29,12 @@
     X(PARAMS_TYPE,     "params-type",     0, "The \"params\" is neither an object nor an array") \
     X(ID_TYPE,         "id-type",         0, "The \"id\" is neither a string nor a number") \
     X(ID_MISSING,      "id-missing",      0, "A response has no \"id\"") \
-    X(ID_LIMIT,        "id-limit",        0, "The \"id\" of a request has more than 1,024 bytes") \
+    X(ID_LIMIT,        "id-limit",        0, "The \"id\" of a request is longer than 1,024 bytes") \
     X(RESULT_ERROR,    "result-and-error", 0, "A response has both a result and an error") \
     X(RESULT_MISSING,  "result-missing",  0, "A response has neither a result nor an error") \
     X(METHOD_RESULT,   "method-and-result", 0, "A message is both a request and a response") \
     X(ERROR_SHAPE,     "error-shape",     0, "An error is not an object with an integer code and a message") \
-    X(BATCH,           "batch",           0, "A batch was sent, but the protocol has no batches") \
+    X(BATCH,           "batch",           0, "A batch was sent, but the protocol does not allow batches") \
     X(BATCH_EMPTY,     "batch-empty",     0, "A batch is empty") \
     X(ID_UNKNOWN,      "id-unknown",      0, "A response does not match any request") \
     X(ID_ANSWERED,     "id-answered",     0, "A request got a second response") \
@@ -52,7 +52,7 @@
     X(PARAMS_FIT,      "params-fit",      0, "The params do not match their schema") \
     X(RESULT_FIT,      "result-fit",      0, "A result does not match its schema") \
     X(REDACTED,        "redacted",        1, "A value cannot be checked because it was redacted") \
-    X(UNCHECKED,       "unchecked",       1, "A value cannot be checked because that takes too long") \
+    X(UNCHECKED,       "unchecked",       1, "A value cannot be checked because checking it takes too long") \
     X(CANCEL_UNKNOWN,  "cancel-unknown",  1, "A cancellation names a request that is not open") \
     X(PROGRESS_UNKNOWN, "progress-unknown", 1, "Progress was reported for a request that is not open")
 

@@ -26,11 +26,11 @@
     X(LENGTH_LONG,      "length-long",       "F13", 1, 1, "declares more bytes than it sends") \
     X(LENGTH_ZERO,      "length-zero",       "F14", 1, 1, "sends a message of 0 bytes") \
     X(HEADER_FLOOD,     "header-flood",      "F15", 1, 1, "writes 10,000 header fields") \
-    X(HEADER_NUL,       "header-nul",        "F16", 1, 1, "has NUL and other bytes in a header") \
+    X(HEADER_NUL,       "header-nul",        "F16", 1, 1, "writes NUL, \\x01 and \\xff in a header") \
     X(STRAY_BEFORE,     "stray-before",      "F17", 1, 1, "writes text before a header") \
     X(LENGTH_IN_BODY,   "length-in-body",    "F18", 0, 1, "has Content-Length: inside a message") \
-    X(CUT_HEADER,       "cut-header",        "F19", 1, 1, "ends in the middle of a header") \
-    X(CUT_BODY,         "cut-body",          "F19", 1, 0, "ends in the middle of a message") \
+    X(CUT_HEADER,       "cut-header",        "F19", 1, 1, "exits in the middle of a header") \
+    X(CUT_BODY,         "cut-body",          "F19", 1, 0, "exits in the middle of a message") \
     X(LINE_ENDLESS,     "line-endless",      "F20", 1, 2, "never ends its line") \
     X(CRLF,             "crlf",              "F21", 0, 2, "ends lines with CR LF, and sends empty ones") \
     X(BOM,              "bom",               "F21", 1, 2, "begins with a byte order mark") \
@@ -88,7 +88,7 @@
     X(DEAF,             "deaf",              "F69", 1, 0, "never reads") \
     X(FLOOD,            "flood",             "F70", 0, 0, "sends 100,000 notifications at once") \
     X(STDERR_FLOOD,     "stderr-flood",      "F71", 0, 0, "floods its stderr") \
-    X(DIES_WRITING,     "dies-writing",      "F73", 1, 0, "dies in the middle of a message") \
+    X(DIES_WRITING,     "dies-writing",      "F73", 1, 0, "is killed in the middle of a message") \
     X(EOF_IGNORED,      "eof-ignored",       "F74", 1, 0, "keeps running after its input was closed") \
     X(STUCK,            "stuck",             "F76", 1, 0, "holds each response back until more input arrives") \
     X(EXIT,             "exit",              "F79", 1, 0, "exits before it responds") \

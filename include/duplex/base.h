@@ -136,7 +136,7 @@ typedef enum dx_fault {
     DX_FAULT_OVERDUE,    /* a request of the peer's was not answered in time here */
     DX_FAULT_CANCELLED,  /* cancelled here */
     DX_FAULT_GIVEN_UP,   /* cancelled by the other side, which should have answered */
-    DX_FAULT_ENDED,      /* the conversation ended before the response came */
+    DX_FAULT_ENDED,      /* the conversation ended before the response arrived */
     DX_FAULT_UNREAD,     /* the peer does not read what is sent to it */
     /* the protocol */
     DX_FAULT_METHOD_UNKNOWN, /* a message that the protocol does not have, or not from that side */

@@ -30,7 +30,7 @@ static dx_status refuse(const char *text, dx_error *reterr) {
     dx__error_set(reterr, DX_FAULT_SYSTEM, 0, 0, 0);
     reterr->system = EINVAL;
     dx__line line = dx__line_on(reterr->phrase, sizeof reterr->phrase);
-    dx__line_str(&line, "expected the address as unix:PATH or tcp:PORT, got ");
+    dx__line_str(&line, "expected an address, unix:PATH or tcp:PORT, got ");
     dx__line_str(&line, text);
     return DX_ERR_INVALID;
 }

@@ -90,14 +90,14 @@ static dx_status refuse(dx__refusal *ret, dx_fault fault, int64_t code, const ch
 
 static dx_status not_listed(dx_peer *peer, dx_text method, dx__refusal *ret) {
     dx__line line = begin_why(peer, method);
-    dx__line_str(&line, "is not a message of ");
+    dx__line_str(&line, "is not a method of ");
     dx__line_str(&line, dx_protocol_facts_of(peer->config.protocol)->name);
     return refuse(ret, DX_FAULT_METHOD_UNKNOWN, DX_CODE_METHOD, NULL);
 }
 
 static dx_status not_from(dx_peer *peer, dx_text method, dx_side from, dx__refusal *ret) {
     dx__line line = begin_why(peer, method);
-    dx__line_str(&line, "is not sent by the ");
+    dx__line_str(&line, "may not be sent by the ");
     dx__line_str(&line, word_of(peer, from));
     return refuse(ret, DX_FAULT_METHOD_UNKNOWN, DX_CODE_METHOD, NULL);
 }

@@ -60,7 +60,7 @@ static dx_status find(dx__load *load, yyjson_val *extends, dx_text *ret_bytes, d
     if (!builtin)
         builtin = dx__builtin_plain(name, &revision); /* which is compared when it is read */
     if (!builtin)
-        return dx__flaw_named(load, extends, "there is no protocol ", name, "");
+        return dx__flaw_named(load, extends, "unknown protocol ", name, "");
     *ret_bytes = (dx_text){builtin->bytes, builtin->len};
     *ret_file = dx_str(builtin->file);
     return DX_OK;

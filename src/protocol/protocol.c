@@ -119,7 +119,7 @@ static dx_status blame_name(dx_text name, dx_misfit *reterr) {
         return DX_ERR_INVALID;
     *reterr = (dx_misfit){.instance = ""};
     dx__line line = dx__line_on(reterr->phrase, sizeof reterr->phrase);
-    dx__line_str(&line, "there is no protocol ");
+    dx__line_str(&line, "unknown protocol ");
     dx__line_quote(&line, name.at ? name : (dx_text){"", 0}, 80);
     return DX_ERR_INVALID;
 }

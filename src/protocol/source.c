@@ -18,7 +18,7 @@ static const char *json_fault(dx_fault fault) {
     case DX_FAULT_JSON_EMPTY:
         return "no JSON";
     case DX_FAULT_JSON_INCOMPLETE:
-        return "the JSON ends too early";
+        return "unexpected end of data";
     case DX_FAULT_JSON_TRAILING:
         return "unexpected data after the JSON";
     case DX_FAULT_JSON_UTF8:

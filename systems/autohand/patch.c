@@ -400,7 +400,7 @@ static dx_status find_anywhere(struct patching *patching, const struct hunk *hun
         return fail(patching, "cannot tell where its lines belong");
     for (size_t i = patching->done; i + hunk->old <= patching->lines; i++) {
         if (patching->effort > EFFORT)
-            return fail(patching, "finding its place takes too long");
+            return fail(patching, "finding where it applies takes too long");
         if (!fits_at(patching, hunk, i))
             continue;
         if (found != SIZE_MAX)
@@ -429,7 +429,7 @@ static dx_status find_place(struct patching *patching, const struct hunk *hunk, 
                             far && far <= hint - low ? hint - far : SIZE_MAX};
         for (int i = 0; i < 2; i++) {
             if (patching->effort > EFFORT)
-                return fail(patching, "finding its place takes too long");
+                return fail(patching, "finding where it applies takes too long");
             if (places[i] != SIZE_MAX && fits_at(patching, hunk, places[i])) {
                 *ret_place = places[i];
                 return DX_OK;

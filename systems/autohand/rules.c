@@ -175,7 +175,8 @@ static dx_status remember(struct dx__autohand_rules *rules, const char *tool, dx
                           : dx__autohand_rules_save(rules, scope, tool, subject, allow, &error);
     /* What is not on disk ends with the session. */
     if (saved != DX_OK)
-        dx__autohand_log(rules->agent, "warn", "a permission is valid for this session only: %s",
+        dx__autohand_log(rules->agent, "warn",
+                         "cannot save a permission, so it applies to this session only: %s",
                          error.phrase[0] ? error.phrase : dx_status_name(saved));
     dx_status kept = dx__autohand_rules_put(rules, saved == DX_OK ? scope : DX__SCOPE_SESSION, tool,
                                             subject, allow);

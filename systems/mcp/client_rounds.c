@@ -142,7 +142,7 @@ static const char *prepare(dx__mcp_client_ask *ask, yyjson_val *key, yyjson_val 
         return put(rounds, key, list) == DX_OK ? NULL : "out of memory for the response";
     }
     if (!is_sampling && !dx_text_is(method, "elicitation/create"))
-        return "the server asks for something that the client does not support";
+        return "the server requests input that the client does not support";
     const char *flaw = dx__mcp_client_question_flaw(client, is_sampling, params, &code);
     if (flaw)
         return flaw;
@@ -211,7 +211,7 @@ static void play(dx__mcp_client_ask *ask) {
     }
     const char *flaw = "out of memory for the questions";
     if (ask->rounds && ask->rounds->count++ >= client->config.rounds_max)
-        flaw = "the server asks too often";
+        flaw = "the server asked for input in too many rounds";
     else if (ask->rounds)
         flaw = begin_round(ask);
     if (!flaw) {

@@ -258,7 +258,7 @@ static void test_effort(void **state) {
     assert_int_equal(try_patch(&memory, (dx_text){text, (size_t)LINES * 2}, (dx_text){patch, used},
                                64 << 20, &made, &len, &error),
                      DX_ERR_INVALID);
-    assert_string_equal(error.phrase, "hunk 1: finding its place takes too long");
+    assert_string_equal(error.phrase, "hunk 1: finding where it applies takes too long");
     assert_true(seconds() - before < 5);
     free(text);
     free(patch);
@@ -288,7 +288,7 @@ static void test_effort_of_added(void **state) {
                          DX_ERR_INVALID);
         assert_true(seconds() - before < 5);
         assert_string_equal(error.phrase,
-                            first ? "hunk 1: finding its place takes too long"
+                            first ? "hunk 1: finding where it applies takes too long"
                                   : "hunk 1: its context and removed lines do not match the file");
     }
     free(text);

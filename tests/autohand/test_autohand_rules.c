@@ -338,7 +338,8 @@ static void test_broken_files(void **state) {
         guard.logs = 0;
         assert_int_equal(remember(&guard, "t", "s", "allow_always_project"), DX_ERR_SYSTEM);
         assert_int_equal(guard.logs, 1);
-        assert_memory_equal(guard.log, "a permission is valid for this session only: ", 45);
+        assert_memory_equal(guard.log,
+                            "cannot save a permission, so it applies to this session only: ", 45);
         assert_int_equal(judge(&guard, "t", "s"), DX__VERDICT_ALLOW);
         char *text = guard_read(guard.space, LOCAL);
         assert_string_equal(text, texts[i]);

@@ -94,7 +94,7 @@ static void other_names_find_nothing(void **state) {
         dx_protocol *protocol = NULL;
         dx_misfit why = {.phrase = ""};
         char phrase[100];
-        snprintf(phrase, sizeof phrase, "there is no protocol \"%s\"", names[i]);
+        snprintf(phrase, sizeof phrase, "unknown protocol \"%s\"", names[i]);
         assert_int_equal(dx_protocol_open(dx_str(names[i]), NULL, &protocol, &why), DX_ERR_INVALID);
         assert_string_equal(why.phrase, phrase);
         assert_int_equal(dx_protocol_open(dx_str(names[i]), NULL, &protocol, NULL), DX_ERR_INVALID);
@@ -451,7 +451,7 @@ static void what_is_extended_is_found(void **state) {
     assert_true(dx_protocol_facts_of(protocol)->open);
     dx_protocol_free(protocol);
     expect_flaw(LEAF("nosuch"), &config, DX_ERR_INVALID,
-                "file: /x-duplex/extends: there is no protocol \"nosuch\"");
+                "file: /x-duplex/extends: unknown protocol \"nosuch\"");
     shelf.status = DX_ERR_SYSTEM;
     dx_protocol *none = NULL;
     assert_int_equal(dx_protocol_read(dx_str(LEAF("rich")), TEXT("file"), &config, &none, NULL),

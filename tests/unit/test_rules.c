@@ -94,13 +94,13 @@ static void requests_that_do_not_fit_are_answered(void **state) {
         {"{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"nothing\"}\n",
          "{\"jsonrpc\":\"2.0\",\"id\":6,\"error\":{\"code\":-32601,\"message\":\"Method not "
          "found\","
-         "\"data\":\"nothing is not a message of test\"}}\n",
-         DX_FAULT_METHOD_UNKNOWN, "nothing is not a message of test"},
+         "\"data\":\"nothing is not a method of test\"}}\n",
+         DX_FAULT_METHOD_UNKNOWN, "nothing is not a method of test"},
         {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"log\",\"params\":{\"line\":\"x\"}}\n",
          "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32601,\"message\":\"Method not "
          "found\","
-         "\"data\":\"log is not sent by the boss\"}}\n",
-         DX_FAULT_METHOD_UNKNOWN, "log is not sent by the boss"},
+         "\"data\":\"log may not be sent by the boss\"}}\n",
+         DX_FAULT_METHOD_UNKNOWN, "log may not be sent by the boss"},
         {"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"bye\"}\n",
          "{\"jsonrpc\":\"2.0\",\"id\":8,\"error\":{\"code\":-32600,\"message\":\"Invalid Request\","
          "\"data\":\"bye is a notification, not a request\"}}\n",
@@ -129,7 +129,7 @@ static void notifications_that_do_not_fit_are_dropped(void **state) {
     expect_violation(feed(peer, "{\"jsonrpc\":\"2.0\",\"method\":\"work\"}\n"),
                      DX_FAULT_METHOD_KIND, "work is a request, not a notification");
     expect_violation(feed(peer, "{\"jsonrpc\":\"2.0\",\"method\":\"bye\"}\n"),
-                     DX_FAULT_METHOD_UNKNOWN, "bye is not sent by the plugin");
+                     DX_FAULT_METHOD_UNKNOWN, "bye may not be sent by the plugin");
     expect_output(peer, "");
     const dx_event *event = feed(
         peer, "{\"jsonrpc\":\"2.0\",\"method\":\"log\",\"params\":{\"line\":\"a\",\"new\":1}}\n");

@@ -24,9 +24,10 @@ static const cli_option agent_options[] = {
     {"yolo", 0, CLI_FLAG, NULL, "never ask for permission", AT(yolo)},
     {"no-preview", 0, CLI_FLAG, NULL, "write changes at once, without a preview", AT(no_preview)},
     {"ack-timeout", 0, CLI_LIMIT, "TIME",
-     "deny a permission if the client does not acknowledge the request in time (30s)", AT(ack_ms)},
+     "deny a permission request if the client does not acknowledge the request in time (30s)",
+     AT(ack_ms)},
     {"answer-timeout", 0, CLI_LIMIT, "TIME",
-     "deny a permission if the client does not answer in time (1h)", AT(answer_ms)},
+     "deny a permission request if the client does not answer in time (1h)", AT(answer_ms)},
     {"command-timeout", 0, CLI_LIMIT, "TIME", "time limit for commands that tools run (120s)",
      AT(command_ms)},
     {"ping", 0, CLI_LIMIT, "TIME", "interval between pings during a turn (15s)", AT(ping_ms)},
@@ -179,7 +180,7 @@ const cli_verb cli_autohand = {
         " yes for the session, the project or the user (ns, np and nu for a no); with = TEXT to"
         " allow another command or path instead; with q to abort the turn. Changes to files are"
         " applied only if you accept them: y, n, the numbers of those you want, or l to leave them"
-        " undecided. The changes of an aborted turn are rejected in spite of --yes.\n\n"
+        " undecided. The changes of an aborted turn are rejected even with --yes.\n\n"
         "With --json each event is a line {\"event\": NAME, ...} on standard output, the same for"
         " agents of all versions; members that the agent does not send are absent:\n\n"
         "  agent-start     session, model, workspace, contextPercent\n"
@@ -214,7 +215,8 @@ const cli_verb cli_autohand = {
         "                  because they were the same\n"
         "  answer          to, result: for :state, :messages and :reset\n\n"
         "Exit codes of prompt and chat: 0 the turn ended normally, even if --no or an answer denied"
-        " everything (denied counts that); 1 the turn failed or was aborted; 3 the agent could not"
+        " everything (\"denied\" counts these); 1 the turn failed or was aborted; 3 the agent "
+        "could not"
         " be started, or reported that it could not start; 4 the agent exited; 5 a time limit was"
         " reached; 6 it violated the protocol; 7 changes could not be applied, or were rejected"
         " because there was no terminal to ask on.",

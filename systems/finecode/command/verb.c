@@ -45,9 +45,9 @@ static const cli_option runner_options[] = {
     {"jobs", 'j', CLI_COUNT, "N", "start at most N runners at the same time, at least 1 (4)",
      AT(jobs)},
     {"debug", 0, CLI_TEXT, "ENV",
-     "let the runners of this environment wait for a debugger, and print the address", AT(debug)},
-    {"wal", 0, CLI_FOLDER, "FOLDER", "log the events of runs in this folder; runners also do so",
-     AT(wal)},
+     "make the runners of this environment wait for a debugger, and print the address", AT(debug)},
+    {"wal", 0, CLI_FOLDER, "FOLDER",
+     "log the events of runs in this folder; runners log theirs there too", AT(wal)},
     {"log-level", 0, CLI_CHOICE, "TRACE|DEBUG|INFO|WARNING|ERROR",
      "show log messages of runners from this level on; runners on pipes log to standard error, all"
      " of which is shown (nothing)",

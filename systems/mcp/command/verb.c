@@ -6,7 +6,7 @@
 
 static const cli_option server_options[] = {
     {"config", 'c', CLI_FILE, "FILE",
-     "take the server from a configuration with \"mcpServers\", or \"servers\" as VS Code has it",
+     "take the server from a configuration with \"mcpServers\", or \"servers\" as in VS Code",
      AT(config)},
     {"server", 0, CLI_TEXT, "NAME", "with --config: which server (the only one)", AT(server)},
     {"connect", 0, CLI_TEXT, "unix:PATH|tcp:PORT", "connect to a server that is already running",
@@ -44,7 +44,7 @@ static const cli_option offer_options[] = {
      AT(samples)},
     {"answer", 'a', CLI_TEXTS, "ANSWER",
      "respond to a question for the user (elicitation): decline, cancel, accept, or the form's"
-     " fields as JSON or key=text and key:=json; may be repeated, as --sample",
+     " fields as JSON or key=text and key:=json; may be repeated, like --sample",
      AT(answers)},
     {"opener", 0, CLI_TEXT, "'COMMAND ARG...'",
      "run this command to open web pages that the server asks the user to visit, with the URL as"

@@ -49,7 +49,7 @@ static inline void try_wrong_side(struct pair *pair, const struct step *step, wr
     const char *word = step->from == DX_SIDE_HOST ? facts->host : facts->plugin;
     const char *params = smallest_params(pair->book, step->method, other_side(step->from));
     char reason[400];
-    snprintf(reason, sizeof reason, "%s is not sent by the %s", step->method->name, word);
+    snprintf(reason, sizeof reason, "%s may not be sent by the %s", step->method->name, word);
     struct refusal refusal = {.fault = DX_FAULT_METHOD_UNKNOWN,
                               .code = DX_CODE_METHOD,
                               .message = "Method not found",
@@ -131,7 +131,7 @@ static inline void try_unlisted(struct pair *pair, const struct step *step, cons
     if (book->facts->open)
         refusal = state_refusal(book, pair->state, name, reason);
     else
-        snprintf(reason, sizeof reason, "%s is not a message of %s", cut, book->facts->name);
+        snprintf(reason, sizeof reason, "%s is not a method of %s", cut, book->facts->name);
     try(pair, step, name, is_request, "{}", &refusal);
 }
 

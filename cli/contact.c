@@ -354,7 +354,7 @@ static void on_broken(dx_child *child, const dx_error *why, void *user) {
     hear_end(contact, why);
     contact->broken = lost_code(why->fault);
     snprintf(contact->how, sizeof contact->how, "%s",
-             contact->broken == CLI_ENDED ? "it closed its output" : why->phrase);
+             contact->broken == CLI_ENDED ? "the program closed its output" : why->phrase);
 }
 
 static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
@@ -366,9 +366,9 @@ static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     else if (gone->error.fault)
         snprintf(contact->how, sizeof contact->how, "%s", gone->error.phrase);
     else if (gone->known && !gone->signal)
-        snprintf(contact->how, sizeof contact->how, "it exited with code %d", gone->code);
+        snprintf(contact->how, sizeof contact->how, "the program exited with code %d", gone->code);
     else
-        snprintf(contact->how, sizeof contact->how, "it was stopped");
+        snprintf(contact->how, sizeof contact->how, "the program was stopped");
     dx_child_free(child);
     contact->child = NULL;
     tell_gone(contact);

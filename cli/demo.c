@@ -241,7 +241,7 @@ static void put_end(const char *path) {
     }
     putchar('\n');
     put_title("Try next", ": ", "call a tool, check a server, see the messages of this demo");
-    demo_put_next(text_columns());
+    demo_put_next();
     printf("%sTimeline%s of every message, for a browser: ", cli_paint(stdout, CLI_BOLD),
            cli_paint(stdout, CLI_PLAIN));
     cli_put_safe(stdout, dx_str(path));

@@ -95,7 +95,7 @@ char *cli_read_file(const char *path, size_t *ret_len) {
     bool is_input = strcmp(path, "-") == 0;
     errno = 0;
     FILE *stream = is_input ? stdin : cli_open_file(path);
-    const char *name = is_input ? "the standard input" : path;
+    const char *name = is_input ? "standard input" : path;
     char *text = stream ? cli_read_stream(stream, FILE_MAX, ret_len) : NULL;
     int number = errno ? errno : ENOMEM;
     if (stream && !is_input)
@@ -103,7 +103,7 @@ char *cli_read_file(const char *path, size_t *ret_len) {
     if (!text && number == EFBIG)
         cli_fail(CLI_USAGE, "%s is larger than %d MiB", name, FILE_MAX >> 20);
     else if (!text)
-        cli_fail(CLI_USAGE, "%s cannot be read: %s", name, strerror(number));
+        cli_fail(CLI_USAGE, "cannot read %s: %s", name, strerror(number));
     return text;
 }
 
@@ -160,8 +160,14 @@ static bool add_member(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *
                                             YYJSON_READ_NUMBER_AS_RAW, NULL, &error);
         if (!read) {
             const char *detail = detail_of(&error);
-            cli_fail(CLI_USAGE, "%.*s:= must be followed by valid JSON%s%s", (int)(len - 1), word,
-                     *detail ? ": " : "", detail);
+            bool is_word = *value && !value[strcspn(value, " \t\n\"'[]{}$`\\")];
+            char *hint = NULL;
+            if (is_word &&
+                asprintf(&hint, "for text, write %.*s=%s", (int)(len - 1), word, value) < 0)
+                hint = NULL;
+            cli_fail_hint(CLI_USAGE, hint, "%.*s:= must be followed by valid JSON%s%s",
+                          (int)(len - 1), word, *detail ? ": " : "", detail);
+            free(hint);
             return false;
         }
         made = yyjson_val_mut_copy(doc, yyjson_doc_get_root(read));
@@ -309,7 +315,8 @@ dx_protocol *cli_protocol(const char *name) {
     } else {
         char *hint = strcmp(name, "auto") == 0
                          ? strdup("--protocol auto works only in call, notify, repl and bench")
-                         : cli_near_hint(builtin_at, NULL, name, "'duplex list' has them all");
+                         : cli_near_hint(builtin_at, NULL, name,
+                                         "'duplex list' lists the built-in protocols");
         cli_fail_hint(CLI_USAGE, hint, "%s", why.phrase);
         free(hint);
     }

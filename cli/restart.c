@@ -5,6 +5,7 @@
 #include "cli/say.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* One that was asked of each peer. */
 struct order {
@@ -34,6 +35,8 @@ static int order_all(cli_control *control, const char *method, char *const *name
     int code =
         order.replies ? ask(&order, method, names, count) : cli_fail(CLI_NO_START, "out of memory");
     for (size_t i = 0; i < order.count && code != CLI_INTERRUPTED; i++) {
+        if (strcmp(method, "restart") == 0)
+            cli_control_waits_for(names[i], DX_NEVER);
         int one = cli_control_wait(&order.replies[i], false);
         code = code == CLI_OK || one == CLI_INTERRUPTED ? one : code;
     }

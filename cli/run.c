@@ -2,11 +2,13 @@
 #include "cli/cli.h"
 
 #include "cli/run/config.h"
+#include "cli/run/control.h"
 #include "cli/run/crew.h"
 #include "cli/run/desk.h"
 #include "cli/say.h"
 #include "cli/subreaper.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -28,10 +30,19 @@ struct run {
     struct crew crew;
     struct desk desk;
     bool keep_daemons;
+    const struct crew_peer *awaited; /* by the waiting line; NULL: none … */
+    uint64_t awaited_ms;             /* … since then */
 };
 
-/* How long those who ask may take to hear the last word. */
-enum { FAREWELL_MS = 2500, LOG_LEAST = 1024, LOG_MOST = 64 << 20, LOG_USUAL = 256 << 10 };
+/* The limit for a start, if none is given; how long those who ask may take to hear the last word.
+ */
+enum {
+    START_MS = 10000,
+    FAREWELL_MS = 2500,
+    LOG_LEAST = 1024,
+    LOG_MOST = 64 << 20,
+    LOG_USUAL = 256 << 10
+};
 
 /* Each peer takes some descriptors, and the usual limit is for programs that need few. */
 static void raise_limit(size_t peers) {
@@ -43,7 +54,26 @@ static void raise_limit(size_t peers) {
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* On a terminal, the first server that is still starting is named. */
+static void show_waiting(struct run *run) {
+    const struct crew_peer *peer = NULL;
+    for (size_t i = 0; i < run->crew.count && !peer; i++)
+        if (run->crew.peers[i].state == DX_STATE_STARTING)
+            peer = &run->crew.peers[i];
+    uint64_t since = peer ? peer->began_ms : 0;
+    if (peer == run->awaited && since == run->awaited_ms)
+        return;
+    run->awaited = peer;
+    run->awaited_ms = since;
+    uint64_t own = peer && peer->config->start_ms ? peer->config->start_ms : run->crew.start_ms;
+    if (peer)
+        cli_control_waits_for(peer->config->name, own ? own : START_MS);
+    else
+        cli_waiting_end();
+}
+
 static void turn(struct run *run, uint64_t until) {
+    show_waiting(run);
     cli_wait(run->loop, until);
     desk_tend(&run->desk);
 }
@@ -191,10 +221,11 @@ const cli_verb cli_run = {
         " reports and skips invalid entries; the exit code is then 2.\n\n"
         "A server that dies is restarted after a pause, which doubles each time. A server that can"
         " never start fails at once: its program, interpreter or folder does not exist or cannot be"
-        " executed, or it exits with code 126 or 127 before it sent a message, as a shell does"
-        " then. duplex restart tries again.\n\n"
+        " executed, or it exits with code 126 or 127 before sending a message, as a shell does if "
+        "it cannot run a program. Use duplex restart to try again.\n\n"
         "The run ends when every server has exited on its own: with exit code 3 if any of them"
-        " failed, otherwise with 0. Servers that duplex down NAME stopped keep it running.\n\n"
+        " failed, otherwise with 0. While a server stopped with duplex down NAME remains stopped, "
+        "the run does not end.\n\n"
         "Each change of a server's state is a line on stderr, or with --json an object on"
         " stdout.\n\n"
         "With --in, several clients share a server: each request gets an id of its own, and"

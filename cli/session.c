@@ -51,8 +51,8 @@ const cli_option cli_peer_table[] = {
 
 const cli_option cli_time_table[] = {
     {"timeout", 't', CLI_LIMIT, "TIME",
-     "how long to wait for a response: 5s, 500ms, 2m, never; a handshake has at"
-     " least 5s (the protocol's time, or 30s)",
+     "how long to wait for a response: 5s, 500ms, 2m, never; the handshake gets at least 5s (the "
+     "protocol's time, or 30s)",
      AT(timeout_ms)},
     {"total-timeout", 0, CLI_LIMIT, "TIME", CLI_TOTAL_HELP, AT(total_ms)},
     {"start-timeout", 0, CLI_LIMIT, "TIME",
@@ -327,7 +327,7 @@ int session_check(const cli_peer_options *options, char *const *command) {
         return cli_fail_hint(CLI_USAGE,
                              "put the server's command line after --, or pass --in or"
                              " --connect",
-                             "missing command");
+                             "missing command after --");
     if (options->connect && (options->env.count || options->clean_env || options->inherit_env ||
                              options->cwd || options->keep_daemons))
         return cli_fail(CLI_USAGE,
@@ -402,7 +402,9 @@ static int prepare(cli_session *session, const char *name) {
 /* A connection to a peer of a run, for the contact that is opened next. */
 static int attach(cli_session *session) {
     cli_attached_done(&session->attached);
-    return cli_control_attach(&session->options->run, session->options->in, &session->attached);
+    const cli_peer_options *options = session->options;
+    return cli_control_attach(&options->run, options->in, options->start_ms, options->timeout_ms,
+                              &session->attached);
 }
 
 static int open_loop(cli_session *session) {

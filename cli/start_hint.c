@@ -56,7 +56,12 @@ char *cli_start_hint(const char *message, bool configured) {
     size_t first = strcspn(name, " ");
     bool there = stat(name, &what) == 0;
     int len = 0;
-    if (name[first] && number == ENOENT && cli_is_program(name, first))
+    if (strstr(name, "://"))
+        len = asprintf(&hint, configured
+                                  ? "a URL is not a command; for a remote MCP server: "
+                                    "\"command\": \"npx\", \"args\": [\"-y\", \"mcp-remote\", URL]"
+                                  : "a URL is not a command");
+    else if (name[first] && number == ENOENT && cli_is_program(name, first))
         len = asprintf(&hint,
                        configured ? "put the arguments in \"args\", not in \"command\""
                                   : "the program and its arguments are separate words: -- %s",

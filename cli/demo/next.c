@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUOTED_PATH = 4 * DEMO_PATH };
+enum { COLUMNS_MAX = 100, QUOTED_PATH = 4 * DEMO_PATH };
 
 static const struct demo_need server = {"mcp-adder", true};
 
@@ -43,13 +43,14 @@ static bool find_server(char path[DEMO_PATH]) {
     return true;
 }
 
-/* A line that would be too long goes on in the next one, as a shell reads it. */
-static void put_command(size_t columns, const char *self, const char *words, const char *plugin) {
-    bool is_long = strlen(self) + strlen(words) + strlen(plugin) + 3 > columns;
+/* A long line continues in the next one, as a shell reads it. A narrow terminal wraps it by itself.
+ */
+static void put_command(const char *self, const char *words, const char *plugin) {
+    bool is_long = strlen(self) + strlen(words) + strlen(plugin) + 3 > COLUMNS_MAX;
     printf("  %s %s%s%s\n", self, words, is_long && *plugin ? "\\\n    " : "", plugin);
 }
 
-void demo_put_next(size_t columns) {
+void demo_put_next(void) {
     static const struct demo_need mcp = {"duplex-mcp", true};
     char path[DEMO_PATH];
     char self[QUOTED_PATH];
@@ -57,8 +58,8 @@ void demo_put_next(size_t columns) {
     quote(self, sizeof self, program_invocation_name);
     if (demo_find(&mcp, path) && find_server(path)) {
         quote(plugin + strlen(plugin), sizeof plugin - strlen(plugin), path);
-        put_command(columns, self, "mcp tools call add a:=2 b:=40 ", plugin);
-        put_command(columns, self, "check -p mcp ", plugin);
+        put_command(self, "mcp tools call add a:=2 b:=40 ", plugin);
+        put_command(self, "check -p mcp ", plugin);
     }
-    put_command(columns, self, "demo --traffic", "");
+    put_command(self, "demo --traffic", "");
 }

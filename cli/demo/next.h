@@ -2,9 +2,7 @@
 #ifndef CLI_DEMO_NEXT_H
 #define CLI_DEMO_NEXT_H
 
-#include <stddef.h>
-
 /* One a line, ready to be pasted into a shell: with the path by which this command was started. */
-void demo_put_next(size_t columns);
+void demo_put_next(void);
 
 #endif

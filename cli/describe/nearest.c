@@ -273,6 +273,11 @@ static int unknown_among(const char *kind, const cli_verb *verb, const char *wor
     char * or = near ? strstr(near, " or ") : NULL;
     if (or)
         * or = '\0';
+    /* Nobody mistypes the first letter, so another one means another word: client is not lint. */
+    if (near && !same_letter(near[0], word[0])) {
+        free(near);
+        near = NULL;
+    }
     int code = unknown(kind, verb, word, meant ? meant : near);
     free(near);
     return code;

@@ -102,6 +102,16 @@ static const char *const guesses[] = {
     "debug",       "tap",
     "exec",        "call",
     "version",     "--version",
+    "completion",  "--completion",
+    "client",      "call",
+    "server",      "run",
+    "attach",      "tap --attach",
+    "listen",      "tap --listen",
+    "spy",         "tap",
+    "diff",        "replay",
+    "compare",     "replay",
+    "fuzz",        "check",
+    "print",       "describe",
     NULL,
 };
 
@@ -112,8 +122,8 @@ const cli_verb cli_command = {
     .text = "Works with MCP servers, language servers, editor plugins and coding agents: give the"
             " server's command line after --. A peer is the program at the other end: the server or"
             " plugin that a host starts, or that host.",
-    .details = "'duplex NAME' runs the program duplex-NAME if it is in the folder of duplex or on"
-               " PATH.",
+    .details = "'duplex NAME' runs the program duplex-NAME if it is in the same folder as duplex "
+               "or on PATH.",
     .shown = "help version completion",
     .guesses = guesses,
     .headings = headings,

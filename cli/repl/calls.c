@@ -2,9 +2,12 @@
 #include "cli/repl/repl.h"
 
 #include "cli/say.h"
+#include "cli/wait.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { SLOW_MS = 2000 };
 
 static void call_free(struct repl_call *call) {
     if (!call)
@@ -77,6 +80,7 @@ static dx_status send(struct repl_call *call) {
     dx_link_call_options options = {
         .peer = {.user = call}, .on_done = on_done, .on_progress = on_progress};
     call->began_us = dx_recorder_now_us();
+    call->slow_at = call->repl->typed ? cli_now() + SLOW_MS : DX_NEVER;
     return session_send(call->repl->session, call->method, call->params, call->number, &options,
                         &call->call);
 }
@@ -162,6 +166,25 @@ void repl_calls_tell(struct repl *repl, bool gone) {
         if (!call->ended || (call->failure.code == CLI_ENDED && !gone))
             continue;
         tell(call);
+    }
+}
+
+uint64_t repl_calls_slow_at(const struct repl *repl) {
+    uint64_t at = DX_NEVER;
+    for (const struct repl_call *call = repl->calls; call; call = call->next)
+        if (!call->ended && call->slow_at < at)
+            at = call->slow_at;
+    return at;
+}
+
+void repl_calls_tell_slow(struct repl *repl) {
+    uint64_t now = cli_now();
+    for (struct repl_call *call = repl->calls; call; call = call->next) {
+        if (call->ended || call->slow_at > now)
+            continue;
+        call->slow_at = DX_NEVER;
+        cli_note("still waiting for %s; 'cancel %llu' cancels it", call->method,
+                 (unsigned long long)call->number);
     }
 }
 

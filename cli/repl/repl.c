@@ -152,6 +152,7 @@ static void tell_end(struct repl *repl) {
 
 void repl_work(struct repl *repl) {
     dx_loop_dispatch(repl->session->loop);
+    repl_calls_tell_slow(repl);
     if (!is_clear(repl) || !repl->session->main)
         return;
     repl_calls_tell(repl, false);
@@ -167,6 +168,8 @@ static bool is_due(const struct repl *repl) {
 bool repl_wait(struct repl *repl, int fd, uint64_t until, bool *ret_work) {
     if (is_due(repl))
         until = 0;
+    uint64_t slow_at = repl_calls_slow_at(repl);
+    until = slow_at < until ? slow_at : until;
     struct pollfd fds[2] = {{.fd = -1}, {.fd = fd, .events = POLLIN}};
     int count = cli_poll(repl->session->loop, fds, fd < 0 ? 1 : 2,
                          repl->until < until ? repl->until : until);

@@ -34,9 +34,10 @@ struct repl_call {
     dx_call call;
     uint64_t began_us;
     uint64_t took_us;
-    bool cancelled; /* by the user */
-    bool ended;     /* and not yet told, because more is to be learned of how */
-    bool lost;      /* … with the conversation */
+    uint64_t slow_at; /* when to say that it takes long; DX_NEVER: not again */
+    bool cancelled;   /* by the user */
+    bool ended;       /* and not yet told, because more is to be learned of how */
+    bool lost;        /* … with the conversation */
     struct failure failure;
 };
 
@@ -97,6 +98,9 @@ struct repl_call *repl_call_find(const struct repl *repl, uint64_t number);
 int repl_cancel(struct repl *repl, struct repl_call *call);
 /* Once more, to a peer that knows nothing of them. */
 void repl_calls_again(struct repl *repl);
+/* The same for those that take long, once each; and when the next one is due. */
+void repl_calls_tell_slow(struct repl *repl);
+uint64_t repl_calls_slow_at(const struct repl *repl);
 /* Those that have ended; `gone`: also those that the peer's end has ended. */
 void repl_calls_tell(struct repl *repl, bool gone);
 /* The same, but nothing is told. */

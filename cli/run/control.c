@@ -3,6 +3,7 @@
 #include "cli/say.h"
 #include "cli/tail.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -186,8 +187,12 @@ static int tell_refusal(const dx_event *event) {
 
 int cli_control_wait(cli_reply *reply, bool quiet) {
     cli_control *control = reply->control;
-    while (!reply->done && !cli_interrupts())
-        cli_wait(control->loop, DX_NEVER);
+    uint64_t until = reply->until ? reply->until : DX_NEVER;
+    while (!reply->done && !cli_interrupts() && cli_now() < until)
+        cli_wait(control->loop, until);
+    cli_waiting_end();
+    if (!reply->done && !cli_interrupts())
+        return CLI_LATE;
     if (!reply->done)
         return quiet ? CLI_INTERRUPTED : cli_fail(CLI_INTERRUPTED, "interrupted");
     if (reply->event && reply->event->outcome == DX_OUTCOME_RESULT)
@@ -227,9 +232,46 @@ char *cli_control_name(const char *name) {
     return text;
 }
 
+/* Waiting for a peer. */
+
+void cli_control_waits_for(const char *peer, uint64_t most_ms) {
+    char what[40];
+    snprintf(what, sizeof what, "%.30s to start", peer);
+    cli_waiting_begin(&(cli_waiting){.what = what, .most_ms = most_ms});
+}
+
+int cli_control_await(cli_control *control, const char *peer, uint64_t start_ms,
+                      uint64_t timeout_ms) {
+    cli_reply reply;
+    uint64_t limit = cli_start_time(start_ms, timeout_ms, DX_NEVER);
+    bool is_limited = limit < DX_NEVER / 2;
+    char *params = cli_control_name(peer);
+    if (!params)
+        return cli_fail(CLI_USAGE, "'%s' is not a valid name", peer);
+    bool asked = cli_control_ask(control, "ready", params, &reply);
+    free(params);
+    if (!asked)
+        return CLI_USAGE;
+    reply.until = is_limited ? cli_now() + limit : 0;
+    cli_control_waits_for(peer, limit);
+    int code = cli_control_wait(&reply, false);
+    cli_reply_done(&reply);
+    if (code != CLI_LATE)
+        return code;
+    char hint[100];
+    char message[120];
+    snprintf(hint, sizeof hint, "see 'duplex ps' and 'duplex logs %.60s'", peer);
+    snprintf(message, sizeof message, "%.60s was not ready within %llu ms", peer,
+             (unsigned long long)limit);
+    cli_say_seconds(message);
+    return cli_fail_hint(code, hint, "%s (%s)", message,
+                         start_ms ? "--start-timeout" : "--timeout");
+}
+
 /* Attaching. */
 
-int cli_control_attach(const cli_run_options *options, const char *peer, cli_attached *ret) {
+int cli_control_attach(const cli_run_options *options, const char *peer, uint64_t start_ms,
+                       uint64_t timeout_ms, cli_attached *ret) {
     cli_control *control;
     cli_reply reply = {.done = false};
     *ret = (cli_attached){.fd = -1};
@@ -243,6 +285,8 @@ int cli_control_attach(const cli_run_options *options, const char *peer, cli_att
     if (fd < 0 || !params)
         code = cli_fail(CLI_NO_START, "cannot connect to '%s': %s", peer, strerror(errno));
     else
+        code = cli_control_await(control, peer, start_ms, timeout_ms);
+    if (code == CLI_OK)
         code = cli_control_call(control, "attach", params, &reply);
     if (code == CLI_OK) {
         const char *protocol = yyjson_get_str(yyjson_obj_get(reply.event->value, "protocol"));

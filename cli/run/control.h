@@ -12,6 +12,7 @@ typedef struct cli_reply {
     cli_control *control;
     bool done;
     bool lost;       /* the connection ended first */
+    uint64_t until;  /* when to give up waiting; 0: never */
     dx_event *event; /* kept; freed by cli_reply_done() */
 } cli_reply;
 
@@ -23,8 +24,8 @@ void cli_control_close(cli_control *control);
 /* Asks; params is JSON text or NULL. False if that was told. */
 bool cli_control_ask(cli_control *control, const char *method, const char *params,
                      cli_reply *reply);
-/* Waits for the answer. CLI_OK: reply->event has it. Everything else is told, but for
- * CLI_INTERRUPTED if `quiet`. */
+/* Waits for the answer. CLI_OK: reply->event has it. Everything else is reported, except CLI_LATE
+ * (reply->until has passed) and, if `quiet`, CLI_INTERRUPTED. */
 int cli_control_wait(cli_reply *reply, bool quiet);
 void cli_reply_done(cli_reply *reply);
 /* Both. */
@@ -32,6 +33,13 @@ int cli_control_call(cli_control *control, const char *method, const char *param
                      cli_reply *reply);
 /* The run has closed the connection. */
 bool cli_control_is_over(const cli_control *control);
+
+/* Waits until the peer is ready, at most for --start-timeout or --timeout; the run has a limit of
+ * its own. CLI_OK, or reported. */
+int cli_control_await(cli_control *control, const char *peer, uint64_t start_ms,
+                      uint64_t timeout_ms);
+/* What the waiting line says of a peer that is not ready. */
+void cli_control_waits_for(const char *peer, uint64_t most_ms);
 
 /* duplex call and notify with --in: one message to a peer of the run. on_result may be NULL. */
 /* Can this be sent to the peer? CLI_OK, or told. */
@@ -56,8 +64,10 @@ typedef struct cli_attached {
     pid_t pid;      /* of the peer */
     char *protocol; /* by its name, or by the path of its document */
 } cli_attached;
-/* Waits until the peer is ready. CLI_OK, or an exit code; the error was reported. */
-int cli_control_attach(const cli_run_options *options, const char *peer, cli_attached *ret);
+/* Waits until the peer is ready, as cli_control_await(). CLI_OK, or an exit code; the error was
+ * reported. */
+int cli_control_attach(const cli_run_options *options, const char *peer, uint64_t start_ms,
+                       uint64_t timeout_ms, cli_attached *ret);
 void cli_attached_done(cli_attached *attached);
 /* Why that peer has ended, as far as the run knows; to be freed, or NULL. */
 char *cli_control_reason(const cli_run_options *options, const char *peer);

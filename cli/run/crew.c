@@ -197,6 +197,7 @@ static void on_state(dx_supervisor *supervisor, dx_state state, const dx_error *
              masked       ? masked
              : why->fault ? why->phrase
                           : "");
+    cli_say_seconds(peer->why);
     free(masked);
     dx__log_limiter_flush(peer->crew->limiter, peer->config->name);
     if (is_dead(state) && peer->why[0]) {

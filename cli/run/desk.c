@@ -141,6 +141,16 @@ static void on_call(dx_link *link, const dx_event *event, void *user) {
         errand_call(errand);
 }
 
+/* Answers when the peer is ready. */
+static void on_ready(dx_link *link, const dx_event *event, void *user) {
+    struct desk_client *client = user;
+    struct crew_peer *peer = peer_of(client, event);
+    struct errand *errand = peer ? errand_new(client, ERRAND_READY, peer) : NULL;
+    (void)link;
+    if (errand)
+        errand_ready(errand);
+}
+
 static void on_attach(dx_link *link, const dx_event *event, void *user) {
     struct desk_client *client = user;
     struct crew_peer *peer = peer_of(client, event);
@@ -225,7 +235,8 @@ static void on_stop(dx_link *link, const dx_event *event, void *user) {
     struct errand *next;
     for (struct errand *errand = client->desk->errands; errand; errand = next) {
         next = errand->next;
-        if (errand->peer == peer && (errand->kind == ERRAND_START || errand->kind == ERRAND_WAIT))
+        if (errand->peer == peer && (errand->kind == ERRAND_START || errand->kind == ERRAND_WAIT ||
+                                     errand->kind == ERRAND_READY))
             errand_fail(errand, CLI_NO_START, "%s was stopped", peer->config->name);
     }
     if (is_down(peer))
@@ -243,9 +254,9 @@ static void on_down(dx_link *link, const dx_event *event, void *user) {
 }
 
 static const dx_handler handlers[] = {
-    {"ps", on_ps},           {"logs", on_logs},   {"call", on_call}, {"notify", on_notify},
-    {"restart", on_restart}, {"start", on_start}, {"stop", on_stop}, {"down", on_down},
-    {"attach", on_attach},   {"check", on_check}, {NULL, NULL},
+    {"ps", on_ps},           {"logs", on_logs},   {"call", on_call},   {"notify", on_notify},
+    {"restart", on_restart}, {"start", on_start}, {"stop", on_stop},   {"down", on_down},
+    {"attach", on_attach},   {"check", on_check}, {"ready", on_ready}, {NULL, NULL},
 };
 
 /* Who asks. */

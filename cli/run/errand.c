@@ -208,10 +208,13 @@ void desk_refuse_absent(struct desk_client *client, const dx_event *event,
     if (asprintf(&message, "%s is not running: %s%s%s", name, dx_state_name(peer->state),
                  peer->why[0] ? ", " : "", is_same ? peer->failure : peer->why) < 0)
         message = NULL;
-    if (asprintf(&hint,
-                 may_restart ? "see 'duplex logs %s'; 'duplex restart %s' starts it again"
-                             : "see 'duplex logs %s'",
-                 name, name) < 0)
+    bool is_again = peer->state == DX_STATE_BACKOFF;
+    bool restarts = may_restart && !is_again;
+    if (asprintf(&hint, "see 'duplex logs %s'%s%s%s", name,
+                 is_again   ? "; the run starts it again by itself"
+                 : restarts ? "; 'duplex restart "
+                            : "",
+                 restarts ? name : "", restarts ? "' starts it again" : "") < 0)
         hint = NULL;
     if (hint)
         cli_add_text(doc, data, "hint", dx_str(hint));
@@ -235,6 +238,13 @@ void errand_call(struct errand *errand) {
         fail_absent(errand);
 }
 
+void errand_ready(struct errand *errand) {
+    if (crew_is_ready(errand->peer))
+        errand_reply(errand, dx_json_text("null", 4));
+    else if (!crew_is_coming(errand->peer))
+        fail_absent(errand);
+}
+
 void errand_attach(struct errand *errand) {
     if (crew_is_ready(errand->peer))
         errand->kind = ERRAND_SWITCH;
@@ -251,6 +261,9 @@ void errand_on_state(struct errand *errand) {
     switch (errand->kind) {
     case ERRAND_WAIT:
         errand_call(errand);
+        break;
+    case ERRAND_READY:
+        errand_ready(errand);
         break;
     case ERRAND_ATTACH:
         errand_attach(errand);

@@ -21,6 +21,7 @@ enum errand_kind {
     ERRAND_STOP,   /* until it is not there any more */
     ERRAND_LOGS,   /* until there is a line */
     ERRAND_DOWN,   /* until all is over */
+    ERRAND_READY,  /* until its peer is ready */
     ERRAND_ATTACH, /* until its peer is ready … */
     ERRAND_SWITCH, /* … and the turn is over: then relay_open() is due */
     ERRAND_OVER    /* a relayed call that was lost with its peer */
@@ -67,6 +68,8 @@ void desk_tell_noise(struct desk_client *client, const struct crew_peer *peer);
 
 /* duplex call --in: makes the call, or lets it wait for its peer. */
 void errand_call(struct errand *errand);
+/* Answers when the peer is ready. */
+void errand_ready(struct errand *errand);
 /* The connection is to be relayed to its peer, now or when that is ready. */
 void errand_attach(struct errand *errand);
 /* The state of its peer has changed. */

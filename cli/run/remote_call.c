@@ -3,6 +3,7 @@
 #include "cli/params.h"
 #include "cli/run/control.h"
 #include "cli/say.h"
+#include "cli/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,9 @@ int cli_control_say(cli_control *control, const char *peer, const char *verb, co
     if (params && !can_be_read(params))
         return cli_fail(CLI_USAGE, "cannot send %s: %s", method,
                         cli_params_why_not(method, DX_ERR_INVALID));
+    int code = cli_control_await(control, peer, 0, options->timeout_ms);
+    if (code != CLI_OK)
+        return code;
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, root);
@@ -77,8 +81,13 @@ int cli_control_say(cli_control *control, const char *peer, const char *verb, co
     yyjson_mut_doc_free(doc);
     if (!text)
         return cli_fail(CLI_USAGE, "cannot write the params of %s as JSON", method);
-    int code = cli_control_call(control, verb, text, &reply);
+    bool asked = cli_control_ask(control, verb, text, &reply);
     free(text);
+    if (!asked)
+        return CLI_USAGE;
+    cli_waiting_begin(&(cli_waiting){
+        .what = method, .most_ms = options->timeout_ms ? options->timeout_ms : DX_NEVER});
+    code = cli_control_wait(&reply, false);
     if (code == CLI_OK && on_result)
         on_result(reply.event, user);
     cli_reply_done(&reply);

@@ -114,7 +114,7 @@ server=
 # --- What fails --------------------------------------------------------------------------------
 
 expect 3 '' 'duplex bench: cannot start ./absent: No such file or directory' bench x -- ./absent
-expect 4 '' 'duplex bench: x: the conversation ended before the server responded: it exited with code 0' bench x -- true
+expect 4 '' 'duplex bench: x: the conversation ended before the server responded: the program exited with code 0' bench x -- true
 expect 4 '' 'duplex bench: the conversation ended during the handshake: the program exited with code 3*' \
     bench -p mcp -- "$children/leaves" exit 3 0
 expect 5 '' 'duplex bench: x: no response within 200 ms (--timeout)*' \
@@ -208,7 +208,7 @@ expect 7 '' "duplex bench: b/ping cannot be sent: *" bench -p ./toy.openrpc.json
 expect 2 '' 'duplex bench: PARAMS:1:2: *' bench x '{' -- "$echo" line
 for words in x 'x --' '-p auto --'; do
     # shellcheck disable=SC2086 # words
-    expect 2 '' "duplex bench: missing command
+    expect 2 '' "duplex bench: missing command after --
 hint: put the server's command line after --, or pass --in or --connect" bench $words
 done
 expect 2 '' 'duplex bench: --connect and a command cannot be used together' bench -p auto --connect tcp:1 -- "$echo" line

@@ -25,14 +25,14 @@ echo '[3]' | timeout 20 "$BUILD/duplex" call echo - -- "$echo" line >out 2>err |
 verify 0 '[3]' ''
 expect 1 '' 'duplex call: none: Method not found (-32601)' call none -- "$echo" line
 expect 2 '' 'duplex call: a is given twice' call echo a=1 a:=2 -- "$echo" line
-expect 2 '' 'duplex call: b:= must be followed by valid JSON' call echo a=1 b:=nothing -- "$echo" line
+expect 2 '' $'duplex call: b:= must be followed by valid JSON\nhint: for text, write b=nothing' call echo a=1 b:=nothing -- "$echo" line
 expect 2 '' "duplex call: expected key=text or key:=json, got '=1'" call echo =1 -- "$echo" line
 expect 2 '' "duplex call: expected key=text or key:=json, got ':=1'" call echo :=1 -- "$echo" line
 expect 2 '' "duplex call: expected key=text or key:=json, got '5'" call echo 5 -- "$echo" line
 expect 2 '' "duplex call: unexpected argument 'a=b' after PARAMS" call echo '{}' a=b -- "$echo" line
 expect 2 '' 'duplex call: PARAMS:1:7: *' call echo '{"a":1,}' -- "$echo" line
-expect 2 '' 'duplex call: absent.json cannot be read: No such file or directory' call echo @absent.json -- "$echo" line
-expect 2 '' "duplex call: $work cannot be read: Is a directory" call echo "@$work" -- "$echo" line
+expect 2 '' 'duplex call: cannot read absent.json: No such file or directory' call echo @absent.json -- "$echo" line
+expect 2 '' "duplex call: cannot read $work: Is a directory" call echo "@$work" -- "$echo" line
 printf '{"a":\n\n 1 2}' >bad.json
 expect 2 '' 'duplex call: @bad.json:3:4: *' call echo @bad.json -- "$echo" line
 echo '"text"' >text.json
@@ -52,9 +52,9 @@ expect 2 '' 'duplex call: missing METHOD
 hint: duplex call [OPTION...] METHOD [PARAMS] [--then METHOD [PARAMS]]... -- COMMAND [ARG...]' call -- "$echo" line
 expect 2 '' 'duplex notify: missing METHOD
 hint: duplex notify [OPTION...] METHOD [PARAMS] [--notify METHOD [PARAMS]]... -- COMMAND [ARG...]' notify
-expect 2 '' "duplex call: missing command
+expect 2 '' "duplex call: missing command after --
 hint: put the server's command line after --, or pass --in or --connect" call echo
-expect 2 '' "duplex call: missing command
+expect 2 '' "duplex call: missing command after --
 hint: put the server's command line after --, or pass --in or --connect" call echo --
 expect 2 '' 'duplex call: --connect and a command cannot be used together' call echo --connect tcp:1 -- "$echo" line
 for word in --env=A=1 --clean-env --inherit-env --cwd=. --keep-daemons; do
@@ -81,7 +81,7 @@ expect 2 '' "duplex call: unknown option '--jsn'
 hint: did you mean --json?" call --jsn echo -- "$echo" line
 expect 2 '' "duplex call: unknown option '--fraimng'
 hint: did you mean --framing?" call --fraimng=x echo -- "$echo" line
-expect 2 '' $'duplex call: there is no protocol "mpc"\nhint: did you mean mcp?' call -p mpc echo -- "$echo" line
+expect 2 '' $'duplex call: unknown protocol "mpc"\nhint: did you mean mcp?' call -p mpc echo -- "$echo" line
 expect 2 '' "duplex: unknown command 'cal'
 hint: did you mean 'duplex call'?" cal
 expect 2 '' "duplex: unknown command 'nonesuch'
@@ -97,8 +97,8 @@ for time in 5x -1 1.5s '' 99999999999999999999 ' 1'; do
     expect 2 '' "duplex call: --timeout: expected a time (2s, 500ms, 5m, never), got '$time'" \
         call "--timeout=$time" echo -- "$echo" line
 done
-expect 2 '' $'duplex call: there is no protocol "nothing"\nhint: \'duplex list\' has them all' call -p nothing echo -- "$echo" line
-expect 2 '' 'duplex call: absent.json cannot be read: No such file or directory' call -p absent.json echo -- "$echo" line
+expect 2 '' $'duplex call: unknown protocol "nothing"\nhint: \'duplex list\' lists the built-in protocols' call -p nothing echo -- "$echo" line
+expect 2 '' 'duplex call: cannot read absent.json: No such file or directory' call -p absent.json echo -- "$echo" line
 expect 2 '' 'duplex call: bad.json*' call -p bad.json echo -- "$echo" line
 expect 2 '' "duplex call: $work/no/errors cannot be written: No such file or directory" \
     call --stderr "$work/no/errors" echo -- "$echo" line
@@ -158,7 +158,7 @@ expect 3 '' 'duplex call: *' call echo --connect "unix:$work/absent"
 for address in foo nothing:7 unix: tcp:99999 tcp:127.0.0.1:80; do
     for words in 'call x' 'call -p auto x' 'bench x' repl; do
         # shellcheck disable=SC2086 # words
-        expect 2 '' "duplex ${words%% *}: expected the address as unix:PATH or tcp:PORT, got $address" $words --connect "$address"
+        expect 2 '' "duplex ${words%% *}: expected an address, unix:PATH or tcp:PORT, got $address" $words --connect "$address"
     done
 done
 expect 4 '' 'duplex call: crash: the conversation ended before the server responded: the program exited with code 7; stderr: about to crash' \
@@ -167,9 +167,9 @@ run call --json crash -- "${py[@]}"
 json 'e["exit"] == 4 and e["kind"] == "ended" and e["method"] == "crash" and e["detail"] == "about to crash\n"'
 expect 4 true 'duplex call: y: the conversation ended before the server responded: *' call x --then y -- "$children/leaves" exit 3 1
 expect 4 '' 'duplex call: x: the conversation ended before the server responded: the program was killed by signal 9*' call x -- "$children/leaves" signal 9 0
-expect 4 '' 'duplex call: x: the conversation ended before the server responded: it exited with code 0' call x -- true
+expect 4 '' 'duplex call: x: the conversation ended before the server responded: the program exited with code 0' call x -- true
 # What ends it then is no news.
-expect 4 '' 'duplex call: x: the conversation ended before the server responded: it closed its output' \
+expect 4 '' 'duplex call: x: the conversation ended before the server responded: the program closed its output' \
     call x --stop-timeout 200ms -f line -- sh -c 'read -r line; exec >&-; sleep 9'
 expect 4 '' 'duplex call: the conversation ended during the handshake: the program exited with code 3*' \
     call -p mcp tools/list -- "$children/leaves" exit 3 0
@@ -275,7 +275,7 @@ expect 7 '' $'duplex call: toy has no method \'ecko\'\nhint: did you mean echo? 
 expect 7 '' $'duplex call: the server speaks mcp; pass --protocol mcp to skip the detection\nduplex call: mcp has no method \'tools/lst\'\nhint: did you mean tools/list? (--check off sends any method)' \
     call -p auto ping --then tools/lst -- "$BUILD/examples/mcp-adder"
 for words in check mock; do
-    expect 2 '' $'duplex '$words$': there is no protocol "auto"\nhint: --protocol auto works only in call, notify, repl and bench' $words -p auto -- true
+    expect 2 '' $'duplex '$words$': unknown protocol "auto"\nhint: --protocol auto works only in call, notify, repl and bench' $words -p auto -- true
 done
 expect 0 '' '' notify "${toy[@]}" told a=b -- "$echo" line
 # Unchecked everything can be sent, but what comes must fit, until that is switched off, too.

@@ -32,7 +32,7 @@ expect 2 '' $'duplex check: missing --protocol\nhint: add --protocol NAME; \'dup
 expect 2 '' $'duplex check: missing command after --\nhint: duplex check -p NAME -- COMMAND [ARG...]' -p mcp
 expect 2 '' 'duplex check: missing command after --' -p mcp --
 expect 2 '' $'duplex check: unexpected argument \'word\'\nhint: put the server\'s command line after --' -p mcp word -- true
-expect 2 '' 'there is no protocol "nonesuch"' -p nonesuch -- true
+expect 2 '' 'unknown protocol "nonesuch"' -p nonesuch -- true
 expect 2 '' $'--only: unknown check \'nothing*\'\nhint: \'duplex check --list\' lists the checks' -p mcp --only 'nothing*' -- true
 expect 2 '' $'--skip: unknown check \'id\'\nhint: did you mean \'id.*\'?' -p mcp --skip id -- true
 expect 2 '' $'--only: unknown check \'ids.echoed\'\nhint: did you mean id.echoed?' -p mcp --only ids.echoed -- true

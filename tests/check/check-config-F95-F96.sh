@@ -100,7 +100,7 @@ F96_wrong_types() {
     peer files '"filesMax": 2' '13: /peers/a/filesMax: expected at least 3, found 2'
     peer log '"logMax": 1023' '11: /peers/a/logMax: expected at least 1024, found 1023'
     peer framing '"framing": "auto"' '12: /peers/a/framing: expected one of "header", "line", found "auto"'
-    peer protocol '"protocol": "lps"' '13: /peers/a/protocol: there is no protocol "lps"'
+    peer protocol '"protocol": "lps"' '13: /peers/a/protocol: unknown protocol "lps"'
     peer ping '"protocol": "mcp", "ping": "pong"' '28: /peers/a/ping: mcp has no such request'
     peer init '"init": {}' '9: /peers/a/init: jsonrpc has no handshake'
     peer twice '"cwd": "/", "cwd": "/tmp"' '13: /peers/a/cwd: duplicate key'

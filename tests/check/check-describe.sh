@@ -329,14 +329,14 @@ expect 0 '{"protocol":"tea","revision":"3","name":"bye","kind":"notification","f
     '' --json ./tea.openrpc.json bye
 
 expect 2 '' $'duplex describe: missing PROTOCOL\nhint: \'duplex list\' lists the built-in protocols'
-expect 2 '' 'there is no protocol "nothing"' nothing
+expect 2 '' 'unknown protocol "nothing"' nothing
 for words in ping ''; do
     # shellcheck disable=SC2086 # words
     cmp <("$BUILD/duplex" describe -p mcp $words) <("$BUILD/duplex" describe mcp $words) || failed=1
 done
 expect 2 '' $'duplex describe: mcp has no method \'pong\'\nhint: did you mean ping?' -p mcp pong
 expect 2 '' "expected one METHOD, but also got 'ping'" -p mcp mcp ping
-expect 2 '' "./absent.json cannot be read: No such file or directory" ./absent.json
+expect 2 '' "cannot read ./absent.json: No such file or directory" ./absent.json
 expect 2 '' $'duplex describe: tea has no method \'helo\'\nhint: did you mean hello?' ./tea.openrpc.json helo
 expect 2 '' $'tea has no method \'HELLO\'\nhint: did you mean hello?' ./tea.openrpc.json HELLO
 expect 2 '' $'tea has no method \'zzz\'\nhint: \'duplex list ./tea.openrpc.json\' lists the methods' ./tea.openrpc.json zzz

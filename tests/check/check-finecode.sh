@@ -49,7 +49,7 @@ expect 2 '' '--payload: expected a JSON object' -w two run lint --payload ' '
 expect 2 '' '--payload must be a JSON object' -w two run lint --payload '[1]'
 expect 2 '' 'the payload must be a JSON object' -w two run lint '[1]'
 expect 2 '' 'is given twice' -w two run lint a=1 a=2
-expect 2 '' "cannot be read" -w two run lint --payload @absent.json
+expect 2 '' "cannot read absent.json" -w two run lint --payload @absent.json
 expect 2 '' "--project: no project below $work/two has the name or folder 'nobody'" -w two run lint --project nobody
 expect 2 '' 'hint: did you mean core?' -w two run lint --project cor
 expect 2 '' "$work/two/plain has no FineCode configuration" -w two run lint --project plain

@@ -68,6 +68,11 @@ while read -r word meant; do
 done <<'END2'
 record tap
 watch tap
+client call
+attach tap --attach
+listen tap --listen
+completion --completion
+lst list
 proxy tap
 validate check
 test check
@@ -87,9 +92,10 @@ expect 2 '' $'duplex call: unknown option \'--version\'\nhint: did you mean \'du
 expect 2 '' $'duplex call: unknown option \'-v\'\nhint: did you mean --show?' call -v
 expect 2 '' $'duplex mcp: unknown subcommand \'call\'\nhint: did you mean \'duplex mcp tools call\'?' mcp call add -- true
 expect 2 '' $'duplex mcp: unknown subcommand \'tools node\'\nhint: \'duplex mcp --help\' lists the subcommands; the command line of a server goes after --' mcp tools node server.js
-expect 2 '' $'duplex call: missing command\nhint: put the server\'s command line after --' call -p mcp tools/list node server.js
+expect 2 '' $'duplex call: missing command after --\nhint: put the server\'s command line after --' call -p mcp tools/list node server.js
 expect 2 '' $'duplex: unknown command \'init\'\nhint: \'duplex --help\' lists the commands' init
 expect 2 '' $'duplex: missing command\nhint: \'duplex --help\' lists the commands'
+expect 2 '' $'duplex: unknown command \'lock\'\nhint: \'duplex --help\' lists the commands' lock
 expect 2 '' $'duplex: unknown command \'qqqqqq\'\nhint: \'duplex --help\' lists the commands' qqqqqq
 
 # No peer could meet a time of 0.

@@ -59,8 +59,8 @@ expect 2 '' 'empty is not a Duplex trace' empty
 expect 2 '' 'duplex lint: none is not a Duplex trace' none
 expect 2 '' 'standard input is not a Duplex trace' -
 expect 2 '' 'unexpected command after --: it only reads traces' good -- x
-expect 2 '' 'there is no protocol "nonesuch"' --protocol nonesuch good
-expect 2 '' "cannot be read" --protocol ./absent.json good
+expect 2 '' 'unknown protocol "nonesuch"' --protocol nonesuch good
+expect 2 '' "cannot read ./absent.json" --protocol ./absent.json good
 expect 2 '' "--max: expected a number, got '1x'" --max 1x good
 expect 2 '' "--max: expected a number, got '-1'" --max=-1 good
 expect 2 '' '--max: expected a number' --max 99999999999999999999999 good

@@ -66,9 +66,9 @@ expect 0 '' 'jsonrpc lists no methods: any method may be sent' jsonrpc
 expect 0 '' '' --json jsonrpc
 expect 0 '' 'jsonrpc lists no methods: any method may be sent' --names jsonrpc
 
-expect 2 '' $'there is no protocol "nothing"\nhint: \'duplex list\' has them all' nothing
-expect 2 '' 'there is no protocol "mcp@1999"' mcp@1999
-expect 2 '' "./absent.json cannot be read: No such file or directory" ./absent.json
+expect 2 '' $'unknown protocol "nothing"\nhint: \'duplex list\' lists the built-in protocols' nothing
+expect 2 '' 'unknown protocol "mcp@1999"' mcp@1999
+expect 2 '' "cannot read ./absent.json: No such file or directory" ./absent.json
 expect 2 '' 'broken.json:' ./broken.json
 expect 2 '' "expected one PROTOCOL, but also got 'lsp'" mcp lsp
 expect 2 '' "expected one PROTOCOL, but also got 'lsp'" --protocol mcp lsp
@@ -77,7 +77,7 @@ expect 2 '' "unknown option '--nothing'" --nothing
 expect 2 '' $'unexpected command after --: it lists protocols, not servers\nhint: to list the tools of a server: duplex mcp tools -- COMMAND' -- "$BUILD/examples/echo"
 expect 2 '' $'unexpected command after --: it lists protocols, not servers\nhint: to list the tools of a server: duplex mcp tools -- COMMAND' --protocol mcp -- "$BUILD/examples/echo"
 expect 2 '{"error":{"exit":2,"kind":"usage","message":"--names and --json cannot be used together"}}' '' --names --json
-expect 2 '{"error":{"hint":"'\''duplex list'\'' has them all","exit":2,"kind":"usage","message":"there is no protocol \"nothing\""}}' \
+expect 2 '{"error":{"hint":"'\''duplex list'\'' lists the built-in protocols","exit":2,"kind":"usage","message":"unknown protocol \"nothing\""}}' \
     '' --json nothing
 timeout 10 "$BUILD/duplex" list --help | grep -q '^Usage: duplex list' || failed=1
 

@@ -310,12 +310,12 @@ touch "$work/file"
 expect 2 "unknown command 'nothing'" --man nothing
 expect 2 "too many arguments" --man call call
 expect 2 "too few arguments" --man-page "$work/odd.md" odd
-expect 2 "absent.md cannot be read: No such file" --man-page "$work/absent.md" odd 5
+expect 2 "cannot read $work/absent.md: No such file" --man-page "$work/absent.md" odd 5
 expect 2 "nothing" --man-protocol nothing
 expect 2 "expected bash, zsh or fish, got 'csh'" --completion csh
 expect 2 "too few arguments" --completion
 expect 2 "cannot be written: Not a directory" --share "$work/file/x"
-expect 2 "absent.h cannot be read: No such file" --share "$work/again" "$SOURCE/docs" "$work/absent.h"
+expect 2 "cannot read $work/absent.h: No such file" --share "$work/again" "$SOURCE/docs" "$work/absent.h"
 expect 2 "file begins without a comment" --share "$work/again" "$SOURCE/docs" "$work/file"
 printf '/*' >"$work/file"
 expect 2 "file begins without a comment" --share "$work/again" "$SOURCE/docs" "$work/file"

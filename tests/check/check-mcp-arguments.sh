@@ -84,6 +84,13 @@ wrong $'\'on\': expected true or false, got "1"' 'write on:=true' types on=1
 wrong $'\'none\': expected null, got "nothing"' 'write none:=null' types none=nothing
 wrong $'\'maybe\': expected integer or null, got "x"' 'write maybe:=2' types maybe=x
 wrong $'\'auto\': expected auto or integer, got "manual"' 'write auto=auto' types auto=manual
+# What it says to write fits the schema, and a shell takes it as it is.
+wrong $'\'fives\': expected an integer, got "x"' 'write fives:=5' types fives=x
+wrong $'\'low\': expected an integer, up to 0 (exclusive), got "x"' 'write low:=-1' types low=x
+wrong $'\'many\': expected integer or null, got "x"' 'write many:=10' types many=x
+wrong $'\'odd\': expected an integer, got "x"' 'write odd:=NUMBER' types odd=x
+wrong $'\'my key\': expected an integer, got "x"' "write 'my key:=2'" types 'my key=x'
+wrong $'\'$k\': expected an array of string, got "x"' "write '\$k:=[\"x\"]'" types '$k=x'
 wrong $'\'level\': expected one of 1, 2, 3, got "4"' 'write level:=1' types level=4
 wrong $'\'colour\': expected one of red, green, got "blue"' 'write colour=red' types colour=blue
 wrong $'\'ref\': expected an integer, at least 1, got "x"' 'write ref:=1' types ref=x

@@ -39,7 +39,7 @@ touch file
 wrong 2 "cannot read 'absent': No such file" files absent
 wrong 2 "cannot read 'file': Not a directory" files file
 wrong 2 '--max-size: expected a size' files . --max-size much
-wrong 2 'expected the address as unix:PATH or tcp:PORT, got foo' files . --listen foo
+wrong 2 'expected an address, unix:PATH or tcp:PORT, got foo' files . --listen foo
 wrong 3 'nowhere' files . --listen unix:/nowhere/socket
 wrong 2 'absent/trace' files . --record absent/trace
 for size in 0 512M 5G; do

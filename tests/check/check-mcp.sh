@@ -151,7 +151,7 @@ usage '--answer: expected accept' tools -a - -- true
 usage '--answer: missing closing quote' tools -a 'a="' -- true
 usage "expected key=text or key:=json, got 'x'" tools -a 'x' -- true
 usage 'a:= must be followed by valid JSON' tools -a 'a:=x' -- true
-usage "cannot be read" tools -a '@absent' -- true
+usage 'cannot read absent:' tools -a '@absent' -- true
 usage "cannot write 'absent/x': No such file" tools --stderr absent/x -- true
 usage 'absent/x' tools --record absent/x -- true
 usage 'ARGUMENTS must be' tools call echo '[1]' -- true
@@ -165,7 +165,7 @@ for line in sys.stdin:
     if "id" in (m := json.loads(line)):
         print("DEBUG", json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": {}}), flush=True)
 END
-expect 5 '' 'the server did not answer initialize within 400 ms (--start-timeout)' tools --start-timeout 400ms -- python3 stray.py
+expect 5 '' 'the server did not answer initialize within 3 s (--start-timeout)' tools --start-timeout 3s -- python3 stray.py
 lacks err framing
 has err 'and the message on that line is lost)'
 expect 2 '"kind":"usage"' '' tools --json

@@ -220,7 +220,7 @@ has out 'd.toml: tasks[0].config.ms: expected int, got a boolean'
 config 7 '' '[[tasks]]\ntype = "mark"\nconfig = {list = []}\n' attend
 has out 'tasks[0].config.list: expected bool, int or string, got an array'
 expect 2 '' $'duplex reginald: attend needs a configuration with tasks\nhint: pass --config FILE, or set REGINALD_CONFIG' --plugin-dir one attend
-expect 2 '' "absent.toml cannot be read" --plugin-dir one -c absent.toml attend
+expect 2 '' "cannot read absent.toml" --plugin-dir one -c absent.toml attend
 
 # Commands that do not go well.
 expect 1 '' 'fail failed: it went wrong' --plugin-dir one fail

@@ -55,7 +55,7 @@ wrong 'PARAMS:1:7: *' 'echo {"a":1,}'
 wrong 'PARAMS:1:4: *' 'echo {"a'
 wrong "unexpected argument 'a=b' after PARAMS" 'echo {} a=b'
 wrong 'a:= must be followed by valid JSON: *' 'echo a:={"b"'
-wrong "absent.json cannot be read: No such file or directory" 'echo @absent.json'
+wrong "cannot read absent.json: No such file or directory" 'echo @absent.json'
 wrong 'missing METHOD' 'call'
 wrong 'missing METHOD' 'notify &'
 wrong 'missing TEXT' 'raw'
@@ -78,7 +78,7 @@ for quits in $'quit\necho [2]' quit; do talk 0 '[1]' '' $'echo [1]\n'"$quits" --
 
 # --- Words of the command ----------------------------------------------------------------------
 
-expect 2 '' "duplex repl: missing command
+expect 2 '' "duplex repl: missing command after --
 hint: put the server's command line after --, or pass --in or --connect" repl
 expect 2 '' "duplex repl: unexpected argument 'echo'
 hint: put the server's command line after --" repl echo -- "$echo" line
@@ -179,7 +179,7 @@ json '(all(one.pop("us", 1) >= 0 and one.get("error", {}).pop("us", 1) >= 0 for 
     {"event": "stderr", "text": "one\ufffd", "lossy": True} in j and
     j[8] == {"event": "error", "error": {"line": 7, "exit": 2, "kind": "usage", "message": "missing closing quote"}} and
     j[9]["fault"] == "id-unknown" and json.loads(j[9]["message"])["id"] == 9 and
-    j[11] == {"event": "end", "how": "it exited with code 0"})'
+    j[11] == {"event": "end", "how": "the program exited with code 0"})'
 printf 'methods\ndescribe ping\nhelp\n' | timeout 20 "$BUILD/duplex" repl --json -p mcp -- "$BUILD/examples/mcp-conformance" >out 2>err ||
     complain "methods: $? $(cat err)"
 last='methods --json'
@@ -238,7 +238,7 @@ broken 6 '' 'duplex repl: the conversation with the server ended: message too lo
     -f header -- sh -c 'printf "Content-Length: 99999999999\r\n\r\n"; sleep 9'
 broken 6 '' "duplex repl: warning: the server printed text on stdout that is not JSON-RPC: \"$tag\" (it breaks strict clients)
 duplex repl: the conversation with the server ended: too much text that is not part of a message: 1001, the limit is 1000*" -- yes "$tag"
-broken 4 '' 'duplex repl: the conversation with the server ended: it closed its output' -- sh -c 'exec >&-; sleep 9'
+broken 4 '' 'duplex repl: the conversation with the server ended: the program closed its output' -- sh -c 'exec >&-; sleep 9'
 # One that speaks first shows its framing.
 greets=("$python" "$SOURCE/tests/check/repl-greets.py" "$tag")
 broken 0 '[1]' 'duplex repl: the server speaks header framing; pass --framing header to skip the detection' -- "${greets[@]}"

@@ -43,7 +43,7 @@ echo '"no uri"' >text.json
 expect 0 '' '' place.json text.json
 expect 7 'text.json: expected the format uri, found "no uri"' '' --format place.json text.json
 expect 7 '' 'broken.json:2:7: invalid JSON: trailing comma' place.json broken.json
-expect 2 '' 'absent.json cannot be read: No such file or directory' place.json absent.json
+expect 2 '' 'cannot read absent.json: No such file or directory' place.json absent.json
 expect 2 '' $'duplex schema: missing SCHEMA file\nhint: duplex schema SCHEMA FILE...'
 expect 2 '' "unknown option '--nothing'" --nothing
 # What a schema refers to must have been given: nothing is fetched.

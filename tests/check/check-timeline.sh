@@ -288,7 +288,7 @@ expect 2 '' '--from is later than --to' --from 3s --to 2s good
 expect 2 '' "--from: expected a time" --from soon good
 expect 2 '' "--max: expected a number" --max 1x good
 expect 2 '' "--max-text: expected a size" --max-text 1x good
-expect 2 '' 'there is no protocol "nonesuch"' -p nonesuch good
+expect 2 '' 'unknown protocol "nonesuch"' -p nonesuch good
 expect 2 '' "unknown option '--nothing'" --nothing
 expect 2 '' "cannot write nowhere/page: No such file" good -o nowhere/page
 expect 2 '' "cannot write .: Is a directory" good -o .

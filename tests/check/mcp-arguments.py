@@ -27,6 +27,12 @@ PROPERTIES = {
     "a/b~c": {"type": "integer"},
     "pattern": {"type": "string", "pattern": "^[a-z]+$"},
     "any": {},
+    "fives": {"type": "integer", "multipleOf": 5},
+    "low": {"type": "integer", "exclusiveMaximum": 0},
+    "many": {"anyOf": [{"type": "integer", "minimum": 10}, {"type": "null"}]},
+    "odd": {"type": "integer", "not": {"type": "integer"}},
+    "my key": {"type": "integer"},
+    "$k": {"type": "array", "items": {"type": "string"}},
 }
 TOOLS = [
     {"name": "types", "inputSchema": {"type": "object", "properties": PROPERTIES, "$defs": DEFS}},

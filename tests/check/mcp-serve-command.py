@@ -268,7 +268,7 @@ for content, code, part in (("{", 7, "spec.json:1:2: "), ("[]", 7, "spec.json: e
         file.write(content)
     result = subprocess.run([program, "serve", "command", "spec.json"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10)
     expect(result.returncode == code and part in result.stderr and result.stderr.count("\n") == 1, result)
-for argument, part in (("absent.json", "absent.json cannot be read"), (work, "cannot be read"), ("-", "only with --listen")):
+for argument, part in (("absent.json", "cannot read absent.json"), (work, "cannot read " + work), ("-", "only with --listen")):
     result = subprocess.run([program, "serve", "command", argument], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10)
     expect(result.returncode == 2 and part in result.stderr and result.stderr.count("\n") == 1, result)
 sys.exit(mcp_talk.failed)

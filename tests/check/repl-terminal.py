@@ -504,7 +504,7 @@ def case_events():
     talk.shows('{"event":"result","id":1,"method":"asks"')
     talk.type(END)
     talk.end(0)
-    if '{"event":"end","how":"it exited with code 0"}' not in talk.screen.text():
+    if '{"event":"end","how":"the program exited with code 0"}' not in talk.screen.text():
         raise Wrong(talk.screen.text())
 
 

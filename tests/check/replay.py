@@ -416,7 +416,7 @@ for words, command, err in (
         (("t", "--timing", "real", "--speed", "1001"), ["--", "true"], "--speed: expected"), (("t", "--timing", "real", "--speed", "2x"), ["--", "true"], "--speed: expected"),
         (("t", "--set", "x=1"), ["--", "true"], "--set: expected POINTER=JSON, got 'x=1'"), (("t", "--set", "/x"), ["--", "true"], "--set: expected POINTER=JSON"),
         (("t", "--set", "/x={"), ["--", "true"], "--set /x: '{' is not valid JSON"), (("t", "-i", ""), ["--", "true"], "--ignore: expected"),
-        (("t", "--env", "x"), ["--", "true"], "--env: expected NAME=VALUE"), (("t", "-p", "nonesuch"), ["--", "true"], 'there is no protocol "nonesuch"'),
+        (("t", "--env", "x"), ["--", "true"], "--env: expected NAME=VALUE"), (("t", "-p", "nonesuch"), ["--", "true"], 'unknown protocol "nonesuch"'),
         (("t", "--redacted", b"\xff"), ["--", "true"], "--redacted: the text is not valid UTF-8"), (("t", "--record", "absent/x"), ["--", "true"], "absent/x"),
         (("t", "--record", "./t"), ["--", "true"], "--record: ./t is the trace to replay")):
     case(f"words {words}", None, None, 2, "", err, words, command=command)

@@ -449,11 +449,36 @@ for width, line in (
     later("a narrow terminal, %d" % width, [line], None,
           ["call", "-p", "mcp", "ping", "--start-timeout", "9s", "--", PYTHON, "slow.py", "2", "1"], width=width,
           only="waiting")
+# A server of a run, as seen by its clients and by the run itself.
+write("hang.json", json.dumps({"duplex": 1, "peers": {
+    "hang": {"command": ["sleep", "60"], "protocol": "mcp", "restart": "never"},
+    "late": {"command": [PYTHON, "after.py", "3"], "protocol": "mcp", "startMs": 30000}}}))
+AT = ["--socket", os.path.abspath("hang.socket")]
+HANGS = subprocess.Popen([DUPLEX, "run", "--config", "hang.json", "--start-timeout", "60s", *AT], stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+while run("ps", *AT)[0] == 3:
+    time.sleep(0.05)
+TOO_LATE = ["hang was not ready within 5 s (--timeout)", "hint: see 'duplex ps' and 'duplex logs hang'"]
+for words in ["call", "ping"], ["mcp", "tools"], ["bench", "ping"]:
+    later("--in, %s" % words[0], ["waiting for hang to start… 2 s, 5 s at most"], None, [*words, "--in", "hang", "-t", "1s", *AT])
+later("--in, the limit", ["waiting for hang to start… 3 s, 5 s at most"], ["duplex notify: " + TOO_LATE[0], TOO_LATE[1]],
+      ["notify", "notifications/cancelled", "requestId:=1", "--in", "hang", "-t", "1s", *AT])
+later("--in, --start-timeout", ["waiting for hang to start… 2 s, 3 s at most"],
+      ["duplex mcp ping: hang was not ready within 3 s (--start-timeout)", TOO_LATE[1]],
+      ["mcp", "ping", "--in", "hang", "--start-timeout", "3s", *AT])
+later("--in, a slow response", ["waiting for ping… 2 s, 9 s at most"], ["{}"], ["call", "ping", "--in", "late", "-t", "9s", *AT])
+write("fails.json", json.dumps({"duplex": 1, "peers": {"hang": {"command": ["sleep", "60"], "protocol": "mcp", "restart": "never"}}}))
+later("run", ["waiting for hang to start… 2 s, 3 s at most"],
+      ["hang: starting: sleep 60", "hang: failed: no response within 3 s", "duplex run: every server has failed",
+       "hint: fix the cause and start duplex run again"],
+      ["run", "--config", "fails.json", "--start-timeout", "3s", "--name", "fails%d" % os.getpid()])
 write("slow.hl7", "MSH|^~\\&|A|B|C|D|20240102030405||ADT^A01|1|P|2.5\r")
 expect("recorded", 0, "{}\n", "", "call", "-p", "mcp", "-o", "slow.jsonl", "ping", "--", PYTHON, "slow.py", "0", "0")
 with concurrent.futures.ThreadPoolExecutor(len(waiting)) as pool:
     for future in [pool.submit(*one) for one in waiting]:
         future.result()
+HANGS.terminate()
+HANGS.wait()
 expect("no terminal", 0, "{}\n", "", "call", "-p", "mcp", "ping", "--", PYTHON, "slow.py", "2", "1")
 
 sys.exit(failed)

@@ -69,7 +69,7 @@ for (const [name, peer] of Object.entries({ clangd, "bash-language-server": bash
             lsp(["-f", "auto", "workspace/symbol", "query=x"], peer),
             lsp(["-f", "line", "--json", "workspace/symbol", "query=x"], peer),
         ]);
-        bad(wrong, 6, /^duplex call: the peer does not speak line framing .*: pass --framing header$/);
+        bad(wrong, 6, /^duplex call: the server does not use line framing .*: pass --framing header$/);
         assert.equal(wrong.err.split("\n").length, 2, wrong.err);
         assert.ok(wrong.ms < 5000, `${wrong.ms} ms`);
         assert.deepEqual(good(auto), []);

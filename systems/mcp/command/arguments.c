@@ -9,6 +9,7 @@
 
 #include <duplex/rpc.h>
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -223,59 +224,126 @@ static dx_status check_object(void *user, yyjson_val *object, dx_misfit *reterr)
     return dx_schema_check(checker->schema, object, DX_CHECK_OPEN, checker->check, reterr);
 }
 
-/* A value that would do: the schema's own, if it has one. */
-static char *sample_of(yyjson_val *schema, const char *text) {
-    static const char *const keys[] = {"default", "const", "minimum", "maximum"};
+/* Would this JSON text do as the argument? What else the object lacks does not matter. */
+static bool fits(const struct checker *checker, dx_text key, const char *sample) {
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *object = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add(object, yyjson_mut_strncpy(doc, key.at, key.len),
+                       yyjson_mut_rawcpy(doc, sample));
+    char *text = yyjson_mut_val_write(object, 0, NULL);
+    yyjson_doc *read = text ? yyjson_read(text, strlen(text), 0) : NULL;
+    void *user = (void *)(uintptr_t)checker;
+    dx_misfit why = {.instance = ""};
+    bool good = read && (check_object(user, yyjson_doc_get_root(read), &why) == DX_OK ||
+                         why.instance[0] != '/');
+    yyjson_doc_free(read);
+    free(text);
+    yyjson_mut_doc_free(doc);
+    return good;
+}
+
+/* The list that holds only the text that was given. */
+static char *list_of(const char *text) {
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *list = yyjson_mut_arr(doc);
+    yyjson_mut_arr_add_str(doc, list, text);
+    char *sample = strlen(text) < TEXT_MAX ? yyjson_mut_val_write(list, 0, NULL) : NULL;
+    yyjson_mut_doc_free(doc);
+    return sample;
+}
+
+static bool means_no(const char *text) {
+    return strcasecmp(text, "no") == 0 || strcasecmp(text, "n") == 0 ||
+           strcasecmp(text, "off") == 0 || strcmp(text, "0") == 0;
+}
+
+/* A number beside the one that the keyword names, to be freed. */
+static char *number_beside(yyjson_val *schema, const char *keyword, int step) {
+    yyjson_val *limit = yyjson_obj_get(schema, keyword);
+    char *sample = NULL;
+    return yyjson_is_num(limit) && asprintf(&sample, "%.15g", yyjson_get_num(limit) + step) >= 0
+               ? sample
+               : NULL;
+}
+
+/* The first of them that fits, to be freed; frees the others. */
+static char *first_fitting(const struct checker *checker, dx_text key, char *samples[],
+                           size_t count) {
+    char *best = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!best && samples[i] && fits(checker, key, samples[i]))
+            best = samples[i];
+        else
+            free(samples[i]);
+    return best;
+}
+
+/* A value that would do, as JSON: the schema's own, if it has one. To be freed. */
+static char *sample_of(const struct checker *checker, dx_text key, yyjson_val *schema,
+                       const char *text) {
+    static const char *const keywords[] = {"default", "const", "minimum", "maximum", "multipleOf"};
+    enum { OWN = sizeof keywords / sizeof keywords[0], ALL = OWN + 6 };
     yyjson_val *either = yyjson_obj_get(schema, "anyOf");
     yyjson_val *first = yyjson_arr_get_first(either ? either : yyjson_obj_get(schema, "oneOf"));
-    yyjson_val *value = yyjson_arr_get_first(yyjson_obj_get(first ? first : schema, "enum"));
-    yyjson_val *items = yyjson_obj_get(schema, "items");
-    char *sample = NULL;
-    for (size_t i = 0; !value && i < sizeof keys / sizeof keys[0]; i++)
-        value = yyjson_obj_get(schema, keys[i]);
-    if (value)
-        return yyjson_val_write(value, 0, NULL);
-    if (is_type(schema, "boolean"))
-        return strdup(strcasecmp(text, "no") == 0 || strcasecmp(text, "n") == 0 ||
-                              strcasecmp(text, "off") == 0 || strcmp(text, "0") == 0
-                          ? "false"
-                          : "true");
-    if (is_type(schema, "number") || is_type(schema, "integer"))
-        return strdup("2");
-    if (is_type(schema, "null"))
-        return strdup("null");
-    if (is_type(schema, "object"))
-        return strdup("{…}");
-    if (!is_type(schema, "array"))
-        return NULL;
-    if (!items || is_type(items, "string")) {
-        yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-        yyjson_mut_val *list = yyjson_mut_arr(doc);
-        yyjson_mut_arr_add_str(doc, list, text);
-        sample = strlen(text) < TEXT_MAX ? yyjson_mut_val_write(list, 0, NULL) : NULL;
-        yyjson_mut_doc_free(doc);
+    bool is_number = is_type(schema, "number") || is_type(schema, "integer");
+    char *samples[ALL] = {NULL};
+    schema = first ? first : schema;
+    samples[0] = yyjson_val_write(yyjson_arr_get_first(yyjson_obj_get(schema, "enum")), 0, NULL);
+    for (size_t i = 0; i < OWN; i++)
+        samples[i + 1] = yyjson_val_write(yyjson_obj_get(schema, keywords[i]), 0, NULL);
+    char **more = samples + OWN + 1;
+    if (is_number) {
+        more[0] = strdup("2");
+        more[1] = number_beside(schema, "exclusiveMinimum", 1);
+        more[2] = number_beside(schema, "exclusiveMaximum", -1);
+    } else {
+        more[0] = strdup(means_no(text) ? "false" : "true");
+        more[1] = list_of(text);
+        more[2] = strdup("null");
     }
-    return sample ? sample : strdup("[…]");
+    char *sample = first_fitting(checker, key, samples, ALL);
+    const char *form = is_number                   ? "NUMBER"
+                       : is_type(schema, "object") ? "{…}"
+                       : is_type(schema, "array")  ? "[…]"
+                                                   : NULL;
+    return sample || !form ? sample : strdup(form);
+}
+
+/* Does a shell take it as it is? */
+static bool is_plain(dx_text word) {
+    for (size_t i = 0; i < word.len; i++)
+        if (!isalnum((unsigned char)word.at[i]) && !strchr(".+-_/", word.at[i]))
+            return false;
+    return true;
 }
 
 /* "write days:=2", to be freed; NULL: there is nothing that would help. */
-static char *hint_for(dx_text key, yyjson_val *schema, const char *text) {
-    char *sample = sample_of(schema, text);
+static char *hint_for(const struct checker *checker, dx_text key, yyjson_val *schema,
+                      const char *text) {
+    char *sample = sample_of(checker, key, schema, text);
     char *hint = NULL;
-    size_t len = sample ? strlen(sample) : 0;
-    bool is_plain = sample && !sample[strspn(sample, "0123456789abcdefghijklmnopqrstuvwxyz.+-E")];
-    bool is_string = len > 2 && sample[0] == '"' && !strpbrk(sample, "\\'");
-    int done = -1;
+    size_t size;
+    dx_text value = {sample, sample ? strlen(sample) : 0};
+    bool is_string = value.len > 2 && sample[0] == '"' && !strchr(sample, '\\');
+    bool whole = !is_plain(key); /* all of it is quoted */
     if (is_string)
-        done = asprintf(&hint, "write %.*s=%.*s", (int)key.len, key.at, (int)(len - 2), sample + 1);
-    else if (sample && !strchr(sample, '\''))
-        done = asprintf(&hint, is_plain ? "write %.*s:=%s" : "write %.*s:='%s'", (int)key.len,
-                        key.at, sample);
+        value = (dx_text){sample + 1, value.len - 2};
+    bool part = !whole && !is_plain(value);
+    FILE *out = sample && !memchr(value.at, '\'', value.len) && !memchr(key.at, '\'', key.len)
+                    ? open_text(&hint, &size)
+                    : NULL;
+    if (out) {
+        fprintf(out, "write %s%.*s%s%s%.*s%s", whole ? "'" : "", (int)key.len, key.at,
+                is_string ? "=" : ":=", part ? "'" : "", (int)value.len, value.at,
+                whole || part ? "'" : "");
+        hint = close_text(out, &hint);
+    }
     free(sample);
-    return done < 0 ? NULL : hint;
+    return hint;
 }
 
-static int fail_value(const struct arguments *arguments, const dx_misfit *why) {
+static int fail_value(const struct arguments *arguments, const struct checker *checker,
+                      const dx_misfit *why) {
     char room[sizeof why->instance];
     dx_text key = cli_params_key(why, room);
     yyjson_val *property = yyjson_obj_getn(arguments->properties, key.at, key.len);
@@ -292,7 +360,7 @@ static int fail_value(const struct arguments *arguments, const dx_misfit *why) {
     fields_put_expected(out, schema);
     if (!close_text(out, &expected))
         return cli_fail(CLI_NO_START, "out of memory");
-    char *hint = hint_for(key, schema, text);
+    char *hint = hint_for(checker, key, schema, text);
     bool is_long = strlen(text) > TEXT_MAX;
     int code = cli_fail_hint(CLI_MISFIT, hint, "'%.*s': expected %s, got \"%.*s%s\"", (int)key.len,
                              key.at, expected, TEXT_MAX, text, is_long ? "…" : "");
@@ -315,7 +383,7 @@ static int convert(const struct arguments *arguments, char **text) {
         checker.schema = schema;
         dx_status status = cli_params_convert(arguments->words, check_object, &checker, text, &why);
         if (status == DX_MISFIT)
-            code = fail_value(arguments, &why);
+            code = fail_value(arguments, &checker, &why);
         else if (status == DX_ERR_NOMEM)
             code = cli_fail(CLI_NO_START, "out of memory");
     }

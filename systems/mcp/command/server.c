@@ -81,7 +81,8 @@ static int take_protocol(const char *where, const char *peer, const char *name,
 }
 
 static int attach(const struct mcp_options *options, struct server *server) {
-    int code = cli_control_attach(&options->run, options->in, &server->attached);
+    int code = cli_control_attach(&options->run, options->in, options->start_ms,
+                                  options->timeout_ms, &server->attached);
     return code == CLI_OK ? take_protocol("--in", options->in, server->attached.protocol, server)
                           : code;
 }

@@ -92,7 +92,7 @@ void talk_waits_for(const struct talk *talk, const char *what, uint64_t most_ms)
 static const char *late_start(const struct talk *talk) {
     return talk->tail.written.noise
                ? " (--start-timeout)"
-               : " (--start-timeout); 'duplex call -p mcp ping' detects a different"
+               : " (--start-timeout); 'duplex call -p mcp ping -- SERVER' detects a different"
                  " framing";
 }
 

@@ -184,8 +184,9 @@ class Names:
 
     def swap(self):
         message = json.loads(self.ask("editor/getMessage", {"format": "json"})["message"])
-        message["PID"]["8"] = "F"
-        message["PID"]["5"] = {"1": "Å", "2": "中", "3": "😀"}
+        person = next(each["fields"] for each in message["segments"] if each["segment"] == "PID")
+        person["8"] = "F"
+        person["5"] = {"1": "Å", "2": "中", "3": "😀"}
         text = json.dumps(message, ensure_ascii=False)
         log(f"[INFO] set: {json.dumps(self.ask('editor/setMessage', {'message': text, 'format': 'json'}))}")
 

@@ -64,6 +64,7 @@ dx_status hl7_exact_copy(const dx_hl7 *hl7, bool twice, dx_hl7 **ret_copy) {
                             .segments_max = hl7->segments_max,
                             .work_max = hl7->work_max,
                             .exact = hl7->exact,
+                            .file = hl7->file,
                             .allocator = &hl7->alloc};
     if (status == DX_OK)
         status = dx_hl7_new(&config, (dx_text){out.data, out.len}, ret_copy, NULL);

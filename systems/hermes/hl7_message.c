@@ -105,6 +105,7 @@ dx_status dx_hl7_new(const dx_hl7_config *config, dx_text text, dx_hl7 **ret_hl7
         .segments_max = config->segments_max,
         .work_max = config->work_max,
         .exact = config->exact != 0,
+        .file = config->file,
         .marks = marks,
         .msh = hl7_key(HL7_PIECE("MSH")),
         .alloc = alloc,

@@ -118,6 +118,7 @@ struct dx_hl7 {
     size_t segments_max;
     uint64_t work_max;
     bool exact;
+    dx_hl7_file *file; /* that has to hold it; may be NULL */
     hl7_marks marks;
     uint64_t msh; /* the key of "MSH" */
     hl7_list list;
@@ -161,6 +162,10 @@ dx_status hl7_exact_copy(const dx_hl7 *hl7, bool twice, dx_hl7 **ret_copy);
 /* dx_hl7_apply() with its defects; the path was read as far as it fits. */
 dx_status hl7_exact_apply(dx_hl7 *hl7, const hl7_path *path, const dx_hl7_patch *patch,
                           dx_buf *why);
+
+static inline bool hl7_is_same(dx_text one, dx_text other) {
+    return one.len == other.len && (!one.len || memcmp(one.at, other.at, one.len) == 0);
+}
 
 /* Appends a sentence of several pieces; without a buffer there is nothing to do. */
 dx_status hl7_say(dx_buf *why, const dx_text *pieces, size_t count);
@@ -219,5 +224,57 @@ dx_status hl7_yaml_read(dx_text text, yyjson_mut_doc *doc, dx_error *reterr);
 dx_status hl7_yaml_write(yyjson_mut_doc *doc, bool bare, dx_buf *out, dx_error *reterr);
 dx_status hl7_toml_read(dx_text text, yyjson_mut_doc *doc, dx_error *reterr);
 dx_status hl7_toml_write(yyjson_mut_doc *doc, dx_buf *out, dx_error *reterr);
+
+/* hl7_charset.c: WIDE without an order is what a name can say, no set that text can be in. */
+typedef enum hl7_charset_kind {
+    HL7_ASCII,
+    HL7_SINGLE,
+    HL7_UTF8,
+    HL7_UNICODE, /* one of the others */
+    HL7_WIDE,
+    HL7_WIDE_LE,
+    HL7_WIDE_BE
+} hl7_charset_kind;
+
+typedef struct hl7_charset_info {
+    hl7_charset_kind kind;
+    unsigned width;    /* bytes of a unit of UTF-16 and UTF-32; 0 for the others */
+    const char *name;  /* for people */
+    const char *names; /* other ones */
+    const char *iconv; /* of HL7_SINGLE */
+} hl7_charset_info;
+
+typedef struct hl7_charset {
+    const hl7_charset_info *info;
+    uint16_t high[128]; /* of HL7_SINGLE: the characters from byte 0x80 on; 0: there is none */
+} hl7_charset;
+
+/* By any of its names; NULL: no such set. */
+const hl7_charset_info *hl7_charset_named(dx_text name);
+/* The first of that kind, which must be there. */
+const hl7_charset_info *hl7_charset_of(hl7_charset_kind kind, unsigned width);
+/* DX_MISFIT if this system does not have it. */
+dx_status hl7_charset_open(const hl7_charset_info *info, hl7_charset *ret_charset);
+/* Appends it in UTF-8. DX_MISFIT, and the offset of what is not valid in *ret_at. */
+dx_status hl7_decode(const hl7_charset *charset, dx_text bytes, dx_buf *out, size_t *ret_at);
+/* The other way round; without `out` it only looks whether that would do. */
+dx_status hl7_encode(const hl7_charset *charset, dx_text text, dx_buf *out, size_t *ret_at);
+
+/* hl7_layout.c: where the message of that number, from 1, begins and ends. */
+typedef struct hl7_layout {
+    size_t messages; /* all that there are */
+    size_t from;
+    size_t to;
+    bool stray; /* there is text before the first one that is no part of an envelope */
+} hl7_layout;
+/* Does it begin with MSH and a separator? */
+bool hl7_is_message(dx_text text);
+void hl7_layout_read(dx_text text, size_t which, hl7_layout *ret_layout);
+
+/* hl7_file.c, hl7_file_read.c */
+/* The first repetition of MSH.18 in a text; absent if that is no message. */
+dx_text hl7_header_charset(dx_text text);
+/* Can the value be written in the message that begins with `header`? DX_MISFIT if not. */
+dx_status hl7_file_allows(dx_hl7_file *file, dx_text header, dx_text value, dx_error *reterr);
 
 #endif

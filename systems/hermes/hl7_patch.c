@@ -215,6 +215,48 @@ dx_status hl7_remove(dx_hl7 *hl7, const hl7_path *path, dx_buf *why) {
     return DX_OK;
 }
 
+static dx_status refuse_error(const dx_error *error, dx_status status, dx_buf *why) {
+    return status == DX_MISFIT ? refuse(HL7_SAY(why, dx_str(error->phrase)), status) : status;
+}
+
+/* A change of MSH may change how all of the message is to be encoded: then that must be possible,
+ * or the segment becomes what it was. */
+static dx_status set_header(dx_hl7 *hl7, const hl7_path *path, dx_text value, dx_buf *why) {
+    dx_error error;
+    hl7_segment *segment = hl7_list_at(&hl7->list, (hl7_place){0, 0});
+    hl7_marks marks = hl7->marks;
+    hl7_segment spare = own_segment(hl7, hl7_segment_text(segment), '\0',
+                                    (dx_text){segment->at + segment->len, segment->end});
+    if (!spare.at)
+        return DX_ERR_NOMEM;
+    dx_status status = hl7_set(hl7, path, value, false, why);
+    if (status == DX_OK && !hl7_is_same(hl7_header_charset(hl7_segment_text(segment)),
+                                        hl7_header_charset(hl7_segment_text(&spare)))) {
+        status = dx_hl7_check(hl7, &error);
+        status = refuse_error(&error, status, why);
+        if (status != DX_OK) {
+            hl7_segment changed = *segment;
+            hl7->size = hl7->size - changed.len + spare.len;
+            hl7->marks = marks;
+            *segment = spare;
+            spare = changed;
+        }
+    }
+    if (spare.cap)
+        dx__free(&hl7->alloc, spare.at);
+    return status;
+}
+
+/* Can the file of the message hold what the patch brings? */
+static dx_status check_patch(const dx_hl7 *hl7, const hl7_path *path, const dx_hl7_patch *patch,
+                             dx_buf *why) {
+    dx_error error;
+    dx_text header = hl7_segment_text(hl7_list_at(&hl7->list, (hl7_place){0, 0}));
+    dx_text brought = path->field ? patch->value : patch->create ? path->name : (dx_text){"", 0};
+    dx_status status = hl7_file_allows(hl7->file, header, brought, &error);
+    return refuse_error(&error, status, why);
+}
+
 dx_status dx_hl7_apply(dx_hl7 *hl7, const dx_hl7_patch *patch, dx_buf *why) {
     hl7_path path;
     size_t fits = hl7_path_parse(patch->path, &path);
@@ -226,8 +268,12 @@ dx_status dx_hl7_apply(dx_hl7 *hl7, const dx_hl7_patch *patch, dx_buf *why) {
                       DX_MISFIT);
     if (hl7->exact)
         return hl7_exact_apply(hl7, &path, patch, why);
+    dx_status status = hl7->file ? check_patch(hl7, &path, patch, why) : DX_OK;
+    if (status != DX_OK)
+        return status;
     if (path.field)
-        return hl7_set(hl7, &path, patch->value, false, why);
+        return hl7->file && path.key == hl7->msh ? set_header(hl7, &path, patch->value, why)
+                                                 : hl7_set(hl7, &path, patch->value, false, why);
     return patch->create ? hl7_create(hl7, &path, false, why) : hl7_remove(hl7, &path, why);
 }
 

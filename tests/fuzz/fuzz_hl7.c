@@ -1,7 +1,8 @@
 /*
- * A message, patches to it, and documents in every format. The first byte chooses: a document of
- * json or yaml that is read, or a message of which each further line behind a NUL is a patch.
- * Whatever is read can be written and read again, and is the same then.
+ * A message, patches to it, documents in every format, and files. The first byte chooses: a
+ * document of json or yaml that is read, a file of which two messages are read, or a message in
+ * which each line after a NUL is a patch. Whatever is read can be written and read again, and is
+ * the same then.
  */
 #include <duplex/hl7.h>
 
@@ -164,11 +165,38 @@ static void read(dx_text text, dx_hl7_format format, int exact) {
     dx_hl7_free(hl7);
 }
 
+static void open_file(dx_text bytes, const char *encoding, size_t message) {
+    dx_hl7_file_config config = dx_hl7_file_defaults();
+    dx_hl7_file *file;
+    dx_buf text;
+    dx_buf out;
+    config.encoding = encoding;
+    config.message = message;
+    dx_buf_init(&text, OUT_MAX, NULL);
+    dx_buf_init(&out, OUT_MAX, NULL);
+    dx_status status = dx_hl7_file_read(&config, bytes, &text, &file, NULL);
+    CHECK(status == DX_OK || status == DX_MISFIT);
+    if (status == DX_OK) {
+        dx_text read = {text.data ? text.data : "", text.len};
+        CHECK(dx_hl7_file_write(file, read, &out, NULL) == DX_OK);
+        CHECK(out.len == bytes.len && (!out.len || memcmp(out.data, bytes.at, out.len) == 0));
+        dx_hl7_file_free(file);
+    }
+    dx_buf_done(&text);
+    dx_buf_done(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const char *const encodings[] = {NULL, "latin1", "UTF-16", "UTF-32LE"};
     if (!size)
         return 0;
     dx_text text = {(const char *)data + 1, size - 1};
     int exact = data[0] >> 2 & 1;
+    if (data[0] & 0x80 && size < TEXT_MAX) {
+        open_file(text, encodings[data[0] & 3], 0);
+        open_file(text, encodings[data[0] & 3], 2);
+        return 0;
+    }
     switch (data[0] & 3) {
     case 0:
         read(text, DX_HL7_JSON, exact);

@@ -25,8 +25,9 @@
  * first segment is meant; a field without [n] is the whole of it, unless a component follows: then
  * that of the first repetition is meant.
  *
- * Texts need not be UTF-8, only json, yaml and toml do. Nothing here does I/O, and nothing is
- * global. libyaml has no allocator: while it reads or writes, its own memory comes from malloc().
+ * Texts need not be UTF-8, only json, yaml and toml do; dx_hl7_file_read() makes UTF-8 of a file in
+ * another encoding. Nothing here does I/O, and nothing is global. libyaml and iconv() have no
+ * allocator: while they work, their own memory comes from malloc().
  */
 #ifndef DUPLEX_HL7_H
 #define DUPLEX_HL7_H
@@ -43,6 +44,8 @@ extern "C" {
 #define DX_HL7_NUMBER_MAX 999999
 
 typedef struct dx_hl7 dx_hl7;
+/* The file that a message is part of, see below. */
+typedef struct dx_hl7_file dx_hl7_file;
 
 /*
  *   text_max      the longest message in bytes, at most 512 MiB; 64 MiB
@@ -51,6 +54,9 @@ typedef struct dx_hl7 dx_hl7;
  *                 which is a few seconds. Only a list that goes for it gets there: a patch costs as
  *                 much as the segment that it changes is long, and a little for finding that
  *   exact         not 0: with the defects of Hermes 0.1.0 (errata H31 to H43 of its document)
+ *   file          the file that the message has to fit into: patches that it cannot hold are
+ *                 refused, see dx_hl7_check() (not with `exact`). NULL: there is none. Must outlive
+ *                 the message
  *   allocator     NULL for malloc()
  */
 typedef struct dx_hl7_config {
@@ -58,6 +64,7 @@ typedef struct dx_hl7_config {
     size_t segments_max;
     uint64_t work_max;
     int exact;
+    dx_hl7_file *file;
     const dx_allocator *allocator;
 } dx_hl7_config;
 
@@ -167,6 +174,61 @@ DX_API dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7
  */
 DX_API dx_status dx_hl7_import_like(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
                                     const dx_hl7 *like, dx_hl7 **ret_hl7, dx_error *reterr);
+
+/*
+ * Files. Around the message there may be a byte order mark, blank lines, the frame of MLLP (0x0B
+ * before it, 0x1C 0x0D after it), a batch or file (FHS, BHS … BTS, FTS), and other messages. All of
+ * that is kept byte for byte. A message ends where the next one begins, which may have other
+ * separators. A file without a message is a text.
+ *
+ * The text of the message is UTF-8 here, whatever the file has: what MSH.18 says (HL7 table 0211;
+ * its first repetition), or what the byte order mark says; UTF-8 if neither says anything. Bytes
+ * that are not valid in that are refused, never guessed. Whatever is read is written back the same.
+ */
+
+/*
+ *   format    that of the file; json, yaml and toml are UTF-8 and hold one message (DX_HL7_TEXT)
+ *   message   which of several, from 1; 0: the first
+ *   encoding  how it is encoded, whatever MSH.18 says: "8859/1" and other names of HL7, or usual
+ *             ones such as "latin1", "windows-1252", "UTF-16LE"; NULL: as MSH.18 says
+ *   hl7       for json, yaml and toml; and the allocator. Its `file` does not count
+ */
+typedef struct dx_hl7_file_config {
+    dx_hl7_format format;
+    size_t message;
+    const char *encoding;
+    dx_hl7_config hl7;
+} dx_hl7_file_config;
+
+DX_API dx_hl7_file_config dx_hl7_file_defaults(void);
+
+/*
+ * Reads a file, which may be empty, and appends the text of the message. DX_MISFIT with reterr (may
+ * be NULL), whose place is "encoding" if another `encoding` may help, "message" if there is no such
+ * message, else as for dx_hl7_import(). DX_ERR_INVALID with reterr: no such encoding. DX_ERR_LIMIT,
+ * DX_ERR_NOMEM.
+ */
+DX_API dx_status dx_hl7_file_read(const dx_hl7_file_config *config, dx_text bytes, dx_buf *text,
+                                  dx_hl7_file **ret_file, dx_error *reterr);
+DX_API dx_hl7_file *dx_hl7_file_free(dx_hl7_file *file);
+/* How many messages there are. */
+DX_API size_t dx_hl7_file_messages(const dx_hl7_file *file);
+/* How the message was encoded: "8859/1", "UTF-8", "UTF-16LE", "windows-1252", … */
+DX_API const char *dx_hl7_file_encoding(const dx_hl7_file *file);
+/* What is odd about the file, though it can be edited, in a sentence; NULL: nothing. */
+DX_API const char *dx_hl7_file_warning(const dx_hl7_file *file);
+/*
+ * Appends the file with this text for its message, encoded as it was; all or nothing. If MSH.18 is
+ * not what it was, the message is encoded as it says now (nothing: as `encoding` said, or UTF-8),
+ * and a file of UTF-16 or UTF-32 gets its byte order mark. `out` may be NULL: would it succeed?
+ * DX_MISFIT with reterr (may be NULL): a character that the encoding does not have, by name; an
+ * unknown name in MSH.18, or one that does not go with the rest of the file. DX_ERR_LIMIT,
+ * DX_ERR_NOMEM.
+ */
+DX_API dx_status dx_hl7_file_write(dx_hl7_file *file, dx_text text, dx_buf *out, dx_error *reterr);
+/* The same of a message and the file of its configuration, without writing. A patch looks only at
+ * its own value, unless it changes MSH.18. */
+DX_API dx_status dx_hl7_check(const dx_hl7 *hl7, dx_error *reterr);
 
 #ifdef __cplusplus
 }

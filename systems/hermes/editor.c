@@ -40,6 +40,7 @@ dx_status dx_hermes_open(dx_hermes *editor, dx_text text, const char *path, int 
     editor->text = version;
     editor->saved = version.number;
     editor->path = copy;
+    dx_hermes_set_file(editor, NULL);
     hermes_news_opened(editor, is_new != 0);
     tell(editor, NULL);
     return DX_OK;
@@ -85,8 +86,22 @@ dx_status hermes_editor_take(dx_hermes *editor, const dx_hl7 *hl7, dx_hermes_gue
     return status;
 }
 
+void dx_hermes_set_file(dx_hermes *editor, dx_hl7_file *take_file) {
+    dx_hl7_file_free(editor->config.hl7.file);
+    editor->config.hl7.file = take_file;
+}
+
+dx_status dx_hermes_write(const dx_hermes *editor, dx_buf *out, dx_error *reterr) {
+    dx_text text = dx_hermes_text(editor);
+    dx_hl7_file *file = editor->config.hl7.file;
+    return file ? dx_hl7_file_write(file, text, out, reterr)
+                : dx_buf_append(out, text.at, text.len);
+}
+
 dx_status dx_hermes_edit(dx_hermes *editor, dx_text text) {
-    return hermes_editor_set(editor, text, NULL);
+    dx_hl7_file *file = editor->exact ? NULL : editor->config.hl7.file;
+    dx_status status = file ? dx_hl7_file_write(file, text, NULL, NULL) : DX_OK;
+    return status == DX_OK ? hermes_editor_set(editor, text, NULL) : status;
 }
 
 static dx_status apply(dx_hl7 *hl7, const dx_hl7_patch *patches, size_t count, dx_buf *why,

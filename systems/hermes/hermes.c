@@ -115,6 +115,7 @@ dx_status dx_hermes_new(dx_loop *loop, const dx_hermes_config *config, dx_hermes
     editor->exact = config->revision && strcmp(config->revision, "exact") == 0;
     editor->config.hl7.exact = config->hl7.exact || editor->exact;
     editor->config.hl7.allocator = &editor->alloc;
+    editor->config.hl7.file = NULL;
     if (editor->exact)
         editor->config.shape = DX_HL7_SEGMENTS;
     editor->undo.max = config->undo_max;
@@ -140,6 +141,7 @@ dx_hermes *dx_hermes_free(dx_hermes *editor) {
     dx_timer_free(editor->stopped);
     dx_protocol_free(editor->protocol);
     hermes_undo_done(&editor->undo, &alloc);
+    dx_hl7_file_free(editor->config.hl7.file);
     dx__free(&alloc, editor->text.at);
     dx__free(&alloc, editor->path);
     dx__free(&alloc, editor->words);

@@ -98,6 +98,8 @@ static void refuse_text(dx_hermes_guest *guest, const dx_event *event, dx_hl7_fo
         hermes_answer_success(guest, event->request, "Message is too large");
     else if (status != DX_MISFIT)
         hermes_refuse_nomem(guest, event->request);
+    else if (strcmp(error->place, "encoding") == 0)
+        hermes_answer_success(guest, event->request, error->phrase);
     else if (format == DX_HL7_TEXT || strcmp(error->place, "message") == 0)
         send_bad_message(guest, event, error->phrase);
     else
@@ -126,8 +128,11 @@ void hermes_set_message(dx_hermes_guest *guest, const dx_event *event, yyjson_va
     dx_error error = {0};
     dx_hl7 *hl7 = NULL;
     dx_status status = read_message(editor, text, format, &hl7, &error);
+    if (status == DX_OK && !editor->exact)
+        status = dx_hl7_check(hl7, &error);
     if (status != DX_OK) {
         refuse_text(guest, event, format, status, &error);
+        dx_hl7_free(hl7);
         return;
     }
     status = format == DX_HL7_TEXT ? hermes_editor_set(editor, text, guest)

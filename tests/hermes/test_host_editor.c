@@ -298,13 +298,55 @@ static void test_no_extensions(void **state) {
     world_free(world);
 }
 
+/* The message is UTF-8, its file is not. */
+static void test_files(void **state) {
+    static const char latin[] = "BHS|\rMSH|^~\\&|A|||||||||||||||8859/1\rPID|\xfc\rBTS|1\xff";
+    struct world *world = world_new();
+    dx_hl7_file_config config = dx_hl7_file_defaults();
+    dx_hl7_patch euro = {.path = dx_str("PID.2"), .value = dx_str("\xe2\x82\xac")};
+    dx_hl7_file *file = NULL;
+    dx_error error = {0};
+    dx_buf out;
+    (void)state;
+    world_open(world);
+    dx_buf_init(&out, 1000, NULL);
+    assert_int_equal(dx_hl7_file_read(&config, dx_str(latin), &out, &file, &error), DX_OK);
+    assert_int_equal(dx_hermes_open(world->editor, (dx_text){out.data, out.len}, "a.hl7", 0, NULL),
+                     DX_OK);
+    dx_hermes_set_file(world->editor, file);
+    expect_text(world, "MSH|^~\\&|A|||||||||||||||8859/1\rPID|\xc3\xbc\r");
+    assert_int_equal(dx_hermes_patch(world->editor, &euro, 1, &error), DX_MISFIT);
+    assert_string_equal(error.phrase, "U+20AC '\xe2\x82\xac' cannot be written in 8859/1 (MSH.18)");
+    assert_int_equal(dx_hermes_edit(world->editor, dx_str("\xe2\x82\xac")), DX_MISFIT);
+    assert_int_equal(dx_hermes_edit(world->editor, dx_str("\xff")), DX_MISFIT);
+    assert_false(dx_hermes_is_changed(world->editor));
+    assert_int_equal(dx_hermes_edit(world->editor, dx_str("\xc3\xa4")), DX_OK);
+    out.len = 0;
+    assert_int_equal(dx_hermes_write(world->editor, &out, &error), DX_OK);
+    assert_true(dx_text_is((dx_text){out.data, out.len}, "BHS|\r\xe4"
+                                                         "BTS|1\xff"));
+    assert_int_equal(dx_hermes_undo(world->editor), DX_OK);
+    out.len = 0;
+    assert_int_equal(dx_hermes_write(world->editor, &out, NULL), DX_OK);
+    assert_true(dx_text_is((dx_text){out.data, out.len}, latin));
+    /* another message, without a file */
+    assert_int_equal(dx_hermes_open(world->editor, dx_str(MESSAGE), NULL, 1, NULL), DX_OK);
+    assert_int_equal(dx_hermes_edit(world->editor, dx_str("\xff")), DX_OK);
+    out.len = 0;
+    assert_int_equal(dx_hermes_write(world->editor, &out, NULL), DX_OK);
+    assert_true(dx_text_is((dx_text){out.data, out.len}, "\xff"));
+    dx_buf_done(&out);
+    world_free(world);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_bad_configuration),
-        cmocka_unit_test(test_texts),      cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_undo_bytes), cmocka_unit_test(test_patch),
-        cmocka_unit_test(test_export),     cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_reentrance), cmocka_unit_test(test_no_extensions),
+        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_bad_configuration),
+        cmocka_unit_test(test_files),         cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_limits),        cmocka_unit_test(test_undo_bytes),
+        cmocka_unit_test(test_patch),         cmocka_unit_test(test_export),
+        cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_reentrance),
+        cmocka_unit_test(test_no_extensions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

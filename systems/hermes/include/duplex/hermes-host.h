@@ -169,7 +169,17 @@ DX_API void *dx_hermes_user(const dx_hermes *editor);
  * what is typed. DX_ERR_LIMIT beyond hl7.text_max, DX_ERR_NOMEM. */
 DX_API dx_status dx_hermes_open(dx_hermes *editor, dx_text text, const char *path, int is_new,
                                 dx_error *reterr);
-/* Another text for this message, as the user types it: can be undone, and is told once it rests. */
+/* The file that the message is part of (NULL: none), taken: from now on edits are refused that it
+ * cannot hold (dx_hl7_check(); not in the revision exact), and dx_hermes_write() writes all of it.
+ * dx_hermes_open() forgets it, so call this after it:
+ *
+ *     dx_hl7_file_read(&file_config, bytes, &text, &file, &error);
+ *     dx_hermes_open(editor, (dx_text){text.data, text.len}, path, 0, &error);
+ *     dx_hermes_set_file(editor, file);
+ */
+DX_API void dx_hermes_set_file(dx_hermes *editor, dx_hl7_file *take_file);
+/* Another text for this message, as the user types it: can be undone, and is told once it rests.
+ * DX_MISFIT: its file cannot hold that. */
 DX_API dx_status dx_hermes_edit(dx_hermes *editor, dx_text text);
 /* The same by patches (see dx_hl7_apply()): all or none. DX_MISFIT with a phrase in reterr. */
 DX_API dx_status dx_hermes_patch(dx_hermes *editor, const dx_hl7_patch *patches, size_t count,
@@ -181,6 +191,9 @@ DX_API dx_status dx_hermes_undo(dx_hermes *editor);
 DX_API dx_status dx_hermes_saved(dx_hermes *editor, const char *path, int save_as);
 /* Lent until the next change. */
 DX_API dx_text dx_hermes_text(const dx_hermes *editor);
+/* Appends it as its file has it, encoded and with all that stands around it: dx_hl7_file_write().
+ * Without a file that is the text. */
+DX_API dx_status dx_hermes_write(const dx_hermes *editor, dx_buf *out, dx_error *reterr);
 DX_API const char *dx_hermes_path(const dx_hermes *editor); /* or NULL */
 DX_API int dx_hermes_is_changed(const dx_hermes *editor);   /* since it was opened or saved */
 /* Appends it in that format. DX_MISFIT with reterr: it is no HL7 message. */

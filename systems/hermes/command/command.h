@@ -15,6 +15,8 @@ struct hermes_options {
     const char *revision;
     const char *shape;
 
+    uint64_t message;
+    const char *encoding;
     cli_list runs;
     const char *write;
     const char *format;

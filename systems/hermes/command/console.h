@@ -42,6 +42,8 @@ extern const struct console_command console_commands[];
 /* A phrase in console->why. */
 const char *console_why(struct console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A number from 1; 0 if the word is none. */
+size_t console_number(const char *word);
 /* Would changes be lost, and was the user not warned yet? NULL: go on. */
 const char *console_guard(struct console *console);
 

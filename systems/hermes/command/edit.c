@@ -116,27 +116,33 @@ const char *console_save(struct console *console, char **words) {
     return why;
 }
 
+/* Reads a file and opens it; without a path, a new message. */
+static const char *open_message(struct console *console, const char *path, size_t number) {
+    struct message message;
+    message_init(&message);
+    const char *why = message_read(console->work, path, true, number, &message);
+    bool is_encoding = why && strcmp(message.error.place, "encoding") == 0;
+    if (!why)
+        why = message_open(console->work, path, &message);
+    if (why)
+        why = console_why(console, "cannot open %s: %s%s", path ? path : "a new message", why,
+                          is_encoding ? "; --encoding of duplex hermes host sets it" : "");
+    message_done(&message);
+    return why;
+}
+
 const char *console_open(struct console *console, char **words) {
-    dx_error error = {.fault = DX_FAULT_NONE};
-    dx_buf text;
+    uint64_t number = 0;
     const char *why = console_guard(console);
     if (why)
         return why;
-    dx_buf_init(&text, 4 * dx_hl7_defaults().text_max, NULL);
-    why = message_read(words[0], true, &text, &error);
-    if (!why)
-        why = message_open(console->work, words[0], text_of(&text));
-    if (why)
-        why = console_why(console, "cannot open %s: %s", words[0], why);
-    dx_buf_done(&text);
-    return why;
+    if (words[1] && !(number = console_number(words[1])))
+        return "expected the number of a message, from 1";
+    return open_message(console, words[0], number);
 }
 
 const char *console_new(struct console *console, char **words) {
     const char *why = console_guard(console);
     (void)words;
-    if (why)
-        return why;
-    dx_status status = dx_hermes_open(console->work->editor, dx_str(""), NULL, 1, NULL);
-    return status == DX_OK ? NULL : dx_status_name(status);
+    return why ? why : open_message(console, NULL, 0);
 }

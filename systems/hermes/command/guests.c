@@ -131,7 +131,7 @@ const char *console_close(struct console *console, char **words) {
 }
 
 /* A whole number from 1 on; 0 if it is none. */
-static size_t number_of(const char *word) {
+size_t console_number(const char *word) {
     char *end;
     errno = 0;
     unsigned long number = word[0] >= '0' && word[0] <= '9' ? strtoul(word, &end, 10) : 0;
@@ -141,7 +141,7 @@ static size_t number_of(const char *word) {
 const char *console_log(struct console *console, char **words) {
     const struct work *work = console->work;
     size_t kept = work->log_count < LOG_LINES ? work->log_count : LOG_LINES;
-    size_t wanted = words[0] ? number_of(words[0]) : LOG_SHOWN;
+    size_t wanted = words[0] ? console_number(words[0]) : LOG_SHOWN;
     yyjson_mut_val *all = console->event ? yyjson_mut_arr(console->event) : NULL;
     if (!wanted)
         return "expected a number of lines, at least 1";
@@ -182,7 +182,8 @@ const char *console_schema(struct console *console, char **words) {
 static dx_hermes_guest *next_match(struct console *console, const char *word, size_t *index) {
     dx_hermes_guest *guest;
     while ((guest = dx_hermes_guest_at(console->work->editor, (*index)++)))
-        if (!word || strcmp(dx_hermes_guest_name(guest), word) == 0 || number_of(word) == *index)
+        if (!word || strcmp(dx_hermes_guest_name(guest), word) == 0 ||
+            console_number(word) == *index)
             return guest;
     return NULL;
 }

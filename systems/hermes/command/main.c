@@ -19,7 +19,9 @@ static int check_options(const struct hermes_options *options) {
     if (options->settle_ms == CLI_NEVER)
         return cli_fail(CLI_USAGE,
                         "--settle: 'never' is not allowed: no command would ever count as done");
-    code = answers_check(options);
+    code = message_check(options);
+    if (code == CLI_OK)
+        code = answers_check(options);
     return code == CLI_OK ? windows_check(options) : code;
 }
 
@@ -45,6 +47,8 @@ static int run(const cli_words *words, void *user) {
     if (message && strcmp(message, "-") == 0 && !options->runs.count)
         return cli_fail_hint(CLI_USAGE, "pass --run COMMAND to read the message from stdin",
                              "cannot read the message from stdin: the console reads it");
+    if (!message && options->message != CLI_NEVER)
+        return cli_fail(CLI_USAGE, "--message: missing MESSAGE, the file that it is in");
     int code = check_options(options);
     return code == CLI_OK ? work_run(options, message) : code;
 }

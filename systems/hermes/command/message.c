@@ -26,32 +26,61 @@ dx_hl7_format message_format(const struct work *work, const char *name) {
     return format;
 }
 
-/* The text that a document of another format stands for. */
-static dx_status convert(dx_hl7_format format, dx_buf *text, dx_error *error) {
-    dx_hl7_config config = dx_hl7_defaults();
-    dx_hl7 *hl7;
-    dx_text raw = {text->data ? text->data : "", text->len};
-    dx_status status = dx_hl7_import(&config, raw, format, &hl7, error);
-    if (status != DX_OK)
-        return status;
-    text->len = 0;
-    status = dx_hl7_write(hl7, text);
-    dx_hl7_free(hl7);
-    return status;
+static const char *phrase_of(dx_status status, const dx_error *error) {
+    return error->phrase[0]         ? error->phrase
+           : status == DX_ERR_LIMIT ? "it is too large"
+           : status == DX_ERR_NOMEM ? "out of memory"
+                                    : dx_status_name(status);
 }
 
-const char *message_read(const char *path, bool plain, dx_buf *text, dx_error *error) {
-    dx_hl7_format format = format_of_name(path);
-    const char *why = store_read(path, plain, text);
-    if (why || format == DX_HL7_TEXT)
-        return why;
-    *error = (dx_error){.fault = DX_FAULT_NONE};
-    dx_status status = convert(format, text, error);
-    if (status == DX_OK)
-        return NULL;
-    return status == DX_MISFIT && error->phrase[0] ? error->phrase
-           : status == DX_ERR_LIMIT                ? "it is too large"
-                                                   : dx_status_name(status);
+int message_check(const struct hermes_options *options) {
+    dx_hl7_file_config config = dx_hl7_file_defaults();
+    struct message message;
+    config.encoding = options->encoding;
+    message_init(&message);
+    dx_status status =
+        dx_hl7_file_read(&config, dx_str(""), &message.text, &message.file, &message.error);
+    int code = CLI_OK;
+    if (status != DX_OK)
+        code = cli_fail_hint(CLI_USAGE,
+                             "expected a name such as UTF-8, 8859/1, latin1, windows-1252 or"
+                             " UTF-16LE",
+                             "--encoding: %s", phrase_of(status, &message.error));
+    else if (!options->message)
+        code = cli_fail(CLI_USAGE, "--message: expected a number from 1");
+    message_done(&message);
+    return code;
+}
+
+void message_init(struct message *message) {
+    *message = (struct message){.file = NULL};
+    dx_buf_init(&message->text, 4 * dx_hl7_defaults().text_max, NULL);
+}
+
+void message_done(struct message *message) {
+    dx_hl7_file_free(message->file);
+    message->file = NULL;
+    dx_buf_done(&message->text);
+}
+
+const char *message_read(const struct work *work, const char *path, bool plain, size_t number,
+                         struct message *message) {
+    dx_hl7_file_config config = dx_hl7_file_defaults();
+    dx_buf bytes;
+    config.format = format_of_name(path);
+    config.message = number;
+    config.encoding = work->options->encoding;
+    message->number = number;
+    dx_buf_init(&bytes, 4 * dx_hl7_defaults().text_max, NULL);
+    const char *why = path ? store_read(path, plain, &bytes) : NULL;
+    if (!why) {
+        dx_status status =
+            dx_hl7_file_read(&config, (dx_text){bytes.data ? bytes.data : "", bytes.len},
+                             &message->text, &message->file, &message->error);
+        why = status == DX_OK ? NULL : phrase_of(status, &message->error);
+    }
+    dx_buf_done(&bytes);
+    return why;
 }
 
 dx_status message_export(const struct work *work, dx_hl7_format format, dx_buf *out,
@@ -61,6 +90,14 @@ dx_status message_export(const struct work *work, dx_hl7_format format, dx_buf *
     if (format == DX_HL7_TEXT) /* what is no HL7 is kept as well */
         return dx_buf_append(out, text.at, text.len);
     return dx_hermes_export(work->editor, format, DX_HL7_SEGMENTS, out, error);
+}
+
+/* As it is to be written to a file. */
+static dx_status message_bytes(const struct work *work, dx_hl7_format format, dx_buf *out,
+                               dx_error *error) {
+    *error = (dx_error){.fault = DX_FAULT_NONE};
+    return format == DX_HL7_TEXT ? dx_hermes_write(work->editor, out, error)
+                                 : message_export(work, format, out, error);
 }
 
 /* CR ends a segment, and would write one over the other on a terminal. */
@@ -105,35 +142,47 @@ static void put_out(dx_text text, dx_hl7_format format) {
     }
 }
 
-static const char *phrase_of(dx_status status, const dx_error *error) {
-    return error->phrase[0]         ? error->phrase
-           : status == DX_ERR_LIMIT ? "it is too large"
-           : status == DX_ERR_NOMEM ? "out of memory"
-                                    : dx_status_name(status);
-}
-
-/* It may be no message: then the editor has only a text. */
-static void warn(const char *path, dx_text text) {
+/* What is odd about it, though it can be edited. It may be no message: then the editor has only a
+ * text. */
+static void warn(const struct work *work, const char *path, const struct message *message) {
     dx_hl7_config config = dx_hl7_defaults();
     dx_hl7 *hl7 = NULL;
     dx_error none;
-    const char *warning =
-        dx_hl7_new(&config, text, &hl7, &none) == DX_OK ? dx_hl7_warning(hl7) : NULL;
+    const char *warning = dx_hl7_file_warning(message->file);
+    size_t count = dx_hl7_file_messages(message->file);
+    bool exact = work->options->revision && strcmp(work->options->revision, "exact") == 0;
+    if (warning)
+        cli_warn("warning: %s: %s", path, warning);
+    if (count > 1 && !message->number)
+        cli_warn("%s has %zu messages; the first one is open, %s chooses another", path, count,
+                 work->is_open ? "'open FILE N'" : "--message N");
+    warning = !exact && dx_hl7_new(&config, message_text(message), &hl7, &none) == DX_OK
+                  ? dx_hl7_warning(hl7)
+                  : NULL;
     if (warning)
         cli_warn("warning: %s: %s", path, warning);
     dx_hl7_free(hl7);
 }
 
-const char *message_open(struct work *work, const char *path, dx_text text) {
-    bool is_file = strcmp(path, "-") != 0;
+dx_text message_text(const struct message *message) {
+    return (dx_text){message->text.data ? message->text.data : "", message->text.len};
+}
+
+const char *message_open(struct work *work, const char *path, struct message *message) {
+    bool is_file = path && strcmp(path, "-") != 0;
     char *whole = is_file ? store_whole_path(path, strlen(path)) : NULL;
     dx_status status =
-        is_file && !whole ? DX_ERR_NOMEM : dx_hermes_open(work->editor, text, whole, 0, NULL);
+        is_file && !whole ? DX_ERR_NOMEM
+                          : dx_hermes_open(work->editor, message_text(message), whole, !path, NULL);
     free(whole);
-    bool exact = work->options->revision && strcmp(work->options->revision, "exact") == 0;
-    if (status == DX_OK && !exact)
-        warn(path, text);
-    return status == DX_OK ? NULL : phrase_of(status, &(dx_error){.fault = DX_FAULT_NONE});
+    if (status != DX_OK)
+        return phrase_of(status, &(dx_error){.fault = DX_FAULT_NONE});
+    if (path)
+        warn(work, path, message);
+    dx_hermes_set_file(work->editor, message->file);
+    message->file = NULL;
+    work->is_open = true;
+    return NULL;
 }
 
 static const char *save(struct work *work, const char *path, dx_error *error, bool *ret_misfit) {
@@ -141,7 +190,7 @@ static const char *save(struct work *work, const char *path, dx_error *error, bo
     bool is_other = !before || strcmp(before, path) != 0;
     dx_buf out;
     dx_buf_init(&out, SIZE_MAX / 2, NULL);
-    dx_status status = message_export(work, message_format(work, path), &out, error);
+    dx_status status = message_bytes(work, message_format(work, path), &out, error);
     *ret_misfit = status == DX_MISFIT;
     const char *why = status == DX_OK
                           ? store_write(path, (dx_text){out.data ? out.data : "", out.len})
@@ -182,7 +231,9 @@ int message_deliver(struct work *work) {
     if (path && strcmp(path, "-") != 0)
         return deliver_to_file(work, path);
     dx_buf_init(&out, SIZE_MAX / 2, NULL);
-    dx_status status = message_export(work, format, &out, &error);
+    bool is_shown = cli_voice.json || cli_voice.terminal;
+    dx_status status = is_shown ? message_export(work, format, &out, &error)
+                                : message_bytes(work, format, &out, &error);
     if (status == DX_OK)
         put_out((dx_text){out.data ? out.data : "", out.len}, format);
     else

@@ -10,11 +10,12 @@
     " or a .json, .yaml or .toml file; without it the editor is empty.\n\n"                       \
     "With --run, the commands run in order and the message is printed. Without --run, a console"  \
     " reads commands from standard input; 'help' lists them."
-#define HOST_SHOWN \
-    "extension settings env run write format answer opener show record settle start-timeout"
+#define HOST_SHOWN                                                                        \
+    "extension settings env message encoding run write format answer opener show settle " \
+    "start-timeout"
 
 static const struct hermes_options usual = {
-    .settle_ms = 500, .start_ms = 10000, .stop_ms = 5000, .debounce_ms = 500};
+    .message = CLI_NEVER, .settle_ms = 500, .start_ms = 10000, .stop_ms = 5000, .debounce_ms = 500};
 
 static const cli_option extension_options[] = {
     {"extension", 'x', CLI_TEXTS, "'COMMAND ARG...'",
@@ -46,6 +47,10 @@ static const cli_option extension_options[] = {
 };
 
 static const cli_option work_options[] = {
+    {"message", 0, CLI_COUNT, "N", "edit the N-th message of a file that has several (1)",
+     AT(message)},
+    {"encoding", 0, CLI_TEXT, "NAME", "encoding of HL7 files: latin1, ... (as MSH.18 says)",
+     AT(encoding)},
     {"run", 'r', CLI_TEXTS, "COMMAND",
      "run this command of an extension instead of the console; may be repeated, in order",
      AT(runs)},
@@ -138,6 +143,15 @@ const cli_verb cli_hermes = {
         "MESSAGE is a file of HL7 text. A file whose name ends in .json, .yaml, .yml or .toml is"
         " converted. With --run, MESSAGE may be - for standard input. Without MESSAGE, the editor"
         " is empty. Bytes that no edit touches are preserved.\n\n"
+        "An HL7 file may have several messages, one after the other, in a batch (FHS, BHS, BTS,"
+        " FTS) or in MLLP frames. The first one is edited, or the one that --message chooses."
+        " Everything around it is kept, and is written with it.\n\n"
+        "HL7 files are read and written in the character set of MSH.18, or as their byte order mark"
+        " says, or as UTF-8. --encoding overrides that: ASCII, 8859/1 to 8859/9, 8859/15 (or latin1"
+        " and so on), windows-1250 to 1254 and 1257, cp437, cp850, UTF-8, UTF-16LE, UTF-16BE,"
+        " UTF-32LE, UTF-32BE. Extensions and the console always have UTF-8. Invalid bytes are"
+        " refused, and so is an edit that the encoding has no character for. An edit of MSH.18"
+        " changes what is written.\n\n"
         "With --run, Duplex runs the commands in order, writes the message, and stops the"
         " extensions. A command has no response. It counts as done when its extension has no open"
         " request, has sent and read nothing for the --settle time, and was not computing during"
@@ -158,7 +172,7 @@ const cli_verb cli_hermes = {
         "  remove SEG         remove a segment\n"
         "  undo               undo the last change\n"
         "  save [FILE]        save the message to its file, or to FILE\n"
-        "  open FILE          open another message\n"
+        "  open FILE [N]      open another message; N: the message of that number in it\n"
         "  new                start an empty message\n"
         "  windows            list the open windows\n"
         "  close WINDOW       close a window, as a user would\n"
@@ -197,7 +211,8 @@ const cli_verb cli_hermes = {
         " 2025-11-24). 3: no extension could be started. 4: with --run, an extension failed or"
         " exited on its own, or changed the message after it was written. 5: with --run, an"
         " extension did not answer initialize in time. 7: the message cannot be written in that"
-        " format. SIGINT and SIGTERM stop the extensions and exit with 130; nothing is written. A"
+        " format or encoding. SIGINT and SIGTERM stop the extensions and exit with 130; nothing is "
+        "written. A"
         " second signal exits at once.",
     .groups = groups,
     .examples = examples,

@@ -178,11 +178,15 @@ static int run_console(struct work *work) {
 }
 
 /* The message is there before any extension can ask for it. */
-static int work_on(struct work *work, const char *path, dx_text text) {
+static int work_on(struct work *work, const char *path, struct message *message) {
     size_t count;
-    const char *why = path ? message_open(work, path, text) : NULL;
+    const char *why = path ? message_open(work, path, message) : NULL;
     if (why)
         return cli_fail(CLI_USAGE, "cannot open %s: %s", path, why);
+    if (!path) {
+        dx_hermes_set_file(work->editor, message->file);
+        message->file = NULL;
+    }
     int code = crew_start(work, &count);
     if (code != CLI_OK)
         return code;
@@ -216,27 +220,36 @@ static int leave(struct work *work, int code) {
     return code;
 }
 
-int work_run(const struct hermes_options *options, const char *message) {
+/* The message that the command line names, the one of that number in its file. */
+static int read_first(const struct work *work, const char *path, struct message *message) {
+    size_t number = work->options->message == CLI_NEVER ? 0 : (size_t)work->options->message;
+    const char *why = message_read(work, path, false, number, message);
+    if (!why)
+        return CLI_OK;
+    return cli_fail_hint(CLI_USAGE,
+                         strcmp(message->error.place, "encoding") == 0
+                             ? "pass --encoding NAME if you know it, for example windows-1252"
+                             : NULL,
+                         "cannot read %s: %s", path ? path : "the message", why);
+}
+
+int work_run(const struct hermes_options *options, const char *path) {
     struct work *work = calloc(1, sizeof *work);
-    dx_error error;
-    dx_buf text;
-    int code = CLI_OK;
+    struct message message;
     if (!work)
         return cli_fail(CLI_NO_START, "out of memory");
     work->options = options;
     work->began_us = dx_recorder_now_us();
     work->settle_ms = options->settle_ms;
     work->interactive = !options->runs.count && !cli_voice.json && isatty(STDIN_FILENO);
-    dx_buf_init(&text, 4 * dx_hl7_defaults().text_max, NULL);
-    const char *why = message ? message_read(message, false, &text, &error) : NULL;
-    if (why)
-        code = cli_fail(CLI_USAGE, "cannot read %s: %s", message, why);
+    message_init(&message);
+    int code = read_first(work, path, &message);
     cli_catch_signals();
     if (code == CLI_OK)
         code = open_editor(work);
     if (code == CLI_OK)
-        code = work_on(work, message, (dx_text){text.data ? text.data : "", text.len});
-    dx_buf_done(&text);
+        code = work_on(work, path, &message);
+    message_done(&message);
     code = leave(work, code);
     free(work);
     return code;

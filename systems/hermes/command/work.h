@@ -37,6 +37,14 @@ struct opener {
     int fd; /* readable once it has exited; -1 if the kernel has no such thing */
 };
 
+/* What was read from a file. */
+struct message {
+    dx_buf text; /* UTF-8 */
+    dx_hl7_file *file;
+    size_t number; /* that was asked for; 0: none was */
+    dx_error error;
+};
+
 struct work {
     const struct hermes_options *options;
     dx_loop *loop;
@@ -48,6 +56,7 @@ struct work {
     bool interactive; /* a console at a terminal */
     bool prompted;    /* the cursor stands behind a prompt */
     bool leaving;     /* everything is on its way out */
+    bool is_open;     /* a message was opened */
     bool delivered;   /* the message was written … */
     bool came_late;   /* … and changed by an extension after that */
     bool stopped;
@@ -92,19 +101,25 @@ void crew_on_state(dx_hermes *editor, dx_hermes_guest *guest, void *user);
 
 /* By --format, else by how the name ends. `name` may be NULL. */
 dx_hl7_format message_format(const struct work *work, const char *name);
-/* Reads a file into text, converted to HL7 if it is something else. NULL, or why not; the text of
- * that lies in `error` or is static. */
-const char *message_read(const char *path, bool plain, dx_buf *text, dx_error *error);
-/* Appends it as it is to be written. DX_MISFIT and so on as dx_hermes_export(). */
+/* Are --encoding and --message right? An exit code. */
+int message_check(const struct hermes_options *options);
+void message_init(struct message *message);
+void message_done(struct message *message);
+dx_text message_text(const struct message *message);
+/* Reads a file (NULL: none, for a new message), converted to HL7 if it is something else: the
+ * message of that number, 0 for the first. NULL, or why not, in `message` or static. */
+const char *message_read(const struct work *work, const char *path, bool plain, size_t number,
+                         struct message *message);
+/* Appends it as UTF-8. DX_MISFIT and so on as dx_hermes_export(). */
 dx_status message_export(const struct work *work, dx_hl7_format format, dx_buf *out,
                          dx_error *error);
 /* For people: a segment a line. */
 void message_show(dx_text text, dx_hl7_format format);
 /* What --write, or the lack of it, asks for in the end. An exit code. */
 int message_deliver(struct work *work);
-/* That text, which was read from there ("-": from no file), is the message from now on. NULL, or
- * why not. */
-const char *message_open(struct work *work, const char *path, dx_text text);
+/* What was read from there ("-": from no file; NULL: nothing was) is the message from now on. NULL,
+ * or why not. */
+const char *message_open(struct work *work, const char *path, struct message *message);
 /* As a file, which is its own from then on. NULL, or why not; *ret_misfit: it has no such form. */
 const char *message_save(struct work *work, const char *path, dx_error *error, bool *ret_misfit);
 
@@ -151,6 +166,6 @@ void news_done(struct work *work);
 int console_run(struct work *work);
 
 /* All of it. An exit code. */
-int work_run(const struct hermes_options *options, const char *message);
+int work_run(const struct hermes_options *options, const char *path);
 
 #endif

@@ -26,7 +26,7 @@ DIALOGS = {
 }
 COMMANDS = [
     "cmd/upper", "cmd/env", "cmd/exit", "cmd/flood", "cmd/slow", "cmd/escape", "cmd/stray", "cmd/window",
-    "cmd/window-close", "cmd/file-window", "cmd/dash-window", "cmd/latin", "cmd/dialog-and-exit", "cmd/levels", *DIALOGS,
+    "cmd/window-close", "cmd/file-window", "cmd/dash-window", "cmd/latin", "cmd/encode", "cmd/dialog-and-exit", "cmd/levels", *DIALOGS,
 ]
 next_id = 0
 window = None
@@ -102,6 +102,15 @@ def run(command):
         ask("editor/getMessage", {"format": "hl7"})
     elif command == "cmd/latin":
         ask("editor/setMessage", {"format": "hl7", "message": "MSH|^~\\&|ä\rPID|1||||Müller^Jörg\r"})
+    elif command == "cmd/encode":
+        text = ask("editor/getMessage", {"format": "hl7"})["message"]
+        log("read " + json.dumps(next(line for line in text.split("\r") if line.startswith("PID"))))
+        json_text = ask("editor/getMessage", {"format": "json"})["message"]
+        log("json " + json.dumps(json.loads(json_text)["segments"][1]["fields"]["5"]["1"]))
+        log("wrote " + json.dumps(ask("editor/patchMessage", {"patches": [{"path": "PID.5.1", "value": "Größe"}]})))
+        log("patch " + json.dumps(ask("editor/patchMessage", {"patches": [{"path": "PID.5.2", "value": "5 €"}]})))
+        for format, message in (("hl7", text), ("json", json_text)):
+            log("set " + json.dumps(ask("editor/setMessage", {"format": format, "message": message.replace("Jürg", "€")})))
     elif command == "cmd/window":
         window = ask("ui/openWindow", {"url": "https://example.org/a?b=1&c=$(id);x", "title": "A \x1b[31m page", "width": 300})["windowId"]
     elif command == "cmd/window-close":

@@ -106,11 +106,14 @@ check_id check_of_fault(dx_fault fault) {
     case DX_FAULT_HEADER_LIMIT:
         return CHECK_FRAMING_HEADER_LIMIT;
     case DX_FAULT_HEADER_SYNTAX:
+    case DX_FAULT_FIELD_NAME:
         return CHECK_FRAMING_HEADER;
     case DX_FAULT_HEADER_LF:
         return CHECK_FRAMING_LINE_END;
     case DX_FAULT_LENGTH_MISSING:
     case DX_FAULT_LENGTH_SYNTAX:
+    case DX_FAULT_LENGTH_TAB:
+    case DX_FAULT_LENGTH_PLUS:
     case DX_FAULT_LENGTH_REPEATED:
     case DX_FAULT_LENGTH_CONFLICT:
     case DX_FAULT_LENGTH_SHORT:

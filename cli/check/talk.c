@@ -160,7 +160,8 @@ check_talk *check_talk_open(const check_plan *plan, const char *scene, dx_framin
             .start = plan->options->start,
             .framing = framing,
             .lenient = DX_LENIENT_STRAY | DX_LENIENT_LF |
-                       (talk->facts->lenient & (DX_LENIENT_PLUS | DX_LENIENT_LAST_LENGTH)),
+                       (talk->facts->lenient & (DX_LENIENT_PLUS | DX_LENIENT_LAST_LENGTH |
+                                                DX_LENIENT_FIELD_NAME | DX_LENIENT_TAB)),
             .fields = talk->facts->fields,
             .content_type = talk->facts->content_type,
             .message_max = talk->facts->message_max,

@@ -37,6 +37,9 @@ const char *cli_lenient_name(const dx_protocol_facts *facts, size_t index) {
         {DX_LENIENT_ID_STRING, "id-string"},
         {DX_LENIENT_ID_VALUE, "id-value"},
         {DX_LENIENT_NULL_PARAMS, "null-params"},
+        {DX_LENIENT_FIELD_NAME, "field-name"},
+        {DX_LENIENT_TAB, "tab"},
+        {DX_LENIENT_NULL_ID, "null-id"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (facts->lenient & known[i].flag && index-- == 0)

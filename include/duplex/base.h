@@ -85,10 +85,13 @@ typedef enum dx_fault {
     DX_FAULT_STRAY_LIMIT,    /* too much of it */
     DX_FAULT_OTHER_FRAMING,  /* the peer uses the other framing */
     DX_FAULT_HEADER_SYNTAX,  /* NUL, a control character, non-ASCII or no field where one must be */
-    DX_FAULT_HEADER_LF,      /* a header line that ends in LF alone, where that is not allowed */
+    DX_FAULT_HEADER_LF,      /* a header line that ends in LF alone */
     DX_FAULT_HEADER_LIMIT,   /* header block too long, or too many fields */
+    DX_FAULT_FIELD_NAME,     /* a field name with more than letters and hyphens; it counts */
     DX_FAULT_LENGTH_MISSING, /* a header block without Content-Length */
     DX_FAULT_LENGTH_SYNTAX,  /* Content-Length is not a plain decimal number */
+    DX_FAULT_LENGTH_TAB,     /* a tab next to Content-Length's value; the message counts */
+    DX_FAULT_LENGTH_PLUS,    /* Content-Length with a plus sign; the message counts */
     DX_FAULT_LENGTH_REPEATED, /* Content-Length twice, with the same value; the message counts */
     DX_FAULT_LENGTH_CONFLICT, /* Content-Length twice, with different values */
     DX_FAULT_LENGTH_SHORT,    /* the declared length cuts the document off */
@@ -190,8 +193,12 @@ enum {
     DX_LENIENT_LAST_MEMBER = 1 << 10, /* of a member that is repeated the last one counts */
     DX_LENIENT_ID_DOUBLE = 1 << 11,   /* a request's number goes back as a double: 1.0 as 1 */
     DX_LENIENT_UTF8 = 1 << 12,        /* lines: a byte that is no UTF-8 counts as U+FFFD */
-    DX_LENIENT_FOLLOW = 1 << 13, /* lines: a stream that begins with a header is one of headers,
-                                    and it is answered in them from there on */
+    DX_LENIENT_FOLLOW = 1 << 13,     /* lines: a stream that begins with a header is one of headers,
+                                        and it is answered in them from there on */
+    DX_LENIENT_FIELD_NAME = 1 << 14, /* DX_FIELDS_LETTERS: names of fields may be tokens, as in
+                                        HTTP: X_Trace-2 */
+    DX_LENIENT_TAB = 1 << 15,     /* DX_FIELDS_LETTERS: a tab next to a length counts as a space */
+    DX_LENIENT_NULL_ID = 1 << 16, /* "id": null beside a method counts as no id */
     DX_LENIENT_DEFAULT = DX_LENIENT_LF | DX_LENIENT_STRAY
 };
 

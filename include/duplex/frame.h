@@ -42,8 +42,10 @@ DX_API dx_framing dx_framing_named(const char *name);
 typedef enum dx_fields {
     DX_FIELDS_HTTP = 0, /* names are tokens as in HTTP, spaces and tabs stand around values, and a
                            charset other than UTF-8 is refused */
-    DX_FIELDS_LETTERS   /* names are letters and hyphens, only spaces stand around values, and no
-                           field but Content-Length means anything */
+    DX_FIELDS_LETTERS   /* names are letters and hyphens, only spaces stand around values, which
+                           are any ASCII but CR and LF, and no field but Content-Length means
+                           anything. What a leniency accepts beyond that is a FAULT before its
+                           message, the first time that it comes */
 } dx_fields;
 
 typedef struct dx_frame_config {

@@ -68,7 +68,8 @@ enum {
     DX_PEER_NO_STRAY = 1 << 5,  /* lines: what is no message was meant to be one, and is answered */
     DX_PEER_BATCH_LAX = 1 << 4, /* what is no request in a batch gets no answer; a batch of nothing
                                    else is one invalid request */
-    DX_PEER_TELL_ROOM = 1 << 6  /* notify() has room that answers can't take: three times out_max */
+    DX_PEER_TELL_ROOM = 1 << 6, /* notify() has room that answers can't take: three times out_max */
+    DX_PEER_ID_SILENT = 1 << 7  /* an error about no known request is not sent at all */
 };
 
 /*

@@ -61,6 +61,7 @@ typedef struct dx_protocol_facts {
     dx_ids ids;
     int batch;
     int id_absent;   /* an error about no known request has no id, instead of null */
+    int id_silent;   /* … or is not sent at all */
     int params_null; /* a message without params is sent with "params": null */
     int open;
     uint64_t deadline_ms;

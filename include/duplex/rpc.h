@@ -70,8 +70,8 @@ typedef struct dx_message {
 } dx_message;
 
 /* Scans one text. `lenient` takes DX_LENIENT_NO_VERSION, DX_LENIENT_NULL_PARAMS,
- * DX_LENIENT_ID_ANY and DX_LENIENT_LAST_MEMBER. A text of 2^32-1 bytes or more is
- * DX_FAULT_MESSAGE_LIMIT. */
+ * DX_LENIENT_ID_ANY, DX_LENIENT_LAST_MEMBER and DX_LENIENT_NULL_ID. A text of 2^32-1 bytes or more
+ * is DX_FAULT_MESSAGE_LIMIT. */
 DX_API void dx_rpc_scan(dx_text text, unsigned depth, unsigned lenient, dx_message *ret_message);
 
 /* The elements of a batch that was scanned without a fault, one after the other: start with

@@ -19,6 +19,9 @@ unsigned dx__lenient_named(dx_text name) {
         {"id-double", DX_LENIENT_ID_DOUBLE},
         {"utf8", DX_LENIENT_UTF8},
         {"follow", DX_LENIENT_FOLLOW},
+        {"field-name", DX_LENIENT_FIELD_NAME},
+        {"tab", DX_LENIENT_TAB},
+        {"null-id", DX_LENIENT_NULL_ID},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (dx_text_is(name, names[i].name))

@@ -33,7 +33,10 @@ struct dx_framer {
     size_t length;   /* Content-Length */
     size_t need;     /* BODY: how many bytes the message has */
     size_t stray;    /* stray bytes since the last message */
+    size_t earlier;  /* the Content-Length that a later one has overruled */
     unsigned fields; /* fields seen in the block */
+    unsigned noted;  /* leniencies that the block needed, to be reported before its message … */
+    unsigned told;   /* … and those that were reported already */
 
     bool in_body;
     bool has_length;

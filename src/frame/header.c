@@ -21,13 +21,45 @@ static bool is_token(char c) {
     return is_letter(c) || (c >= '0' && c <= '9') || memchr(marks, c, sizeof marks - 1);
 }
 
-static bool is_clean(dx_text text) {
+/* Where names are letters, a value may be any ASCII but the ends of lines. */
+static bool is_clean(dx_text text, dx_fields fields) {
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.at[i];
-        if ((c < 0x20 && c != '\t') || c >= 0x7f)
+        if (fields == DX_FIELDS_HTTP ? (c < 0x20 && c != '\t') || c >= 0x7f
+                                     : c == '\r' || c >= 0x80)
             return false;
     }
     return true;
+}
+
+/* Is that accepted? Where names are letters it is also reported, the first time. */
+static bool allows(dx_framer *framer, unsigned leniency) {
+    if (!(framer->config.lenient & leniency))
+        return false;
+    if (framer->config.fields == DX_FIELDS_LETTERS)
+        framer->noted |= leniency & ~framer->told;
+    return true;
+}
+
+static dx_status report(dx_framer *framer, dx_frame *ret) {
+    static const struct {
+        unsigned leniency;
+        dx_fault fault;
+    } rows[] = {
+        {DX_LENIENT_LF, DX_FAULT_HEADER_LF},
+        {DX_LENIENT_FIELD_NAME, DX_FAULT_FIELD_NAME},
+        {DX_LENIENT_TAB, DX_FAULT_LENGTH_TAB},
+        {DX_LENIENT_PLUS, DX_FAULT_LENGTH_PLUS},
+        {DX_LENIENT_LAST_LENGTH, DX_FAULT_LENGTH_CONFLICT},
+    };
+    size_t i = 0;
+    while (!(framer->noted & rows[i].leniency))
+        i++;
+    framer->noted &= ~rows[i].leniency;
+    framer->told |= rows[i].leniency;
+    bool numbers = rows[i].fault == DX_FAULT_LENGTH_CONFLICT;
+    return dx__frame_fault(framer, ret, rows[i].fault, numbers ? framer->need : 0,
+                           numbers ? framer->earlier : 0);
 }
 
 static dx_text trimmed(const char *from, const char *to) {
@@ -50,15 +82,23 @@ static dx_text value_of(const char *from, const char *to, dx_fields fields) {
 }
 
 /* Splits a line into name and value; false if it is no field. */
-static bool split(dx_text line, dx_fields fields, dx_text *name, dx_text *value) {
+static bool split(dx_text line, const dx_frame_config *config, dx_text *name, dx_text *value) {
+    bool tokens = config->fields == DX_FIELDS_HTTP || config->lenient & DX_LENIENT_FIELD_NAME;
     const char *colon = line.len ? memchr(line.at, ':', line.len) : NULL;
     if (!colon || colon == line.at)
         return false;
     for (const char *c = line.at; c < colon; c++)
-        if (fields == DX_FIELDS_HTTP ? !is_token(*c) : !is_letter(*c))
+        if (tokens ? !is_token(*c) : !is_letter(*c))
             return false;
     *name = (dx_text){line.at, (size_t)(colon - line.at)};
-    *value = value_of(colon + 1, line.at + line.len, fields);
+    *value = value_of(colon + 1, line.at + line.len, config->fields);
+    return true;
+}
+
+static bool has_letters_only(dx_text name) {
+    for (size_t i = 0; i < name.len; i++)
+        if (!is_letter(name.at[i]))
+            return false;
     return true;
 }
 
@@ -112,6 +152,7 @@ static void end_block(dx_framer *framer) {
 static dx_status give_up(dx_framer *framer, dx_frame *ret, dx_fault fault, uint64_t found,
                          uint64_t expected) {
     framer->stray += framer->block;
+    framer->noted = 0;
     end_block(framer);
     framer->hunting = true;
     if (!(framer->config.lenient & DX_LENIENT_STRAY))
@@ -170,7 +211,10 @@ static bool usual_block(dx_framer *framer) {
 
 static dx_status length(dx_framer *framer, dx_frame *ret, dx_text value) {
     size_t number = 0;
-    if (value.len && value.at[0] == '+' && (framer->config.lenient & DX_LENIENT_PLUS))
+    dx_text inner = trimmed(value.at, value.at + value.len);
+    if (inner.len != value.len && allows(framer, DX_LENIENT_TAB))
+        value = inner;
+    if (value.len && value.at[0] == '+' && allows(framer, DX_LENIENT_PLUS))
         value = (dx_text){value.at + 1, value.len - 1};
     for (size_t i = 0; i < value.len; i++)
         if (value.at[i] < '0' || value.at[i] > '9')
@@ -183,10 +227,12 @@ static dx_status length(dx_framer *framer, dx_frame *ret, dx_text value) {
             return dx__frame_fatal(framer, ret, DX_FAULT_MESSAGE_LIMIT, 0,
                                    framer->config.message_max);
     }
-    if (framer->has_length && !(framer->config.lenient & DX_LENIENT_LAST_LENGTH)) {
-        if (number != framer->length)
+    if (framer->has_length && number != framer->length) {
+        if (!allows(framer, DX_LENIENT_LAST_LENGTH))
             return dx__frame_fatal(framer, ret, DX_FAULT_LENGTH_CONFLICT, number, framer->length);
-        framer->repeated = true;
+        framer->earlier = framer->length;
+    } else if (framer->has_length) {
+        framer->repeated = !(framer->config.lenient & DX_LENIENT_LAST_LENGTH);
     }
     framer->has_length = true;
     framer->length = number;
@@ -198,7 +244,7 @@ static bool good_line_end(dx_framer *framer, size_t at) {
     if (framer->in.data[at] != '\n')
         return true;
     framer->lf_lines++;
-    return framer->config.lenient & DX_LENIENT_LF;
+    return allows(framer, DX_LENIENT_LF);
 }
 
 static bool utf8_or_none(dx_text type) {
@@ -225,7 +271,7 @@ static dx_status field(dx_framer *framer, dx_frame *ret, size_t at, dx_text line
     dx_text name = {NULL, 0};
     dx_text value = {NULL, 0};
     bool is_http = framer->config.fields == DX_FIELDS_HTTP;
-    bool is_field = split(line, framer->config.fields, &name, &value);
+    bool is_field = split(line, &framer->config, &name, &value);
     bool is_length = is_field && named(name, "content-length");
     bool is_type = is_field && is_http && named(name, "content-type");
     if (!is_length && !is_type && !framer->fields) {
@@ -236,15 +282,17 @@ static dx_status field(dx_framer *framer, dx_frame *ret, size_t at, dx_text line
         }
         if (is_message(line))
             return other_framing(framer, ret);
-        if (!is_field || framer->hunting || !is_clean(line))
+        if (!is_field || framer->hunting || !is_clean(line, framer->config.fields))
             return stray(framer, ret, at, line.len);
     }
-    if (!is_clean(line))
+    if (!is_clean(line, framer->config.fields))
         return give_up(framer, ret, DX_FAULT_HEADER_SYNTAX, 0, 0);
     if (!is_field)
         return stray(framer, ret, at, line.len);
     if (!good_line_end(framer, at + line.len))
         return give_up(framer, ret, DX_FAULT_HEADER_LF, 0, 0);
+    if (!is_http && !has_letters_only(name))
+        (void)allows(framer, DX_LENIENT_FIELD_NAME);
     framer->hunting = false;
     framer->started = true;
     if (++framer->fields > framer->config.fields_max)
@@ -282,7 +330,7 @@ static dx_status too_large(dx_framer *framer, dx_frame *ret) {
     dx_text line = {framer->in.data + at, max};
     dx_text name;
     dx_text value;
-    if (framer->fields || !max || split(line, framer->config.fields, &name, &value))
+    if (framer->fields || !max || split(line, &framer->config, &name, &value))
         return dx__frame_fatal(framer, ret, DX_FAULT_HEADER_LIMIT, 0, max);
     framer->pos = framer->scan = at + max;
     framer->block = max;
@@ -312,6 +360,8 @@ static dx_status ends(dx_framer *framer, dx_frame *ret) {
 dx_status dx__frame_header_next(dx_framer *framer, dx_frame *ret) {
     for (;;) {
         if (framer->in_body) {
+            if (framer->noted)
+                return report(framer, ret);
             size_t have = framer->in.len - framer->pos;
             if (have < framer->need) {
                 if (!framer->finished)

@@ -43,8 +43,8 @@ static dx_status read_plain(dx__load *load, yyjson_val *duplex) {
                  : yyjson_equals_str(ids, "uuid") ? DX_IDS_UUID
                                                   : DX_IDS_COUNTER;
     facts->batch = yyjson_get_bool(dx__get(duplex, "batch"));
-    facts->id_absent =
-        dx__get(duplex, "unknownId") && strcmp(string_of(duplex, "unknownId", NULL), "absent") == 0;
+    facts->id_absent = yyjson_equals_str(dx__get(duplex, "unknownId"), "absent");
+    facts->id_silent = yyjson_equals_str(dx__get(duplex, "unknownId"), "none");
     facts->open = yyjson_get_bool(dx__get(duplex, "open"));
     facts->deadline_ms = dx__ms(dx__get(duplex, "deadline"), DEADLINE_MS);
     if (!facts->framing)

@@ -142,7 +142,12 @@ static void check_id(dx_text text, dx_message *message) {
 
 static void classify_asking(dx_text text, const dx__rpc_scan *scan, unsigned lenient,
                             dx_message *message) {
-    message->kind = scan->seen & ID ? DX_KIND_REQUEST : DX_KIND_NOTIFICATION;
+    int has_id = (scan->seen & ID) != 0;
+    if (has_id && lenient & DX_LENIENT_NULL_ID && text.at[message->id.at] == 'n') {
+        message->id = (dx_slice){0, 0};
+        has_id = 0;
+    }
+    message->kind = has_id ? DX_KIND_REQUEST : DX_KIND_NOTIFICATION;
     if (scan->seen & (RESULT | ERROR)) {
         blame(message, DX_FAULT_METHOD_AND_RESULT, message->method.at);
         message->kind = DX_KIND_NONE;
@@ -155,7 +160,7 @@ static void classify_asking(dx_text text, const dx__rpc_scan *scan, unsigned len
         message->params = (dx_slice){0, 0};
     else if (params != '{' && params != '[')
         blame(message, DX_FAULT_PARAMS_TYPE, message->params.at);
-    if (scan->seen & ID && !(lenient & DX_LENIENT_ID_ANY))
+    if (has_id && !(lenient & DX_LENIENT_ID_ANY))
         check_id(text, message);
 }
 

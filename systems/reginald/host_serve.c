@@ -21,6 +21,13 @@ static void violation(dx_reginald_guest *guest, const char *phrase) {
     dx__reginald_host_guest_kill(guest, why);
 }
 
+/* The message that follows counts, and the real host takes it without a word. */
+static bool is_accepted(dx_fault fault) {
+    return fault == DX_FAULT_HEADER_LF || fault == DX_FAULT_FIELD_NAME ||
+           fault == DX_FAULT_LENGTH_TAB || fault == DX_FAULT_LENGTH_PLUS ||
+           fault == DX_FAULT_LENGTH_REPEATED || fault == DX_FAULT_LENGTH_CONFLICT;
+}
+
 /* The real host takes a log with other members for an error. */
 static bool has_others(yyjson_val *params) {
     yyjson_obj_iter iter = yyjson_obj_iter_with(params);
@@ -103,7 +110,7 @@ void dx__reginald_host_serve(dx_link *link, const dx_event *event, void *user) {
         break;
     case DX_EVENT_VIOLATION:
         dx__say_str(phrase, sizeof phrase, event->error.phrase);
-        if (event->error.fault == DX_FAULT_UNREAD)
+        if (event->error.fault == DX_FAULT_UNREAD || is_accepted(event->error.fault))
             tell(guest, phrase);
         else
             violation(guest, phrase);

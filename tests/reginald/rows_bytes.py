@@ -97,14 +97,21 @@ def row_02():
             same(ours.ended(), 0, "its exit code")
 
 
+# Each with the fault that is reported before its message, the first time.
+REPORTED = (
+    ("Content-Length: %d\n\n", "a header line ends in LF alone"),
+    ("Content-Length: +%d\r\n\r\n", "a plus sign"),
+    ("Content-Length:\t%d\r\n\r\n", "a tab next to"),
+    ("X-2: 1\r\nContent-Length: %d\r\n\r\n", "a header field name"),
+    ("X_Other: 1\r\nContent-Length: %d\r\n\r\n", None),
+)
+TWO_LENGTHS = "Content-Length: 5\r\nContent-Length: %d\r\n\r\n"
 GOOD = (
-    "Content-Length: %d\n\n",
     "content-length: %d\r\n\r\n",
     "CONTENT-LENGTH:%d\r\n\r\n",
     "Content-Length:     %d\r\n\r\n",
     "X-Other: 1\r\nContent-Length: %d\r\nContent-Type: application/json-rpc\r\n\r\n",
-    "Content-Length: 5\r\nContent-Length: %d\r\n\r\n",
-    "Content-Length: +%d\r\n\r\n",
+    "X-Other: a\x01\x7f\tb\r\nContent-Length: %d\r\n\r\n",
 )
 # Of these the document knows.
 STRICT_GOOD = (
@@ -114,6 +121,8 @@ STRICT_GOOD = (
     "X-Other: one ~!@ token\r\nContent-Length: %d\r\nAnother-One:\r\n\r\n",
     "---: -\r\nContent-Length: %d\r\n\r\n",
     "X-Other: a\tb\r\nContent-Length: %d  \r\n\r\n",
+    "X-Other: a\x01b\r\nContent-Length: %d\r\n\r\n",
+    "X-Other: \x00\x08\x1b[31m\x7f\r\nContent-Length: %d\r\n\r\n",
 )
 BAD = (
     "\r\n\r\n",
@@ -127,13 +136,13 @@ STRICT_BAD = (
     " Content-Length: %d\r\n\r\n",
     "Content-Length: %d\n\n",
     "Content-Length: +%d\r\n\r\n",
-    "Content-Length: 5\r\nContent-Length: %d\r\n\r\n",
+    TWO_LENGTHS,
     "X-2: 1\r\nContent-Length: %d\r\n\r\n",
     "X_Other: 1\r\nContent-Length: %d\r\n\r\n",
     "Content-Length:\t%d\r\n\r\n",
     "X-Other: \xe5\r\nContent-Length: %d\r\n\r\n",
-    "X-Other: a\x01b\r\nContent-Length: %d\r\n\r\n",
-    "X-Other: a\x7fb\r\nContent-Length: %d\r\n\r\n",
+    "X-Other: a\rb\r\nContent-Length: %d\r\n\r\n",
+    "Content-Length: %d\x01\r\n\r\n",
     "no field at all\r\nContent-Length: %d\r\n\r\n",
     "\r\nContent-Length: %d\r\n\r\n",
 )
@@ -150,16 +159,32 @@ def row_03():
                 asked = guest.news(method)
                 guest.write(frame({"jsonrpc": "2.0", "id": asked["id"], "result": {}}, header))
             asked = guest.news("runCommand")
-            for header in GOOD[3:]:
+            lines = [*GOOD[3:], *(header for header, _ in REPORTED)] + [TWO_LENGTHS] * (revision == "gen-a")
+            for header in lines * 2:
                 guest.write(frame({"jsonrpc": "2.0", "method": "log", "params": {"level": "info", "msg": header}}, header))
             guest.reply(asked, {})
             guest.farewell()
             ours.ended(0)
-            same([line["msg"] for line in ours.told()], list(GOOD[3:]), "the log")
-            same(ours.told(kind="violation"), [], "violations")
+            same([line["msg"] for line in ours.told()], lines * 2, "the log")
+            # Each is reported once, and no number of them ends the plugin.
+            wanted = [fault for _, fault in REPORTED if fault] + ["two different Content-Length"] * (revision == "gen-a")
+            got = [line["msg"] for line in ours.told(kind="violation")]
+            true(len(got) == len(wanted) and all(a in b for a, b in zip(wanted, got)), "violations: %s" % got)
+    # Two lengths could be two messages.
+    with host("work", options=PATIENT) as ours:
+        guest = ours.guest()
+        answer = {"jsonrpc": "2.0", "id": guest.greet()["id"], "result": guest.facts(commands=[WORK])}
+        guest.write(frame(answer, TWO_LENGTHS))
+        true("two different Content-Length" in ours.tells("raw", "failed")[0]["msg"], ours.said())
+        guest.leave()
+        ours.ended(3)
     with plugin() as ours:
         ours.start()
-        for header in GOOD:
+        ours.write(frame({"jsonrpc": "2.0", "id": 9, "method": "shutdown"}, TWO_LENGTHS))
+        same(ours.ended(), 1, "the exit code of our plugin after two lengths")
+    with plugin() as ours:
+        ours.start()
+        for header in (*GOOD, *(header for header, _ in REPORTED)):
             asked = ours.request("no/such")
             ours.write(frame(asked, header))
             same(ours.answer_to(asked["id"])["error"]["code"], -32601, repr(header))

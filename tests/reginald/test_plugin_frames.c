@@ -37,8 +37,8 @@ static void row_03_headers_that_are_taken(void **state) {
         "Content-Length:      93\r\n\r\n",
         "X-Other: 1\r\nContent-Length: 93\r\n\r\n",
         "Content-Length: 93\r\nContent-Type: application/json-rpc\r\n\r\n",
-        "Content-Length: 7\r\nContent-Length: 93\r\n\r\n",
         "Content-Length: +93\r\n\r\n",
+        "X_2: \x01\r\nContent-Length:\t93\r\n\r\n",
     };
     for (size_t i = 0; i < LENGTH(headers); i++) {
         talk_open(&talk);

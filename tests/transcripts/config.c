@@ -112,7 +112,9 @@ static const char *set_word(struct config *config, const struct word *word) {
     dx_text text = word_plain(word);
     if (strcmp(word->key, "lenient") == 0)
         return set_lenient(&config->peer, text);
-    if (strcmp(word->key, "cancel") == 0)
+    if (strcmp(word->key, "fields") == 0)
+        config->peer.fields = text_is(text, "letters") ? DX_FIELDS_LETTERS : DX_FIELDS_HTTP;
+    else if (strcmp(word->key, "cancel") == 0)
         config->peer.cancel = text_is(text, "lsp") ? cancel_lsp : cancel_mcp;
     else if (strcmp(word->key, "progress") == 0)
         config->peer.progress = text_is(text, "lsp") ? progress_lsp : progress_mcp;
@@ -137,6 +139,8 @@ static const char *set_flag(struct config *config, dx_text text) {
         config->peer.flags |= DX_PEER_BATCH;
     else if (text_is(text, "tell-room"))
         config->peer.flags |= DX_PEER_TELL_ROOM;
+    else if (text_is(text, "silent"))
+        config->peer.flags |= DX_PEER_ID_SILENT;
     else if (text_is(text, "pass-unknown"))
         config->peer.progress.pass_unknown = 1;
     else if (text_is(text, "busy"))

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Does a message with that header come through as it should? */
+/* Does a message with that header come through as it should? What was accepted may be reported. */
 static bool comes_through(const char *header, dx_fields fields, unsigned lenient, bool in_pieces) {
     dx_frame_config config = dx_frame_defaults(DX_FRAMING_HEADER);
     dx_framer *framer = NULL;
@@ -23,8 +23,10 @@ static bool comes_through(const char *header, dx_fields fields, unsigned lenient
     if (!in_pieces)
         assert_int_equal(dx_framer_feed(framer, text, len), DX_OK);
     dx_framer_finish(framer);
-    bool came = dx_framer_next(framer, &frame) == DX_OK && frame.kind == DX_FRAME_MESSAGE &&
-                frame.text.len == 2;
+    bool came = dx_framer_next(framer, &frame) == DX_OK;
+    while (came && lenient && frame.kind == DX_FRAME_FAULT && !frame.fatal)
+        came = dx_framer_next(framer, &frame) == DX_OK;
+    came = came && frame.kind == DX_FRAME_MESSAGE && frame.text.len == 2;
     if (came)
         came = dx_framer_next(framer, &frame) == DX_OK && frame.kind == DX_FRAME_END;
     dx_framer_free(framer);
@@ -57,7 +59,9 @@ static void test_fields(void **state) {
         {"Content-Length: +2\r\n\r\n", false, false},
         {"Content-Length: 3\r\nContent-Length: 2\r\n\r\n", false, false},
         {"A: \xc3\xa4\r\nContent-Length: 2\r\n\r\n", false, false},
-        {"A: \x01\r\nContent-Length: 2\r\n\r\n", false, false},
+        {"A: \x01\x1b\x7f\tb\r\nContent-Length: 2\r\n\r\n", false, true},
+        {"A: b\rc\r\nContent-Length: 2\r\n\r\n", false, false},
+        {"A\x01: b\r\nContent-Length: 2\r\n\r\n", false, false},
         {"\r\nContent-Length: 2\r\n\r\n", false, false},
         {" Content-Length: 2\r\n\r\n", false, false},
         {"A: b\r\n\r\n", false, false},
@@ -77,6 +81,9 @@ static void test_lenient(void **state) {
     assert_true(comes_through("Content-Length: 9\nA: b\nContent-Length: +2\n\n", DX_FIELDS_LETTERS,
                               all, false));
     assert_false(comes_through("A1: b\nContent-Length: 2\n\n", DX_FIELDS_LETTERS, all, false));
+    all |= DX_LENIENT_FIELD_NAME | DX_LENIENT_TAB;
+    assert_true(comes_through("A_1: b\nContent-Length:\t2\n\n", DX_FIELDS_LETTERS, all, false));
+    assert_false(comes_through("A 1: b\nContent-Length: 2\n\n", DX_FIELDS_LETTERS, all, false));
 }
 
 static void test_document(void **state) {
@@ -85,10 +92,10 @@ static void test_document(void **state) {
         dx_fields fields;
         int params_null;
     } rows[] = {
-        {"reginald", DX_FIELDS_HTTP, 0},       {"reginald@seed", DX_FIELDS_LETTERS, 0},
-        {"reginald@gen-a", DX_FIELDS_HTTP, 1}, {"reginald@gen-b", DX_FIELDS_HTTP, 0},
-        {"reginald@exact", DX_FIELDS_HTTP, 1}, {"hermes", DX_FIELDS_HTTP, 0},
-        {"finecode", DX_FIELDS_HTTP, 0},       {"finecode@real", DX_FIELDS_HTTP, 1},
+        {"reginald", DX_FIELDS_LETTERS, 0},       {"reginald@seed", DX_FIELDS_LETTERS, 0},
+        {"reginald@gen-a", DX_FIELDS_LETTERS, 1}, {"reginald@gen-b", DX_FIELDS_LETTERS, 0},
+        {"reginald@exact", DX_FIELDS_LETTERS, 1}, {"hermes", DX_FIELDS_HTTP, 0},
+        {"finecode", DX_FIELDS_HTTP, 0},          {"finecode@real", DX_FIELDS_HTTP, 1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

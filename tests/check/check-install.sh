@@ -104,6 +104,25 @@ for system in "${!says[@]}"; do
         grep -qw "$system" "$prefix/share/$file" || { echo "share/$file does not complete $system"; exit 1; }
     done
 done
+# The archives, by the same pkg-config files: the system's libraries stay shared ones, so what those
+# need is not asked for. First where there is nothing but archives, then beside the shared libraries.
+cp -a "$prefix" archives
+rm archives/lib/libduplex*.so*
+says[consumer]=$'\n'
+for system in "${!says[@]}"; do
+    name=duplex-$system
+    [[ $system != consumer ]] || name=duplex
+    read -ra cflags < <(pkg-config --static --cflags "$name")
+    read -ra alone < <(PKG_CONFIG_PATH=$work/archives/lib/pkgconfig pkg-config --static --libs "$name")
+    read -ra beside < <(pkg-config --static --libs "$name" | sed -E 's/-l(duplex[a-z-]*)/-l:lib\1.a/g')
+    gcc "${warnings[@]}" "${cflags[@]}" "${consumer%/*}/$system.c" -o "$system-alone" "${alone[@]}" "$rpath"
+    gcc "${warnings[@]}" "${cflags[@]}" "${consumer%/*}/$system.c" -o "$system-beside" "${beside[@]}" "$rpath"
+    for program in "./$system-alone" "./$system-beside"; do
+        said=$(run "$program, an archive" "$program")$'\n'
+        [[ $said == *"${says[$system]}"* ]] || { echo "$program said: $said"; exit 1; }
+        if readelf -d "$program" | grep 'NEEDED.*libduplex'; then exit 1; fi
+    done
+done
 # Whoever does not ask for a system needs nothing of it.
 if readelf -d pkg-config cmake/shared | grep -E 'NEEDED.*(yaml|curl|hermes|mcp|reginald|finecode|autohand)'; then exit 1; fi
 

@@ -34,6 +34,7 @@ struct dx_reginald {
     dx_reginald_guest **guests;
     size_t guest_count;
     size_t guest_cap;
+    yyjson_val *result; /* while on_done of a work is called */
 };
 
 /* A command or task that runs. */

@@ -27,6 +27,7 @@ static dx_status run_command(work_item *work);
 
 static void on_done(dx_link *link, const dx_event *event, void *user) {
     work_item *work = user;
+    dx_reginald *host = work->guest->host;
     char why[200] = "";
     (void)link;
     if (event->outcome == DX_OUTCOME_RESULT && work->setting_up) {
@@ -46,7 +47,13 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
     } else if (event->outcome != DX_OUTCOME_RESULT) {
         dx__say_str(why, sizeof why, event->error.phrase);
     }
+    host->result = event->outcome == DX_OUTCOME_RESULT ? event->value : NULL;
     end(work, event->outcome, event->outcome == DX_OUTCOME_ERROR ? event->code : 0, why);
+    host->result = NULL;
+}
+
+yyjson_val *dx_reginald_result(const dx_reginald *host) {
+    return host->result;
 }
 
 static dx_link_call_options options_of(work_item *work) {

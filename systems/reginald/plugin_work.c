@@ -84,6 +84,21 @@ void dx_reginald_done(dx_reginald_work *work) {
     leave(work);
 }
 
+dx_status dx_reginald_done_with(dx_reginald_work *work, dx_json result) {
+    dx_link *link = link_of(work);
+    if (work->purpose != DX__REGINALD_RUN)
+        return DX_ERR_INVALID;
+    if (work->ended || !link)
+        return DX_GONE;
+    dx_status status = dx_link_reply(link, work->event->request, result);
+    if (status != DX_OK)
+        return status;
+    enter(work);
+    work->ended = true;
+    leave(work);
+    return DX_OK;
+}
+
 void dx_reginald_fail(dx_reginald_work *work, const char *text) {
     enum { COMMAND_FAILED = -32000, INVALID_CONFIG = -32050 };
     static const int64_t codes[] = {

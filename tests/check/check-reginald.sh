@@ -200,16 +200,19 @@ config 7 'd.toml: commands.sleep.nap: unknown setting' '[commands.sleep]\nnap = 
 config 7 'd.toml: commands.sleep.only: it can only be set with the flag --only' '[commands.sleep]\nonly = "a"\n'
 config 7 'd.toml: plugins.example.depth: expected int, got a date' '[plugins.example]\ndepth = 2020-01-01\n'
 config 2 'd.toml:1:' '[commands\n'
-config 2 "d.toml: unknown table 'nonsense'; expected logging, plugins, commands or tasks" 'nonsense = 1\n'
+config 2 "d.toml: unknown key 'nonsense'" 'nonsense = 1\n'
+config 2 "d.toml: unknown table 'nonsense': no plugin or command is called so" '[nonsense]\na = 1\n'
+config 2 'd.toml: directory: expected a path, got an integer' 'directory = 1\n'
+config 2 'd.toml: defaults.mark: expected a table' '[defaults]\nmark = 1\n'
 config 2 'd.toml: commands: expected a table' 'commands = 1\n'
 config 2 'd.toml: plugins.a: expected a table' '[plugins]\na = 1\n'
 config 2 'd.toml: logging.level: expected a string' '[logging]\nlevel = 1\n'
 config 2 'd.toml: logging.level: expected trace' '[logging]\nlevel = "loud"\n'
 config 2 'd.toml: logging.colour: unknown setting' '[logging]\ncolour = "red"\n'
 config 2 'd.toml: tasks[0]: missing type' '[[tasks]]\nid = "a"\n' attend
-config 2 "d.toml: tasks[0]: unknown key 'size'; expected type, id, needs, dir or config
-hint: the settings of a task go into its config table" '[[tasks]]\ntype = "mark"\nsize = 1\n' attend
-config 2 "tasks[0].needs: no task has the id 'b'" '[[tasks]]\ntype = "mark"\nneeds = ["b"]\n' attend
+config 2 "d.toml: tasks[0]: 'ms' is also in its config table" '[[tasks]]\ntype = "mark"\nms = 1\nconfig = {ms = 2}\n' attend
+config 2 "tasks[0].dependencies: no task has the id 'mark-1', or that type" '[[tasks]]\ntype = "mark"\ndependencies = ["mark-1"]\n' attend
+config 2 "tasks[0].needs: no task has the id 'b', or that type" '[[tasks]]\ntype = "mark"\nneeds = ["b"]\n' attend
 config 2 "two tasks have the id 'a'" '[[tasks]]\ntype = "m"\nid = "a"\n[[tasks]]\ntype = "m"\nid = "a"\n' attend
 config 2 'circular dependency: a needs c, c needs b, b needs a' \
     '[[tasks]]\ntype="m"\nid="x"\nneeds=["a"]\n[[tasks]]\ntype="m"\nid="a"\nneeds=["c"]\n[[tasks]]\ntype="m"\nid="b"\nneeds=["a"]\n[[tasks]]\ntype="m"\nid="c"\nneeds=["b"]\n' attend
@@ -217,6 +220,10 @@ config 2 'circular dependency: a needs a' '[[tasks]]\ntype = "m"\nid = "a"\nneed
 lacks trace pid
 config 7 '1 of 1 tasks failed' '[[tasks]]\ntype = "mark"\nconfig = {ms = true}\n' attend
 has out 'd.toml: tasks[0].config.ms: expected int, got a boolean'
+config 7 '1 of 1 tasks failed' '[[tasks]]\ntype = "mark"\nms = true\n' attend
+has out 'd.toml: tasks[0].ms: expected int, got a boolean'
+config 7 '1 of 1 tasks failed' '[[tasks]]\ntype = "mark"\n[defaults.mark]\nms = true\n' attend
+has out 'd.toml: defaults.mark.ms: expected int, got a boolean'
 config 7 '' '[[tasks]]\ntype = "mark"\nconfig = {list = []}\n' attend
 has out 'tasks[0].config.list: expected bool, int or string, got an array'
 expect 2 '' $'duplex reginald: attend needs a configuration with tasks\nhint: pass --config FILE, or set REGINALD_CONFIG' --plugin-dir one attend

@@ -1,4 +1,5 @@
 """What the command makes of it."""
+import json
 import os
 import sys
 import time
@@ -126,6 +127,119 @@ def row_31():
         guest.farewell()
         ours.ended(0)
         true(ours.told("broken", "failed"), "it is not named: " + ours.said())
+
+
+# As the real program of June 2025 reads it.
+REAL = """directory = "%s"
+plugin-dir = "/no/such/folder"
+color = "never"
+[raw]
+owner = "me"
+[work]
+n = 7
+[defaults.echo]
+msg = "usual"
+loud = true
+[[tasks]]
+type = "echo"
+msg = "inline"
+count = 3
+dependencies = ["last"]
+[[tasks]]
+type = "echo"
+dependencies = "echo-0"
+[[tasks]]
+type = "other"
+id = "last"
+[[tasks]]
+type = "other"
+dependencies = ["echo"]
+"""
+
+
+def row_34():
+    """The real program's configuration: options of a task in the task itself, defaults, dependencies, a table for each."""
+    with host("attend", config=REAL % "/usr") as ours:
+        guest = ours.guest()
+        guest.start(configs=[{"key": "owner", "value": "nobody", "type": "string"}], commands=[KNOBS],
+                    tasks=[{"type": "echo"}, {"type": "other"}])
+        same(guest.initialize["params"]["config"], [guests.setting("owner", "me")], "of the plugin")
+        checked = []
+        for _ in range(4):
+            checked.append(guest.news("validateTask"))
+            guest.reply(checked[-1], {})
+        got = [{each["key"]: each["value"] for each in one["params"].get("config", [])} for one in checked]
+        same(got, [{"msg": "inline", "count": 3, "loud": True}, {"msg": "usual", "loud": True}, {}, {}], "the settings")
+        ran = []
+        for _ in range(4):
+            ran.append(guest.news("runTask"))
+            same(ran[-1]["params"]["dir"], "/usr", "where it works")
+            guest.reply(ran[-1], {})
+        order = [len(one["params"].get("config", [])) for one in ran]
+        same(order, [0, 3, 2, 0], "the order, by the number of settings")
+        guest.farewell()
+        ours.ended(0)
+        true("'color' has no effect" in ours.said(), ours.said())
+    with host("work", config=REAL % "/usr") as ours:
+        guest = ours.guest()
+        asked = guest.run(configs=[{"key": "owner", "value": "nobody", "type": "string"}], commands=[KNOBS])
+        true(guests.setting("n", 7) in guest.setup["params"]["config"], "of the command")
+        guest.reply(asked, {})
+        guest.farewell()
+        ours.ended(0)
+
+
+def row_35():
+    """What a command answers is printed: a text as it is, other JSON as JSON; {} and null say only that it is done."""
+    cases = (({}, ""), (None, ""), ("two\nlines", "two\nlines\n"), ({"a": [1, None]}, '{"a":[1,null]}\n'), (5, "5\n"),
+             (False, "false\n"), ("a\x1b[31mb", None))
+    for revision in ALL:
+        for result, wanted in cases:
+            with host("work", revision=revision) as ours:
+                guest = ours.guest()
+                guest.reply(guest.run(), result)
+                guest.farewell()
+                ours.ended(0)
+                if wanted is None:
+                    true("\x1b" not in ours.printed(), "an escape sequence: %r" % ours.printed())
+                else:
+                    same(ours.printed(), wanted, "for %r" % (result,))
+    with host("--json", "work") as ours:
+        guest = ours.guest()
+        guest.reply(guest.run(), {"a": 1})
+        guest.farewell()
+        ours.ended(0)
+        same(json.loads(ours.printed())["result"], {"a": 1}, "the event")
+
+
+def row_36():
+    """Flags of plugins as a whole work before the command, too: with a value in the same word or in the next, and without one."""
+    entries = [{"key": "owner", "value": "nobody", "type": "string", "flag": {"shorthand": "w"}},
+               {"key": "loud", "value": False, "type": "bool", "flag": {}}]
+    for words in (("--owner", "me", "--loud", "work", "--n", "2", "x"), ("--loud", "--owner=me", "work", "--n=2", "x"),
+                  ("-wme", "--loud", "work", "x", "--n", "2"), ("work", "--owner", "me", "--loud", "--n", "2", "x")):
+        with host(*words, names=("other", "raw")) as ours:
+            other, guest = ours.guest("other"), ours.guest("raw")
+            other.hello(configs=entries[:1], commands=[])
+            guest.hello(configs=entries[1:], commands=[KNOBS])
+            other.initialized()
+            guest.initialized()
+            same(other.initialize["params"]["config"], [guests.setting("owner", "me")], "of the one")
+            same(guest.initialize["params"]["config"], [guests.setting("loud", True)], "of the other")
+            asked = guest.running()
+            same((guest.setup["params"]["name"], guest.setup["params"]["args"]), ("work", ["x"]), "the command")
+            true(guests.setting("n", 2) in guest.setup["params"]["config"], "its flag")
+            guest.reply(asked, {})
+            other.farewell()
+            guest.farewell()
+            ours.ended(0)
+    for words, wrong in ((("--nobody", "me", "work"), "unknown option '--nobody'"), (("--owner", "me"), "missing command")):
+        with host(*words) as ours:
+            guest = ours.guest()
+            guest.start(configs=entries)
+            guest.farewell()
+            ours.ended(2)
+            true(wrong in ours.said(), ours.said())
 
 
 LINKS = """[[tasks]]

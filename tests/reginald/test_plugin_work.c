@@ -71,7 +71,22 @@ static void add(const char *name, void (*run)(dx_reginald_work *, void *), char 
     assert_int_equal(dx_reginald_add_task(talk.plugin, &task, NULL), DX_OK);
 }
 
+static void answer(dx_reginald_work *work, void *user) {
+    const char *result = user;
+    assert_int_equal(dx_reginald_done_with(work, dx_json_text("{", 1)), DX_ERR_INVALID);
+    assert_int_equal(dx_reginald_done_with(work, dx_json_text(result, strlen(result))), DX_OK);
+}
+
+static void check_with_a_result(dx_reginald_work *work, void *user) {
+    (void)user;
+    assert_int_equal(dx_reginald_done_with(work, dx_json_text("1", 1)), DX_ERR_INVALID);
+    dx_reginald_done(work);
+}
+
 static int begin(void **state) {
+    static char result[] = "{\"found\":[1,\"two\"]}";
+    static const dx_reginald_command find = {
+        .name = "find", .usage = "", .run = answer, .setup = check_with_a_result, .user = result};
     static char why[] = "it \"broke\"";
     static char odd[] = "a\xff\nb";
     (void)state;
@@ -86,6 +101,7 @@ static int begin(void **state) {
     add("over", keep_until_over, NULL);
     add("free", free_all, NULL);
     add("thread", hand_over, NULL);
+    assert_int_equal(dx_reginald_add_command(talk.plugin, &find, NULL), DX_OK);
     talk_open(&talk);
     talk_greet(&talk);
     return 0;
@@ -161,6 +177,15 @@ static void no_answer_is_an_answer(void **state) {
     talk_expect(&talk, "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32603,\"message\":\"The "
                        "handler did not respond\"}}");
     talk_quiet(&talk);
+}
+
+static void a_command_answers_with_a_result(void **state) {
+    (void)state;
+    say("runCommand", "name", "find", 3);
+    talk_expect(&talk, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"found\":[1,\"two\"]}}");
+    talk_say(&talk, "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"setupCommand\",\"params\":{"
+                    "\"name\":\"find\",\"args\":null}}");
+    talk_expect(&talk, TALK_GOOD("4"));
 }
 
 static void another_thread(void **state) {
@@ -246,6 +271,7 @@ int main(void) {
         ROW(row_23_answers_in_any_order),
         ROW(row_20_the_codes_of_failures),
         ROW(no_answer_is_an_answer),
+        ROW(a_command_answers_with_a_result),
         ROW(another_thread),
         ROW(work_that_is_still_there_at_the_end),
         ROW(work_outlives_its_plugin),

@@ -65,8 +65,9 @@ static void prepare(struct attend *attend, struct task *task) {
     }
     struct settings settings = {.entries = task->offer->settings,
                                 .file = work->file.path,
-                                .place = task->place,
-                                .values = task->config,
+                                .tables = {{task->place, task->config},
+                                           {task->number, yyjson_doc_get_root(task->options)},
+                                           {task->default_place, task->defaults}},
                                 .open = true};
     const char *dry_run = work->options->dry_run ? dry_run_key(task->offer->settings) : NULL;
     task->can_dry_run = dry_run != NULL;

@@ -13,10 +13,35 @@
 static void on_done(dx_reginald *host, const dx_reginald_offer *offer, dx_outcome outcome,
                     int64_t code, const char *why, void *user) {
     struct ending *ending = user;
-    (void)host;
+    yyjson_val *result = dx_reginald_result(host);
     (void)offer;
     free(ending->why);
-    *ending = (struct ending){true, outcome, code, strdup(why ? why : "")};
+    free(ending->result);
+    *ending = (struct ending){true, outcome, code, strdup(why ? why : ""),
+                              result ? yyjson_val_write(result, 0, NULL) : NULL};
+}
+
+/* {} and null say only that it is done. */
+static bool has_something(const char *json) {
+    return strcmp(json, "{}") != 0 && strcmp(json, "null") != 0;
+}
+
+/* A text is printed as it is, line by line. */
+static void put_result(const char *json) {
+    yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
+    yyjson_val *value = yyjson_doc_get_root(doc);
+    dx_text rest = yyjson_is_str(value) ? (dx_text){yyjson_get_str(value), yyjson_get_len(value)}
+                                        : dx_str(json);
+    while (doc && rest.len) {
+        const char *newline = memchr(rest.at, '\n', rest.len);
+        size_t len = newline ? (size_t)(newline - rest.at) : rest.len;
+        cli_put_safe(stdout, (dx_text){rest.at, len});
+        putchar('\n');
+        rest.at += len + (newline != NULL);
+        rest.len -= len + (newline != NULL);
+    }
+    yyjson_doc_free(doc);
+    cli_flush();
 }
 
 static int tell_ending(const struct work *work, const dx_reginald_offer *command) {
@@ -28,7 +53,11 @@ static int tell_ending(const struct work *work, const dx_reginald_offer *command
         cli_event_add(event, "command", command->name);
         cli_event_add(event, "plugin", dx_reginald_guest_name(command->guest));
         cli_event_add(event, "state", "done");
+        if (ending->result && has_something(ending->result))
+            cli_event_add_json(event, "result", dx_str(ending->result));
         cli_event_put(event);
+    } else if (code == CLI_OK && ending->result && has_something(ending->result)) {
+        put_result(ending->result);
     }
     if (code == CLI_OK)
         return code;
@@ -80,12 +109,16 @@ static int prepare_and_run(struct work *work, const dx_reginald_offer *command,
     int code;
     if (asprintf(&place, "commands.%s", command->name) < 0)
         return cli_fail(CLI_NO_START, "out of memory");
-    struct settings settings = {.entries = command->settings,
-                                .file = work->file.path,
-                                .place = place,
-                                .values = file_table(work->file.commands, command->name),
-                                .scope = command->name,
-                                .given = taken->given};
+    /* A table of that name is the plugin's, if it is called so, too. */
+    bool is_plugins = strcmp(command->name, dx_reginald_guest_name(command->guest)) == 0 &&
+                      flags_count(dx_reginald_guest_settings(command->guest));
+    yyjson_val *own = is_plugins ? NULL : file_own_table(&work->file, command->name);
+    struct settings settings = {
+        .entries = command->settings,
+        .file = work->file.path,
+        .tables = {{place, file_table(work->file.commands, command->name)}, {command->name, own}},
+        .scope = command->name,
+        .given = taken->given};
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *list = doc ? yyjson_mut_arr(doc) : NULL;
     if (!list)

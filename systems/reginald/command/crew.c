@@ -158,7 +158,8 @@ static dx_status on_settings(dx_reginald *host, dx_reginald_guest *guest, dx_buf
     (void)host;
     struct settings settings = {.entries = dx_reginald_guest_settings(guest),
                                 .file = work->file.path,
-                                .values = file_table(work->file.plugins, name),
+                                .tables = {{NULL, file_table(work->file.plugins, name)},
+                                           {name, file_own_table(&work->file, name)}},
                                 .scope = name};
     const char **given = flags_scan(&work->flags, settings.entries);
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
@@ -166,7 +167,7 @@ static dx_status on_settings(dx_reginald *host, dx_reginald_guest *guest, dx_buf
     dx_status status = DX_ERR_NOMEM;
     if (given && list && asprintf(&place, "plugins.%s", name) >= 0) {
         settings.given = given;
-        settings.place = place;
+        settings.tables[0].place = place;
         if (settings_resolve(&settings, doc, list, why)) {
             status = append(json, list, yyjson_mut_arr_size(list));
         } else {
@@ -214,10 +215,13 @@ static char *plugin_folder(const struct work *work, bool *ret_named) {
     const char *named = work->options->plugin_dir ? work->options->plugin_dir
                         : env && *env             ? env
                                                   : NULL;
+    const char *in_file = file_text(work->file.plugin_dir);
     char *path = NULL;
-    *ret_named = named != NULL;
+    *ret_named = named || in_file;
     if (named)
         return strdup(named);
+    if (in_file)
+        return file_path(work->file.folder, in_file);
     if (share && share[0] == '/')
         return asprintf(&path, "%s/reginald/plugins", share) < 0 ? NULL : path;
     if (home && home[0] == '/')
@@ -227,6 +231,10 @@ static char *plugin_folder(const struct work *work, bool *ret_named) {
 
 /* Which commands there are is not known, but the word may be a typo all the same. */
 static int tell_no_folder(const struct work *work, const char *why) {
+    if (!work->word[0] && work->flags.count)
+        return cli_fail_hint(CLI_USAGE, "pass --plugin-dir FOLDER, or --plugin FILE",
+                             "unknown option '%s': cannot list the plugins: %s",
+                             work->flags.words[0], why);
     bool is_own = work->quiet || work_attends(work->word);
     char *meant = is_own ? NULL : command_meant(work);
     const char *hint = meant ? meant : "pass --plugin-dir FOLDER, or --plugin FILE";

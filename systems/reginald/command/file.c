@@ -41,7 +41,7 @@ static int misfit(const struct file *file, const char *place, const char *expect
 }
 
 static int check_logging(const struct file *file) {
-    static const char *const names[] = {"level", "format", "enabled"};
+    static const char *const names[] = {"level", "format", "enabled", "output"};
     size_t index;
     size_t max;
     yyjson_val *key;
@@ -49,14 +49,16 @@ static int check_logging(const struct file *file) {
     yyjson_obj_foreach(file->logging, index, max, key, value) {
         char place[64];
         size_t i = 0;
-        while (i < 3 && !yyjson_equals_str(key, names[i]))
+        while (i < 4 && !yyjson_equals_str(key, names[i]))
             i++;
-        if (i == 3)
+        if (i == 4)
             return cli_fail(CLI_USAGE, "%s: logging.%s: unknown setting", file->path,
                             yyjson_get_str(key));
         snprintf(place, sizeof place, "logging.%s", names[i]);
-        if (i < 2 && !file_text(value))
+        if (i != 2 && !file_text(value))
             return misfit(file, place, "a string", value);
+        if (i == 3)
+            cli_warn("%s: %s has no effect: logs are printed to stderr", file->path, place);
         if (i == 2 && !yyjson_is_bool(value))
             return misfit(file, place, "a boolean", value);
     }
@@ -89,28 +91,80 @@ static int check_tasks(const struct file *file) {
     return CLI_OK;
 }
 
+/* What may stand at the top besides the tables of plugins and commands. */
+static const struct {
+    const char *name;
+    enum { TABLE, TASKS, PATH, IDLE } kind;
+    size_t at; /* in struct file */
+} known[] = {
+    {"logging", TABLE, offsetof(struct file, logging)},
+    {"plugins", TABLE, offsetof(struct file, plugins)},
+    {"commands", TABLE, offsetof(struct file, commands)},
+    {"defaults", TABLE, offsetof(struct file, defaults)},
+    {"tasks", TASKS, offsetof(struct file, tasks)},
+    {"directory", PATH, offsetof(struct file, directory)},
+    {"plugin-dir", PATH, offsetof(struct file, plugin_dir)},
+    {"plugin_dir", PATH, offsetof(struct file, plugin_dir)},
+    /* The real program's. */
+    {"color", IDLE, 0},
+    {"quiet", IDLE, 0},
+    {"verbose", IDLE, 0},
+};
+enum { KNOWN = sizeof known / sizeof *known };
+
+static size_t known_at(const char *name) {
+    size_t i = 0;
+    while (i < KNOWN && strcmp(name, known[i].name) != 0)
+        i++;
+    return i;
+}
+
+static int take_known(struct file *file, size_t at, yyjson_val *value) {
+    static const char *const expected[] = {"a table", "[[tasks]]", "a path"};
+    const char *name = known[at].name;
+    if (known[at].kind == IDLE) {
+        cli_warn("%s: '%s' has no effect", file->path, name);
+        return CLI_OK;
+    }
+    bool fits = known[at].kind == TABLE   ? yyjson_is_obj(value)
+                : known[at].kind == TASKS ? yyjson_is_arr(value)
+                                          : file_text(value) && *file_text(value);
+    if (!fits)
+        return misfit(file, name, expected[known[at].kind], value);
+    memcpy((char *)file + known[at].at, &value, sizeof value);
+    return CLI_OK;
+}
+
+yyjson_val *file_own_table(const struct file *file, const char *name) {
+    return known_at(name) == KNOWN ? yyjson_obj_get(yyjson_doc_get_root(file->doc), name) : NULL;
+}
+
+const char *file_own_name(const struct file *file, size_t index) {
+    yyjson_obj_iter iter = yyjson_obj_iter_with(yyjson_doc_get_root(file->doc));
+    for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter));)
+        if (known_at(yyjson_get_str(key)) == KNOWN && !index--)
+            return yyjson_get_str(key);
+    return NULL;
+}
+
 /* Takes what stands at the top of it apart. */
 static int take(struct file *file) {
     size_t index;
     size_t max;
     yyjson_val *key;
     yyjson_val *value;
+    int code = CLI_OK;
     yyjson_obj_foreach(yyjson_doc_get_root(file->doc), index, max, key, value) {
-        yyjson_val **place = yyjson_equals_str(key, "logging")    ? &file->logging
-                             : yyjson_equals_str(key, "plugins")  ? &file->plugins
-                             : yyjson_equals_str(key, "commands") ? &file->commands
-                             : yyjson_equals_str(key, "tasks")    ? &file->tasks
-                                                                  : NULL;
-        if (!place)
-            return cli_fail(CLI_USAGE,
-                            "%s: unknown table '%s'; expected logging, plugins, commands or tasks",
-                            file->path, yyjson_get_str(key));
-        if (place == &file->tasks ? !yyjson_is_arr(value) : !yyjson_is_obj(value))
-            return misfit(file, yyjson_get_str(key),
-                          place == &file->tasks ? "[[tasks]]" : "a table", value);
-        *place = value;
+        size_t at = known_at(yyjson_get_str(key));
+        if (code == CLI_OK && at < KNOWN)
+            code = take_known(file, at, value);
+        else if (code == CLI_OK && !yyjson_is_obj(value))
+            code = cli_fail(CLI_USAGE, "%s: unknown key '%s'", file->path, yyjson_get_str(key));
     }
-    int code = check_logging(file);
+    if (code == CLI_OK)
+        code = check_logging(file);
+    if (code == CLI_OK)
+        code = check_tables(file, "defaults", file->defaults);
     if (code == CLI_OK)
         code = check_tables(file, "plugins", file->plugins);
     if (code == CLI_OK)
@@ -124,6 +178,17 @@ static char *folder_of(const char *path) {
     if (slash && strcmp(path, "-") != 0)
         slash[slash == whole] = '\0';
     return whole;
+}
+
+char *file_path(const char *base, const char *path) {
+    const char *home = getenv("HOME");
+    char *whole = NULL;
+    if (path[0] == '/')
+        return strdup(path);
+    bool is_home = path[0] == '~' && (path[1] == '/' || !path[1]) && home && *home;
+    int len = is_home ? asprintf(&whole, "%s%s", home, path + 1)
+                      : asprintf(&whole, "%s/%s", strcmp(base, "/") == 0 ? "" : base, path);
+    return len < 0 ? NULL : whole;
 }
 
 int file_read(const char *path, struct file *ret_file) {
@@ -147,6 +212,15 @@ int file_read(const char *path, struct file *ret_file) {
     if (!ret_file->folder)
         return cli_fail(CLI_USAGE, "cannot read %s: %s", path, strerror(errno));
     return take(ret_file);
+}
+
+int file_task_folder(const struct file *file, const char *dir, char **ret_folder) {
+    const char *directory = file_text(file->directory);
+    char *base = directory ? file_path(file->folder, directory) : strdup(file->folder);
+    *ret_folder = base && dir ? file_path(base, dir) : base;
+    if (*ret_folder != base)
+        free(base);
+    return *ret_folder ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
 }
 
 void file_done(struct file *file) {

@@ -103,6 +103,11 @@ static int take_flag(const struct flags *flags, size_t *at, const char *command,
         taken->help = true;
         return CLI_OK;
     }
+    if (!entry && flags->used[*at]) {
+        /* Another plugin's as a whole; its value may be the next word. */
+        *at += *at + 1 < flags->count && flags->used[*at + 1] && !is_flag(flags->words[*at + 1]);
+        return CLI_OK;
+    }
     if (!entry)
         return refuse_flag(command, word);
     if (!value && *at + 1 >= flags->count)
@@ -145,6 +150,25 @@ void flags_taken_done(struct flags_taken *taken) {
     free(taken->given);
     free(taken->words);
     *taken = (struct flags_taken){NULL, NULL, 0, false};
+}
+
+const char *flags_find_command(struct flags *flags, const char **ret_unknown) {
+    size_t at = 0;
+    while (at < flags->count && flags->used[at])
+        at++;
+    *ret_unknown = NULL;
+    if (at == flags->count)
+        return NULL;
+    const char *word = flags->words[at];
+    if (is_flag(word)) {
+        *ret_unknown = word;
+        return NULL;
+    }
+    size_t behind = flags->count - at; /* the NULL at the end included */
+    memmove(flags->words + at, flags->words + at + 1, behind * sizeof *flags->words);
+    memmove(flags->used + at, flags->used + at + 1, behind * sizeof *flags->used);
+    flags->count--;
+    return word;
 }
 
 int flags_check_used(const struct flags *flags) {

@@ -36,6 +36,10 @@ int flags_take(const struct flags *flags, const char *command, const dx_reginald
                const dx_reginald_entry *of_plugin, struct flags_taken *ret_taken);
 void flags_taken_done(struct flags_taken *taken);
 
+/* The command after flags of plugins as a whole, which is taken out of the words; NULL if there is
+ * none. *ret_unknown: a flag before it that flags_scan() has not used, else NULL. */
+const char *flags_find_command(struct flags *flags, const char **ret_unknown);
+
 /* Without a command there is nobody but plugins as a whole to take them: is one left? An exit code.
  */
 int flags_check_used(const struct flags *flags);

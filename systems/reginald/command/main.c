@@ -1,6 +1,7 @@
 /* duplex-reginald: what `duplex reginald` runs. */
 #include "systems/reginald/command/work.h"
 
+#include "cli/describe/nearest.h"
 #include "cli/say.h"
 
 #include <stdlib.h>
@@ -13,6 +14,8 @@ const cli_verb cli_command = {.name = "", .words = ""};
 static int run(const cli_words *words, void *user) {
     const struct reginald_options *options = user;
     const char *word = words->at[0];
+    if (words->count == 1 && !*word && !words->command)
+        return cli_fail(CLI_USAGE, "the name of the command is empty");
     if (!words->count)
         return cli_fail_hint(CLI_USAGE,
                              "the commands are attend, plugins, and those of your plugins",
@@ -47,15 +50,32 @@ static int width_of(const char *word) {
     return 0;
 }
 
+static const char *option_at(const void *nothing, size_t index) {
+    const cli_option *option = cli_option_at(&cli_reginald, index);
+    (void)nothing;
+    return option ? option->name : NULL;
+}
+
+/* May it be a flag of a plugin as a whole, and not an option that was mistyped? */
+static bool is_plugins(const char *word) {
+    char *near = strncmp(word, "--", 2) == 0 ? cli_nearest_of(option_at, NULL, word + 2) : NULL;
+    bool may_be = strcmp(word, "--") != 0 && !near;
+    free(near);
+    return may_be;
+}
+
 /* The number of the word that names a plugin's command; argc if there is none. Other names of
- * attend are replaced by it. */
-static int find_command(int argc, char **argv) {
+ * attend are replaced by it. *ret_flags: it is a flag of a plugin instead, and only that plugin
+ * knows which word after it is the command. */
+static int find_command(int argc, char **argv, bool *ret_flags) {
     static char attend[] = "attend";
     int at = 1;
+    *ret_flags = false;
     while (at < argc && argv[at][0] == '-' && argv[at][1]) {
         int width = strcmp(argv[at], "--") == 0 ? 0 : width_of(argv[at]);
+        *ret_flags = !width && is_plugins(argv[at]);
         if (!width)
-            return argc;
+            return *ret_flags ? at : argc;
         at += width;
     }
     bool attends = at < argc && work_attends(argv[at]);
@@ -67,19 +87,27 @@ static int find_command(int argc, char **argv) {
 /* Everything after the name of a plugin's command is for the plugin: nobody here knows its flags
  * yet. So it goes after "--", whether the user typed that or not. */
 int main(int argc, char **argv) {
+    static char empty[] = "";
+    static char mark[] = "--";
     cli_verb verb = cli_reginald;
     verb.run = run;
-    int at = find_command(argc, argv);
-    bool marked = at + 1 < argc && strcmp(argv[at + 1], "--") == 0;
+    bool flags;
+    int at = find_command(argc, argv, &flags);
+    bool marked = !flags && at + 1 < argc && strcmp(argv[at + 1], "--") == 0;
     if (at == argc || marked)
         return cli_verb_run(&verb, argc, argv);
-    char **words = calloc((size_t)argc + 2, sizeof *words);
+    char **words = calloc((size_t)argc + 3, sizeof *words);
     if (!words)
         return cli_fail(CLI_NO_START, "out of memory");
-    memcpy(words, argv, (size_t)(at + 1) * sizeof *words);
-    words[at + 1] = (char[]){"--"};
-    memcpy(words + at + 2, argv + at + 1, (size_t)(argc - at - 1) * sizeof *words);
-    int code = cli_verb_run(&verb, argc + 1, words);
+    /* The word before the flags is empty if it is yet to be found among them. */
+    int own = flags ? at : at + 1;
+    int count = own;
+    memcpy(words, argv, (size_t)own * sizeof *words);
+    if (flags)
+        words[count++] = empty;
+    words[count++] = mark;
+    memcpy(words + count, argv + own, (size_t)(argc - own) * sizeof *words);
+    int code = cli_verb_run(&verb, count + argc - own, words);
     free(words);
     return code;
 }

@@ -105,19 +105,27 @@ static yyjson_mut_val *value_of_default(yyjson_mut_doc *doc, const dx_reginald_v
 }
 
 /* Does what the file says fit? */
-static bool check_file(const struct settings *settings, const dx_reginald_entry *entry,
-                       yyjson_val *value, char why[SETTINGS_WHY]) {
+static bool check_file(const struct settings *settings, const char *place,
+                       const dx_reginald_entry *entry, yyjson_val *value, char why[SETTINGS_WHY]) {
     const char *key = entry->value.key;
     if (entry->flag_only) {
         snprintf(why, SETTINGS_WHY, "%s: %s.%s: it can only be set with the flag --%s",
-                 settings->file, settings->place, key, flags_name(entry));
+                 settings->file, place, key, flags_name(entry));
         return false;
     }
     if (type_of(value) == (int)entry->value.type)
         return true;
-    snprintf(why, SETTINGS_WHY, "%s: %s.%s: expected %s, got %s", settings->file, settings->place,
-             key, settings_type(entry->value.type), file_kind(value));
+    snprintf(why, SETTINGS_WHY, "%s: %s.%s: expected %s, got %s", settings->file, place, key,
+             settings_type(entry->value.type), file_kind(value));
     return false;
+}
+
+/* The number of the first table that has the key; SETTINGS_TABLES if none has. */
+static size_t table_of(const struct settings *settings, const char *key) {
+    size_t i = 0;
+    while (i < SETTINGS_TABLES && !yyjson_obj_get(settings->tables[i].values, key))
+        i++;
+    return i;
 }
 
 static bool resolve_one(const struct settings *settings, size_t index, yyjson_mut_doc *doc,
@@ -125,14 +133,16 @@ static bool resolve_one(const struct settings *settings, size_t index, yyjson_mu
     const dx_reginald_entry *entry = &settings->entries[index];
     const dx_reginald_value *own = &entry->value;
     const char *flag = settings->given ? settings->given[index] : NULL;
-    yyjson_val *in_file = yyjson_obj_get(settings->values, own->key);
+    size_t at = table_of(settings, own->key);
+    yyjson_val *in_file =
+        at < SETTINGS_TABLES ? yyjson_obj_get(settings->tables[at].values, own->key) : NULL;
     yyjson_mut_val *value;
     char variable[256];
     settings_variable(settings->scope, entry, variable);
     const char *env = *variable ? getenv(variable) : NULL;
     const char *text = flag ? flag : env && *env ? env : NULL;
     /* Also if something else wins: what is wrong in a file is told when it is first read. */
-    if (in_file && !check_file(settings, entry, in_file, why))
+    if (in_file && !check_file(settings, settings->tables[at].place, entry, in_file, why))
         return false;
     if (!text && !in_file && settings->open)
         return true;
@@ -156,18 +166,19 @@ static bool is_declared(const struct settings *settings, yyjson_val *key) {
 }
 
 /* One that the plugin has not said anything about. */
-static bool take_other(const struct settings *settings, yyjson_val *key, yyjson_val *value,
-                       yyjson_mut_doc *doc, yyjson_mut_val *list, char why[SETTINGS_WHY]) {
+static bool take_other(const struct settings *settings, const char *place, yyjson_val *key,
+                       yyjson_val *value, yyjson_mut_doc *doc, yyjson_mut_val *list,
+                       char why[SETTINGS_WHY]) {
     const char *name = file_text(key);
     int type = type_of(value);
     if (!settings->open || !name) {
-        snprintf(why, SETTINGS_WHY, "%s: %s.%s: unknown setting", settings->file, settings->place,
+        snprintf(why, SETTINGS_WHY, "%s: %s.%s: unknown setting", settings->file, place,
                  yyjson_get_str(key));
         return false;
     }
     if (!type) {
         snprintf(why, SETTINGS_WHY, "%s: %s.%s: expected bool, int or string, got %s",
-                 settings->file, settings->place, name, file_kind(value));
+                 settings->file, place, name, file_kind(value));
         return false;
     }
     memcpy(why, no_memory, sizeof no_memory);
@@ -183,9 +194,13 @@ bool settings_resolve(const struct settings *settings, yyjson_mut_doc *doc, yyjs
     for (size_t i = 0; i < flags_count(settings->entries); i++)
         if (!resolve_one(settings, i, doc, list, why))
             return false;
-    yyjson_obj_foreach(settings->values, index, max, key, value) {
-        if (!is_declared(settings, key) && !take_other(settings, key, value, doc, list, why))
-            return false;
+    for (size_t i = 0; i < SETTINGS_TABLES; i++) {
+        const struct settings_table *table = &settings->tables[i];
+        yyjson_obj_foreach(table->values, index, max, key, value) {
+            if (!is_declared(settings, key) && table_of(settings, yyjson_get_str(key)) == i &&
+                !take_other(settings, table->place, key, value, doc, list, why))
+                return false;
+        }
     }
     return true;
 }

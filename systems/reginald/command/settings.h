@@ -10,17 +10,23 @@
 
 enum { SETTINGS_WHY = 1024 };
 
+/* A table of the file: what it is called there ("commands.sleep"), and it, or NULL. */
+struct settings_table {
+    const char *place;
+    yyjson_val *values;
+};
+enum { SETTINGS_TABLES = 3 };
+
 /* Whose settings, and where they may come from. */
 struct settings {
-    const dx_reginald_entry *entries; /* what is declared */
-    const char *file;                 /* its path, for messages */
-    const char *place;                /* in it: "commands.sleep" */
-    yyjson_val *values;               /* what stands there, or NULL */
-    const char *scope;                /* in the environment: REGINALD_SCOPE_KEY; NULL: only settings
-                                         that name a variable of their own are looked for there */
-    const char *const *given;         /* flags: a text for each entry or NULL; may be NULL */
-    bool open;                        /* values that are not declared are taken, and only what is
-                                         given is handed on, without the defaults */
+    const dx_reginald_entry *entries;              /* what is declared */
+    const char *file;                              /* its path, for messages */
+    struct settings_table tables[SETTINGS_TABLES]; /* the first that has a key counts */
+    const char *scope;        /* in the environment: REGINALD_SCOPE_KEY; NULL: only settings
+                                 that name a variable of their own are looked for there */
+    const char *const *given; /* flags: a text for each entry or NULL; may be NULL */
+    bool open;                /* values that are not declared are taken, and only what is
+                                 given is handed on, without the defaults */
 };
 
 /* Appends {key, value, type} for each of them. False, with a reason, if something does not fit. */

@@ -20,42 +20,43 @@ static int take_text(const struct file *file, size_t number, yyjson_val *table, 
     return CLI_OK;
 }
 
-static int check_keys(const struct file *file, size_t number, yyjson_val *table) {
-    static const char *const names[] = {"type", "id", "needs", "dir", "config"};
+static bool is_own_key(yyjson_val *key) {
+    static const char *const names[] = {"type", "id", "needs", "dependencies", "dir", "config"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (yyjson_equals_str(key, names[i]))
+            return true;
+    return false;
+}
+
+/* Whatever is not about the task itself is one of its settings, as in the real program. */
+static int take_options(const struct file *file, size_t number, yyjson_val *table,
+                        struct task *task) {
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *options = doc ? yyjson_mut_obj(doc) : NULL;
+    yyjson_mut_doc_set_root(doc, options);
+    int code = options ? CLI_OK : no_memory();
     size_t index;
     size_t max;
     yyjson_val *key;
     yyjson_val *value;
     yyjson_obj_foreach(table, index, max, key, value) {
-        size_t i = 0;
-        while (i < 5 && !yyjson_equals_str(key, names[i]))
-            i++;
-        if (i == 5)
-            return cli_fail_hint(CLI_USAGE, "the settings of a task go into its config table",
-                                 "%s: tasks[%zu]: unknown key '%s'; expected type, id, needs, dir"
-                                 " or config",
-                                 file->path, number, yyjson_get_str(key));
+        if (code != CLI_OK || is_own_key(key))
+            continue;
+        if (yyjson_obj_get(task->config, yyjson_get_str(key)))
+            code = cli_fail(CLI_USAGE, "%s: tasks[%zu]: '%s' is also in its config table",
+                            file->path, number, yyjson_get_str(key));
+        else if (!yyjson_mut_obj_add(options, yyjson_val_mut_copy(doc, key),
+                                     yyjson_val_mut_copy(doc, value)))
+            code = no_memory();
     }
-    return CLI_OK;
-}
-
-/* A path in the file is meant from where the file lies. */
-static char *absolute(const struct file *file, const char *dir) {
-    char *path = NULL;
-    if (!dir)
-        return strdup(file->folder);
-    if (dir[0] == '/')
-        return strdup(dir);
-    return asprintf(&path, "%s/%s", strcmp(file->folder, "/") == 0 ? "" : file->folder, dir) < 0
-               ? NULL
-               : path;
+    task->options = code == CLI_OK ? yyjson_mut_doc_imut_copy(doc, NULL) : NULL;
+    yyjson_mut_doc_free(doc);
+    return code == CLI_OK && !task->options ? no_memory() : code;
 }
 
 static int take_task(const struct file *file, size_t number, yyjson_val *table, struct task *task) {
     const char *dir;
-    int code = check_keys(file, number, table);
-    if (code == CLI_OK)
-        code = take_text(file, number, table, "type", &task->type);
+    int code = take_text(file, number, table, "type", &task->type);
     if (code == CLI_OK && !task->type)
         code = cli_fail(CLI_USAGE, "%s: tasks[%zu]: missing type", file->path, number);
     if (code == CLI_OK)
@@ -68,13 +69,23 @@ static int take_task(const struct file *file, size_t number, yyjson_val *table, 
     if (task->config && !yyjson_is_obj(task->config))
         return cli_fail(CLI_USAGE, "%s: tasks[%zu].config: expected a table, got %s", file->path,
                         number, file_kind(task->config));
-    task->dir = absolute(file, dir);
+    code = take_options(file, number, table, task);
+    if (code == CLI_OK)
+        code = file_task_folder(file, dir, &task->dir);
+    if (code != CLI_OK)
+        return code;
+    task->defaults = file_table(file->defaults, task->type);
+    if (asprintf(&task->number, "tasks[%zu]", number) < 0)
+        task->number = NULL;
+    if (asprintf(&task->default_place, "defaults.%s", task->type) < 0)
+        task->default_place = NULL;
     if ((task->id ? asprintf(&task->label, "%s", task->id)
                   : asprintf(&task->label, "tasks[%zu]", number)) < 0)
         task->label = NULL;
     if (asprintf(&task->place, "tasks[%zu].config", number) < 0)
         task->place = NULL;
-    return task->dir && task->label && task->place ? CLI_OK : no_memory();
+    bool whole = task->label && task->place && task->number && task->default_place;
+    return whole ? CLI_OK : no_memory();
 }
 
 /* Tasks that have an id, in the order of those. */
@@ -89,35 +100,77 @@ static int id_is(const void *key, const void *item) {
     return strcmp(key, (*task)->id);
 }
 
-static int take_needs(const struct file *file, const struct tasks *tasks, size_t number,
-                      struct task **sorted, size_t sorted_count) {
-    yyjson_val *table = yyjson_arr_get(file->tasks, number);
-    yyjson_val *needs = yyjson_obj_get(table, "needs");
+struct ids {
+    struct task **sorted; /* those that have one */
+    size_t count;
+};
+
+static int add_need(struct task *task, size_t need) {
+    size_t *more = realloc(task->needs, (task->need_count + 1) * sizeof *more);
+    if (!more)
+        return no_memory();
+    task->needs = more;
+    more[task->need_count++] = need;
+    return CLI_OK;
+}
+
+/* A type means all its tasks; "TYPE-N" is the id that the real program gives to one without. */
+static int add_of_type(const struct tasks *tasks, struct task *task, const char *name) {
+    const char *dash = strrchr(name, '-');
+    size_t len = dash ? (size_t)(dash - name) : 0;
+    char *end = NULL;
+    bool counts = dash && dash[1] >= '0' && dash[1] <= '9';
+    unsigned long wanted = counts ? strtoul(dash + 1, &end, 10) : 0;
+    unsigned long number = 0;
+    int code = CLI_OK;
+    for (size_t i = 0; i < tasks->count && code == CLI_OK; i++) {
+        const struct task *other = &tasks->at[i];
+        bool same =
+            counts && !*end && strlen(other->type) == len && memcmp(other->type, name, len) == 0;
+        if (strcmp(other->type, name) == 0 || (same && number == wanted && !other->id))
+            code = add_need(task, i);
+        number += same;
+    }
+    return code;
+}
+
+static int add_named(const struct file *file, const struct tasks *tasks, size_t number,
+                     const char *key, const struct ids *ids, yyjson_val *value) {
     struct task *task = &tasks->at[number];
+    const char *id = file_text(value);
+    size_t before = task->need_count;
+    if (!id)
+        return cli_fail(CLI_USAGE, "%s: tasks[%zu].%s: expected ids, got %s", file->path, number,
+                        key, file_kind(value));
+    struct task **found =
+        ids->count ? bsearch(id, ids->sorted, ids->count, sizeof *ids->sorted, id_is) : NULL;
+    int code = found ? add_need(task, (size_t)(*found - tasks->at)) : add_of_type(tasks, task, id);
+    if (code == CLI_OK && task->need_count == before)
+        code = cli_fail(CLI_USAGE, "%s: tasks[%zu].%s: no task has the id '%s', or that type",
+                        file->path, number, key, id);
+    return code;
+}
+
+/* `key` is "needs", or what the real program calls that. */
+static int take_needs(const struct file *file, const struct tasks *tasks, size_t number,
+                      const char *key, const struct ids *ids) {
+    yyjson_val *needs = yyjson_obj_get(yyjson_arr_get(file->tasks, number), key);
+    int code = CLI_OK;
     size_t index;
     size_t max;
     yyjson_val *one;
     if (!needs)
         return CLI_OK;
+    if (yyjson_is_str(needs))
+        return add_named(file, tasks, number, key, ids, needs);
     if (!yyjson_is_arr(needs))
-        return cli_fail(CLI_USAGE, "%s: tasks[%zu].needs: expected an array of ids, got %s",
-                        file->path, number, file_kind(needs));
-    task->needs = calloc(yyjson_arr_size(needs) + 1, sizeof *task->needs);
-    if (!task->needs)
-        return no_memory();
+        return cli_fail(CLI_USAGE, "%s: tasks[%zu].%s: expected an array of ids, got %s",
+                        file->path, number, key, file_kind(needs));
     yyjson_arr_foreach(needs, index, max, one) {
-        const char *id = file_text(one);
-        if (!id)
-            return cli_fail(CLI_USAGE, "%s: tasks[%zu].needs: expected ids, got %s", file->path,
-                            number, file_kind(one));
-        struct task **found =
-            sorted_count ? bsearch(id, sorted, sorted_count, sizeof *sorted, id_is) : NULL;
-        if (!found)
-            return cli_fail(CLI_USAGE, "%s: tasks[%zu].needs: no task has the id '%s'", file->path,
-                            number, id);
-        task->needs[task->need_count++] = (size_t)(*found - tasks->at);
+        if (code == CLI_OK)
+            code = add_named(file, tasks, number, key, ids, one);
     }
-    return CLI_OK;
+    return code;
 }
 
 static int resolve_needs(const struct file *file, struct tasks *tasks) {
@@ -132,12 +185,11 @@ static int resolve_needs(const struct file *file, struct tasks *tasks) {
     for (size_t i = 1; i < count && code == CLI_OK; i++)
         if (strcmp(sorted[i - 1]->id, sorted[i]->id) == 0)
             code = cli_fail(CLI_USAGE, "%s: two tasks have the id '%s'", file->path, sorted[i]->id);
-    yyjson_val *table;
-    size_t index;
-    size_t max;
-    yyjson_arr_foreach(file->tasks, index, max, table) {
+    struct ids ids = {sorted, count};
+    for (size_t i = 0; i < tasks->count && code == CLI_OK; i++) {
+        code = take_needs(file, tasks, i, "needs", &ids);
         if (code == CLI_OK)
-            code = take_needs(file, tasks, index, sorted, count);
+            code = take_needs(file, tasks, i, "dependencies", &ids);
     }
     free(sorted);
     return code;
@@ -246,6 +298,9 @@ void tasks_done(struct tasks *tasks) {
         struct task *task = &tasks->at[i];
         free(task->label);
         free(task->place);
+        free(task->number);
+        free(task->default_place);
+        yyjson_doc_free(task->options);
         free(task->dir);
         free(task->needs);
         free(task->why);

@@ -20,11 +20,15 @@ enum task_state {
 struct task {
     const char *id; /* NULL if it has none */
     const char *type;
-    char *label; /* for messages: its id, or what and where it is */
-    char *place; /* in the file: "tasks[0].config" */
-    char *dir;   /* an absolute path */
-    yyjson_val *config;
-    size_t *needs; /* numbers of tasks */
+    char *label;          /* for messages: its id, or what and where it is */
+    char *place;          /* in the file: "tasks[0].config" */
+    char *dir;            /* an absolute path */
+    yyjson_val *config;   /* its settings: those in a table of their own, … */
+    yyjson_doc *options;  /* … those in the task itself, … */
+    yyjson_val *defaults; /* … and those for its type */
+    char *number;         /* "tasks[0]" */
+    char *default_place;  /* "defaults.TYPE" */
+    size_t *needs;        /* numbers of tasks */
     size_t need_count;
 
     enum task_state state;

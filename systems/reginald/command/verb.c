@@ -116,7 +116,7 @@ static const cli_subcommand subcommands[] = {
              " runs once those that it needs are done; other tasks run at the same time. If a task"
              " fails, the tasks that need it are skipped. The outcome of each task is printed, and"
              " then a summary.\n\n"
-             "Flags of plugins go after --.",
+             "Flags of plugins go before attend, or after --.",
      .shown = "plugin-dir plugin config jobs dry-run log-level log-format show record",
      .examples = attend_examples},
     {.name = "plugins",
@@ -146,11 +146,14 @@ const cli_verb cli_reginald = {
         " --time 1, --time=1; --flag or --flag=false for a boolean), and arguments, which the"
         " plugin gets unchanged. After -- there are only arguments, unless -- comes right after"
         " COMMAND. A flag that a plugin declares for itself as a whole is passed to every plugin"
-        " that has it. COMMAND --help lists the flags.\n\n"
+        " that has it; it may also stand before COMMAND, after the options of duplex reginald."
+        " COMMAND --help lists the flags. What a command answers is printed: a text as it is,"
+        " anything else as JSON, and nothing for {} and null.\n\n"
         "attend (also: apply, tend) checks all tasks of the configuration first; if the settings"
         " of one are invalid, none is run. A task runs once those that it needs are done; other"
         " tasks run at the same time. If a task fails, the tasks that need it are skipped. The"
-        " outcome of each task is printed, and then a summary. Flags of plugins go after --.\n\n"
+        " outcome of each task is printed, and then a summary. Flags of plugins go before attend, "
+        "or after --.\n\n"
         "The configuration is read only if you name it. An error in it is reported with its"
         " place:\n\n"
         "  [logging]\n"
@@ -167,6 +170,12 @@ const cli_verb cli_reginald = {
         "  needs = [\"packages\"]     # ids of tasks that run before it\n"
         "  dir = \"home\"             # its working folder (the folder of this file)\n"
         "  config = {key = \"value\"} # its settings\n\n"
+        "The configuration of the real program is read, too: directory (where tasks work),"
+        " plugin-dir, [NAME] for [plugins.NAME] or [commands.NAME], [defaults.TYPE] with settings"
+        " for all tasks of a type, the settings of a task in the task itself, and dependencies,"
+        " which is the same as needs. Both name ids, or types of tasks; a task without an id is"
+        " TYPE-0, TYPE-1 and so on. Keys without effect here (color, quiet, verbose,"
+        " logging.output) get a warning.\n\n"
         "A setting is a boolean, an integer or a string, as its plugin declares it. Its value"
         " comes from the flag, or else the environment, or else the file, or else the plugin's"
         " default.\n\n"
@@ -175,7 +184,7 @@ const cli_verb cli_reginald = {
         " own line, with these members besides \"event\":\n\n"
         "  plugin     plugin, version, path, state (ready, failed), why if it failed,\n"
         "             settings, commands, tasks (of plugins)\n"
-        "  command    command, plugin, state (done)\n"
+        "  command    command, plugin, state (done), result if there is one\n"
         "  task       task, type, plugin, state (running, done, failed, left-out if it\n"
         "             was skipped, looked-at if it was only checked), why, ms\n"
         "  summary    tasks, done, failed, leftOut, lookedAt, notRun\n"

@@ -45,35 +45,84 @@ int work_missing_code(const struct work *work) {
     return work->misfit ? CLI_MISFIT : failed || !ready ? CLI_NO_START : CLI_USAGE;
 }
 
+static bool is_offered(const struct work *work, const char *name) {
+    dx_reginald_guest *guest;
+    for (size_t i = 0; (guest = dx_reginald_guest_at(work->host, i)); i++)
+        if (strcmp(dx_reginald_guest_name(guest), name) == 0)
+            return true;
+    return dx_reginald_find(work->host, 0, dx_str(name));
+}
+
+/* Tables that are called like nothing there is: a mistake, unless a plugin that failed has them. */
+static int check_own_tables(const struct work *work) {
+    const char *name;
+    for (size_t i = 0; (name = file_own_name(&work->file, i)); i++) {
+        if (is_offered(work, name))
+            continue;
+        if (work_missing_code(work) == CLI_USAGE)
+            return cli_fail(CLI_USAGE, "%s: unknown table '%s': no plugin or command is called so",
+                            work->file.path, name);
+        cli_warn("%s: the table '%s' is not used: no plugin that started, and no command of one, is"
+                 " called so",
+                 work->file.path, name);
+    }
+    return CLI_OK;
+}
+
+/* Flags of plugins came first: which word after them is the command is known only now. */
+static int find_word(struct work *work, struct tasks *tasks) {
+    const char *unknown;
+    const char *word = flags_find_command(&work->flags, &unknown);
+    if (unknown)
+        return cli_fail_hint(CLI_USAGE, "options of duplex reginald go before flags of plugins",
+                             "unknown option '%s': neither duplex reginald nor a plugin has it",
+                             unknown);
+    if (!word)
+        return cli_fail_hint(CLI_USAGE,
+                             "the commands are attend, plugins, and those of your plugins",
+                             "missing command");
+    work->word = word;
+    work->quiet = strcmp(word, "plugins") == 0;
+    return work_attends(word) ? tasks_read(&work->file, tasks) : CLI_OK;
+}
+
+static int do_word(struct work *work, struct tasks *tasks) {
+    int code = work->word[0] ? CLI_OK : find_word(work, tasks);
+    if (code == CLI_OK)
+        code = check_own_tables(work);
+    if (code != CLI_OK)
+        return code;
+    return work_attends(work->word) ? attend_run(work, tasks)
+           : work->quiet            ? plugins_run(work)
+                                    : command_run(work, work->word);
+}
+
 /* Lives as long as the host: the end of a call that nobody waits for any more still comes. */
 int work_run(const struct reginald_options *options, const char *word, char **flags) {
     struct work work = {.options = options, .word = word, .began_us = dx_recorder_now_us()};
     struct tasks tasks = {.count = 0};
     const char *path = options->config ? options->config : getenv("REGINALD_CONFIG");
-    bool attends = work_attends(word);
     int code = flags_init(&work.flags, flags) ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
     work.quiet = strcmp(word, "plugins") == 0;
     if (code == CLI_OK)
         code = file_read(path && *path ? path : NULL, &work.file);
     if (code == CLI_OK)
         code = logs_init(&work.logs, options, &work.file);
-    if (code == CLI_OK && attends)
+    if (code == CLI_OK && work_attends(word))
         code = tasks_read(&work.file, &tasks);
     cli_catch_signals();
     if (code == CLI_OK)
         code = crew_open(&work);
     if (code == CLI_OK) {
         crew_wait_ready(&work);
-        code = cli_interrupts() ? cli_fail(CLI_INTERRUPTED, "interrupted")
-               : attends        ? attend_run(&work, &tasks)
-               : work.quiet     ? plugins_run(&work)
-                                : command_run(&work, word);
+        code = cli_interrupts() ? cli_fail(CLI_INTERRUPTED, "interrupted") : do_word(&work, &tasks);
     }
     code = crew_leave(&work, code);
     tasks_done(&tasks);
     file_done(&work.file);
     flags_done(&work.flags);
     free(work.ending.why);
+    free(work.ending.result);
     return code;
 }
 

@@ -17,12 +17,13 @@ struct ending {
     bool done;
     dx_outcome outcome;
     int64_t code;
-    char *why; /* to be freed; may be NULL */
+    char *why;    /* to be freed; may be NULL */
+    char *result; /* what a plugin answered, as JSON; the same */
 };
 
 struct work {
     const struct reginald_options *options;
-    const char *word; /* what to do */
+    const char *word; /* what to do; "": the flags say it, once plugins are known */
     struct file file;
     struct flags flags;
     struct logs logs;

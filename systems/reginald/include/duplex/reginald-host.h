@@ -132,6 +132,10 @@ DX_API const dx_reginald_offer *dx_reginald_find(const dx_reginald *host, int is
 typedef void (*dx_reginald_on_done)(dx_reginald *host, const dx_reginald_offer *offer,
                                     dx_outcome outcome, int64_t code, const char *why, void *user);
 
+/* What a plugin answered, while on_done is called for DX_OUTCOME_RESULT: any JSON for runCommand.
+ * NULL at any other time. */
+DX_API yyjson_val *dx_reginald_result(const dx_reginald *host);
+
 /* setupCommand with these values (an array of {key, value, type}, or none) and words (NULL at the
  * end; may be NULL), then runCommand. DX_ERR_INVALID: not a command, or values that are no JSON;
  * DX_MISFIT: values that are no such array; DX_CLOSED: its plugin is not ready; DX_ERR_NOMEM. */

@@ -131,6 +131,11 @@ DX_API void dx_reginald_on_over(dx_reginald_work *work,
                                 void (*on_over)(dx_reginald_work *work, void *user), void *user);
 /* The end; `work` is gone after each of these. */
 DX_API void dx_reginald_done(dx_reginald_work *work);
+/* The same for a command that has a result, which `duplex reginald` prints: a text as it is,
+ * anything else as JSON. The real host only logs it. If it fails, nothing was sent, and the work is
+ * still there: DX_ERR_INVALID: it is not a command's run, or not JSON; DX_GONE: the host is gone;
+ * DX_ERR_LIMIT, DX_ERR_NOMEM. */
+DX_API dx_status dx_reginald_done_with(dx_reginald_work *work, dx_json result);
 /* A command: -32000 with this text; a task: -32603; validate: -32050; initialize, setup: -32602. */
 DX_API void dx_reginald_fail(dx_reginald_work *work, const char *text);
 

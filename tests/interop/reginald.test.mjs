@@ -171,6 +171,50 @@ describe("duplex reginald and a plugin in Python", { concurrency: 4 }, () => {
     });
 });
 
+// Peers that know nothing but the document: it has a grammar and JSON-RPC 2.0, and leaves the methods open, so that what
+// they mean is given to them.
+describe("peers written from the document alone", { concurrency: 4 }, () => {
+    const METHODS = {
+        handshake: {
+            protocol: "rpp", protocolVersion: 0, name: "seed", version: "1", commands: [{ name: "greet", usage: "greets" }],
+        },
+        initialize: {}, setupCommand: {}, runCommand: "hällo", shutdown: null, $end: "exit",
+        $asks: "runCommand", $ask: "no/such", $tell: { method: "log", params: { level: "info", msg: "in the middle" } },
+    };
+
+    for (const revision of [[], ["--revision", "seed"]])
+        test(`a plugin under duplex reginald ${revision.join(" ")}`, async (t) => {
+            const { path, plugins, host } = place(t);
+            symlinkSync(join(here, "seed_plugin.py"), join(plugins, "reginald-seed"));
+            const methods = join(path, "methods.json");
+            writeFileSync(methods, JSON.stringify(METHODS));
+            const more = { SEED_METHODS: methods };
+            const ended = good(await host([...revision, "greet"], more));
+            assert.equal(ended.out, "hällo\n");
+            assert.deepEqual(logs(ended).map(({ msg }) => msg), ["in the middle"]);
+            assert.deepEqual(logs(ended, "violation"), []);
+            assert.match(logs(ended, "stderr")[0].msg, /the client responded: .*-32601/);
+            writeFileSync(methods, JSON.stringify({ ...METHODS, runCommand: { $error: -32000 } }));
+            assert.equal((await host([...revision, "greet"], more)).code, 1);
+            writeFileSync(methods, JSON.stringify({ ...METHODS, handshake: { $error: -32601 } }));
+            const refused = await host([...revision, "greet"], more);
+            assert.equal(refused.code, 3);
+            assert.match(refused.err, /answered handshake with an error/);
+        });
+
+    for (const program of ["reginald-sleep", "reginald-symlink"])
+        test(`a host with ${program}`, async () => {
+            const params = JSON.stringify({ protocol: "rpp", protocolVersion: 0 });
+            const words = [join(here, "seed_host.py"), join(examples, program), params, "exit"];
+            const child = spawn(python, words, { stdio: ["ignore", "pipe", "pipe"] });
+            let text = "";
+            for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (text += bytes));
+            const code = await new Promise((resolve) => child.on("close", resolve));
+            assert.equal(code, 0, text);
+            assert.match(text, /^ok$/m);
+        });
+});
+
 // host.py SCENARIO WRITES PROGRAM, with everything that it may write.
 const played = (scenario, program) =>
     each(

@@ -217,9 +217,12 @@ int file_read(const char *path, struct file *ret_file) {
 int file_task_folder(const struct file *file, const char *dir, char **ret_folder) {
     const char *directory = file_text(file->directory);
     char *base = directory ? file_path(file->folder, directory) : strdup(file->folder);
-    *ret_folder = base && dir ? file_path(base, dir) : base;
-    if (*ret_folder != base)
+    if (base && dir) {
+        *ret_folder = file_path(base, dir);
         free(base);
+    } else {
+        *ret_folder = base;
+    }
     return *ret_folder ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
 }
 

@@ -69,7 +69,8 @@ enum {
     DX_PEER_BATCH_LAX = 1 << 4, /* what is no request in a batch gets no answer; a batch of nothing
                                    else is one invalid request */
     DX_PEER_TELL_ROOM = 1 << 6, /* notify() has room that answers can't take: three times out_max */
-    DX_PEER_ID_SILENT = 1 << 7  /* an error about no known request is not sent at all */
+    DX_PEER_ID_SILENT = 1 << 7, /* an error about no known request is not sent at all */
+    DX_PEER_ANSWER_UNREADABLE = 1 << 8 /* a host, too, answers what it can't read at all */
 };
 
 /*
@@ -121,7 +122,7 @@ typedef enum dx_checking {
 typedef struct dx_peer_config {
     dx_framing framing;
     dx_side side;     /* a plugin answers what it can't read at all with an error of id null, a host
-                         does not; in all else the two are alike */
+                         only with DX_PEER_ANSWER_UNREADABLE; in all else the two are alike */
     unsigned flags;   /* DX_PEER_… */
     unsigned lenient; /* DX_LENIENT_… */
     const char *content_type; /* sent as a Content-Type field when not NULL (header framing) */

@@ -389,8 +389,10 @@ static dx_status take_message(dx_peer *peer, struct intake *in) {
 
 static dx_status take_unreadable(dx_peer *peer, const struct intake *in) {
     dx_fault fault = in->message.fault;
-    int64_t code = peer->config.side == DX_SIDE_PLUGIN ? DX_CODE_PARSE : 0;
-    dx_status status = violation(peer, in, fault, in->message.fault_at, code, no_id);
+    bool answers =
+        peer->config.side == DX_SIDE_PLUGIN || peer->config.flags & DX_PEER_ANSWER_UNREADABLE;
+    dx_status status =
+        violation(peer, in, fault, in->message.fault_at, answers ? DX_CODE_PARSE : 0, no_id);
     if (status == DX_OK && fault == DX_FAULT_JSON_INCOMPLETE &&
         peer->config.framing == DX_FRAMING_HEADER) {
         peer->may_be_short = true;

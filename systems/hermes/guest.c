@@ -232,6 +232,20 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
     }
 }
 
+/* An extension that prints garbage is not sent as much again. */
+static void on_refuse(void *user, dx_refusal *refusal) {
+    dx_hermes_guest *guest = user;
+    uint64_t now = dx_loop_now(guest->editor->loop);
+    if (refusal->code != DX_CODE_PARSE)
+        return;
+    if (now - guest->refused_ms >= 1000) {
+        guest->refused_ms = now;
+        guest->refused = 0;
+    }
+    if (guest->refused++ >= HERMES_REFUSALS_MAX)
+        refusal->code = 0;
+}
+
 /* What is wrong with a request is said here, and not by the link: see hermes_serve(). */
 static dx_child_config child_config(dx_hermes_guest *guest) {
     const dx_hermes_config *config = &guest->editor->config;
@@ -246,6 +260,10 @@ static dx_child_config child_config(dx_hermes_guest *guest) {
     child.ladder.farewell_call = NULL; /* its reason is known only then */
     child.ladder.farewell_notify = NULL;
     child.link.peer.checking = DX_CHECKING_OFF;
+    if (!guest->editor->exact) /* which never answers what it can't read (H8) */
+        child.link.peer.flags |= DX_PEER_ANSWER_UNREADABLE;
+    child.link.peer.refuse = on_refuse;
+    child.link.peer.refuse_user = guest;
     child.link.peer.observe = observe;
     child.link.peer.observe_user = guest;
     child.link.on_event = on_event;

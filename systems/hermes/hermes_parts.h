@@ -11,6 +11,9 @@
 /* Open dialogs of one extension; bytes of a URL or a title. */
 enum { HERMES_DIALOGS_MAX = 100, HERMES_URL_MAX = 64 << 10, HERMES_TITLE_MAX = 4 << 10 };
 
+/* Answers to what can't be read, of one extension in one second: the rest is only reported. */
+enum { HERMES_REFUSALS_MAX = 10 };
+
 /* Codes of the protocol's own. */
 enum {
     HERMES_NO_MESSAGE = -32003,
@@ -92,8 +95,10 @@ struct dx_hermes_guest {
     bool shut;    /* and has answered that */
     bool late;    /* it did not answer initialize in time */
     uint64_t heard;
-    uint64_t moved;  /* bytes in both directions, when that was last looked at */
-    size_t commands; /* that are not answered (revision 2025-11-24) */
+    uint64_t refused_ms; /* the second in which … */
+    unsigned refused;    /* … so many messages that can't be read were answered */
+    uint64_t moved;      /* bytes in both directions, when that was last looked at */
+    size_t commands;     /* that are not answered (revision 2025-11-24) */
     size_t window_count;
     size_t dialog_count;
     dx_hermes_dialog *dialogs;

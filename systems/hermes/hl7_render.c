@@ -195,6 +195,21 @@ static bool is_one_line(const struct render *render, dx_text text) {
     return true;
 }
 
+/* The editor writes a segment MSH without fields as a name, and any other one with a separator
+ * behind its separators. Says how many fields these are. */
+static size_t exact_msh_marks(struct render *render) {
+    const hl7_marks *marks = &render->marks;
+    const hl7_numbers *parts = &render->fields;
+    char text[] = {marks->field,  marks->component,    marks->repetition,
+                   marks->escape, marks->subcomponent, marks->field};
+    size_t at = 0;
+    if (parts->count && parts->at[parts->count - 1].number >= 2)
+        put(render, (dx_text){text, sizeof text});
+    while (at < parts->count && parts->at[at].number <= 2)
+        at++;
+    return at;
+}
+
 /* The separators of a segment MSH, which are not escaped; says how many fields they are. */
 static size_t msh_marks(struct render *render, bool first) {
     hl7_numbers *parts = &render->fields;
@@ -209,8 +224,6 @@ static size_t msh_marks(struct render *render, bool first) {
     if (!is_one_line(render, marks))
         misfit(render, "MSH.2 is not a list of separators: ", marks);
     put(render, marks);
-    if (render->exact && first && marks.len < 4)
-        put(render, (dx_text){&"^~\\&"[marks.len], 4 - marks.len});
     return at;
 }
 
@@ -232,8 +245,8 @@ static void segment(struct render *render, dx_text name, yyjson_mut_val *fields,
     size_t i = 0;
     uint64_t number = 0;
     if (render->status == DX_OK && dx_text_is(name, "MSH")) {
-        i = msh_marks(render, first);
-        number = 2;
+        i = render->exact ? exact_msh_marks(render) : msh_marks(render, first);
+        number = render->exact ? 3 : 2;
     }
     for (; render->status == DX_OK && i < render->fields.count; i++) {
         const hl7_numbered *part = &render->fields.at[i];

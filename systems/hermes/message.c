@@ -20,6 +20,24 @@ static void name_failure(char *to, size_t room, const char *verb, dx_hl7_format 
     dx__say_str(to, room, between);
 }
 
+/* The real editor: why its parser can't read a text. It wants MSH and five separators, and quotes
+ * seven characters from the place where they are missing. */
+static void name_parse_failure(char *to, size_t room, const char *before, dx_text text) {
+    bool is_msh = text.len >= 3 && memcmp(text.at, "MSH", 3) == 0;
+    dx_text rest = is_msh ? (dx_text){text.at + 3, text.len - 3} : text;
+    size_t len = 0;
+    for (int i = 0; i < 7 && len < rest.len; i++) {
+        size_t one = dx__utf8(rest.at + len, rest.len - len);
+        len += one ? one : 1;
+    }
+    to[0] = '\0';
+    dx__say_str(to, room, before);
+    dx__say_str(to, room, "Message parsing failed at position ");
+    dx__say_str(to, room, is_msh ? "3: `" : "0: `");
+    dx__say(to, room, (dx_text){rest.at, len});
+    dx__say_str(to, room, "`");
+}
+
 /* Getting it. Members are in the order of their names, as the editor has it. */
 
 static yyjson_mut_val *message_result(dx_hermes_guest *guest, yyjson_mut_doc *doc, dx_text text) {
@@ -44,18 +62,24 @@ static void send_message(dx_hermes_guest *guest, const dx_event *event, dx_text 
 static void refuse_export(dx_hermes_guest *guest, const dx_event *event, dx_hl7_format format,
                           const dx_error *error) {
     char prefix[80];
+    char failure[160];
+    const char *phrase = error->phrase;
     bool is_none = strcmp(error->place, "message") == 0;
     /* Empty repetitions have no TOML form there (H43), and this is how it says so. */
     bool is_unit = guest->editor->exact && format == DX_HL7_TOML && !is_none &&
                    dx__is_utf8(dx_hermes_text(guest->editor));
-    name_failure(prefix, sizeof prefix, "[-32603] failed to export to ", format,
-                 is_none ? ": Failed to parse message: " : ": ");
+    name_failure(prefix, sizeof prefix, "[-32603] failed to export to ", format, ": ");
+    if (guest->editor->exact && is_none) {
+        name_parse_failure(failure, sizeof failure,
+                           "Failed to parse message: ", dx_hermes_text(guest->editor));
+        phrase = failure;
+    }
     if (!guest->editor->exact && !guest->editor->text.len)
         hermes_refuse(guest, event->request, HERMES_NO_MESSAGE, "the editor is empty");
     else
         hermes_refuse_exactly(guest, event->request, DX_CODE_INTERNAL, prefix,
                               is_unit ? "Failed to serialise to TOML: unsupported unit type"
-                                      : error->phrase);
+                                      : phrase);
 }
 
 void hermes_get_message(dx_hermes_guest *guest, const dx_event *event, yyjson_val *params) {
@@ -80,15 +104,6 @@ void hermes_get_message(dx_hermes_guest *guest, const dx_event *event, yyjson_va
 
 /* Setting it. */
 
-/* "Message is empty" and the like are whole sentences; of others it is said what they are about. */
-static void send_bad_message(dx_hermes_guest *guest, const dx_event *event, const char *phrase) {
-    char sentence[256] = "";
-    if (strncmp(phrase, "Message ", 8) != 0)
-        dx__say_str(sentence, sizeof sentence, "Invalid HL7 message: ");
-    dx__say_str(sentence, sizeof sentence, phrase);
-    hermes_answer_success(guest, event->request, sentence);
-}
-
 /* HL7 that is none is a result; a document that can't be read is an error (H27). */
 static void refuse_text(dx_hermes_guest *guest, const dx_event *event, dx_hl7_format format,
                         dx_status status, const dx_error *error) {
@@ -101,7 +116,7 @@ static void refuse_text(dx_hermes_guest *guest, const dx_event *event, dx_hl7_fo
     else if (strcmp(error->place, "encoding") == 0)
         hermes_answer_success(guest, event->request, error->phrase);
     else if (format == DX_HL7_TEXT || strcmp(error->place, "message") == 0)
-        send_bad_message(guest, event, error->phrase);
+        hermes_answer_success(guest, event->request, error->phrase);
     else
         hermes_refuse_exactly(guest, event->request, HERMES_BAD_MESSAGE, prefix, error->phrase);
 }
@@ -131,6 +146,8 @@ void hermes_set_message(dx_hermes_guest *guest, const dx_event *event, yyjson_va
     if (status == DX_OK && !editor->exact)
         status = dx_hl7_check(hl7, &error);
     if (status != DX_OK) {
+        if (editor->exact && format == DX_HL7_TEXT && strncmp(error.phrase, "Invalid ", 8) == 0)
+            name_parse_failure(error.phrase, sizeof error.phrase, "Invalid HL7 message: ", text);
         refuse_text(guest, event, format, status, &error);
         dx_hl7_free(hl7);
         return;
@@ -152,19 +169,68 @@ static void refuse_patches(dx_hermes_guest *guest, const dx_event *event, dx_sta
         hermes_refuse(guest, event->request, DX_CODE_INTERNAL, "the message would be too large");
     else if (status != DX_MISFIT)
         hermes_refuse_nomem(guest, event->request);
-    else if (!guest->editor->exact && !guest->editor->text.len)
+    else if (!guest->editor->text.len)
         hermes_refuse(guest, event->request, HERMES_NO_MESSAGE, "the editor is empty");
     else
-        hermes_refuse_exactly(guest, event->request, DX_CODE_INTERNAL,
-                              "Failed to parse message: ", error->phrase);
+        hermes_refuse(guest, event->request, DX_CODE_INTERNAL, error->phrase);
+}
+
+/* The phrase of the error of a patch; NULL if it has none. */
+static const char *error_of(yyjson_mut_val *result, size_t index) {
+    yyjson_mut_arr_iter errors = yyjson_mut_arr_iter_with(yyjson_mut_obj_get(result, "errors"));
+    for (yyjson_mut_val *error; (error = yyjson_mut_arr_iter_next(&errors));)
+        if (yyjson_mut_get_uint(yyjson_mut_obj_get(error, "index")) == index)
+            return yyjson_mut_get_str(yyjson_mut_obj_get(error, "message"));
+    return NULL;
+}
+
+/* The real editor reads the message anew for every patch: a text that it can't read fails each of
+ * them, unless there is something wrong with the patch that it sees before. */
+static dx_status fail_all(dx_hermes_guest *guest, yyjson_val *patches, yyjson_mut_doc *doc,
+                          yyjson_mut_val **ret_result, dx_error *reterr) {
+    const dx_hermes *editor = guest->editor;
+    yyjson_mut_val *tried = NULL;
+    dx_hl7 *hl7 = NULL;
+    char failure[160];
+    name_parse_failure(failure, sizeof failure,
+                       "failed to parse message: ", dx_hermes_text(editor));
+    dx_status status = dx_hl7_new(&editor->config.hl7, dx_str("MSH|^~\\&|"), &hl7, reterr);
+    if (status == DX_OK)
+        status = dx_hl7_apply_all(hl7, patches, doc, &tried, reterr);
+    dx_hl7_free(hl7);
+    if (status != DX_OK)
+        return status;
+    yyjson_mut_val *errors = yyjson_mut_arr(doc);
+    yyjson_mut_val *result = yyjson_mut_obj(doc);
+    bool ok = result &&
+              (!yyjson_arr_size(patches) || yyjson_mut_obj_add_val(doc, result, "errors", errors));
+    yyjson_arr_iter iter = yyjson_arr_iter_with(patches);
+    yyjson_val *patch;
+    for (size_t i = 0; ok && (patch = yyjson_arr_iter_next(&iter)); i++) {
+        const char *own = error_of(tried, i);
+        dx_text path = dx_json_string(yyjson_obj_get(patch, "path"));
+        yyjson_mut_val *error = yyjson_mut_arr_add_obj(doc, errors);
+        if (!own || strncmp(own, "Segment ", 8) == 0)
+            own = failure;
+        ok = error && yyjson_mut_obj_add_uint(doc, error, "index", i) &&
+             yyjson_mut_obj_add_strcpy(doc, error, "message", own) &&
+             yyjson_mut_obj_add_strncpy(doc, error, "path", path.at, path.len);
+    }
+    ok = ok && yyjson_mut_obj_add_uint(doc, result, "patchesApplied", 0) &&
+         yyjson_mut_obj_add_bool(doc, result, "success", !yyjson_arr_size(patches));
+    *ret_result = result;
+    return ok ? DX_OK : DX_ERR_NOMEM;
 }
 
 static dx_status patch(dx_hermes_guest *guest, yyjson_val *params, yyjson_mut_doc *doc,
                        yyjson_mut_val **ret_result, dx_error *reterr) {
     dx_hl7 *hl7 = NULL;
+    yyjson_val *patches = yyjson_obj_get(params, "patches");
     dx_status status = hermes_editor_read(guest->editor, &hl7, reterr);
+    if (status == DX_MISFIT && guest->editor->exact && strcmp(reterr->place, "message") == 0)
+        return fail_all(guest, patches, doc, ret_result, reterr);
     if (status == DX_OK)
-        status = dx_hl7_apply_all(hl7, yyjson_obj_get(params, "patches"), doc, ret_result, reterr);
+        status = dx_hl7_apply_all(hl7, patches, doc, ret_result, reterr);
     if (status == DX_OK && yyjson_mut_get_uint(yyjson_mut_obj_get(*ret_result, "patchesApplied")))
         status = hermes_editor_take(guest->editor, hl7, guest);
     dx_hl7_free(hl7);

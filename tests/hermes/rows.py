@@ -405,8 +405,40 @@ NAMELESS = b'{"jsonrpc":"2.0","id":1}'
 REFUSAL = {"code": -32600, "message": "Invalid Request", "data": "missing required field: method"}
 
 
+def check_batches(guest):
+    """One response with what each request in it gets, in any order; nothing for notifications alone."""
+    get_hl7 = {"jsonrpc": "2.0", "method": "editor/getMessage", "params": {"format": "hl7"}}
+    set_hl7 = {"jsonrpc": "2.0", "method": "editor/setMessage", "params": {"format": "hl7", "message": MESSAGE}}
+    guest.send([{**set_hl7, "id": "s"}, {**get_hl7, "id": 90}, {"jsonrpc": "2.0", "method": "no/such"}, {**get_hl7, "id": 91, "method": "x/y"}])
+    got = {one["id"]: one.get("result", one.get("error", {}).get("code")) for one in guest.message()}
+    same(got.pop("s"), {"success": True}, "in a batch")
+    same((got.pop(90)["message"], got), (MESSAGE, {91: -32601}), "in a batch")
+    guest.send([{"jsonrpc": "2.0", "method": "no/such"}])
+    guest.send([{"jsonrpc": "2.0", "id": 4711, "result": 1}])
+    guest.send([1, {**get_hl7, "id": 92}])
+    got = {one["id"]: one.get("error", {}).get("code") for one in guest.message()}
+    same(got, {None: -32600, 92: None}, "an element that is no message")
+    put(guest, "MSH|^~\\&|A")
+
+
+def check_unreadable(host, guest, revision):
+    """It is reported, and answered as JSON-RPC says, with id null; not all of a flood is."""
+    guest.write(frame(b'{"jsonrpc":"2.0",'))
+    host.event("violation", extension="good")
+    if not revision:
+        got = guest.message()
+        same((got["id"], got["error"]["code"]), (None, -32700), "what can't be read")
+    guest.write(frame(b"{") * 500)
+    guest.aside.clear()
+    is_alive(guest, "after a flood")
+    answers = [one for one in guest.aside if one.get("error", {}).get("code") == -32700]
+    true(len(answers) == 0 if revision else 0 < len(answers) < 100, "%d answers to a flood" % len(answers))
+    guest.aside.clear()
+
+
 def row_12():
-    """error null beside a result, jsonrpc as a number, batches and the document's sample are refused; life goes on."""
+    """error null beside a result, jsonrpc as a number and the document's sample are refused; life goes on. Batches
+    are taken (H52), what can't be read is answered, but not all of a flood (H8)."""
     for revision in BOTH:
         with editor(revision=revision, names=("both", "number", "good")) as host:
             both, number, good = (host.guest(name) for name in ("both", "number", "good"))
@@ -424,18 +456,22 @@ def row_12():
             got = good.message()
             same((got["id"], got["error"]["code"]), (7, -32600), "jsonrpc as a number")
             request = {"jsonrpc": "2.0", "id": 8, "method": "editor/getMessage", "params": {"format": "hl7"}}
-            for batch in ([], [request], [request, request]):
+            for batch in ([], [request], [request, request]) if revision else ([],):
                 good.send(batch)
                 got = good.message()
                 same((got["id"], got["error"]["code"]), (None, -32600), "a batch of %d" % len(batch))
+            if not revision:
+                check_batches(good)
+            check_unreadable(host, good, revision)
             good.write(frame(NAMELESS))
             same(good.message(), {"jsonrpc": "2.0", "id": 1, "error": REFUSAL}, "an id and no method")
             is_alive(good, "after a batch")
     with extension() as ours:
         ours.start()
-        ours.send([{"jsonrpc": "2.0", "id": 8, "method": "shutdown"}])
+        ours.send([{"jsonrpc": "2.0", "id": 8, "method": "x/y"}, {"jsonrpc": "2.0", "method": "no/such"}, 1])
         got = ours.message()
-        same((got["id"], got["error"]["code"]), (None, -32600), "a batch for our extension")
+        codes = [(one["id"], one["error"]["code"]) for one in got]
+        same(sorted(codes, key=str), [(8, -32601), (None, -32600)], "a batch for our extension")
         ours.write(frame(NAMELESS))
         same(ours.message(), {"jsonrpc": "2.0", "id": 1, "error": REFUSAL}, "an id and no method for our extension")
         ours.shut_down()
@@ -669,6 +705,24 @@ def row_17():
             host.quit(guest)
 
 
+def check_exact_patches_of_nothing(guest):
+    """Each patch fails by itself; what is wrong with the patch is seen before the message is read."""
+    unread = "failed to parse message: Message parsing failed at position 0: ``"
+    patches = [
+        ({"path": "PID.1", "value": "x"}, unread),
+        ({"path": "NK1", "create": True}, unread),
+        ({"path": "NK1", "remove": True}, unread),
+        ({"path": "MSH", "remove": True}, "Cannot remove MSH segment"),
+        ({"path": "PID"}, "Path 'PID' must specify a field number for set/remove operations"),
+        ({"path": "?", "value": "x"}, "Invalid path '?': Query parsing failed at position 0: `?`"),
+    ]
+    errors = [{"index": i, "message": why, "path": one["path"]} for i, (one, why) in enumerate(patches)]
+    wanted = {"errors": errors, "patchesApplied": 0, "success": False}
+    same(patch(guest, *[one for one, _ in patches]), wanted, "patches of an empty editor")
+    same(patch(guest), {"patchesApplied": 0, "success": True}, "no patches")
+    same(get(guest), "", "the editor")
+
+
 def row_18():
     """An empty editor: hl7 is an empty text, other formats are -32003, or exactly -32603 said twice (H26)."""
     for revision in BOTH:
@@ -678,10 +732,14 @@ def row_18():
             for form in ("json", "yaml", "toml"):
                 error = guest.error("editor/getMessage", {"format": form})
                 if revision:
-                    beginning = "[-32603] failed to export to %s: Failed to parse message: " % form.upper()
-                    exact_error(error, -32603, beginning, form)
+                    wanted = "[-32603] failed to export to %s: Failed to parse message: " % form.upper()
+                    exact_error(error, -32603, wanted + "Message parsing failed at position 0: ``", form)
                 else:
                     standard(error, -32003, "No message open", form)
+            if revision:
+                check_exact_patches_of_nothing(guest)
+            else:
+                standard(guest.error("editor/patchMessage", {"patches": []}), -32003, "No message open", "a patch")
             host.quit(guest)
         with editor(revision=revision, message=MESSAGE) as host:
             guest = host.start()
@@ -859,6 +917,21 @@ def check_order(guest):
     same(get(guest), "MSH|^~\\&|B\rNTE|1\rNTE|2", "one order")
 
 
+def check_exact_msh(guest):
+    """A segment MSH without fields is a name alone there, and any other has a separator behind its own."""
+    put(guest, MESSAGE)
+    for fields in ({}, {"1": "|"}, None):
+        text = json.dumps({"segments": [{"segment": "MSH"} if fields is None else {"segment": "MSH", "fields": fields}]})
+        same(put(guest, text, "json")["success"], False, text)
+        same(get(guest), MESSAGE, text)
+    for fields, wanted in (({"2": "^~\\&"}, "MSH|^~\\&|"), ({"3": "A"}, "MSH|^~\\&|A"), ({"5": "B"}, "MSH|^~\\&|||B"),
+                           ({"2": "#", "3": "x"}, "MSH|#~\\&|x")):
+        same(put(guest, json.dumps({"segments": [{"segment": "MSH", "fields": fields}]}), "json"), {"success": True}, shown(fields))
+        same(get(guest), wanted, shown(fields))
+    same(put(guest, "MSH|^~")["error"], "Invalid HL7 message: Message parsing failed at position 3: `|^~`", "too short")
+    put(guest, MESSAGE)
+
+
 def row_22():
     """setMessage: bad HL7 is success false; bad json, yaml and toml are -32004, exactly so also the old shape."""
     no_msh = json.dumps({"segments": [{"segment": "PID", "fields": {"1": "1"}}]})
@@ -875,6 +948,9 @@ def row_22():
                 result = put(guest, text)
                 same((sorted(result), result["success"]), (["error", "success"], False), repr(text))
                 true(result["error"].startswith(beginning), "%r: %s" % (text, shown(result)))
+                same(result["error"].count("Invalid HL7 message: "), text.count("MSH"), "how often it is said")
+            if revision:
+                check_exact_msh(guest)
             bad = [("json", "{"), ("json", "[]"), ("yaml", "a: ["), ("toml", "= 1"), ("json", '{"segments":1}')]
             # Here nothing is a message without segments in the old shape.
             none = [("json", "{}"), ("toml", ""), ("json", no_msh)]

@@ -59,8 +59,7 @@ static hl7_segment next_line(struct lines *lines) {
     return segment;
 }
 
-/* Lines may be indented: the name is what follows. In MSH the separators have a fixed place. */
-static dx_text without_blanks(dx_text name) {
+dx_text hl7_without_blanks(dx_text name) {
     dx_text whole = name;
     while (name.len && (*name.at == ' ' || *name.at == '\t'))
         name = (dx_text){name.at + 1, name.len - 1};
@@ -73,7 +72,7 @@ static dx_status split(dx_hl7 *hl7) {
         if (hl7->list.segments == hl7->segments_max)
             return DX_ERR_LIMIT;
         hl7_segment segment = next_line(&lines);
-        uint64_t key = hl7_key(without_blanks(hl7_segment_name(&segment, &hl7->marks)));
+        uint64_t key = hl7_key(hl7_without_blanks(hl7_segment_name(&segment, &hl7->marks)));
         hl7_place place = hl7_list_end(&hl7->list);
         dx_status status = hl7_list_insert(&hl7->list, &place, segment, key);
         if (status != DX_OK)

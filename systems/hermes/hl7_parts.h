@@ -69,6 +69,8 @@ static inline dx_text hl7_segment_text(const hl7_segment *segment) {
 
 /* The part before the first separator of fields. */
 dx_text hl7_segment_name(const hl7_segment *segment, const hl7_marks *marks);
+/* Lines may be indented: the name is what follows. In MSH the separators have a fixed place. */
+dx_text hl7_without_blanks(dx_text name);
 
 enum { HL7_BLOCK = 128, HL7_MEMO = 4 };
 
@@ -124,6 +126,9 @@ struct dx_hl7 {
     hl7_list list;
     dx_allocator alloc;
 };
+
+/* The segment that a path names, or NULL. */
+hl7_segment *hl7_find_segment(const dx_hl7 *hl7, const hl7_path *path);
 
 /* Takes everything out of `from`, which is freed. */
 void hl7_take(dx_hl7 *hl7, dx_hl7 *from);

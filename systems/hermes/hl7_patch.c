@@ -277,14 +277,20 @@ dx_status dx_hl7_apply(dx_hl7 *hl7, const dx_hl7_patch *patch, dx_buf *why) {
     return patch->create ? hl7_create(hl7, &path, false, why) : hl7_remove(hl7, &path, why);
 }
 
-/* Finds a place for reading; false if it is not there. */
-static bool find(const dx_hl7 *hl7, const hl7_path *path, dx_text *ret_raw) {
+hl7_segment *hl7_find_segment(const dx_hl7 *hl7, const hl7_path *path) {
     hl7_place place;
     /* Only what is remembered about the list changes. */
     hl7_list *list = (hl7_list *)(uintptr_t)&hl7->list;
     if (!hl7_list_find(list, path->key, path->segment ? path->segment : 1, &place))
+        return NULL;
+    return hl7_list_at(list, place);
+}
+
+/* Finds a place for reading; false if it is not there. */
+static bool find(const dx_hl7 *hl7, const hl7_path *path, dx_text *ret_raw) {
+    hl7_segment *segment = hl7_find_segment(hl7, path);
+    if (!segment)
         return false;
-    hl7_segment *segment = hl7_list_at(list, place);
     hl7_spot spot = hl7_spot_find(hl7, segment, path, false);
     if (hl7_spot_missing(&spot))
         return false;

@@ -470,8 +470,111 @@ static void names_formats(void **state) {
         assert_int_equal(dx_hl7_format_named(dx_str(others[i]), &format), DX_MISFIT);
 }
 
+/* All parts that a walk has, as "1:text,2:text"; what an inner walk gives is in brackets. */
+static void put_walk(dx_hl7_walk *walk, int depth, dx_buf *out) {
+    for (bool first = true; dx_hl7_next(walk); first = false) {
+        char number[32];
+        snprintf(number, sizeof number, "%s%zu:", first ? "" : ",", walk->number);
+        assert_int_equal(dx_buf_append(out, number, strlen(number)), DX_OK);
+        if (!depth) {
+            assert_int_equal(dx_buf_append(out, walk->text.at, walk->text.len), DX_OK);
+            continue;
+        }
+        dx_hl7_walk inner;
+        dx_hl7_inside(walk, &inner);
+        unit_same(inner.name, walk->name);
+        dx_buf_append(out, "(", 1);
+        put_walk(&inner, depth - 1, out);
+        dx_buf_append(out, ")", 1);
+    }
+    assert_int_equal(dx_hl7_next(walk), 0);
+}
+
+static void walks(const dx_hl7 *hl7, const char *path, int depth, const char *expected) {
+    dx_hl7_walk walk;
+    size_t count = SIZE_MAX;
+    dx_buf out;
+    dx_buf_init(&out, SIZE_MAX / 4, NULL);
+    assert_int_equal(dx_hl7_walk_at(hl7, dx_str(path), &walk), DX_OK);
+    put_walk(&walk, depth, &out);
+    unit_same((dx_text){out.data, out.len}, dx_str(expected));
+    assert_int_equal(dx_hl7_count(hl7, dx_str(path), &count), DX_OK);
+    assert_int_equal(count, walk.number);
+    dx_buf_done(&out);
+}
+
+static void walks_over_all_parts(void **state) {
+    (void)state;
+    dx_hl7 *hl7 = hl7_of("MSH|^~\\&|A\rPID|1||a&b^c~^d~||\rbad line\rNK1\r OBX|1\rZZ|x\rOBX|2|");
+    walks(hl7, "", 0,
+          "1:MSH|^~\\&|A,2:PID|1||a&b^c~^d~||,3:bad line,4:NK1,5: OBX|1,6:ZZ|x,7:OBX|2|");
+    walks(hl7, "OBX", 0, "1: OBX|1,2:OBX|2|");
+    walks(hl7, "OBX", 1, "1:(1:1),2:(1:2,2:)");
+    walks(hl7, "MSH[1]", 0, "1:|,2:^~\\&,3:A");
+    walks(hl7, "MSH", 4, "1:(1:(1:(1:(1:|))),2:(1:(1:(1:^~\\&))),3:(1:(1:(1:A))))");
+    walks(hl7, "MSH.2", 0, "1:^~\\&");
+    walks(hl7, "MSH.2.1", 0, "1:^~\\&");
+    walks(hl7, "MSH.2.2", 0, "");
+    walks(hl7, "PID[1]", 0, "1:1,2:,3:a&b^c~^d~,4:,5:");
+    walks(hl7, "PID.3", 0, "1:a&b^c,2:^d,3:");
+    walks(hl7, "PID.3", 2, "1:(1:(1:a,2:b),2:(1:c)),2:(1:(1:),2:(1:d)),3:(1:(1:))");
+    walks(hl7, "PID.3[2]", 0, "1:,2:d");
+    walks(hl7, "PID.3.1", 0, "1:a,2:b");
+    walks(hl7, "PID.3[2].2", 0, "1:d");
+    walks(hl7, "PID.3.1.2", 0, "");
+    walks(hl7, "PID.2", 0, "1:"); /* empty */
+    static const char *const absent[] = {"PID.6",  "PID.3[4]", "PID.3.3", "PID[2]", "PV1",
+                                         "PV1[1]", "PV1.1",    "NK1[1]",  "NK1.1"};
+    for (size_t i = 0; i < LENGTH(absent); i++)
+        walks(hl7, absent[i], 0, "");
+    static const char *const wrong[] = {"PI", "PID.0", "PID.5x", "OBX[0]", "PID.1.1.1.1", "?"};
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
+        dx_hl7_walk walk;
+        size_t count;
+        assert_int_equal(dx_hl7_walk_at(hl7, dx_str(wrong[i]), &walk), DX_MISFIT);
+        assert_int_equal(dx_hl7_count(hl7, dx_str(wrong[i]), &count), DX_MISFIT);
+    }
+    dx_hl7_free(hl7);
+}
+
+/* Every part has the path that its numbers say, and the value that is read there. */
+static void walks_as_paths_lead(void **state) {
+    (void)state;
+    dx_hl7 *hl7 = hl7_of(SAMPLE "|a\\T\\b\\.br\\");
+    dx_hl7_walk segment, field, repetition, component;
+    size_t parts = 0;
+    static const char *const names[] = {"MSH", "PID", "OBX"};
+    for (size_t i = 0; i < LENGTH(names); i++) {
+        assert_int_equal(dx_hl7_walk_at(hl7, dx_str(names[i]), &segment), DX_OK);
+        while (dx_hl7_next(&segment))
+            for (dx_hl7_inside(&segment, &field); dx_hl7_next(&field);)
+                for (dx_hl7_inside(&field, &repetition); dx_hl7_next(&repetition);)
+                    for (dx_hl7_inside(&repetition, &component); dx_hl7_next(&component);) {
+                        char path[100];
+                        dx_text raw;
+                        dx_buf value, same;
+                        dx_buf_init(&value, 1000, NULL);
+                        dx_buf_init(&same, 1000, NULL);
+                        snprintf(path, sizeof path, "%s[%zu].%zu[%zu].%zu", names[i],
+                                 segment.number, field.number, repetition.number, component.number);
+                        assert_int_equal(dx_hl7_get(hl7, dx_str(path), &raw), DX_OK);
+                        unit_same(component.text, raw);
+                        assert_int_equal(dx_hl7_value(hl7, raw, &value), DX_OK);
+                        assert_int_equal(dx_hl7_get_text(hl7, dx_str(path), &same), DX_OK);
+                        unit_same((dx_text){value.data, value.len}, (dx_text){same.data, same.len});
+                        dx_buf_done(&value);
+                        dx_buf_done(&same);
+                        parts++;
+                    }
+    }
+    assert_int_equal(parts, 35);
+    dx_hl7_free(hl7);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(walks_over_all_parts),
+        cmocka_unit_test(walks_as_paths_lead),
         cmocka_unit_test(keeps_every_byte),
         cmocka_unit_test(reads_what_lost_its_escape_character),
         cmocka_unit_test(counts_lines),

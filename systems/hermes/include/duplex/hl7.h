@@ -2,14 +2,36 @@
  * duplex/hl7.h: an HL7 v2 message that is edited in place: every byte stays as it came until a
  * patch names it.
  *
- *     dx_hl7 *hl7;
- *     dx_hl7_config config = dx_hl7_defaults();
- *     if (dx_hl7_new(&config, text, &hl7, &error) == DX_OK) {
+ *     int main(void) {
+ *         dx_text text = dx_str("MSH|^~\\&|LAB\rPID|1||42||ROE^J\rOBX|1|NM|GLU||5.4");
+ *         dx_hl7_config config = dx_hl7_defaults();
+ *         dx_hl7 *hl7 = NULL;
+ *         dx_error error;
+ *         if (dx_hl7_new(&config, text, &hl7, &error) != DX_OK) {
+ *             fprintf(stderr, "not HL7: %s\n", error.phrase);
+ *             return 1;
+ *         }
+ *
  *         dx_hl7_patch patch = {.path = dx_str("PID.5.1"), .value = dx_str("DOE")};
  *         dx_hl7_apply(hl7, &patch, NULL);
- *         dx_hl7_export(hl7, DX_HL7_JSON, DX_HL7_SEGMENTS, &out, &error);
+ *
+ *         dx_hl7_walk obx, field;
+ *         dx_hl7_walk_at(hl7, dx_str("OBX"), &obx);
+ *         while (dx_hl7_next(&obx)) {
+ *             dx_hl7_inside(&obx, &field);
+ *             while (dx_hl7_next(&field))
+ *                 printf("OBX[%zu].%zu = %.*s\n", obx.number, field.number, (int)field.text.len,
+ *                        field.text.at);
+ *         }
+ *
+ *         dx_buf out;
+ *         dx_buf_init(&out, SIZE_MAX / 4, NULL);
+ *         if (dx_hl7_export(hl7, DX_HL7_JSON, DX_HL7_SEGMENTS, &out, &error) == DX_OK)
+ *             printf("%.*s\n", (int)out.len, out.data);
+ *         dx_buf_done(&out);
+ *         dx_hl7_free(hl7);
+ *         return 0;
  *     }
- *     dx_hl7_free(hl7);
  *
  * A segment is a line; CR, LF and CR LF end one, and blank lines belong to the line before. The
  * first is MSH, whose fourth byte separates fields (MSH.1) and whose next field (MSH.2) has the
@@ -100,6 +122,47 @@ DX_API dx_status dx_hl7_get(const dx_hl7 *hl7, dx_text path, dx_text *ret_raw);
  * DX_ERR_LIMIT and DX_ERR_NOMEM of the buffer.
  */
 DX_API dx_status dx_hl7_get_text(const dx_hl7 *hl7, dx_text path, dx_buf *out);
+
+/*
+ * Walks over what a path consists of, in order and without allocating: over what can follow the
+ * path in a longer one.
+ *
+ *     ""       all segments           "OBX[2].5"     its repetitions
+ *     "OBX"    the segments OBX       "OBX[2].5[1]"  the components of one repetition
+ *     "OBX[2]" its fields             "OBX[2].5.1"   the subcomponents of a component
+ *
+ * dx_hl7_inside() starts a walk over the parts of what another walk stands on. MSH.1 and MSH.2 have
+ * one part of each kind. A place that is there, but empty, has one empty part; one that is not
+ * there, and a subcomponent, have none.
+ */
+typedef struct dx_hl7_walk {
+    dx_text name;  /* of the segment */
+    size_t number; /* what is written in a path: n of OBX[n], .n of a field, …; in a walk over all
+                      segments, how many there were so far */
+    dx_text text;  /* as it is written; lent until the next change of the message */
+    struct {       /* private */
+        const dx_hl7 *hl7;
+        uint64_t only;
+        uint64_t key;
+        size_t block;
+        size_t slot;
+        const char *at;
+        const char *end;
+        int level;
+        int literal;
+        int more;
+    } own;
+} dx_hl7_walk;
+
+/* A walk that stands before its first part. DX_MISFIT for a path that is none. */
+DX_API dx_status dx_hl7_walk_at(const dx_hl7 *hl7, dx_text path, dx_hl7_walk *ret_walk);
+/* Goes to the next part. 0: there is none. The message must not have changed. */
+DX_API int dx_hl7_next(dx_hl7_walk *walk);
+DX_API void dx_hl7_inside(const dx_hl7_walk *outer, dx_hl7_walk *ret_walk);
+/* How many parts such a walk has: how many OBX, how many repetitions of PID.3. Looks at each. */
+DX_API dx_status dx_hl7_count(const dx_hl7 *hl7, dx_text path, size_t *ret_count);
+/* Appends the value of a text that a walk or dx_hl7_get() gave, as dx_hl7_get_text(). */
+DX_API dx_status dx_hl7_value(const dx_hl7 *hl7, dx_text raw, dx_buf *out);
 
 /* One patch of editor/patchMessage; an absent value counts as empty. In a value, separators and
  * line ends are escaped, escape sequences stay, and an escape character that does not belong to one

@@ -28,7 +28,10 @@ dx_status dx_hermes_open(dx_hermes *editor, dx_text text, const char *path, int 
     hermes_version version = {0};
     char *copy = path ? dx__text_copy(&editor->alloc, dx_str(path)) : NULL;
     dx_status status = path && !copy ? DX_ERR_NOMEM : new_version(editor, text, &version);
+    if (status == DX_OK && dx_hermes_is_changed(editor))
+        status = hermes_discarded_push(editor);
     if (status != DX_OK) {
+        dx__free(&editor->alloc, version.at);
         dx__free(&editor->alloc, copy);
         if (status == DX_ERR_LIMIT)
             hermes_fail(reterr, DX_FAULT_MESSAGE_LIMIT, "the message is too large", "");
@@ -136,13 +139,16 @@ dx_status dx_hermes_patch(dx_hermes *editor, const dx_hl7_patch *patches, size_t
 dx_status dx_hermes_undo(dx_hermes *editor) {
     hermes_version version;
     dx_status status = hermes_undo_pop(&editor->undo, &version);
-    if (status != DX_OK)
-        return status;
-    dx__free(&editor->alloc, editor->text.at);
-    editor->text = version;
-    hermes_news_changed(editor);
-    tell(editor, NULL);
-    return DX_OK;
+    if (status == DX_OK) {
+        dx__free(&editor->alloc, editor->text.at);
+        editor->text = version;
+        hermes_news_changed(editor);
+    } else {
+        status = hermes_discarded_pop(editor);
+    }
+    if (status == DX_OK)
+        tell(editor, NULL);
+    return status;
 }
 
 dx_status dx_hermes_saved(dx_hermes *editor, const char *path, int save_as) {
@@ -185,7 +191,10 @@ dx_status dx_hermes_get(const dx_hermes *editor, dx_text path, dx_buf *out, dx_e
     dx_status status = hermes_editor_read(editor, &hl7, reterr);
     if (status != DX_OK)
         return status;
-    status = dx_hl7_get_text(hl7, path, out);
+    dx_text raw;
+    status = dx_hl7_get(hl7, path, &raw);
+    if (status == DX_OK)
+        status = raw.at ? dx_hl7_get_text(hl7, path, out) : (dx_status)DX_GONE;
     if (status == DX_MISFIT && reterr) {
         hermes_fail(reterr, DX_FAULT_PARAMS_FIT, "invalid path: ", "");
         dx__say(reterr->phrase, sizeof reterr->phrase, path);

@@ -142,6 +142,7 @@ dx_hermes *dx_hermes_free(dx_hermes *editor) {
     dx_protocol_free(editor->protocol);
     hermes_undo_done(&editor->undo, &alloc);
     dx_hl7_file_free(editor->config.hl7.file);
+    hermes_discarded_done(editor);
     dx__free(&alloc, editor->text.at);
     dx__free(&alloc, editor->path);
     dx__free(&alloc, editor->words);

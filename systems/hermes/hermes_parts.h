@@ -40,6 +40,8 @@ typedef struct hermes_undo {
     size_t bytes_max;
 } hermes_undo;
 
+typedef struct hermes_discarded hermes_discarded;
+
 typedef struct hermes_window {
     dx_hermes_window open; /* what the embedder sees; its strings stand behind this */
     struct hermes_window *next;
@@ -60,7 +62,8 @@ struct dx_hermes {
     bool has_opened;
     bool is_new;
     hermes_undo undo;
-    dx_timer *rest;    /* until the message has rested */
+    hermes_discarded *discarded; /* the last one first */
+    dx_timer *rest;              /* until the message has rested */
     dx_timer *stopped; /* on_stopped comes from a dispatch, where the editor may be freed */
     dx_hermes_guest **guests;
     size_t guest_count;
@@ -127,6 +130,13 @@ dx_status hermes_undo_reserve(hermes_undo *undo, const dx_allocator *alloc);
 void hermes_undo_push(hermes_undo *undo, const dx_allocator *alloc, hermes_version take_version);
 /* DX_AGAIN: there is none. */
 dx_status hermes_undo_pop(hermes_undo *undo, hermes_version *ret_version);
+
+/* discarded.c */
+/* Keeps the message with its path and what can be undone, and leaves the editor without one. */
+dx_status hermes_discarded_push(dx_hermes *editor);
+/* Brings the last one back, unless that would discard changes: DX_AGAIN. */
+dx_status hermes_discarded_pop(dx_hermes *editor);
+void hermes_discarded_done(dx_hermes *editor);
 
 /* editor.c: another text, by that extension (NULL: by the user). */
 dx_status hermes_editor_set(dx_hermes *editor, dx_text text, dx_hermes_guest *guest);

@@ -4,8 +4,8 @@
 . "$SOURCE/tests/check/hermes-common.bash"
 
 # --- The message. ------------------------------------------------------------------------------
-lines 'get PID.5' 'get  "PID.5.1"' '# a remark' '' 'set PID.5.1 "O|Neil"' 'get PID.5.1' show undo show 'get OBX[2].5' 'get PID.99'
-expect 0 '' '' a.hl7
+lines 'get PID.5' 'get  "PID.5.1"' '# a remark' '' 'set PID.5.1 "O|Neil"' 'get PID.5.1' show undo show 'get OBX[2].5' 'get PID.2' 'get PID.99' 'get PID.5.9' 'get ZZZ.1'
+expect 1 '' '' a.hl7
 cat >wanted <<'END'
 doe^jane
 doe
@@ -22,7 +22,8 @@ two
 
 END
 diff wanted out || complain "other results"
-[[ ! -s err ]] || complain "something is told: $(cat err)"
+# An empty value is an empty line; what is absent is an error.
+[[ $(cat err) == $'get: PID.99 is absent\nget: PID.5.9 is absent\nget: ZZZ.1 is absent' ]] || complain "what is told: $(cat err)"
 lines 'create NK1' 'set NK1.2 x' 'remove OBX[1]' 'show' 'save b.hl7' 'set NK1.2 y' save 'show json' 'show toml' 'show yaml'
 expect 0 'OBX|2|TX|b||two
 NK1||x' '' a.hl7
@@ -36,11 +37,37 @@ lines 'set PID.5.1 changed' 'save x.json' 'set PID.5.2 again' save
 expect 0 '' '' a.hl7
 python3 -c 'import json; assert json.load(open("x.json"))["segments"][1]["fields"]["5"] == {"1": "changed", "2": "again"}' || complain "x.json: $(cat x.json)"
 lines 'set PID.5.1 lost'
-expect 0 '' 'unsaved changes to the message were discarded' a.hl7
+expect 0 '' 'duplex hermes: warning: unsaved changes to the message were discarded' a.hl7
+expect 0 '' 'duplex hermes: warning: unsaved changes to the message were discarded' --json a.hl7
 expect 0 '' '' --write kept.hl7 a.hl7
 has kept.hl7 'lost^jane'
 lacks err 'unsaved'
 expect 0 'lost^jane' '' --write - a.hl7
+# Nothing is discarded without a word; and an undo brings it back, with its file.
+lines 'set PID.5.1 unsaved' new 'open b.hl7' 'open --discard' 'open --discard a b' 'new --discard a' 'new x' 'get PID.5.1' \
+    'new --discard' show undo 'get PID.5.1' 'open --discard b.hl7' 'set NK1.2 z' undo undo 'get PID.5.1' undo 'get PID.5.1' undo
+expect 1 "unsaved
+back to $work/a.hl7
+unsaved
+back to $work/a.hl7
+unsaved
+doe" 'new: the message has unsaved changes; save them, or use new --discard
+open: the message has unsaved changes; save them, or use open --discard
+open: missing argument; usage: open [--discard] FILE
+open: too many arguments; put quotes around a value that contains spaces
+new: too many arguments; put quotes around a value that contains spaces
+new: usage: new [--discard]
+undo: nothing to undo' a.hl7
+same a.hl7 a.orig
+# --write writes the last message only: the one before is not lost without a word either.
+lines 'set PID.5.1 unsaved' 'open b.hl7'
+expect 1 '' 'open: the message has unsaved changes' --write w.hl7 a.hl7
+has w.hl7 'unsaved^jane'
+expect 1 '' '' --json a.hl7
+events 'result("open")["error"] == "the message has unsaved changes; save them, or use open --discard"'
+lines 'set PID.5.1 unsaved' 'new --discard' undo
+expect 0 '' '' --json a.hl7
+events 'result("undo")["file"].endswith("/a.hl7")'
 lines new 'show' "open a.hl7" 'get PID.5.1' quit 'get PID.5.2'
 expect 0 'doe' '' b.hl7
 lacks out jane
@@ -78,6 +105,9 @@ lines 'run cmd/window' 'wait 5s' windows 'run cmd/window-close' wait windows
 expect 0 'ext-window-' 'Cmd: closed {"success": true}' -x "$extension" a.hl7
 [[ $(wc -l <out) == 1 ]] || complain "a window stays: $(cat out)"
 has out ' Cmd: A \x1b[31m page: https://example.org'
+lines 'run cmd/window' wait 'run cmd/window' wait 'close 3' 'close 2' windows 'close 1' windows
+expect 1 '1 ext-window-' "close: no such window; 'windows' lists them" -x "$extension" a.hl7
+[[ $(wc -l <out) == 1 && $(grep -c ': user$' err) == 2 ]] || complain "closed by number: $(cat out err)"
 lines 'set PID.5.1 x' 'wait' 'save c.hl7' wait
 expect 0 '' 'got message/changed {' -x "$extension events" --debounce 10ms a.hl7
 has err "got message/saved {\"filePath\": \"$work/c.hl7\", \"saveAs\": true}"
@@ -316,28 +346,37 @@ terminal a.hl7 <<'END'
 > set PID.5.1 x
 < hermes> 
 > quit
-< quit: the message has unsaved changes; repeat the command to discard them
+< Discard unsaved changes? [y/n] 
+> perhaps
+< answer y or n
+< Discard unsaved changes? [y/n] 
+> n
 < hermes> 
 > get PID.5.1
 < x
-> quit
-< unsaved changes
 > open a.hl7
-< open: the message has unsaved changes
-> open a.hl7
+< Discard unsaved changes? [y/n] 
+> y
 < hermes> 
 > get PID.5.1
 < doe
+> undo
+< hermes> 
+> get PID.5.1
+< x
+> open --discard a.hl7
+< hermes> 
 > set PID.5.1 y
 > new
-< new: the message has unsaved changes
+< Discard unsaved changes? [y/n] 
+^ D
+< hermes> 
 > save d.hl7
 < hermes> 
 > set PID.5.1 z
 < hermes> 
 ^ D
-< unsaved changes
-< hermes> 
+< Discard unsaved changes? [y/n] 
 ^ D
 < unsaved changes to the message were discarded
 = 0

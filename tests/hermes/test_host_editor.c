@@ -99,7 +99,9 @@ static void test_texts(void **state) {
                      DX_OK);
     expect_text(world, MESSAGE);
     assert_string_equal(dx_hermes_path(world->editor), "b.hl7");
-    assert_int_equal(dx_hermes_undo(world->editor), DX_AGAIN);
+    assert_false(dx_hermes_is_changed(world->editor));
+    assert_int_equal(dx_hermes_undo(world->editor), DX_OK); /* it had unsaved changes */
+    assert_true(dx_hermes_is_changed(world->editor));
     assert_int_equal(dx_hermes_open(world->editor, (dx_text){NULL, 0}, NULL, 1, NULL), DX_OK);
     assert_null(dx_hermes_path(world->editor));
     world_free(world);
@@ -193,13 +195,83 @@ static void test_export(void **state) {
     assert_int_equal(dx_hermes_get(world->editor, dx_str("PID.5.2"), &out, &error), DX_OK);
     assert_true(dx_text_is((dx_text){out.data, out.len}, "JOHN"));
     out.len = 0;
-    assert_int_equal(dx_hermes_get(world->editor, dx_str("ZZZ.1"), &out, &error), DX_OK);
+    assert_int_equal(dx_hermes_get(world->editor, dx_str("ZZZ.1"), &out, &error), DX_GONE);
+    assert_int_equal(dx_hermes_get(world->editor, dx_str("PID.6"), &out, &error), DX_GONE);
+    assert_int_equal(dx_hermes_get(world->editor, dx_str("PID.2"), &out, &error),
+                     DX_OK); /* empty */
     assert_int_equal(out.len, 0);
     assert_int_equal(dx_hermes_get(world->editor, dx_str("PID.0"), &out, &error), DX_MISFIT);
     assert_non_null(strstr(error.phrase, "PID.0"));
     assert_int_equal(dx_hermes_get(world->editor, dx_str("PID.0"), &out, NULL), DX_MISFIT);
     dx_buf_done(&out);
     world_free(world);
+}
+
+/* A message that another one took the place of comes back with its file and its own steps, unless
+ * it was saved, and unless that would discard what is there now. */
+static void test_undo_brings_back(void **state) {
+    struct world *world = world_new();
+    (void)state;
+    world_open(world);
+    dx_hermes *editor = world->editor;
+    assert_int_equal(dx_hermes_open(editor, dx_str(MESSAGE), "a", 0, NULL), DX_OK);
+    assert_int_equal(dx_hermes_edit(editor, dx_str("first")), DX_OK);
+    assert_int_equal(dx_hermes_open(editor, dx_str(""), NULL, 1, NULL), DX_OK);
+    assert_int_equal(dx_hermes_edit(editor, dx_str("second")), DX_OK);
+    assert_int_equal(dx_hermes_open(editor, dx_str(OTHER), "b", 0, NULL), DX_OK);
+    assert_false(dx_hermes_is_changed(editor));
+    assert_int_equal(dx_hermes_undo(editor), DX_OK);
+    expect_text(world, "second");
+    assert_null(dx_hermes_path(editor));
+    assert_int_equal(dx_hermes_undo(editor), DX_OK);
+    expect_text(world, "");
+    assert_int_equal(dx_hermes_undo(editor), DX_OK);
+    expect_text(world, "first");
+    assert_string_equal(dx_hermes_path(editor), "a");
+    assert_true(dx_hermes_is_changed(editor));
+    assert_int_equal(dx_hermes_undo(editor), DX_OK);
+    expect_text(world, MESSAGE);
+    assert_false(dx_hermes_is_changed(editor));
+    assert_int_equal(dx_hermes_undo(editor), DX_AGAIN);
+
+    assert_int_equal(dx_hermes_edit(editor, dx_str("first")), DX_OK);
+    assert_int_equal(dx_hermes_saved(editor, "a", 0), DX_OK);
+    assert_int_equal(dx_hermes_open(editor, dx_str(OTHER), "b", 0, NULL), DX_OK);
+    assert_int_equal(dx_hermes_undo(editor), DX_AGAIN);
+
+    assert_int_equal(dx_hermes_edit(editor, dx_str("lost?")), DX_OK);
+    assert_int_equal(dx_hermes_open(editor, dx_str(OTHER), "b", 0, NULL), DX_OK);
+    assert_int_equal(dx_hermes_edit(editor, dx_str("saved")), DX_OK);
+    assert_int_equal(dx_hermes_saved(editor, "b", 0), DX_OK);
+    assert_int_equal(dx_hermes_undo(editor), DX_OK);
+    expect_text(world, OTHER);
+    assert_true(dx_hermes_is_changed(editor));
+    assert_int_equal(dx_hermes_undo(editor), DX_AGAIN);
+    expect_text(world, OTHER);
+    world_free(world);
+}
+
+/* What is kept is bounded as the steps are. */
+static void test_discarded_limits(void **state) {
+    for (unsigned most = 0; most < 3; most++)
+        for (size_t bytes = 11; bytes <= 37; bytes++) {
+            struct world *world = world_new();
+            (void)state;
+            world->config.undo_max = most;
+            world->config.undo_bytes = bytes;
+            world_open(world);
+            for (int i = 0; i < 3; i++) {
+                assert_int_equal(dx_hermes_open(world->editor, dx_str("ab"), NULL, 1, NULL), DX_OK);
+                assert_int_equal(dx_hermes_edit(world->editor, dx_str("0123456789")), DX_OK);
+            }
+            assert_int_equal(dx_hermes_open(world->editor, dx_str("ab"), NULL, 1, NULL), DX_OK);
+            unsigned back = 0;
+            while (dx_hermes_undo(world->editor) == DX_OK)
+                back++;
+            /* Each is of 12 bytes with its step. */
+            assert_int_equal(back, 2 * (bytes / 12 < most ? bytes / 12 : most));
+            world_free(world);
+        }
 }
 
 /* Everything that needs no process, with each allocation failing: it fails as a whole, and nothing
@@ -231,6 +303,17 @@ static dx_status use(struct world *world) {
         status = dx_hermes_export(world->editor, DX_HL7_JSON, DX_HL7_SEGMENTS, &out, &error);
     if (status == DX_OK)
         status = dx_hermes_get(world->editor, dx_str("PID.5"), &out, &error);
+    if (status == DX_OK)
+        status = dx_hermes_edit(world->editor, dx_str(OTHER));
+    if (status == DX_OK) {
+        status = dx_hermes_open(world->editor, dx_str(MESSAGE), "c", 0, &error);
+        expect_text(world, status == DX_OK ? MESSAGE : OTHER);
+        assert_string_equal(dx_hermes_path(world->editor), status == DX_OK ? "c" : "b");
+    }
+    if (status == DX_OK) {
+        assert_int_equal(dx_hermes_undo(world->editor), DX_OK);
+        expect_text(world, OTHER);
+    }
     dx_buf_done(&out);
     world->editor = dx_hermes_free(world->editor);
     return status;
@@ -341,11 +424,18 @@ static void test_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_bad_configuration),
-        cmocka_unit_test(test_files),         cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_limits),        cmocka_unit_test(test_undo_bytes),
-        cmocka_unit_test(test_patch),         cmocka_unit_test(test_export),
-        cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_reentrance),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_bad_configuration),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_undo_bytes),
+        cmocka_unit_test(test_patch),
+        cmocka_unit_test(test_undo_brings_back),
+        cmocka_unit_test(test_discarded_limits),
+        cmocka_unit_test(test_export),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_reentrance),
         cmocka_unit_test(test_no_extensions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

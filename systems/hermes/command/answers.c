@@ -70,6 +70,10 @@ static bool is_one_of(const char *word, const char *const *words) {
 static const char *const yes_words[] = {"yes", "y", "ok", NULL};
 static const char *const no_words[] = {"no", "n", "cancel", NULL};
 
+int answers_read(const char *word) {
+    return is_one_of(word, yes_words) ? 1 : is_one_of(word, no_words) ? 0 : -1;
+}
+
 /* Is that an answer to such a dialog? */
 static bool fits(size_t kind, const char *answer) {
     if (strcmp(answer, "cancel") == 0)
@@ -77,7 +81,7 @@ static bool fits(size_t kind, const char *answer) {
     if (kind == DX_HERMES_SHOW_MESSAGE)
         return strcmp(answer, "ok") == 0;
     if (kind == DX_HERMES_SHOW_CONFIRM)
-        return is_one_of(answer, yes_words) || is_one_of(answer, no_words);
+        return answers_read(answer) >= 0;
     return *answer != '\0';
 }
 
@@ -126,7 +130,7 @@ static bool read_answer(size_t kind, const char *answer, struct reply *reply) {
     if (kind == DX_HERMES_SHOW_MESSAGE || strcmp(answer, "cancel") == 0)
         return true;
     if (kind == DX_HERMES_SHOW_CONFIRM) {
-        reply->confirmed = is_one_of(answer, yes_words);
+        reply->confirmed = answers_read(answer) == 1;
         return true;
     }
     return take_paths(answer, kind == DX_HERMES_OPEN_FILES ? ':' : '\0', reply);
@@ -281,8 +285,9 @@ static const char *read_line(size_t kind, const char *line, struct reply *reply)
     if (why)
         return why;
     if (kind == DX_HERMES_SHOW_CONFIRM) {
-        reply->confirmed = words.count == 1 && is_one_of(words.at[0], yes_words);
-        if (words.count != 1 || (!reply->confirmed && !is_one_of(words.at[0], no_words)))
+        int said = words.count == 1 ? answers_read(words.at[0]) : -1;
+        reply->confirmed = said == 1;
+        if (said < 0)
             why = "answer yes or no";
     } else if (words.count > 1 && kind != DX_HERMES_OPEN_FILES) {
         why = "expected one name; put quotes around a name that contains spaces";

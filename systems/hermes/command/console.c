@@ -20,12 +20,19 @@ const char *console_why(struct console *console, const char *format, ...) {
     return console->why;
 }
 
-const char *console_guard(struct console *console) {
-    if (!console->work->interactive || console->work->options->write ||
-        console->warned == console->command || !dx_hermes_is_changed(console->work->editor))
-        return NULL;
-    console->warned = console->command;
-    return "the message has unsaved changes; repeat the command to discard them";
+bool console_may_discard(struct console *console, const char **ret_why) {
+    if (console->discard || !dx_hermes_is_changed(console->work->editor))
+        return true;
+    *ret_why =
+        console_why(console, "the message has unsaved changes; save them, or use %s --discard",
+                    console->command->name);
+    if (!console->work->interactive)
+        return false;
+    console->pending = strdup(console->line);
+    console->pause = PAUSE_ASKED;
+    console->until = DX_NEVER;
+    *ret_why = console->pending ? NULL : "out of memory";
+    return false;
 }
 
 /* Results. */
@@ -146,7 +153,7 @@ static const char *do_help(struct console *console, char **words) {
     (void)words;
     if (!console->event)
         for (const struct console_command *one = console_commands; one->name; one++)
-            printf("%-8s %-12s %s\n", one->name, one->words, one->help);
+            printf("%-8s %-16s %s\n", one->name, one->words, one->help);
     yyjson_mut_val *all = console->event ? yyjson_mut_arr(console->event) : NULL;
     for (const struct console_command *one = console_commands; all && one->name; one++)
         yyjson_mut_arr_add_str(console->event, all, one->name);
@@ -155,10 +162,13 @@ static const char *do_help(struct console *console, char **words) {
     return NULL;
 }
 
+/* A script that reads, edits and saves nothing is fine: it is warned in the end. */
 static const char *do_quit(struct console *console, char **words) {
+    const struct work *work = console->work;
+    const char *why = NULL;
     (void)words;
-    const char *why = console_guard(console);
-    console->quit = !why;
+    console->quit =
+        !work->interactive || work->options->write || console_may_discard(console, &why);
     return why;
 }
 
@@ -174,11 +184,11 @@ const struct console_command console_commands[] = {
     {"remove", "SEG", "remove a segment", 1, 1, console_remove},
     {"undo", "", "undo the last change", 0, 0, console_undo},
     {"save", "[FILE]", "save the message to its file, or to FILE", 0, 1, console_save},
-    {"open", "FILE [N]", "open another message; N: the message of that number in it", 1, 2,
-     console_open},
-    {"new", "", "start an empty message", 0, 0, console_new},
+    {"open", "[--discard] FILE [N]", "open another message; N: the message of that number in it", 1,
+     3, console_open},
+    {"new", "[--discard]", "start an empty message", 0, 1, console_new},
     {"windows", "", "list the open windows", 0, 0, console_windows},
-    {"close", "WINDOW", "close a window, as a user would", 1, 1, console_close},
+    {"close", "WINDOW", "close a window, by its number or id", 1, 1, console_close},
     {"log", "[N]", "print the last N log lines of extensions (20)", 0, 1, console_log},
     {"schema", "", "print what extensions say about fields, as JSON", 0, 0, console_schema},
     {"reload", "[EXTENSION]", "restart one extension, or all of them", 0, 1, console_reload},
@@ -230,9 +240,8 @@ static void take_command(struct console *console, const char *line) {
         return;
     }
     begin(console, why ? "" : words.at[0]);
+    console->line = line;
     console->command = why ? NULL : find_command(words.at[0]);
-    if (console->warned != console->command)
-        console->warned = NULL; /* a warning holds for the next command only */
     if (!why && !console->command)
         why = unknown(console, words.at[0]);
     else if (!why && words.count - 1 < console->command->least)
@@ -294,7 +303,8 @@ static void fill(struct console *console) {
         console->ended = true;
 }
 
-static void put_prompt(struct work *work) {
+static void put_prompt(const struct console *console) {
+    struct work *work = console->work;
     if (!work->interactive)
         return;
     /* What an extension has printed since may look like another question. */
@@ -303,8 +313,28 @@ static void put_prompt(struct work *work) {
     if (work->prompted)
         return;
     cli_flush();
-    fputs(work->dialog_count ? answers_prompt(work) : "hermes> ", stderr);
+    fputs(work->dialog_count              ? answers_prompt(work)
+          : console->pause == PAUSE_ASKED ? "Discard unsaved changes? [y/n] "
+                                          : "hermes> ",
+          stderr);
     work->prompted = true;
+}
+
+/* The answer to PAUSE_ASKED; NULL: the input has ended, which leaves, but opens nothing else. */
+static void take_answer(struct console *console, const char *line) {
+    bool yes = line ? answers_read(line) == 1 : strcmp(console->pending, "quit") == 0;
+    if (line && answers_read(line) < 0) {
+        fputs("answer y or n\n", stderr);
+        return;
+    }
+    char *pending = console->pending;
+    console->pending = NULL;
+    finish(console, NULL);
+    console->discard = yes;
+    if (yes)
+        take_command(console, pending);
+    console->discard = false;
+    free(pending);
 }
 
 /* The end of the input. At a terminal more may come. */
@@ -314,25 +344,23 @@ static void take_end(struct console *console) {
         fputc('\n', stderr);
         work->prompted = false;
     }
-    if (work->dialog_count) {
+    if (work->dialog_count)
         answers_take(work, NULL);
-        console->ended = !work->interactive;
-        return;
-    }
-    console->command = find_command("quit");
-    const char *why = console_guard(console);
-    if (why) {
-        finish(console, why);
-        console->ended = false;
-    } else {
+    else if (console->pause == PAUSE_ASKED)
+        take_answer(console, NULL);
+    else if (work->interactive)
+        take_command(console, "quit");
+    else
         console->quit = true;
-    }
+    console->ended = !work->interactive;
 }
 
 static void take_line(struct console *console, const char *line) {
     console->work->prompted = false;
     if (console->work->dialog_count)
         answers_take(console->work, line);
+    else if (console->pause == PAUSE_ASKED)
+        take_answer(console, line);
     else
         take_command(console, line);
 }
@@ -341,7 +369,7 @@ int console_run(struct work *work) {
     struct console console = {.work = work};
     while (!console.quit && !cli_interrupts()) {
         uint64_t until = console.pause ? look_at_pause(&console) : DX_NEVER;
-        bool takes = !console.pause || work->dialog_count;
+        bool takes = !console.pause || console.pause == PAUSE_ASKED || work->dialog_count;
         char *line = takes ? next_line(&console) : NULL;
         if (line) {
             take_line(&console, line);
@@ -350,7 +378,7 @@ int console_run(struct work *work) {
             take_end(&console);
         } else {
             if (takes)
-                put_prompt(work);
+                put_prompt(&console);
             if (work_wait(work, console.pause ? until : DX_NEVER, takes && !console.ended))
                 fill(&console);
         }

@@ -6,7 +6,7 @@
 #include "systems/hermes/command/words.h"
 #include "systems/hermes/command/work.h"
 
-enum pause { PAUSE_NONE, PAUSE_QUIET, PAUSE_STARTED };
+enum pause { PAUSE_NONE, PAUSE_QUIET, PAUSE_STARTED, PAUSE_ASKED };
 
 struct console {
     struct work *work;
@@ -16,15 +16,16 @@ struct console {
     bool skipping; /* the line at hand is too long */
     bool ended;    /* nothing more will come */
     bool quit;
-    const struct console_command *warned; /* that changes would be lost; said again, they are */
+    bool discard; /* the user has said that changes may be lost */
     int code;
 
-    const struct console_command *command; /* that is at work */
+    const struct console_command *command; /* that is at work … */
+    const char *line;                      /* … and how it was typed */
     yyjson_mut_doc *event;                 /* its result, with --json */
     char why[512];                         /* what is wrong, where that has to be put together */
     enum pause pause;                      /* what it waits for, … */
     uint64_t until;                        /* … and how long */
-    char *pending;                         /* of PAUSE_STARTED: what is run then */
+    char *pending; /* PAUSE_STARTED: what is run then; PAUSE_ASKED: the line that is meant */
 };
 
 struct console_command {
@@ -44,8 +45,9 @@ const char *console_why(struct console *console, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A number from 1; 0 if the word is none. */
 size_t console_number(const char *word);
-/* Would changes be lost, and was the user not warned yet? NULL: go on. */
-const char *console_guard(struct console *console);
+/* May unsaved changes be lost? If not, *ret_why says so, or is NULL: then the user is asked, and
+ * the command is taken again once that is answered with yes. */
+bool console_may_discard(struct console *console, const char **ret_why);
 
 const char *console_show(struct console *console, char **words);
 const char *console_get(struct console *console, char **words);

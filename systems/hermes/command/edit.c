@@ -45,7 +45,9 @@ const char *console_get(struct console *console, char **words) {
     const char *why = NULL;
     dx_buf_init(&out, SIZE_MAX / 2, NULL);
     dx_status status = dx_hermes_get(console->work->editor, dx_str(words[0]), &out, &error);
-    if (status != DX_OK) {
+    if (status == DX_GONE) { /* an empty value is an empty line */
+        why = console_why(console, "%s is absent", words[0]);
+    } else if (status != DX_OK) {
         why = keep(console, status, &error);
     } else if (console->event) {
         cli_event_add_text(console->event, "text", text_of(&out));
@@ -91,9 +93,28 @@ const char *console_remove(struct console *console, char **words) {
     return patch(console, &(dx_hl7_patch){.path = dx_str(words[0]), .remove = 1});
 }
 
+/* Which file is edited can change: then that is told. */
+static void tell_file(struct console *console, const char *before) {
+    const char *path = dx_hermes_path(console->work->editor);
+    if (before && path ? strcmp(before, path) == 0 : before == path)
+        return;
+    if (console->event) {
+        cli_event_add(console->event, "file", path);
+        return;
+    }
+    fputs("back to ", stdout);
+    cli_put_safe(stdout, dx_str(path ? path : "a message without a file"));
+    putchar('\n');
+}
+
 const char *console_undo(struct console *console, char **words) {
+    const char *path = dx_hermes_path(console->work->editor);
+    char *before = path ? strdup(path) : NULL;
     (void)words;
     dx_status status = dx_hermes_undo(console->work->editor);
+    if (status == DX_OK)
+        tell_file(console, before);
+    free(before);
     return status == DX_OK ? NULL : status == DX_AGAIN ? "nothing to undo" : dx_status_name(status);
 }
 
@@ -131,18 +152,37 @@ static const char *open_message(struct console *console, const char *path, size_
     return why;
 }
 
+/* Does the command begin with --discard? Then it is taken off, and changes may be lost. */
+static bool take_discard(struct console *console, char ***words) {
+    bool given = **words && strcmp(**words, "--discard") == 0;
+    console->discard |= given;
+    *words += given;
+    return given;
+}
+
 const char *console_open(struct console *console, char **words) {
+    const char *why = NULL;
     uint64_t number = 0;
-    const char *why = console_guard(console);
-    if (why)
-        return why;
-    if (words[1] && !(number = console_number(words[1])))
-        return "expected the number of a message, from 1";
-    return open_message(console, words[0], number);
+    bool given = take_discard(console, &words);
+    if (!words[0])
+        why = "missing argument; usage: open [--discard] FILE [N]";
+    else if (words[1] && words[2])
+        why = "too many arguments; put quotes around a value that contains spaces";
+    else if (words[1] && !(number = console_number(words[1])))
+        why = "expected the number of a message, from 1";
+    else if (console_may_discard(console, &why))
+        why = open_message(console, words[0], number);
+    console->discard &= !given;
+    return why;
 }
 
 const char *console_new(struct console *console, char **words) {
-    const char *why = console_guard(console);
-    (void)words;
-    return why ? why : open_message(console, NULL, 0);
+    const char *why = NULL;
+    bool given = take_discard(console, &words);
+    if (words[0])
+        why = "usage: new [--discard]";
+    else if (console_may_discard(console, &why))
+        why = open_message(console, NULL, 0);
+    console->discard &= !given;
+    return why;
 }

@@ -109,6 +109,7 @@ const char *console_windows(struct console *console, char **words) {
             yyjson_mut_arr_append(all, window_json(console->event, window));
             continue;
         }
+        printf("%zu ", i + 1);
         put_text("", window->id);
         put_text(" ", dx_hermes_guest_name(window->guest));
         put_text(": ", window->title);
@@ -120,22 +121,28 @@ const char *console_windows(struct console *console, char **words) {
     return NULL;
 }
 
-const char *console_close(struct console *console, char **words) {
-    dx_status status = dx_hermes_window_closed(console->work->editor, words[0]);
-    if (status == DX_GONE)
-        return "no such window";
-    if (status != DX_OK)
-        return dx_status_name(status);
-    windows_tell_closed(console->work, words[0], "user");
-    return NULL;
-}
-
 /* A whole number from 1 on; 0 if it is none. */
 size_t console_number(const char *word) {
     char *end;
     errno = 0;
     unsigned long number = word[0] >= '0' && word[0] <= '9' ? strtoul(word, &end, 10) : 0;
     return number && !errno && !*end ? number : 0;
+}
+
+/* By its number in the list, or its id. */
+const char *console_close(struct console *console, char **words) {
+    size_t number = console_number(words[0]);
+    const dx_hermes_window *window =
+        number ? dx_hermes_window_at(console->work->editor, number - 1) : NULL;
+    char *id = strdup(window ? window->id : words[0]);
+    dx_status status =
+        id ? dx_hermes_window_closed(console->work->editor, id) : (dx_status)DX_ERR_NOMEM;
+    if (status == DX_OK)
+        windows_tell_closed(console->work, id, "user");
+    free(id);
+    return status == DX_OK     ? NULL
+           : status == DX_GONE ? "no such window; 'windows' lists them"
+                               : dx_status_name(status);
 }
 
 const char *console_log(struct console *console, char **words) {

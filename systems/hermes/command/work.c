@@ -173,7 +173,7 @@ static int run_console(struct work *work) {
         return delivered == CLI_OK ? code : delivered;
     }
     if (lost)
-        cli_note("unsaved changes to the message were discarded");
+        cli_warn("warning: unsaved changes to the message were discarded");
     return code;
 }
 

@@ -129,6 +129,8 @@ const char *message_save(struct work *work, const char *path, dx_error *error, b
 int answers_check(const struct hermes_options *options);
 void answers_on_dialog(dx_hermes *editor, dx_hermes_dialog *dialog, void *user);
 void answers_on_gone(dx_hermes *editor, dx_hermes_dialog *dialog, void *user);
+/* 1: the word means yes, 0: no, -1: neither. */
+int answers_read(const char *word);
 /* The line is what the user says to the first dialog that waits; NULL: nothing more will come. */
 void answers_take(struct work *work, const char *line);
 /* The prompt of that dialog. */

@@ -164,9 +164,10 @@ DX_API void *dx_hermes_user(const dx_hermes *editor);
 /* The message. */
 
 /* Another message in place of this one: `path` is its file (NULL: none yet), is_new says that it
- * was just made. Extensions are told (message/opened), and so are those that come later. Nothing
- * can be undone beyond this. Any text is taken, also none and one that is no HL7: an editor holds
- * what is typed. DX_ERR_LIMIT beyond hl7.text_max, DX_ERR_NOMEM. */
+ * was just made. Extensions are told (message/opened), and so are those that come later. What could
+ * be undone is kept only if the message before had unsaved changes. Any text is taken, also none
+ * and one that is no HL7: an editor holds what is typed. DX_ERR_LIMIT beyond hl7.text_max,
+ * DX_ERR_NOMEM. */
 DX_API dx_status dx_hermes_open(dx_hermes *editor, dx_text text, const char *path, int is_new,
                                 dx_error *reterr);
 /* The file that the message is part of (NULL: none), taken: from now on edits are refused that it
@@ -184,7 +185,9 @@ DX_API dx_status dx_hermes_edit(dx_hermes *editor, dx_text text);
 /* The same by patches (see dx_hl7_apply()): all or none. DX_MISFIT with a phrase in reterr. */
 DX_API dx_status dx_hermes_patch(dx_hermes *editor, const dx_hl7_patch *patches, size_t count,
                                  dx_error *reterr);
-/* DX_AGAIN: there is nothing to undo. */
+/* Takes the last change back. If there is none since the message was opened, the last one that was
+ * discarded with unsaved changes comes back, with its path: extensions are told (message/opened).
+ * DX_AGAIN: there is nothing to undo. */
 DX_API dx_status dx_hermes_undo(dx_hermes *editor);
 /* It was written to that file, which is its file from now on; save_as: to another one than before.
  * Extensions are told (message/saved). */
@@ -199,8 +202,8 @@ DX_API int dx_hermes_is_changed(const dx_hermes *editor);   /* since it was open
 /* Appends it in that format. DX_MISFIT with reterr: it is no HL7 message. */
 DX_API dx_status dx_hermes_export(const dx_hermes *editor, dx_hl7_format format, dx_hl7_shape shape,
                                   dx_buf *out, dx_error *reterr);
-/* Appends what stands at a path, as dx_hl7_get_text(). DX_MISFIT with reterr: no message, or no
- * path. */
+/* Appends what stands at a path, as dx_hl7_get_text(). DX_GONE: the message has no such place;
+ * DX_MISFIT with reterr: no message, or no path. */
 DX_API dx_status dx_hermes_get(const dx_hermes *editor, dx_text path, dx_buf *out,
                                dx_error *reterr);
 

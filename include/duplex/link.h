@@ -101,6 +101,9 @@ DX_API dx_peer_stats dx_link_statistics(const dx_link *link);
 DX_API dx_framing dx_link_framing(const dx_link *link);
 /* Bytes that were said and not yet written: the other side does not read them, or not so fast. */
 DX_API size_t dx_link_waiting(const dx_link *link);
+/* The same with those that were written, but that the other side has not read, as far as the system
+ * says so: not 0 while a program is at work on something else. */
+DX_API size_t dx_link_unread(const dx_link *link);
 /* What was wrong with what DX_MISFIT was last said of; see dx_peer_why(). */
 DX_API const dx_misfit *dx_link_why(const dx_link *link);
 

@@ -6,8 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -791,6 +793,16 @@ void *dx_link_user(const dx_link *link) {
 
 size_t dx_link_waiting(const dx_link *link) {
     return link && !link->told ? dx__out_waiting(link->peer) : 0;
+}
+
+size_t dx_link_unread(const dx_link *link) {
+    int count = 0;
+    if (!link || link->told)
+        return 0;
+    if (link->out.fd < 0 ||
+        ioctl(link->out.fd, link->out_is_socket ? SIOCOUTQ : FIONREAD, &count) != 0 || count < 0)
+        count = 0;
+    return dx_link_waiting(link) + (size_t)count;
 }
 
 dx_framing dx_link_framing(const dx_link *link) {

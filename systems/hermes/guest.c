@@ -62,6 +62,25 @@ static void on_no_process(dx_hermes_guest *guest) {
     hermes_stop_check(editor);
 }
 
+/* What went wrong after shutdown was sent: what it still had to do may be lost.
+ */
+static void name_end(dx_hermes_guest *guest, const dx_gone *gone) {
+    char text[sizeof guest->why];
+    if (guest->why[0] || !guest->facts)
+        return;
+    if (guest->shut && gone->signal)
+        set_why(guest, "did not exit after shutdown and was killed", "");
+    else if (gone->stopped && gone->signal)
+        set_why(guest, "did not exit when its input ended and was killed", "");
+    else if (!guest->shut && gone->signal) {
+        snprintf(text, sizeof text, "signal %d", gone->signal);
+        set_why(guest, "was killed before it answered shutdown: ", text);
+    } else if (!guest->shut && gone->known && gone->code) {
+        snprintf(text, sizeof text, "exit code %d", gone->code);
+        set_why(guest, "exited before it answered shutdown: ", text);
+    }
+}
+
 static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     dx_hermes_guest *guest = user;
     bool early = guest->state == DX_HERMES_INITIALIZING;
@@ -75,6 +94,8 @@ static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
                 : early    ? "the program exited with code 0"
                            : "");
     }
+    if (guest->state == DX_HERMES_SHUTTING_DOWN)
+        name_end(guest, gone);
     guest->child = NULL;
     dx_child_free(child);
     on_no_process(guest);
@@ -210,6 +231,12 @@ static void on_errors(dx_child *child, dx_text line, void *user) {
         editor->config.on_log(editor, guest, level, text, editor->config.user);
 }
 
+/* Was it a message, and what it said is not known? */
+static bool is_lost(dx_fault fault) {
+    return (fault >= DX_FAULT_JSON_EMPTY && fault <= DX_FAULT_VALUES_LIMIT) ||
+           fault == DX_FAULT_LENGTH_SHORT || fault == DX_FAULT_TRUNCATED;
+}
+
 static void on_event(dx_link *link, const dx_event *event, void *user) {
     dx_hermes_guest *guest = user;
     char phrase[sizeof guest->why] = "";
@@ -225,6 +252,7 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
         hermes_guest_violation(guest, phrase);
         break;
     case DX_EVENT_VIOLATION:
+        guest->lost += is_lost(event->error.fault);
         hermes_guest_violation(guest, event->error.phrase);
         break;
     default:
@@ -279,6 +307,7 @@ dx_status hermes_guest_start(dx_hermes_guest *guest, dx_error *reterr) {
     forget_facts(guest);
     guest->run++;
     guest->leaving = guest->shut = guest->late = false;
+    guest->lost = 0;
     guest->why[0] = '\0';
     guest->heard = dx_loop_now(guest->editor->loop);
     dx_child_config config = child_config(guest);
@@ -306,10 +335,15 @@ dx_status hermes_guest_start(dx_hermes_guest *guest, dx_error *reterr) {
 static void on_farewell(dx_link *link, const dx_event *event, void *user) {
     dx_hermes_guest *guest = user;
     (void)link;
+    if (guest->farewell)
+        dx_timer_set(guest->farewell, DX_NEVER);
     if (event->outcome == DX_OUTCOME_ERROR) {
+        set_why(guest, "answered shutdown with an error and was killed", "");
         kill_now(guest);
         return;
     }
+    if (event->outcome == DX_OUTCOME_TIMED_OUT)
+        set_why(guest, "did not answer shutdown in time and was killed", "");
     /* One that took too long is killed by its link; one that is gone says so in a moment. */
     if (event->outcome != DX_OUTCOME_RESULT && event->outcome != DX_OUTCOME_INVALID)
         return;
@@ -319,16 +353,52 @@ static void on_farewell(dx_link *link, const dx_event *event, void *user) {
         set_state(guest, DX_HERMES_STARTING);
 }
 
+/* It has stop_ms from when it has read the request, and busy_ms to read it. */
+static void on_farewell_time(dx_timer *timer, void *user) {
+    enum { LOOK_MS = 50 };
+    dx_hermes_guest *guest = user;
+    const dx_hermes_config *config = &guest->editor->config;
+    uint64_t now = dx_loop_now(guest->editor->loop);
+    if (!guest->child)
+        return;
+    if (!guest->read_ms &&
+        (!dx_link_unread(hermes_guest_link(guest)) || now - guest->told_ms >= config->busy_ms))
+        guest->read_ms = now;
+    if (!guest->read_ms || now - guest->read_ms < config->stop_ms) {
+        dx_timer_set(timer, LOOK_MS);
+        return;
+    }
+    set_why(guest, "did not answer shutdown in time and was killed", "");
+    kill_now(guest);
+}
+
+static dx_status wait_for_farewell(dx_hermes_guest *guest) {
+    dx_loop *loop = guest->editor->loop;
+    guest->told_ms = dx_loop_now(loop);
+    guest->read_ms = 0;
+    dx_status status =
+        guest->farewell ? DX_OK : dx_timer_new(loop, on_farewell_time, guest, &guest->farewell);
+    if (status == DX_OK)
+        dx_timer_set(guest->farewell, 0);
+    return status;
+}
+
 /* The real editor has one reason only, and says nothing when it ends (H18). */
 static dx_status say_farewell(dx_hermes_guest *guest, const char *reason) {
     const dx_hermes *editor = guest->editor;
     yyjson_alc alc = hermes_alc(editor);
     dx_link_call_options options = {.on_done = on_farewell};
-    options.peer.timeout_ms = editor->config.stop_ms ? editor->config.stop_ms : 1;
+    bool waits = editor->config.busy_ms != 0;
+    options.peer.timeout_ms = waits                    ? DX_NEVER
+                              : editor->config.stop_ms ? editor->config.stop_ms
+                                                       : 1;
+    options.peer.total_ms = waits ? DX_NEVER : 0;
     options.peer.no_cancel = 1;
     options.peer.user = guest;
     if (editor->exact && strcmp(reason, "reload") != 0 && strcmp(reason, "disabled") != 0)
         return DX_GONE;
+    if (waits && wait_for_farewell(guest) != DX_OK)
+        return DX_ERR_NOMEM;
     dx_status status = DX_ERR_NOMEM;
     yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
     yyjson_mut_val *params = yyjson_mut_obj(doc);
@@ -363,6 +433,7 @@ void hermes_guest_stop(dx_hermes_guest *guest, const char *reason) {
 dx_hermes_guest *hermes_guest_free(dx_hermes_guest *guest) {
     dx_allocator alloc = guest->editor->alloc;
     dx_child_free(guest->child);
+    dx_timer_free(guest->farewell);
     hermes_serve_forget(guest);
     hermes_dialogs_free(guest);
     forget_facts(guest);

@@ -123,6 +123,10 @@ int dx_hermes_guest_is_late(const dx_hermes_guest *guest) {
     return guest->late;
 }
 
+size_t dx_hermes_guest_lost(const dx_hermes_guest *guest) {
+    return guest->lost;
+}
+
 const char *dx_hermes_guest_why(const dx_hermes_guest *guest) {
     return guest->why;
 }

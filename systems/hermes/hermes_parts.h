@@ -93,10 +93,14 @@ struct dx_hermes_guest {
     dx_event *facts; /* the answer to initialize */
     dx_hermes_state state;
     unsigned run;
-    bool restart; /* when its process is gone */
-    bool leaving; /* it was told to, or its process is on its way out */
-    bool shut;    /* and has answered that */
-    bool late;    /* it did not answer initialize in time */
+    bool restart;       /* when its process is gone */
+    bool leaving;       /* it was told to, or its process is on its way out */
+    bool shut;          /* and has answered that */
+    bool late;          /* it did not answer initialize in time */
+    dx_timer *farewell; /* after shutdown was sent */
+    uint64_t told_ms;   /* when that was … */
+    uint64_t read_ms;   /* … and since when it has read it; 0: not yet */
+    size_t lost;        /* messages that could not be read */
     uint64_t heard;
     uint64_t refused_ms; /* the second in which … */
     unsigned refused;    /* … so many messages that can't be read were answered */

@@ -196,7 +196,7 @@ static bool is_one_line(const struct render *render, dx_text text) {
 }
 
 /* The editor writes a segment MSH without fields as a name, and any other one with a separator
- * behind its separators. Says how many fields these are. */
+ * after MSH.2. Says how many fields these are. */
 static size_t exact_msh_marks(struct render *render) {
     const hl7_marks *marks = &render->marks;
     const hl7_numbers *parts = &render->fields;

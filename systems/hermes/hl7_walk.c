@@ -22,7 +22,7 @@ static void begin(dx_hl7_walk *walk, int level, dx_text span) {
     walk->own.more = level < NOTHING;
 }
 
-/* The name is no field, and MSH.1 is the separator behind it. */
+/* Fields begin after the name; MSH.1 is the separator there. */
 static void begin_fields(dx_hl7_walk *walk, dx_text segment) {
     const hl7_marks *marks = &walk->own.hl7->marks;
     const char *mark = segment.len ? memchr(segment.at, marks->field, segment.len) : NULL;

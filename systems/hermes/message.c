@@ -184,7 +184,7 @@ static const char *error_of(yyjson_mut_val *result, size_t index) {
     return NULL;
 }
 
-/* The real editor reads the message anew for every patch: a text that it can't read fails each of
+/* The real editor reads the message again for every patch: a text that it can't read fails each of
  * them, unless there is something wrong with the patch that it sees before. */
 static dx_status fail_all(dx_hermes_guest *guest, yyjson_val *patches, yyjson_mut_doc *doc,
                           yyjson_mut_val **ret_result, dx_error *reterr) {

@@ -96,13 +96,12 @@ static void refuse_params(dx_hermes_guest *guest, const dx_event *event, const d
     blame(guest, event, event->value ? field : "missing params");
 }
 
-/* One that has failed, or has said good-bye, is not served any more. */
+/* One that has failed is not served any more. One that got shutdown is, until it is gone: it may
+ * still be at work on a command. */
 static bool is_over(dx_hermes_guest *guest, const dx_event *event) {
     if (guest->state == DX_HERMES_FAILED)
         hermes_refuse(guest, event->request, NOT_INITIALISED, guest->why);
-    else if (guest->shut)
-        hermes_refuse(guest, event->request, DX_CODE_REQUEST, "shut down");
-    return guest->state == DX_HERMES_FAILED || guest->shut;
+    return guest->state == DX_HERMES_FAILED;
 }
 
 static void serve(dx_hermes_guest *guest, const dx_event *event) {

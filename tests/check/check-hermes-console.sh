@@ -83,9 +83,9 @@ set: Path 'PID.1' needs a character that MSH.2 does not have" lost.hl7
 expect 1 '' '' --revision exact lost.hl7
 lacks err 'lost its escape'
 lines show 'get PID.5' 'show json'
-expect 1 'this is no message' 'get: ' none.hl7
-has err 'show: '
+expect 2 '' 'duplex hermes: cannot open none.hl7: Message must start with MSH segment' none.hl7
 expect 1 '' 'get: '
+has err 'show: '
 
 # --- Extensions. -------------------------------------------------------------------------------
 lines list 'run cmd/upper' wait 'get PID.5.1' 'log' schema windows
@@ -151,6 +151,7 @@ open absent
 open .
 open /dev/zero
 open broken.json
+open none.hl7
 show xml
 run cmd/none
 close x

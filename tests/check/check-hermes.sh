@@ -106,8 +106,38 @@ same out a.hl7
 expect 0 '' '' -x "$extension" --run cmd/slow --settle 0 a.hl7
 same out a.hl7
 SECONDS=0
-expect 0 'DOE^jane' '' -x "$extension stay" --stop-timeout 0 --run cmd/upper a.hl7
+expect 4 'DOE^jane' 'duplex hermes: Cmd did not answer shutdown in time and was killed: changes that it was still to make are missing
+hint: --settle and --stop-timeout give it more time' -x "$extension stay" --stop-timeout 0 --run cmd/upper a.hl7
 ((SECONDS < 4)) || complain "--stop-timeout 0 took $SECONDS s"
+# One that sleeps without a word is told to leave, and still served; as long as it does not read that, --stop-timeout
+# has not begun.
+sed 's/doe/SLEPT/' a.hl7 >slept.hl7
+expect 0 '' 'Cmd: changed the message' -x "$extension sleep=1" --run cmd/sleep a.hl7
+same out slept.hl7
+expect 0 '' '' -x "$extension sleep=1 events" --run cmd/sleep --write slept-too.hl7 a.hl7
+same slept-too.hl7 slept.hl7
+has err 'got message/saved'
+expect 0 '' '' -x "$extension sleep=6" --run cmd/sleep a.hl7
+same out slept.hl7
+expect 0 '' '' -x "$extension linger" --run cmd/levels --write lingered.hl7 a.hl7
+has lingered.hl7 'LINGERED^jane'
+lines 'run cmd/sleep'
+expect 0 '' '' -x "$extension sleep=1" --write console.hl7 a.hl7
+same console.hl7 slept.hl7
+: >in
+expect 4 '' 'duplex hermes: Cmd did not answer shutdown in time and was killed' -x "$extension sleep=5" --stop-timeout 200ms --run cmd/sleep a.hl7
+same out a.hl7
+expect 4 '' 'duplex hermes: Cmd exited before it answered shutdown: exit code 3' -x "$extension crash" --run cmd/levels a.hl7
+expect 4 '' 'duplex hermes: Cmd answered shutdown with an error and was killed' -x "$extension sulk" --run cmd/levels a.hl7
+expect 4 '' 'duplex hermes: Cmd did not exit when its input ended and was killed' --revision exact -x "$extension stay" --run cmd/levels a.hl7
+# A command that is done too early is worked on beside the next one: that is reported.
+expect 0 '' 'duplex hermes: warning: Slow changed the message while cmd/slow ran, after its own command counted as done; pass a longer --settle' \
+    -x "$extension name=Slow only=cmd/sleep sleep=0.6" -x "$extension name=Other only=cmd/slow" --settle 300ms --run cmd/sleep --run cmd/slow --format hl7 a.hl7
+# What could not be read may have been a change.
+expect 6 '' 'duplex hermes: cmd/garbage: Cmd sent a message that could not be read' -x "$extension" --run cmd/garbage a.hl7
+[[ ! -s out ]] || complain "the message is written in spite of that"
+expect 6 '' 'duplex hermes: Cmd sent a message that could not be read' -x "$extension sleep=0.5" --run cmd/late-garbage a.hl7
+same out a.hl7
 # -e meant --extension in 0.1, and does so for one more release.
 expect 0 'DOE^jane' 'duplex hermes: warning: -e will not mean --extension in the next release; write --extension' -e "$extension" --run cmd/upper a.hl7
 # A command is a request in the old revision, and done when that is answered.
@@ -117,14 +147,24 @@ has err '"id":2,"method":"command/execute"'
 expect 0 '' 'Cmd -> {"jsonrpc":"2.0","method":"command/execute"' -x "$extension" --show --run cmd/upper a.hl7
 has err 'Cmd <- '
 expect 0 'PID|1||555^^^H^MR||DOE^jane' '' -x "$extension" --revision exact --run cmd/upper a.hl7
-# What is no HL7 stays as it is, and has no other form.
-expect 0 '' '' -x "$extension" --run cmd/env none.hl7
-same out none.hl7
-echo before >kept.json
-expect 7 '' "cannot write the message as json: " -x "$extension" --run cmd/env --write kept.json none.hl7
-[[ $(cat kept.json) == before ]] || complain "kept.json was written"
-expect 7 '' "cannot write the message as toml: " -x "$extension" --run cmd/env --format toml none.hl7
+# What is no HL7 is refused; an empty editor has no form.
+expect 2 '' 'duplex hermes: cannot open none.hl7: Message must start with MSH segment' -x "$extension" --run cmd/env none.hl7
+expect 2 '' 'duplex hermes: cannot open -: Message is empty' -x "$extension" --run cmd/env -
+printf 'MSH|' >short.hl7
+expect 2 '' 'cannot open short.hl7: Invalid HL7 message: MSH has too few separators' --revision exact -x "$extension" --run cmd/env short.hl7
 [[ ! -s out ]] || complain "something was written"
+echo before >kept.json
+expect 7 '' "cannot write the message as json: " -x "$extension" --run cmd/env --write kept.json
+[[ $(cat kept.json) == before ]] || complain "kept.json was written"
+expect 7 '' "cannot write the message as toml: " -x "$extension" --run cmd/env --format toml
+[[ ! -s out ]] || complain "something was written"
+
+# The example adds segments in the form that works with the real editor, too.
+for revision in '' '--revision exact'; do
+    # shellcheck disable=SC2086 # two words
+    expect 0 'ZWN|2' 'Window: the note was written' $revision -x "$BUILD/examples/hermes-window" --run window/open a.hl7
+    has out 'PID|1||555^^^H^MR||doe^jane||19800101|F'
+done
 
 # --- Extensions that fail. ---------------------------------------------------------------------
 expect 1 '' 'duplex hermes: no extension has the command '\''cmd/nothing'\' -x "$extension" --run cmd/nothing a.hl7
@@ -142,7 +182,7 @@ expect 4 '' 'duplex hermes: python3 did not start: it exited before it responded
 expect 4 '' 'cmd/dialog-and-exit did not finish: Cmd exited on its own' -x "$extension" --settle 2s --run cmd/dialog-and-exit a.hl7
 SECONDS=0
 expect 5 '' $'duplex hermes: python3 timed out: no response to initialize\nhint: --start-timeout sets the limit' -x "$extension hang" --start-timeout 300ms --run cmd/upper a.hl7
-expect 0 'DOE^jane' '' -x "$extension stay" --stop-timeout 200ms --run cmd/upper a.hl7
+expect 4 'DOE^jane' '' -x "$extension stay" --stop-timeout 200ms --run cmd/upper a.hl7
 ((SECONDS < 6)) || complain "that took $SECONDS s"
 expect 0 'DOE^jane' 'Cmd: flooded' -x "$extension" --run cmd/flood --run cmd/upper a.hl7
 # Repeats are counted; in each second the line is shown anew.

@@ -155,7 +155,9 @@ static void test_bodies_that_are_none(void **state) {
     expect_answered("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", parse);
     expect_answered("{\"jsonrpc\":2.0,\"id\":1,\"method\":\"shutdown\"}", request);
     expect_answered("{\"jsonrpc\":\"2.0\",\"id\":true,\"method\":\"shutdown\"}", request);
-    expect_answered("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"shutdown\"}]", request);
+    expect_answered("[]", request);
+    expect_answered("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}]",
+                    "[{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601");
     expect_answered("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"shutdown\"}", request);
 }
 

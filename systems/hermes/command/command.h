@@ -4,6 +4,9 @@
 
 #include "cli/options.h"
 
+/* --stop-timeout was not given. */
+#define HERMES_STOP_USUAL (CLI_NEVER - 1)
+
 struct hermes_options {
     cli_list extensions;
     const char *settings;

@@ -62,6 +62,20 @@ void crew_wait_started(struct work *work) {
     cli_waiting_end();
 }
 
+int crew_check_end(struct work *work) {
+    dx_hermes_guest *guest;
+    for (size_t i = 0; (guest = dx_hermes_guest_at(work->editor, i)); i++) {
+        if (dx_hermes_guest_state(guest) == DX_HERMES_STOPPED && *dx_hermes_guest_why(guest))
+            return cli_fail_hint(CLI_ENDED, "--settle and --stop-timeout give it more time",
+                                 "%s %s: changes that it was still to make are missing",
+                                 dx_hermes_guest_name(guest), dx_hermes_guest_why(guest));
+        if (dx_hermes_guest_lost(guest))
+            return cli_fail(CLI_VIOLATION, "%s sent a message that could not be read",
+                            dx_hermes_guest_name(guest));
+    }
+    return CLI_OK;
+}
+
 /* The processor time that a process has used so far (0 if nobody can say), and whether it runs, or
  * would if there were a processor for it. */
 static uint64_t used_ms(pid_t pid, bool *ret_runs) {

@@ -93,7 +93,7 @@ const char *console_remove(struct console *console, char **words) {
     return patch(console, &(dx_hl7_patch){.path = dx_str(words[0]), .remove = 1});
 }
 
-/* Which file is edited can change: then that is told. */
+/* Reports that another file is edited now. */
 static void tell_file(struct console *console, const char *before) {
     const char *path = dx_hermes_path(console->work->editor);
     if (before && path ? strcmp(before, path) == 0 : before == path)

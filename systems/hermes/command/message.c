@@ -142,12 +142,9 @@ static void put_out(dx_text text, dx_hl7_format format) {
     }
 }
 
-/* What is odd about it, though it can be edited. It may be no message: then the editor has only a
- * text. */
-static void warn(const struct work *work, const char *path, const struct message *message) {
-    dx_hl7_config config = dx_hl7_defaults();
-    dx_hl7 *hl7 = NULL;
-    dx_error none;
+/* What is odd about it, though it can be edited. */
+static void warn(const struct work *work, const char *path, const struct message *message,
+                 const dx_hl7 *hl7) {
     const char *warning = dx_hl7_file_warning(message->file);
     size_t count = dx_hl7_file_messages(message->file);
     bool exact = work->options->revision && strcmp(work->options->revision, "exact") == 0;
@@ -156,29 +153,39 @@ static void warn(const struct work *work, const char *path, const struct message
     if (count > 1 && !message->number)
         cli_warn("%s has %zu messages; the first one is open, %s chooses another", path, count,
                  work->is_open ? "'open FILE N'" : "--message N");
-    warning = !exact && dx_hl7_new(&config, message_text(message), &hl7, &none) == DX_OK
-                  ? dx_hl7_warning(hl7)
-                  : NULL;
+    warning = exact ? NULL : dx_hl7_warning(hl7);
     if (warning)
         cli_warn("warning: %s: %s", path, warning);
-    dx_hl7_free(hl7);
 }
 
 dx_text message_text(const struct message *message) {
     return (dx_text){message->text.data ? message->text.data : "", message->text.len};
 }
 
+/* The library edits any text, but the command only a message. */
+static dx_status check(const struct work *work, const char *path, struct message *message) {
+    dx_hl7_config config = dx_hl7_defaults();
+    dx_hl7 *hl7 = NULL;
+    message->error = (dx_error){.fault = DX_FAULT_NONE};
+    dx_status status = dx_hl7_new(&config, message_text(message), &hl7, &message->error);
+    if (status == DX_OK)
+        warn(work, path, message, hl7);
+    dx_hl7_free(hl7);
+    return status;
+}
+
 const char *message_open(struct work *work, const char *path, struct message *message) {
     bool is_file = path && strcmp(path, "-") != 0;
-    char *whole = is_file ? store_whole_path(path, strlen(path)) : NULL;
-    dx_status status =
-        is_file && !whole ? DX_ERR_NOMEM
-                          : dx_hermes_open(work->editor, message_text(message), whole, !path, NULL);
+    dx_error *error = &message->error;
+    dx_status status = path ? check(work, path, message) : DX_OK;
+    char *whole = is_file && status == DX_OK ? store_whole_path(path, strlen(path)) : NULL;
+    if (status == DX_OK)
+        status = is_file && !whole
+                     ? (dx_status)DX_ERR_NOMEM
+                     : dx_hermes_open(work->editor, message_text(message), whole, !path, error);
     free(whole);
     if (status != DX_OK)
-        return phrase_of(status, &(dx_error){.fault = DX_FAULT_NONE});
-    if (path)
-        warn(work, path, message);
+        return phrase_of(status, error);
     dx_hermes_set_file(work->editor, message->file);
     message->file = NULL;
     work->is_open = true;
@@ -221,14 +228,17 @@ static int deliver_to_file(struct work *work, const char *path) {
     return CLI_OK;
 }
 
+bool message_has_file(const struct work *work) {
+    return work->options->write && strcmp(work->options->write, "-") != 0;
+}
+
 int message_deliver(struct work *work) {
     const char *path = work->options->write;
     dx_hl7_format format = message_format(work, NULL);
     dx_error error;
     dx_buf out;
     int code = CLI_OK;
-    work->delivered = true;
-    if (path && strcmp(path, "-") != 0)
+    if (message_has_file(work))
         return deliver_to_file(work, path);
     dx_buf_init(&out, SIZE_MAX / 2, NULL);
     bool is_shown = cli_voice.json || cli_voice.terminal;

@@ -53,9 +53,27 @@ void news_tell_state(struct work *work, dx_hermes_guest *guest) {
     news_end(work);
 }
 
+static bool has_events(const dx_hermes_guest *guest) {
+    yyjson_val *capabilities = yyjson_obj_get(dx_hermes_guest_facts(guest), "capabilities");
+    return yyjson_arr_size(yyjson_obj_get(capabilities, "events")) != 0;
+}
+
+/* Commands of --run work one after the other on the message. One that reacts to events may change
+ * it at any time. */
+static void warn_late(struct work *work, dx_hermes_guest *guest) {
+    struct member *member = guest && work->running ? crew_member(work, guest) : NULL;
+    if (!member || !member->done || member->warned || guest == work->runner || has_events(guest))
+        return;
+    member->warned = true;
+    news_begin(work, NULL);
+    cli_warn("warning: %s changed the message while %s ran, after its own command counted as done;"
+             " pass a longer --settle",
+             dx_hermes_guest_name(guest), work->running);
+}
+
 void news_on_message(dx_hermes *editor, dx_hermes_guest *guest, void *user) {
     struct work *work = user;
-    work->came_late |= guest && work->delivered;
+    warn_late(work, guest);
     if (cli_voice.json) {
         yyjson_mut_doc *event = cli_event_new("message");
         cli_event_add(event, "by", guest ? dx_hermes_guest_name(guest) : NULL);

@@ -14,8 +14,11 @@
     "extension settings env message encoding run write format answer opener show settle " \
     "start-timeout"
 
-static const struct hermes_options usual = {
-    .message = CLI_NEVER, .settle_ms = 500, .start_ms = 10000, .stop_ms = 5000, .debounce_ms = 500};
+static const struct hermes_options usual = {.message = CLI_NEVER,
+                                            .settle_ms = 500,
+                                            .start_ms = 10000,
+                                            .stop_ms = HERMES_STOP_USUAL,
+                                            .debounce_ms = 500};
 
 static const cli_option extension_options[] = {
     {"extension", 'x', CLI_TEXTS, "'COMMAND ARG...'",
@@ -78,7 +81,8 @@ static const cli_option time_options[] = {
     {"start-timeout", 0, CLI_LIMIT, "TIME",
      "limit for the response to initialize; then the extension is stopped (10s)", AT(start_ms)},
     {"stop-timeout", 0, CLI_TIME, "TIME",
-     "limit for the response to shutdown; then the extension is killed; 0: at once (5s)",
+     "limit for the response to shutdown; then the extension is killed; 0: at once (5s; with --run"
+     " or --write, up to 1m more while the extension has not read the request)",
      AT(stop_ms)},
     {"debounce", 0, CLI_TIME, "TIME",
      "notify extensions of a change once the message has not changed for this long; 0: at once"
@@ -152,10 +156,12 @@ const cli_verb cli_hermes = {
         " UTF-32LE, UTF-32BE. Extensions and the console always have UTF-8. Invalid bytes are"
         " refused, and so is an edit that the encoding has no character for. An edit of MSH.18"
         " changes what is written.\n\n"
-        "With --run, Duplex runs the commands in order, writes the message, and stops the"
-        " extensions. A command has no response. It counts as done when its extension has no open"
+        "With --run, Duplex runs the commands in order, stops the extensions, and writes the"
+        " message with all that they changed until they exited. A command has no response. It "
+        "counts as done when its extension has no open"
         " request, has sent and read nothing for the --settle time, and was not computing during"
-        " that time (Duplex waits at most one minute for an extension that computes). If anything"
+        " that time (Duplex waits at most one minute for an extension that computes). One that is"
+        " still at work then does not read shutdown, and has a minute for that. If a command"
         " fails, nothing is written. A file is replaced completely or not at all.\n\n"
         "Without --run, a console reads commands from standard input until the input ends. It"
         " splits lines into words as a shell does. A line that begins with # is a comment. If the"
@@ -166,8 +172,8 @@ const cli_verb cli_hermes = {
         "  run COMMAND        run a command of an extension; see wait\n"
         "  wait [TIME]        wait until all extensions are quiet, at most TIME (30s)\n"
         "  show [FORMAT]      print the message as hl7, json, yaml or toml\n"
-        "  get PATH           print the value at a path: PID.5.1, OBX[2].5, PID.3[2].1; an\n"
-        "                     empty value is an empty line, an absent one is an error\n"
+        "  get PATH           print the value at a path: PID.5.1, OBX[2].5, PID.3[2].1;\n"
+        "                     an empty value is an empty line, an absent one is an error\n"
         "  set PATH VALUE     set the value at a path; separators in it are escaped\n"
         "  create SEG         add an empty segment: NK1, or NK1[2]\n"
         "  remove SEG         remove a segment\n"
@@ -185,8 +191,8 @@ const cli_verb cli_hermes = {
         "  reload [EXTENSION] restart an extension (by its name, or its number in the\n"
         "                     list), or all of them\n"
         "  disable EXTENSION  stop an extension\n"
-        "  quit               quit; with unsaved changes, this asks on a terminal, and prints\n"
-        "                     a warning elsewhere\n\n"
+        "  quit               quit; with unsaved changes, this asks on a terminal, and\n"
+        "                     prints a warning elsewhere\n\n"
         "--answer answers a dialog of an extension. Without an answer, the dialog is shown if the"
         " console runs on a terminal. Otherwise a message counts as read, the answer to a question"
         " is no, and no file is chosen. Several answers to one kind of dialog are used in order,"
@@ -214,8 +220,10 @@ const cli_verb cli_hermes = {
         "Exit codes: 1: no extension has the command; a command of a console that is not on a"
         " terminal failed; or the extension answered the command with a failure (revision"
         " 2025-11-24). 3: no extension could be started. 4: with --run, an extension failed or"
-        " exited on its own, or changed the message after it was written. 5: with --run, an"
-        " extension did not answer initialize in time. 7: the message cannot be written in that"
+        " exited on its own; or it had to be killed in the end (then the message is written without"
+        " what it still had to do). 5: with --run, an extension did not answer initialize in time."
+        " 6: with --run, an extension sent a message that could not be read. 7: the message cannot "
+        "be written in that"
         " format or encoding. SIGINT and SIGTERM stop the extensions and exit with 130; nothing is "
         "written. A"
         " second signal exits at once.",
@@ -226,7 +234,7 @@ const cli_verb cli_hermes = {
     .guesses = guesses,
     .old_letters = "e=extension w=write f=format",
     .environment = environment,
-    .codes = "13457",
+    .codes = "134567",
     .word = CLI_A_FILE,
     .is_program = true,
     .size = sizeof(struct hermes_options),

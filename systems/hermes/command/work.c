@@ -6,12 +6,15 @@
 #include "cli/say.h"
 #include "cli/subreaper.h"
 #include "cli/wait.h"
+#include "cli/waiting.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { STOP_MS = 5000, BUSY_MS = 60000 };
 
 bool work_wait(struct work *work, uint64_t until, bool input) {
     struct pollfd fds[2 + OPENERS_MAX] = {
@@ -68,7 +71,10 @@ static dx_hermes_config configure(struct work *work, const char *data) {
     config.inherit_env = options->inherit_env && !options->clean_env;
     config.cwd = options->cwd;
     config.start_ms = options->start_ms;
-    config.stop_ms = options->stop_ms;
+    config.stop_ms = options->stop_ms == HERMES_STOP_USUAL ? STOP_MS : options->stop_ms;
+    /* A command has no time limit: one that is still at work does not read shutdown. */
+    if (options->stop_ms == HERMES_STOP_USUAL && (options->runs.count || options->write))
+        config.busy_ms = BUSY_MS;
     config.changed_ms = options->debounce_ms;
     config.recorder = work->recorder;
     config.on_state = crew_on_state;
@@ -142,23 +148,50 @@ static int run_one(struct work *work, const char *command) {
         return cli_fail(CLI_NO_START, "out of memory");
     member->told_ms = cli_now();
     member->failed = false;
-    for (uint64_t until; !crew_is_quiet(work, member, &until); work_wait(work, until, false)) {
-        if (cli_interrupts())
-            return told_interrupt();
-        if (dx_hermes_guest_state(guest) != DX_HERMES_RUNNING)
-            return cli_fail(CLI_ENDED, "%s did not finish: %s %s", command,
-                            dx_hermes_guest_name(guest), crew_why(guest));
-    }
+    work->running = command;
+    work->runner = guest;
+    cli_waiting_begin(&(cli_waiting){.what = command,
+                                     .who = "the extensions have",
+                                     .most_ms = DX_NEVER,
+                                     .written = &work->written});
+    for (uint64_t until; !crew_is_quiet(work, member, &until); work_wait(work, until, false))
+        if (cli_interrupts() || dx_hermes_guest_state(guest) != DX_HERMES_RUNNING)
+            break;
+    cli_waiting_end();
+    member->done = true;
+    if (cli_interrupts())
+        return told_interrupt();
+    if (dx_hermes_guest_state(guest) != DX_HERMES_RUNNING)
+        return cli_fail(CLI_ENDED, "%s did not finish: %s %s", command, dx_hermes_guest_name(guest),
+                        crew_why(guest));
+    if (dx_hermes_guest_lost(guest))
+        return cli_fail(CLI_VIOLATION, "%s: %s sent a message that could not be read", command,
+                        dx_hermes_guest_name(guest));
     if (member->failed)
         return cli_fail(CLI_REFUSED, "%s failed", command);
     return CLI_OK;
+}
+
+/* A file is written before the extensions leave, so that they hear of it, and again if one of them
+ * changes the message on its way out. The standard output can't be written twice. */
+static int deliver_first(struct work *work) {
+    work->deliver = true;
+    int code = message_has_file(work) ? message_deliver(work) : CLI_OK;
+    work->deliver &= code == CLI_OK;
+    return code;
+}
+
+static int deliver_last(struct work *work) {
+    bool is_wanted = !message_has_file(work) || dx_hermes_is_changed(work->editor);
+    return work->deliver && is_wanted ? message_deliver(work) : CLI_OK;
 }
 
 static int run_all(struct work *work) {
     int code = check_started(work);
     for (size_t i = 0; i < work->options->runs.count && code == CLI_OK; i++)
         code = run_one(work, work->options->runs.at[i]);
-    return code == CLI_OK ? message_deliver(work) : code;
+    work->running = NULL;
+    return code == CLI_OK ? deliver_first(work) : code;
 }
 
 static int run_console(struct work *work) {
@@ -169,7 +202,7 @@ static int run_console(struct work *work) {
         code = told_interrupt();
     bool lost = dx_hermes_is_changed(work->editor);
     if (work->options->write && code != CLI_INTERRUPTED) {
-        int delivered = message_deliver(work);
+        int delivered = deliver_first(work);
         return delivered == CLI_OK ? code : delivered;
     }
     if (lost)
@@ -201,13 +234,21 @@ static int leave(struct work *work, int code) {
     if (work->editor) {
         work->leaving = true;
         dx_hermes_stop(work->editor, "closing");
+        cli_waiting_begin(&(cli_waiting){.what = "the extensions to end",
+                                         .who = "the extensions have",
+                                         .most_ms = DX_NEVER,
+                                         .written = &work->written});
         while (!work->stopped && cli_interrupts() < 2)
             work_wait(work, DX_NEVER, false);
+        cli_waiting_end();
         if (cli_interrupts() && code == CLI_OK)
             code = told_interrupt();
-        if (work->came_late && code == CLI_OK)
-            code = cli_fail_hint(CLI_ENDED, "pass a longer --settle",
-                                 "an extension changed the message after it was written");
+        if (code != CLI_INTERRUPTED) {
+            int delivered = deliver_last(work);
+            code = delivered == CLI_OK ? code : delivered;
+        }
+        if (code == CLI_OK && (work->deliver || work->options->runs.count))
+            code = crew_check_end(work);
     }
     dx_hermes_free(work->editor);
     dx__log_limiter_free(work->limiter);

@@ -29,6 +29,8 @@ struct member {
     uint64_t still_ms; /* since then it is still … */
     uint64_t cpu_ms;   /* … and this is the processor time that it had used by then */
     bool failed;       /* it answered a command with a failure */
+    bool done;         /* a command of --run counted as done … */
+    bool warned;       /* … and it changed the message while another one ran */
 };
 
 /* A program that opens a page. */
@@ -57,9 +59,10 @@ struct work {
     bool prompted;    /* the cursor stands behind a prompt */
     bool leaving;     /* everything is on its way out */
     bool is_open;     /* a message was opened */
-    bool delivered;   /* the message was written … */
-    bool came_late;   /* … and changed by an extension after that */
+    bool deliver;     /* the message is to be written */
     bool stopped;
+    const char *running;           /* the command of --run that is under way … */
+    const dx_hermes_guest *runner; /* … and whose it is */
 
     struct member *members;
     size_t member_count;
@@ -86,6 +89,8 @@ bool work_wait(struct work *work, uint64_t until, bool input);
 /* Starts all that were asked for; *ret_count is how many did start. An exit code. */
 int crew_start(struct work *work, size_t *ret_count);
 struct member *crew_member(struct work *work, dx_hermes_guest *guest);
+/* Had one of them to be killed, or did one send something that could not be read? An exit code. */
+int crew_check_end(struct work *work);
 /* Why it is not running any more: "exited on its own", … */
 const char *crew_why(const dx_hermes_guest *guest);
 /* Waits until none is starting, or a signal has come. */
@@ -117,8 +122,10 @@ dx_status message_export(const struct work *work, dx_hl7_format format, dx_buf *
 void message_show(dx_text text, dx_hl7_format format);
 /* What --write, or the lack of it, asks for in the end. An exit code. */
 int message_deliver(struct work *work);
+/* Is it a file, and not the standard output? */
+bool message_has_file(const struct work *work);
 /* What was read from there ("-": from no file; NULL: nothing was) is the message from now on. NULL,
- * or why not. */
+ * or why not, as message_read(); it must be HL7. */
 const char *message_open(struct work *work, const char *path, struct message *message);
 /* As a file, which is its own from then on. NULL, or why not; *ret_misfit: it has no such form. */
 const char *message_save(struct work *work, const char *path, dx_error *error, bool *ret_misfit);

@@ -6,6 +6,10 @@ Words:
   events     wants to hear of changes  die     leaves at once, with code 3
   schema     has one                   refuse  answers initialize with an error
   stay       ignores shutdown, the end of its input and SIGTERM
+  only=CMD   has only that command         sleep=S  how long cmd/sleep and cmd/late-garbage sleep
+  linger     patches after it has answered shutdown, and then leaves
+  crash      leaves with code 3 instead of answering shutdown
+  sulk       answers shutdown with an error
 """
 
 import json
@@ -26,8 +30,10 @@ DIALOGS = {
 }
 COMMANDS = [
     "cmd/upper", "cmd/env", "cmd/exit", "cmd/flood", "cmd/slow", "cmd/escape", "cmd/stray", "cmd/window",
-    "cmd/window-close", "cmd/file-window", "cmd/dash-window", "cmd/latin", "cmd/encode", "cmd/dialog-and-exit", "cmd/levels", *DIALOGS,
+    "cmd/window-close", "cmd/file-window", "cmd/dash-window", "cmd/latin", "cmd/encode", "cmd/dialog-and-exit", "cmd/levels", "cmd/sleep", "cmd/garbage", "cmd/late-garbage", *DIALOGS,
 ]
+COMMANDS = [word[5:] for word in words if word.startswith("only=")] or COMMANDS
+SECONDS = next((float(word[6:]) for word in words if word.startswith("sleep=")), 1)
 next_id = 0
 window = None
 
@@ -83,6 +89,13 @@ def run(command):
             time.sleep(0.1)
             ask("editor/getMessage", {"format": "hl7"})
         ask("editor/patchMessage", {"patches": [{"path": "PID.5.1", "value": "SLOW"}]})
+    elif command == "cmd/sleep":  # reads and says nothing meanwhile
+        time.sleep(SECONDS)
+        ask("editor/patchMessage", {"patches": [{"path": "PID.5.1", "value": "SLEPT"}]})
+    elif command in ("cmd/garbage", "cmd/late-garbage"):
+        time.sleep(SECONDS if command == "cmd/late-garbage" else 0)
+        sys.stdout.buffer.write(b'Content-Length: 17\r\n\r\n{"jsonrpc":"2.0",')
+        sys.stdout.buffer.flush()
     elif command == "cmd/env":
         log("env " + json.dumps({"cwd": os.getcwd(), **{k: v for k, v in os.environ.items() if k.startswith(("HERMES", "CMD_"))}}))
     elif command == "cmd/exit":
@@ -143,7 +156,14 @@ def handle(message):
         send({"id": message["id"], "result": initialize()})
     elif method == "shutdown" and "stay" not in words:
         log("reason " + message["params"]["reason"])
+        if "crash" in words:
+            os._exit(3)
+        if "sulk" in words:
+            send({"id": message["id"], "error": {"code": -32000, "message": "no"}})
+            return
         send({"id": message["id"], "result": {"success": True}})
+        if "linger" in words:
+            send({"id": "l", "method": "editor/patchMessage", "params": {"patches": [{"path": "PID.5.1", "value": "LINGERED"}]}})
         sys.exit(0)
     elif method == "command/execute":
         run(message["params"]["command"])

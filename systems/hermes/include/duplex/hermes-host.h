@@ -104,6 +104,8 @@ typedef struct dx_hermes_config {
     const char *cwd;      /* where extensions run; NULL: here */
     uint64_t start_ms;    /* for the answer to initialize (10 s) */
     uint64_t stop_ms;     /* for the answer to shutdown (5 s), then it is killed */
+    uint64_t busy_ms;     /* how long it may leave shutdown unread, because it is still at work on
+                             something else; then stop_ms begins (0: it begins at once) */
     uint64_t changed_ms;  /* how long the message has to rest before it is told that it changed
                              (500 ms) */
     unsigned undo_max;    /* steps that can be undone (100); older ones are forgotten */
@@ -186,7 +188,7 @@ DX_API dx_status dx_hermes_edit(dx_hermes *editor, dx_text text);
 DX_API dx_status dx_hermes_patch(dx_hermes *editor, const dx_hl7_patch *patches, size_t count,
                                  dx_error *reterr);
 /* Takes the last change back. If there is none since the message was opened, the last one that was
- * discarded with unsaved changes comes back, with its path: extensions are told (message/opened).
+ * discarded with unsaved changes comes back, with its path; extensions get message/opened.
  * DX_AGAIN: there is nothing to undo. */
 DX_API dx_status dx_hermes_undo(dx_hermes *editor);
 /* It was written to that file, which is its file from now on; save_as: to another one than before.
@@ -224,10 +226,12 @@ DX_API dx_status dx_hermes_reload(dx_hermes_guest *guest, dx_error *reterr);
 DX_API void dx_hermes_stop(dx_hermes *editor, const char *reason);
 
 DX_API dx_hermes_state dx_hermes_guest_state(const dx_hermes_guest *guest);
-/* One line about why it failed or ended; "" otherwise. */
+/* One line about why it failed, or had to be ended; "" otherwise. */
 DX_API const char *dx_hermes_guest_why(const dx_hermes_guest *guest);
 /* Did it fail because it had not answered initialize in time? */
 DX_API int dx_hermes_guest_is_late(const dx_hermes_guest *guest);
+/* Messages of its process that could not be read, or were none: what they asked for is lost. */
+DX_API size_t dx_hermes_guest_lost(const dx_hermes_guest *guest);
 /* What it calls itself; before it has said so, its program. Two may have one name. */
 DX_API const char *dx_hermes_guest_name(const dx_hermes_guest *guest);
 /* What it answered to initialize; NULL before that. */

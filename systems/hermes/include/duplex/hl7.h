@@ -131,7 +131,7 @@ DX_API dx_status dx_hl7_get_text(const dx_hl7 *hl7, dx_text path, dx_buf *out);
  *     "OBX"    the segments OBX       "OBX[2].5[1]"  the components of one repetition
  *     "OBX[2]" its fields             "OBX[2].5.1"   the subcomponents of a component
  *
- * dx_hl7_inside() starts a walk over the parts of what another walk stands on. MSH.1 and MSH.2 have
+ * dx_hl7_inside() starts a walk over the current part of another walk. MSH.1 and MSH.2 have
  * one part of each kind. A place that is there, but empty, has one empty part; one that is not
  * there, and a subcomponent, have none.
  */
@@ -154,7 +154,7 @@ typedef struct dx_hl7_walk {
     } own;
 } dx_hl7_walk;
 
-/* A walk that stands before its first part. DX_MISFIT for a path that is none. */
+/* Starts a walk; dx_hl7_next() goes to its first part. DX_MISFIT for an invalid path. */
 DX_API dx_status dx_hl7_walk_at(const dx_hl7 *hl7, dx_text path, dx_hl7_walk *ret_walk);
 /* Goes to the next part. 0: there is none. The message must not have changed. */
 DX_API int dx_hl7_next(dx_hl7_walk *walk);

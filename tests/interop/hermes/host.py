@@ -181,6 +181,11 @@ class Host:
         expect(request["params"] == {"format": "hl7"}, "asks for %r" % request["params"])
         self.answer(request, {"message": "\r".join(self.lines)})
 
+    def set(self, request):
+        expect(request["params"]["format"] == "hl7", "sets %r" % request["params"])
+        self.lines = request["params"]["message"].split("\r")
+        self.answer(request, {"success": True})
+
     def patch(self, request):
         errors = []
         patches = request["params"]["patches"]
@@ -332,41 +337,40 @@ def validate(host):
 
 def window(host):
     host.start()
-    # Both are asked at once. The window is closed while the first patch is held back.
+    # Both are asked at once. The window is closed while the first note is held back.
     host.notify("command/execute", {"command": "window/open"})
-    held = host.asked("editor/patchMessage")
-    paths = [patch["path"] for patch in held["params"]["patches"]]
-    expect(paths == ["ZWN", "ZWN.1"], "patches %r" % paths)
+    host.serve_get()
     opening = host.asked("ui/openWindow")
+    held = host.asked("editor/setMessage")
     expect(opening["params"]["url"].startswith("https://"), "opens %r" % opening)
     host.answer(opening, {"windowId": "fenster-Å"})
     host.logs("fenster-Å is open")
     host.notify("window/closed", {"windowId": "fenster-Å", "reason": "user"})
-    host.logs("[INFO] fenster-Å closed: user (patches pending: 1)")
-    host.serve_get()
-    second = host.asked("editor/patchMessage")
-    expect(second["id"] != held["id"], "an id twice")
-    host.answer(second, host.patch(second))
-    host.logs("[INFO] noted: closed: user")
-    expect(not any("note came" in line for line in host.logged), "the first note was not answered yet")
-    host.answer(held, host.patch(held))
+    host.logs("[INFO] fenster-Å closed: user (notes pending: 1)")
+    expect(not any("the note was written" in line for line in host.logged), "the first note was not answered yet")
+    host.set(held)
     host.logs("[INFO] the note was written after the window was closed")
+    host.serve_get()
+    second = host.asked("editor/setMessage")
+    expect(second["id"] != held["id"], "an id twice")
+    host.set(second)
+    host.logs("[INFO] noted: closed: user")
     expect(host.line("NTE", 1) == "NTE|1||a note of the laboratory", "the other note was lost")
     expect(host.line("NTE", 2) == "NTE|||closed: user", "the note is %r" % host.line("NTE", 2))
     expect(re.match(r"ZWN\|\d{14}\+0000$", host.line("ZWN")), "ZWN is %r" % host.line("ZWN"))
     # The usual order.
     host.logged.clear()
     host.notify("command/execute", {"command": "window/open"})
-    first = host.asked("editor/patchMessage")
-    host.answer(first, host.patch(first))
+    host.serve_get()
+    opening = host.asked("ui/openWindow")
+    host.set(host.asked("editor/setMessage"))
     host.logs("[INFO] the note was written while the window is open")
-    host.write({"id": host.asked("ui/openWindow")["id"], "error": {"code": -32008, "message": "no display"}})
+    host.write({"id": opening["id"], "error": {"code": -32008, "message": "no display"}})
     host.logs("[ERROR] ui/openWindow: no display (-32008)")
     host.notify("window/closed", {"windowId": "another"})
     host.logs("closed: unknown")
     host.serve_get()
-    second = host.asked("editor/patchMessage")
-    host.answer(second, host.patch(second))
+    host.set(host.asked("editor/setMessage"))
     host.logs("[INFO] noted: closed: unknown")
     expect(host.line("NTE", 3) == "NTE|||closed: unknown", "the note is %r" % host.line("NTE", 3))
     host.notify("window/closed", {"windowId": "a", "reason": "shutdown"})

@@ -2,11 +2,11 @@
  * duplex/hermes-extension.h: an extension of the Hermes editor, or of any host that speaks its
  * Extension API.
  *
- *     static void anonymise(dx_hermes_extension *extension, const char *command, void *user) {
- *         dx_hl7_patch patch = {.path = dx_str("PID.5"), .value = dx_str("DOE^JOHN")};
+ *     static void clear_name(dx_hermes_extension *extension, const char *command, void *user) {
+ *         dx_hl7_patch patch = {.path = dx_str("PID.5"), .value = dx_str("")};
  *         dx_hermes_patch_message(extension, &patch, 1, NULL);
  *     }
- *     static const dx_hermes_command commands[] = {{"names/anonymise", anonymise}, {NULL, NULL}};
+ *     static const dx_hermes_command commands[] = {{"names/clear", clear_name}, {NULL, NULL}};
  *
  *     int main(void) {
  *         dx_hermes_extension_config config = dx_hermes_extension_defaults("Names", "1.0.0");

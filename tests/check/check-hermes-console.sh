@@ -83,7 +83,7 @@ set: Path 'PID.1' needs a character that MSH.2 does not have" lost.hl7
 expect 1 '' '' --revision exact lost.hl7
 lacks err 'lost its escape'
 lines show 'get PID.5' 'show json'
-expect 2 '' 'duplex hermes: cannot open none.hl7: Message must start with MSH segment' none.hl7
+expect 7 '' 'duplex hermes: cannot open none.hl7: Message must start with MSH segment' none.hl7
 expect 1 '' 'get: '
 has err 'show: '
 

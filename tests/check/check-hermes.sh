@@ -148,10 +148,10 @@ expect 0 '' 'Cmd -> {"jsonrpc":"2.0","method":"command/execute"' -x "$extension"
 has err 'Cmd <- '
 expect 0 'PID|1||555^^^H^MR||DOE^jane' '' -x "$extension" --revision exact --run cmd/upper a.hl7
 # What is no HL7 is refused; an empty editor has no form.
-expect 2 '' 'duplex hermes: cannot open none.hl7: Message must start with MSH segment' -x "$extension" --run cmd/env none.hl7
-expect 2 '' 'duplex hermes: cannot open -: Message is empty' -x "$extension" --run cmd/env -
+expect 7 '' 'duplex hermes: cannot open none.hl7: Message must start with MSH segment' -x "$extension" --run cmd/env none.hl7
+expect 7 '' 'duplex hermes: cannot open -: Message is empty' -x "$extension" --run cmd/env -
 printf 'MSH|' >short.hl7
-expect 2 '' 'cannot open short.hl7: Invalid HL7 message: MSH has too few separators' --revision exact -x "$extension" --run cmd/env short.hl7
+expect 7 '' 'cannot open short.hl7: Invalid HL7 message: MSH has too few separators' --revision exact -x "$extension" --run cmd/env short.hl7
 [[ ! -s out ]] || complain "something was written"
 echo before >kept.json
 expect 7 '' "cannot write the message as json: " -x "$extension" --run cmd/env --write kept.json

@@ -222,10 +222,10 @@ const cli_verb cli_hermes = {
         " 2025-11-24). 3: no extension could be started. 4: with --run, an extension failed or"
         " exited on its own; or it had to be killed in the end (then the message is written without"
         " what it still had to do). 5: with --run, an extension did not answer initialize in time."
-        " 6: with --run, an extension sent a message that could not be read. 7: the message cannot "
-        "be written in that"
-        " format or encoding. SIGINT and SIGTERM stop the extensions and exit with 130; nothing is "
-        "written. A"
+        " 6: with --run, an extension sent a message that could not be read. 7: MESSAGE is"
+        " not HL7, or the message cannot be written in that format or encoding. SIGINT and SIGTERM "
+        "stop the "
+        "extensions and exit with 130; nothing is written. A"
         " second signal exits at once.",
     .groups = groups,
     .examples = examples,

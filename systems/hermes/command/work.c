@@ -214,8 +214,9 @@ static int run_console(struct work *work) {
 static int work_on(struct work *work, const char *path, struct message *message) {
     size_t count;
     const char *why = path ? message_open(work, path, message) : NULL;
-    if (why)
-        return cli_fail(CLI_USAGE, "cannot open %s: %s", path, why);
+    if (why) /* "message": it is not HL7 */
+        return cli_fail(strcmp(message->error.place, "message") == 0 ? CLI_MISFIT : CLI_USAGE,
+                        "cannot open %s: %s", path, why);
     if (!path) {
         dx_hermes_set_file(work->editor, message->file);
         message->file = NULL;

@@ -437,7 +437,9 @@ static const cli_option own_options[] = {
      "one run for each number, with that many calls under way; a run with one call at a time always"
      " comes first (8,64)",
      AT(concurrency)},
-    {"warmup", 0, CLI_TEXT, "N", "calls before the first run that are not measured (100, or 500ms)",
+    {"warmup", 0, CLI_TEXT, "N",
+     "calls before the first run that are not measured (100, or as"
+     " many as fit in 500ms)",
      AT(warmup)},
     {"starts", 0, CLI_TEXT, "N",
      "how many times to start the server (5, or fewer if that takes longer than 10s)", AT(starts)},
@@ -478,15 +480,16 @@ const cli_verb cli_bench_verb = {
     .details =
         "PARAMS is written as for duplex call. Requests from the server are handled as in duplex"
         " call.\n\n"
-        "Latency is that of calls that returned a result. Errors, invalid responses, calls that"
+        "Latency is measured for calls that returned a result. Errors, invalid responses, calls"
+        " that"
         " timed out and calls that were lost because the server exited are counted separately. If"
         " no call returned a result, the exit code is that of the first failure: 1 for an error "
         "response from the server.\n\n"
         "With --in the calls go through duplex run to a server that is already running, which adds"
         " about as much latency as one extra process.\n\n"
         "With --json the output is one object, described by 'duplex docs bench'. A failure is"
-        " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}, with what was measured until then as"
-        " its member \"report\".",
+        " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}; its member \"report\" has what was"
+        " measured until then.",
     .shown = "count duration concurrency warmup starts protocol in timeout env clean-env",
     .groups = groups,
     .examples = examples,

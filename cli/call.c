@@ -210,9 +210,9 @@ const cli_verb cli_call = {
         "Requests from the server are answered with an empty result if the schema allows one, and"
         " with an error otherwise.\n\n"
         "With --json a result is {\"method\":…,\"result\":…} and a failure is"
-        " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}, each on one line. An error response "
-        "has"
-        " its code and data there. \"detail\" is what the server last wrote to stderr, and its"
+        " {\"error\":{\"exit\":…,\"kind\":…,\"message\":…}}, each on one line. For an error"
+        " response, it also has the code and data. \"detail\" is what the server last wrote to"
+        " stderr, and its"
         " protocol violations.\n\n"
         "Many servers stay silent if they are addressed in the wrong framing. If the server sends"
         " nothing for one second, Duplex starts it again in the other framing to find out which"
@@ -252,7 +252,8 @@ const cli_verb cli_notify = {
              "[OPTION...] METHOD [PARAMS] --in NAME",
     .summary = "Send a notification to a server",
     .text = "Starts COMMAND, does the protocol's handshake, sends the notification METHOD and stops"
-            " COMMAND. PARAMS is as for duplex call. There is no response to a notification: exit"
+            " COMMAND. PARAMS is written as for duplex call. There is no response to a"
+            " notification: exit"
             " code 0 means that it was sent. --show prints what the server sends.",
     .shown = "notify then " SHOWN,
     .old_letters = "c=connect",

@@ -184,7 +184,7 @@ static const cli_option options[] = {
     {"as-plugin", 0, CLI_FLAG, NULL, "test a host, with duplex as its plugin", AT(as_plugin)},
     {"call", 0, CLI_TEXTS, "METHOD[=PARAMS]", "also send this request; may be repeated", AT(calls)},
     {"no-calls", 0, CLI_FLAG, NULL,
-     "send no requests of the protocol besides the handshake and the shutdown", AT(no_calls)},
+     "send no requests of the protocol except the handshake and the shutdown", AT(no_calls)},
     {"only", 0, CLI_TEXTS, "GLOB", "run and report only these checks; may be repeated", AT(only)},
     {"skip", 0, CLI_TEXTS, "GLOB", "don't report these checks; may be repeated", AT(skip)},
     {"list", 0, CLI_FLAG, NULL, "list the checks", AT(list)},
@@ -246,7 +246,8 @@ const cli_verb cli_check = {
             " not a failure). The exit code is 7 if any check failed.",
     .details =
         "Nothing is sent that could change anything: only the handshake, the shutdown, requests"
-        " that do not exist, requests of the protocol that, going by their names, only read (ping,"
+        " with unknown methods, requests of the protocol that, going by their names, only read"
+        " (ping,"
         " list, get, read, status, version), and the requests of --call.\n\n"
         "With --as-plugin, COMMAND is a host. {} in its arguments is replaced with the path of a"
         " program that the host has to start as its plugin; that program is duplex check. Without"

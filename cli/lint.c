@@ -340,7 +340,7 @@ const cli_verb cli_lint = {
     .summary = "Check recorded sessions for protocol violations",
     .text = "Reads traces (- is standard input) and reports every place where a session violates"
             " JSON-RPC or its protocol, one line each. Give the parts of a rotated trace oldest"
-            " first. The exit code is 7 if there are findings; notes don't count.",
+            " first. The exit code is 7 if there are findings, whether or not there are notes.",
     .details =
         "Memory use does not grow with the trace.\n\n"
         "With --json, each finding or note is an object with file, line, time, from, peer, run,"

@@ -167,8 +167,8 @@ static const cli_option options[] = {
      " timeout)",
      AT(late_ms)},
     {"timeout", 't', CLI_LIMIT, "TIME",
-     "how long to wait for responses to its own requests (the script's, or 30s as a host, never as"
-     " a plugin)",
+     "how long to wait for responses to its own requests (the script's, or 30s as a host, no limit"
+     " as a plugin)",
      AT(timeout_ms)},
     {"seed", 0, CLI_COUNT, "N", "the seed of random bytes (0)", AT(seed)},
     {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
@@ -211,8 +211,8 @@ const cli_verb cli_mock = {
              "[OPTION...] --protocol NAME [-- COMMAND [ARG...]]\n"
              "--list-faults",
     .summary = "Simulate a correct or faulty server or host",
-    .text = "Without COMMAND it is a plugin (a server) and talks over its standard input and"
-            " output. With COMMAND it is the host: it starts COMMAND and talks to it.\n\n"
+    .text = "Without COMMAND, duplex mock is a plugin (a server) and talks over its standard input"
+            " and output. With COMMAND, it is the host: it starts COMMAND and talks to it.\n\n"
             "Requests get the smallest valid response, or the one that SCRIPT or the recorded"
             " session of --trace has. --fault adds a protocol violation to it.",
     .details =
@@ -227,8 +227,8 @@ const cli_verb cli_mock = {
         " sends a request to carry the fault. A fault that needs a framing which the protocol does"
         " not use is rejected, unless --framing asks for it.\n\n"
         "As a host, it performs the handshake, runs the script, and shuts the plugin down when"
-        " nothing is left to do. As a plugin, it exits with code 0 when its input is closed or on"
-        " SIGTERM, with the script's exit code, or with 4 if it cannot write its output.",
+        " nothing is left to do. As a plugin, it exits when its input is closed or on SIGTERM,"
+        " with code 0 or the script's exit code, or with 4 if it cannot write its output.",
     .shown = "protocol framing trace fault list-faults timeout show record stay env",
     .groups = groups,
     .examples = examples,

@@ -112,8 +112,9 @@ static int run(const cli_words *words, void *user) {
 static const cli_option options[] = {
     {"as-plugin", 0, CLI_FLAG, NULL, "replay the plugin's side, over standard input and output",
      AT(as_plugin)},
-    {"peer", 0, CLI_TEXT, "NAME", "the plugin, if the trace has several", AT(peer)},
-    {"run", 0, CLI_COUNT, "N", "the run of that plugin, if it was started several times", AT(run)},
+    {"peer", 0, CLI_TEXT, "NAME", "the plugin to select, if the trace has several", AT(peer)},
+    {"run", 0, CLI_COUNT, "N", "the run of that plugin to select, if it was started several times",
+     AT(run)},
     {"protocol", 'p', CLI_PROTOCOL, "NAME[@REV]|FILE",
      "the protocol, used to find the ids in cancellations and the tokens in progress (jsonrpc)",
      AT(protocol)},
@@ -124,7 +125,7 @@ static const cli_option options[] = {
      AT(timing)},
     {"speed", 0, CLI_TEXT, "X", "with --timing real: this many times as fast (1)", AT(speed)},
     {"timeout", 't', CLI_LIMIT, "TIME",
-     "how long to wait for the next expected message (30s plus the recorded time; never as a"
+     "how long to wait for the next expected message (30s plus the recorded time; no limit as a"
      " plugin)",
      AT(timeout_ms)},
     {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
@@ -192,7 +193,7 @@ const cli_verb cli_replay = {
         " alone. Responses to the other side's requests carry the ids from this session, not the"
         " recorded ones.\n\n"
         "Values are compared, not bytes: 1.0 equals 1, and the order of members does not matter."
-        " Another order of messages is a note. 'duplex docs replay' has the details.\n\n"
+        " Messages in a different order are only a note. 'duplex docs replay' has the details.\n\n"
         "With --json, each difference is an object with event (\"difference\" or \"note\"), kind,"
         " file, line, time, from and message, and with changes (pointer, was, is), was or is; the"
         " last line has the event \"summary\". As a plugin, all of this goes to standard error.",

@@ -210,14 +210,15 @@ const cli_verb cli_run = {
     .name = "run",
     .words = "--config FILE [OPTION...] [NAME...]",
     .summary = "Run the servers of a configuration file and restart failed ones",
-    .text = "Starts every server in FILE, or only those named, does their handshakes, and restarts"
+    .text = "Starts every server in FILE, or only those named, performs their handshakes, and"
+            " restarts"
             " them when they fail. Use duplex ps, logs, restart and down from another terminal, and"
             " --in NAME of call, mcp, repl and bench to talk to a server. Ctrl-C or duplex down"
             " stops all servers; a second Ctrl-C kills them.",
     .details =
         "FILE is a Duplex configuration, or one of an MCP client, with \"mcpServers\" or"
-        " \"servers\"; duplex-config(5) describes them. It is read once. duplex run never reads a"
-        " file that was not named, shows every command that it starts, and never uses a shell. It"
+        " \"servers\"; duplex-config(5) describes them. It is read once. duplex run reads only"
+        " files that you name, shows every command that it starts, and never uses a shell. It"
         " reports and skips invalid entries; the exit code is then 2.\n\n"
         "A server that dies is restarted after a pause, which doubles each time. A server that can"
         " never start fails at once: its program, interpreter or folder does not exist or cannot be"
@@ -228,12 +229,12 @@ const cli_verb cli_run = {
         "the run does not end.\n\n"
         "Each change of a server's state is a line on stderr, or with --json an object on"
         " stdout.\n\n"
-        "With --in, several clients share a server: each request gets an id of its own, and"
+        "With --in, several clients share a server: each request gets a new id, and"
         " progress and cancellation reach the right client. The server's notifications go to all of"
         " them. The run itself answers the server's requests: with an empty result if the schema"
         " allows one, with an error otherwise.\n\n"
-        "Processes that a server leaves behind in a session of their own are killed after it, and"
-        " reported; if that fails, the exit code is 5.",
+        "Processes that a server leaves behind in a session of their own are killed after it has"
+        " exited, and reported; if that fails, the exit code is 5.",
     .groups = groups,
     .examples = examples,
     .codes = "35",

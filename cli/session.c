@@ -41,8 +41,8 @@ const cli_option cli_peer_table[] = {
     CLI_KEEP_DAEMONS(AT(keep_daemons)),
     {"stderr", 0, CLI_TEXT, "tail|quiet|inherit|FILE",
      "what to do with COMMAND's stderr: tail shows the lines that explain a failure, quiet shows"
-     " nothing, inherit shows everything, FILE gets all of it (tail); at most 1,000 lines and 1 MiB"
-     " per second",
+     " nothing, inherit shows everything, FILE gets everything (tail); the limit is 1,000 lines"
+     " and 1 MiB per second",
      AT(errors)},
     {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record the traffic to FILE", AT(record)},

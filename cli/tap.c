@@ -341,7 +341,8 @@ static int tap(const struct tap_options *options, char **command) {
 
 static const cli_option record_options[] = {
     {"record", 'o', CLI_FILE, "FILE",
-     "record the traffic in FILE, as a trace (overwritten, mode 0600)", AT(record)},
+     "record the traffic in FILE, as a trace; an existing FILE is overwritten, the mode is 0600",
+     AT(record)},
     {"size", 0, CLI_SIZE, "SIZE", "start a new FILE when it reaches this size; 0: never (64M)",
      AT(size)},
     {"keep", 0, CLI_COUNT, "N", "how many older files to keep, as FILE.1, FILE.2, …; 0: none (3)",
@@ -447,15 +448,16 @@ const cli_verb cli_tap = {
         " recorded as stray text; if COMMAND wrote any, a warning follows on stderr when it has"
         " exited. The trace includes COMMAND's stderr. Values of environment variables and headers"
         " whose names look like secrets (API_KEY, Authorization, …) are recorded as ***.\n\n"
-        "The exit code is COMMAND's; 128 plus the signal number if a signal killed it; 3 if it"
-        " cannot be started. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are forwarded to"
+        "The exit code is COMMAND's; 128 plus the signal number if a signal killed it; 3 if"
+        " COMMAND cannot be started. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are"
+        " forwarded to"
         " COMMAND. If the host is gone, duplex tap stops COMMAND: it closes its stdin, sends"
         " SIGTERM after 2 s and SIGKILL 2 s later. If duplex tap is killed, COMMAND is also killed."
         " After COMMAND has exited, writing the rest of the trace takes at most 10 s, or 3 s after"
         " a signal; another signal stops it at once.\n\n"
         "--attach shows the traffic in another terminal; with --json it prints the lines of the"
         " trace. Lines that COMMAND wrote to stderr are marked \"stderr:\". A watcher that reads"
-        " too slowly misses records, and is told how many.",
+        " too slowly misses records, and sees how many.",
     .old_letters = "a=attach",
     .shown = "record size keep redact framing name show listen attach env clean-env cwd",
     .groups = groups,

@@ -359,7 +359,7 @@ const cli_verb cli_timeline = {
         "Messages are shown as they were sent, except for the values of environment variables and"
         " headers whose names look like secrets. The content of messages is never executed by the"
         " browser. Give the parts of a rotated trace oldest first; several traces are placed side"
-        " by side by the clock.\n\n"
+        " by side according to their clocks.\n\n"
         "A response stays with its request, whatever --from, --to and --max leave out. Memory use"
         " does not grow with the trace; requests without a response take at most 64 MiB.\n\n"
         "With --json, which needs -o FILE, the last line says what was written: {\"summary\":…} "

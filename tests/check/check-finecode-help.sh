@@ -17,7 +17,7 @@ expect 0 $'Run actions such as lint and format across projects\n\nUsage: duplex 
 has out $'  serve           Serve editors and other clients over TCP\n'
 has out 'More: duplex finecode SUBCOMMAND --help, --help-all, man duplex-finecode'
 expect 0 $'Run an action in every project that has it\n\nUsage: duplex finecode run [OPTION...] ACTION [NAME=VALUE | NAME:=JSON]...\n' '' run --help
-has out '  --fanout N              run in at most N projects, at least 1 (64)'
+has out $'  --fanout N              run in up to N projects at the same time, at least 1\n                          (64)\n'
 lacks out --port
 expect 0 $'Show the tree of projects, actions and handlers\n\nUsage: duplex finecode list [OPTION...]\n' '' list --help
 lacks out --payload
@@ -26,7 +26,7 @@ lacks out --project
 expect 0 $'Start every runner and report the outcome\n\nUsage: duplex finecode runners [OPTION...]\n' '' runners --help
 lacks out --payload
 expect 0 $'Run the handlers of one project and environment\n\nUsage: duplex finecode er start --project-path DIR --env-name ENV [OPTION...]\n' '' er --help
-expect 0 '  violation  project, name, env, text: it violated the protocol' '' --help-all
+expect 0 '  violation  project, name, env, text: what the runner did wrong' '' --help-all
 
 # Words that people try.
 while read -r word meant; do

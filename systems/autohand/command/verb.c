@@ -24,10 +24,9 @@ static const cli_option agent_options[] = {
     {"yolo", 0, CLI_FLAG, NULL, "never ask for permission", AT(yolo)},
     {"no-preview", 0, CLI_FLAG, NULL, "write changes at once, without a preview", AT(no_preview)},
     {"ack-timeout", 0, CLI_LIMIT, "TIME",
-     "deny a permission request if the client does not acknowledge the request in time (30s)",
-     AT(ack_ms)},
+     "deny a permission request that the client does not acknowledge in time (30s)", AT(ack_ms)},
     {"answer-timeout", 0, CLI_LIMIT, "TIME",
-     "deny a permission request if the client does not answer in time (1h)", AT(answer_ms)},
+     "deny a permission request that the client does not answer in time (1h)", AT(answer_ms)},
     {"command-timeout", 0, CLI_LIMIT, "TIME", "time limit for commands that tools run (120s)",
      AT(command_ms)},
     {"ping", 0, CLI_LIMIT, "TIME", "interval between pings during a turn (15s)", AT(ping_ms)},
@@ -218,7 +217,8 @@ const cli_verb cli_autohand = {
         " everything (\"denied\" counts these); 1 the turn failed or was aborted; 3 the agent "
         "could not"
         " be started, or reported that it could not start; 4 the agent exited; 5 a time limit was"
-        " reached; 6 it violated the protocol; 7 changes could not be applied, or were rejected"
+        " reached; 6 the agent violated the protocol; 7 changes could not be applied, or were"
+        " rejected"
         " because there was no terminal to ask on.",
     .shown = "path url model script yes no ask changes file timeout record",
     .subcommands = subcommands,

@@ -11,7 +11,7 @@ static const cli_option place_options[] = {
      "look for projects in and below this folder (the current one; serve: none, clients name"
      " theirs)",
      AT(folder)},
-    {"project", 0, CLI_TEXTS, "NAME|FOLDER", "only this project; may be repeated (all)",
+    {"project", 0, CLI_TEXTS, "NAME|FOLDER", "only this project; may be repeated (all projects)",
      AT(projects)},
     {"set", 0, CLI_TEXTS, "ACTION.[HANDLER.]PARAM=JSON",
      "a setting of an action or handler, which overrides files and environment; may be repeated",
@@ -25,11 +25,12 @@ static const cli_option run_options[] = {
     {"format", 0, CLI_CHOICE, "string|json", "format of the results (string; with --json: json)",
      AT(format)},
     {"stream", 0, CLI_FLAG, NULL, "print partial results as they arrive", AT(stream)},
-    {"one-by-one", 0, CLI_FLAG, NULL, "run in one project after the other (in parallel)",
+    {"one-by-one", 0, CLI_FLAG, NULL, "run in one project after the other, not in parallel",
      AT(one_by_one)},
-    {"fanout", 0, CLI_COUNT, "N", "run in at most N projects, at least 1 (64)", AT(fanout)},
+    {"fanout", 0, CLI_COUNT, "N", "run in up to N projects at the same time, at least 1 (64)",
+     AT(fanout)},
     {"trigger", 0, CLI_CHOICE, "user|system|unknown", "who started the run (user)", AT(trigger)},
-    {"dev-env", 0, CLI_CHOICE, "ide|cli|ai|git_hook|ci", "where it was started from (cli)",
+    {"dev-env", 0, CLI_CHOICE, "ide|cli|ai|git_hook|ci", "where the run was started from (cli)",
      AT(dev_env)},
     {"resolve", 0, CLI_FLAG, NULL,
      "list: start the runners, and show what they know about the actions", AT(resolve)},
@@ -42,7 +43,7 @@ static const cli_option runner_options[] = {
      AT(runner)},
     {"revision", 0, CLI_CHOICE, "seed|real",
      "protocol revision spoken with runners (pipes: seed, TCP: real)", AT(revision)},
-    {"jobs", 'j', CLI_COUNT, "N", "start at most N runners at the same time, at least 1 (4)",
+    {"jobs", 'j', CLI_COUNT, "N", "start up to N runners at the same time, at least 1 (4)",
      AT(jobs)},
     {"debug", 0, CLI_TEXT, "ENV",
      "make the runners of this environment wait for a debugger, and print the address", AT(debug)},
@@ -50,7 +51,7 @@ static const cli_option runner_options[] = {
      "log the events of runs in this folder; runners log theirs there too", AT(wal)},
     {"log-level", 0, CLI_CHOICE, "TRACE|DEBUG|INFO|WARNING|ERROR",
      "show log messages of runners from this level on; runners on pipes log to standard error, all"
-     " of which is shown (nothing)",
+     " of which is shown (no messages)",
      AT(log_level)},
     {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record all messages in a trace", AT(record)},
@@ -60,12 +61,12 @@ static const cli_option runner_options[] = {
 
 static const cli_option serve_options[] = {
     {"port", 0, CLI_TEXT, "PORT", "port on 127.0.0.1; 0: any free one (0)", AT(port)},
-    {"port-file", 0, CLI_FILE, "FILE", "write the port to this file; removed at the end",
+    {"port-file", 0, CLI_FILE, "FILE", "write the port to this file, which is removed at the end",
      AT(port_file)},
     {"disconnect-timeout", 0, CLI_LIMIT, "TIME",
      "exit after this long without a client, even if none has ever connected (30s)",
      AT(disconnect_ms)},
-    {"any-user", 0, CLI_FLAG, NULL, "let every user of this machine connect (only you and root)",
+    {"any-user", 0, CLI_FLAG, NULL, "let every user of this machine connect, not only you and root",
      AT(any_user)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -203,10 +204,11 @@ const cli_verb cli_finecode = {
              "serve [OPTION...]\n"
              "er start|handlers|version [OPTION...]",
     .summary = "Run actions such as lint and format across projects",
-    .text = "A FineCode workspace manager. A project is a folder with a finecode.toml or a"
+    .text = "duplex finecode is a FineCode workspace manager. A project is a folder with a"
+            " finecode.toml or a"
             " pyproject.toml. It has actions, and actions have handlers, each in an environment of"
             " the project. A runner is a program that runs the handlers of one project and"
-            " environment; it is started when needed and stopped at the end.",
+            " environment; the manager starts it when needed and stops it at the end.",
     .details =
         "Handlers of several environments run one after the other, each with the result so far, or"
         " in parallel if the action allows it.\n\n"
@@ -215,7 +217,7 @@ const cli_verb cli_finecode = {
         " as it ends, and a summary. Lines that runners write to standard error are shown only if"
         " something fails (see --log-level). With --format json a result is"
         " {\"project\", \"result\"}, on one line unless it is printed on a terminal.\n\n"
-        "With --json each line is an object with these members besides \"event\":\n\n"
+        "With --json each line is an object with these members in addition to \"event\":\n\n"
         "  project    project, name; of run: action, status (success, streamed,\n"
         "             stopped, no_handlers, failed, cancelled), returnCode, result\n"
         "             (by format), why, code, ms; of list: file, state, why, actions\n"
@@ -226,7 +228,7 @@ const cli_verb cli_finecode = {
         "  message    project, name, env, kind, text: for the user\n"
         "  log        project, name, env, level, group, text, time\n"
         "  stderr     project, name, env, text\n"
-        "  violation  project, name, env, text: it violated the protocol\n"
+        "  violation  project, name, env, text: what the runner did wrong\n"
         "  suppressed runner (NAME/ENV), text: how many of its messages, logs, lines\n"
         "             and violations are not shown because there were more than\n"
         "             1,000 or 1 MiB a second, or because they were the same\n"
@@ -236,8 +238,9 @@ const cli_verb cli_finecode = {
         "Exit code 1 means that a return code was not 0 (the action has findings), or that a runner"
         " reported a failure; 3 that a runner could not be started; 4 that one exited during a run;"
         " 6 that one violated the protocol; 7 that a project's configuration is invalid, or that a"
-        " payload does not match. The first project that fails decides; return codes count only if"
-        " none fails. SIGINT and SIGTERM cancel the run, stop the runners and end with 130; a"
+        " payload does not match its schema. The first project that fails decides; return codes"
+        " matter only if none fails. SIGINT and SIGTERM cancel the run, stop the runners and end"
+        " with 130; a"
         " second signal makes it exit at once.",
     .shown = "workspace project set payload format stream jobs show record run-timeout",
     .subcommands = subcommands,

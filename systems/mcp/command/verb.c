@@ -48,7 +48,7 @@ static const cli_option offer_options[] = {
      AT(answers)},
     {"opener", 0, CLI_TEXT, "'COMMAND ARG...'",
      "run this command to open web pages that the server asks the user to visit, with the URL as"
-     " its last argument and without a shell (URLs are only printed)",
+     " its last argument and without a shell (by default, URLs are only printed)",
      AT(opener)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -88,7 +88,7 @@ static const cli_option serve_options[] = {
      "accept clients on a socket until interrupted (one client on standard input and output)",
      AT(listen)},
     {"any-user", 0, CLI_FLAG, NULL,
-     "with --listen: let every user of this machine connect (only you and root)", AT(any_user)},
+     "with --listen: let every user of this machine connect, not only you and root", AT(any_user)},
     {"max-size", 0, CLI_SIZE, "SIZE",
      "serve files: do not read files larger than this; 0 means no limit (10M)", AT(size_max)},
     {"hidden", 0, CLI_FLAG, NULL, "serve files: include hidden files, whose names start with a dot",
@@ -276,7 +276,7 @@ static const cli_subcommand subcommands[] = {
      .summary = "Call a tool and print its result",
      .text = ARGUMENTS
      " key=text gets the type that the tool's schema asks for; key:=json and JSON are sent as they"
-     " are. A tool that reports an error (isError) ends with exit code 1.",
+     " are. If a tool reports an error (isError), the exit code is 1.",
      .shown = SERVER " answer sample progress reset-on-progress task level"
                      " record",
      .examples = call_examples},
@@ -288,8 +288,8 @@ static const cli_subcommand subcommands[] = {
     {.name = "resources read",
      .words = "URI... [OPTION...] -- SERVER [ARG...]",
      .summary = "Print the contents of resources",
-     .text = "Text is printed as it is; of binary contents only the type and size, unless --json is"
-             " given.",
+     .text = "Text is printed as it is. For binary contents, only the type and size are printed,"
+             " unless --json is given.",
      .shown = SERVER " record",
      .examples = read_examples},
     {.name = "templates",
@@ -454,19 +454,20 @@ const cli_verb cli_mcp = {
     .details =
         "All protocol revisions from 2024-11-05 to 2026-07-28 are supported. Fetches every page of"
         " a list.\n\n" ARGUMENTS
-        " For tools call, key=text gets the type that the tool's input schema asks for, which takes"
-        " a tools/list first; key:=json and JSON are sent as they are. An argument that is missing,"
+        " For tools call, key=text gets the type that the tool's input schema asks for, which"
+        " requires a tools/list first; key:=json and JSON are sent as they are. An argument that"
+        " is missing,"
         " unknown or of the wrong type is reported before the tool is called.\n\n"
-        "Text content is printed as text. Of an image or other binary content only the type and"
-        " size are printed; --json has the bytes. A tool that reports an error (isError) ends with"
-        " exit code 1.\n\n"
+        "Text content is printed as text. For images and other binary content, only the type and"
+        " size are printed; --json has the bytes. If a tool reports an error (isError), the exit"
+        " code is 1.\n\n"
         "While it works, the server may ask the model something (--sample), ask the user to fill in"
         " a form or visit a page (--answer), or ask for the folders that it may use (--root). On a"
         " terminal you are prompted for any missing answer, and --timeout does not run meanwhile."
         " Elsewhere, Duplex offers the server only what these options answer.\n\n"
         "With --json each result is one line, as the server sent it; a list has all its pages. info"
         " prints {\"revision\", \"mode\", \"serverInfo\", \"capabilities\", …} and the lists, ping"
-        " prints {\"ms\"}, and log and watch print one of these a line:\n\n"
+        " prints {\"ms\"}, and log and watch print lines of these kinds:\n\n"
         "  {\"event\":\"log\",\"level\":…,\"logger\":…,\"data\":…}\n"
         "  {\"event\":\"changed\",\"list\":\"tools\"}, or \"resources\", or \"prompts\"\n"
         "  {\"event\":\"updated\",\"uri\":…}\n\n"

@@ -24,7 +24,7 @@ static const cli_option talk_options[] = {
     {"debug", 0, CLI_FLAG, NULL,
      "report another port, and begin once a debugger has connected and sent data", AT(debug)},
     {"any-user", 0, CLI_FLAG, NULL,
-     "let every user of this machine connect to these ports (only the same user, and root)",
+     "let every user of this machine connect to these ports, not only the same user and root",
      AT(any_user)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };

@@ -70,6 +70,8 @@ typedef struct dx_toml_config {
     size_t text_max;    /* bytes of the text (16 MiB) */
     size_t values_max;  /* members of tables and items of arrays, all together (1,000,000) */
     unsigned depth_max; /* tables and arrays in each other, below the root (128) */
+    int raw_numbers;    /* not 0: numbers, dates and times are raw values, as they are written
+                           ("1.50", "1_000", "0x1F"), and may be of any size */
 } dx_toml_config;
 
 DX_API dx_toml_config dx_toml_defaults(void);

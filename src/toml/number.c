@@ -32,7 +32,7 @@ static bool integer(dx__toml_reader *reader, const char *from, unsigned base, bo
         unsigned digit = digit_value((unsigned char)*reader->at);
         if (digit >= base)
             break;
-        if (number > (most - digit) / base)
+        if (number > (most - digit) / base && !reader->config.raw_numbers)
             return dx__toml_refuse(reader, from, "the integer does not fit in 64 bits");
         number = number * base + digit;
     }
@@ -58,6 +58,8 @@ static bool based_integer(dx__toml_reader *reader, unsigned base, yyjson_mut_val
 
 /* yyjson reads it, as JSON writes it: without a plus in front and without underscores. */
 static bool convert(dx__toml_reader *reader, const char *from, yyjson_mut_val *value) {
+    if (reader->config.raw_numbers)
+        return true;
     char room[FLOAT_ROOM];
     size_t len = (size_t)(reader->at - from);
     char *text = len < sizeof room ? room : dx__toml_keep(reader, len + 1);

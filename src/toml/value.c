@@ -19,7 +19,7 @@ static bool literal(dx__toml_reader *reader, const char *word, bool truth, yyjso
     return true;
 }
 
-static bool scalar(dx__toml_reader *reader, yyjson_mut_val *value) {
+static bool typed(dx__toml_reader *reader, yyjson_mut_val *value) {
     dx_text text;
     int c = dx__toml_peek(reader);
     switch (c) {
@@ -45,6 +45,16 @@ static bool scalar(dx__toml_reader *reader, yyjson_mut_val *value) {
             return dx__toml_number(reader, value);
         return dx__toml_expected(reader, "a value");
     }
+}
+
+static bool scalar(dx__toml_reader *reader, yyjson_mut_val *value) {
+    const char *from = reader->at;
+    if (!typed(reader, value))
+        return false;
+    bool is_other = *from == '"' || *from == '\'' || *from == 't' || *from == 'f';
+    if (reader->config.raw_numbers && !is_other)
+        yyjson_mut_set_raw(value, from, (size_t)(reader->at - from));
+    return true;
 }
 
 static bool reserve_frame(dx__toml_reader *reader, size_t count) {

@@ -45,6 +45,31 @@ static void reads_values(void **state) {
     READS_AS("a={}\nb={ c.d = 1 , e=[ ] }", "{\"a\":{},\"b\":{\"c\":{\"d\":1},\"e\":[]}}");
 }
 
+/* As they are written, whatever their size; what is wrong stays wrong. */
+static void reads_raw_numbers(void **state) {
+    (void)state;
+    dx_toml_config config = dx_toml_defaults();
+    yyjson_doc *doc = NULL;
+    dx_toml_error why;
+    config.raw_numbers = 1;
+    dx_text text =
+        TEXT("a = 1.50\nb = 12345678901234567890123\nc = [0x1F, 1_0, -0, inf,1e999]\n"
+             "d = {e = 2031-10-04 08:15:30z, f = \"1.50\", g = '1', h = true, i = false}");
+    assert_int_equal(dx_toml_read(text, &config, &doc, &why), DX_OK);
+    char *written = yyjson_write(doc, 0, NULL);
+    assert_non_null(written);
+    assert_string_equal(written, "{\"a\":1.50,\"b\":12345678901234567890123,"
+                                 "\"c\":[0x1F,1_0,-0,inf,1e999],"
+                                 "\"d\":{\"e\":2031-10-04 08:15:30z,\"f\":\"1.50\",\"g\":\"1\","
+                                 "\"h\":true,\"i\":false}}");
+    free(written);
+    yyjson_doc_free(doc);
+    static const char *const wrong[] = {"a = 01",         "a = 1_", "a = 1.",
+                                        "a = 2031-13-01", "a = x",  "a ="};
+    for (size_t i = 0; i < LENGTH(wrong); i++)
+        assert_int_equal(dx_toml_read(dx_str(wrong[i]), &config, &doc, &why), DX_ERR_INVALID);
+}
+
 static void reads_strings(void **state) {
     (void)state;
     READS_AS("a=\"\\b\\t\\n\\f\\r\\\"\\\\\\u00E9\\U0001f600\"",
@@ -305,6 +330,7 @@ static void phrases_have_an_end(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_values),
+        cmocka_unit_test(reads_raw_numbers),
         cmocka_unit_test(reads_strings),
         cmocka_unit_test(reads_long_strings),
         cmocka_unit_test(reads_keys_and_tables),

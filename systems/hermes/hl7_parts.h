@@ -161,6 +161,9 @@ dx_status hl7_set(dx_hl7 *hl7, const hl7_path *path, dx_text value, bool exact, 
 dx_status hl7_create(dx_hl7 *hl7, const hl7_path *path, bool bare, dx_buf *why);
 dx_status hl7_remove(dx_hl7 *hl7, const hl7_path *path, dx_buf *why);
 
+/* The line end that the message has: its first one, or CR. */
+dx_text hl7_line_end(const dx_hl7 *hl7);
+
 /* A message as Hermes 0.1.0 writes it after a patch: CR between segments, nothing from the first on
  * that it can't read; with `twice`, escapes are escaped again. */
 dx_status hl7_exact_copy(const dx_hl7 *hl7, bool twice, dx_hl7 **ret_copy);
@@ -198,6 +201,13 @@ bool hl7_tree_has_keys(yyjson_mut_doc *doc);
  * `like` have (may be NULL). DX_MISFIT with the place given if that is not known. */
 dx_status hl7_order(const dx_hl7 *hl7, const dx_hl7 *like, const char *place, dx_buf *out,
                     dx_error *reterr);
+
+/* Appends a message that was read from a document, with the line endings of `like`, from which the
+ * document was made; a line whose values are those of the same line there keeps its bytes. */
+dx_status hl7_write_like(const dx_hl7 *hl7, const dx_hl7 *like, dx_buf *out);
+
+/* How long a document may be, in both directions. */
+size_t hl7_document_max(size_t text_max);
 
 /* A value that goes by a number, or by a number and a name. */
 typedef struct hl7_numbered {

@@ -91,8 +91,7 @@ dx_status hl7_set(dx_hl7 *hl7, const hl7_path *path, dx_text value, bool exact, 
     return status;
 }
 
-/* The line end that the message has: its first one, or CR. */
-static dx_text line_end(const dx_hl7 *hl7) {
+dx_text hl7_line_end(const dx_hl7 *hl7) {
     hl7_segment *first = hl7_list_at(&hl7->list, (hl7_place){0, 0});
     const char *end = first->at + first->len;
     if (!first->end)
@@ -163,7 +162,7 @@ static bool is_end(const dx_hl7 *hl7, hl7_place place) {
 
 /* Moves the place behind the new one. */
 static dx_status create_one(dx_hl7 *hl7, const hl7_path *path, bool bare, hl7_place *place) {
-    dx_text end = line_end(hl7);
+    dx_text end = hl7_line_end(hl7);
     bool open = is_end(hl7, *place) && !hl7_list_last(&hl7->list)->end;
     hl7_segment segment =
         own_segment(hl7, path->name, bare ? '\0' : hl7->marks.field, open ? (dx_text){"", 0} : end);
@@ -189,7 +188,7 @@ dx_status hl7_create(dx_hl7 *hl7, const hl7_path *path, bool bare, dx_buf *why) 
         return refuse(HL7_SAY(why, HL7_PIECE("Cannot create MSH segment")), DX_MISFIT);
     size_t count = hl7_list_count(&hl7->list, path->key);
     size_t more = path->segment > count ? path->segment - count : 1;
-    size_t each = path->name.len + !bare + line_end(hl7).len;
+    size_t each = path->name.len + !bare + hl7_line_end(hl7).len;
     if (more > hl7->segments_max - hl7->list.segments)
         return refuse(HL7_SAY(why, HL7_PIECE("Message would have too many segments")),
                       DX_ERR_LIMIT);

@@ -16,7 +16,6 @@ struct render {
     hl7_numbers fields;
     hl7_numbers components;
     hl7_numbers subcomponents;
-    const yyjson_alc *alc;
 };
 
 static dx_text text_of(yyjson_mut_val *value) {
@@ -61,22 +60,7 @@ static void leaf_text(struct render *render, dx_text text) {
     render->out->len += size;
 }
 
-/* A number as it was written, or, if only its value is known, the shortest that has it. */
-static void leaf_number(struct render *render, yyjson_mut_val *value) {
-    size_t len;
-    yyjson_write_err error;
-    char *digits = yyjson_mut_val_write_opts(value, 0, render->alc, &len, &error);
-    if (!digits) {
-        if (error.code == YYJSON_WRITE_ERROR_MEMORY_ALLOCATION)
-            render->status = DX_ERR_NOMEM;
-        else
-            misfit(render, "a number cannot be written", (dx_text){NULL, 0});
-        return;
-    }
-    leaf_text(render, (dx_text){digits, len});
-    render->alc->free(render->alc->ctx, digits);
-}
-
+/* A number is raw: as it was written. */
 static bool leaf(struct render *render, yyjson_mut_val *value) {
     if (yyjson_mut_is_null(value))
         return true;
@@ -86,8 +70,6 @@ static bool leaf(struct render *render, yyjson_mut_val *value) {
         leaf_text(render, dx_str(yyjson_mut_get_bool(value) ? "true" : "false"));
     else if (yyjson_mut_is_raw(value))
         leaf_text(render, (dx_text){yyjson_mut_get_raw(value), yyjson_mut_get_len(value)});
-    else if (yyjson_mut_is_num(value))
-        leaf_number(render, value);
     else
         return false;
     return true;
@@ -244,7 +226,7 @@ static void segment(struct render *render, dx_text name, yyjson_mut_val *fields,
     }
     size_t i = 0;
     uint64_t number = 0;
-    if (render->status == DX_OK && dx_text_is(name, "MSH")) {
+    if (render->status == DX_OK && dx_text_is(name, "MSH") && (first || render->fields.count)) {
         i = render->exact ? exact_msh_marks(render) : msh_marks(render, first);
         number = render->exact ? 3 : 2;
     }
@@ -359,8 +341,7 @@ dx_status hl7_tree_text(yyjson_mut_doc *doc, bool exact, const char *place, dx_b
                             .reterr = reterr,
                             .fields = {.alloc = alloc},
                             .components = {.alloc = alloc},
-                            .subcomponents = {.alloc = alloc},
-                            .alc = &doc->alc};
+                            .subcomponents = {.alloc = alloc}};
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     yyjson_mut_val *list = member(root, "segments");
     if (!yyjson_mut_is_obj(root))

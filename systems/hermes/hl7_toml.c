@@ -4,9 +4,14 @@
 #include <duplex/toml.h>
 
 dx_status hl7_toml_read(dx_text text, yyjson_mut_doc *doc, dx_error *reterr) {
+    const dx_allocator alloc = {doc->alc.malloc, doc->alc.realloc, doc->alc.free, doc->alc.ctx};
+    dx_toml_config config = dx_toml_defaults();
     dx_toml_error error = {.phrase = ""};
     yyjson_doc *read;
-    dx_status status = dx_toml_read(text, NULL, &read, &error);
+    config.allocator = &alloc;
+    config.text_max = config.values_max = text.len; /* which has its limit already */
+    config.raw_numbers = 1;
+    dx_status status = dx_toml_read(text, &config, &read, &error);
     if (status == DX_ERR_INVALID || status == DX_ERR_LIMIT)
         return hl7_misfit(reterr, "toml", "Failed to parse TOML: ", dx_str(error.phrase));
     if (status != DX_OK)

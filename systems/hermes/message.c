@@ -97,6 +97,9 @@ void hermes_get_message(dx_hermes_guest *guest, const dx_event *event, yyjson_va
         send_message(guest, event, (dx_text){out.data, out.len});
     else if (status == DX_MISFIT)
         refuse_export(guest, event, format, &error);
+    else if (status == DX_ERR_LIMIT)
+        hermes_refuse(guest, event->request, DX_CODE_INTERNAL,
+                      "the message would be too long in that format");
     else
         hermes_refuse_nomem(guest, event->request);
     dx_buf_done(&out);
@@ -121,18 +124,22 @@ static void refuse_text(dx_hermes_guest *guest, const dx_event *event, dx_hl7_fo
         hermes_refuse_exactly(guest, event->request, HERMES_BAD_MESSAGE, prefix, error->phrase);
 }
 
-/* Unless the configuration wants segments as keys, the order of the open message is the one that
- * counts for those. */
+/* What a document does not say, such as line endings, is as in the open message. With segments as
+ * keys, that is the order of different segments as well; only a configuration that wants this form
+ * takes one of another order. */
 static dx_status read_message(const dx_hermes *editor, dx_text text, dx_hl7_format format,
                               dx_hl7 **ret_hl7, dx_error *reterr) {
     dx_hl7 *open = NULL;
+    const dx_hl7_config *config = &editor->config.hl7;
     dx_error none;
-    if (editor->exact || format == DX_HL7_TEXT || editor->config.shape == DX_HL7_KEYS)
-        return dx_hl7_import(&editor->config.hl7, text, format, ret_hl7, reterr);
+    if (editor->exact || format == DX_HL7_TEXT)
+        return dx_hl7_import(config, text, format, ret_hl7, reterr);
     dx_status status = hermes_editor_read(editor, &open, &none);
     if (status == DX_OK || status == DX_MISFIT)
-        status = dx_hl7_import_like(&editor->config.hl7, text, format, open, ret_hl7, reterr);
+        status = dx_hl7_import_like(config, text, format, open, ret_hl7, reterr);
     dx_hl7_free(open);
+    if (status == DX_MISFIT && editor->config.shape == DX_HL7_KEYS)
+        status = dx_hl7_import(config, text, format, ret_hl7, reterr);
     return status;
 }
 

@@ -189,8 +189,8 @@ static void test_lengths_that_end_it(void **state) {
         const char *header;
         const char *limit;
     } rows[] = {
-        {NULL, "Content-Length: 67108865\r\n\r\n", "67108864"},
-        {NULL, "Content-Length: 99999999999999999999999999\r\n\r\n", "67108864"},
+        {NULL, "Content-Length: 1074790401\r\n\r\n", "1074790400"},
+        {NULL, "Content-Length: 99999999999999999999999999\r\n\r\n", "1074790400"},
         {"exact", "Content-Length: 10485761\r\n\r\n", "10485760"},
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {

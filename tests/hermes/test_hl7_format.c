@@ -2,7 +2,8 @@
 
 #include "systems/hermes/hl7_parts.h"
 
-#define H "MSH|^~\\&|APP"
+#define M "MSH|^~\\&"
+#define H M "|APP"
 
 static const char *const names[] = {"hl7", "json", "yaml", "toml"};
 
@@ -141,7 +142,9 @@ static void check_imports(dx_hl7_format format, const struct in *rows, size_t co
         if (!hl7)
             print_error("%s: %s\n", rows[i].document, error.phrase);
         assert_non_null(hl7);
-        hl7_expect(hl7, rows[i].text);
+        char expected[1000];
+        snprintf(expected, sizeof expected, "%s%s", rows[i].text, exact ? "" : "\r");
+        hl7_expect(hl7, expected);
         dx_hl7_free(hl7);
     }
 }
@@ -536,27 +539,121 @@ static void toml_has_no_null(void **state) {
     }
 }
 
-/* A reader of toml makes numbers of numbers, where ours keeps the text of json. */
-static void numbers_become_text(void **state) {
+/* All formats have numbers of their own; a message has their text. */
+static void numbers_stay_as_they_are_written(void **state) {
     (void)state;
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_val *msh = yyjson_mut_obj_add_obj(doc, root, "MSH");
-    yyjson_mut_doc_set_root(doc, root);
-    yyjson_mut_obj_add_int(doc, msh, "3", -7);
-    yyjson_mut_obj_add_uint(doc, msh, "4", UINT64_MAX);
-    yyjson_mut_obj_add_real(doc, msh, "5", 1.5);
-    dx_buf out;
+    static const char *const documents[] = {
+        [DX_HL7_JSON] = "{\"MSH\":{\"3\":-0.50,\"4\":12345678901234567890123,\"5\":1.50,"
+                        "\"6\":1e5,\"7\":1E+400,\"8\":true}}",
+        [DX_HL7_YAML] = "MSH: {3: -0.50, 4: 12345678901234567890123, 5: 1.50, 6: 1e5, 7: 1E+400,"
+                        " 8: true}",
+        [DX_HL7_TOML] = "[MSH]\n3 = -0.50\n4 = 12345678901234567890123\n5 = 1.50\n6 = 1e5\n"
+                        "7 = 1E+400\n8 = true\n",
+    };
     dx_error error;
-    dx_buf_init(&out, 100, NULL);
-    assert_int_equal(hl7_tree_text(doc, false, "toml", &out, &error), DX_OK);
-    assert_text(((dx_text){out.data, out.len}), "MSH|^~\\&|-7|18446744073709551615|1.5");
-    yyjson_mut_obj_add_real(doc, msh, "6", 1e308 * 10);
-    out.len = 0;
-    assert_int_equal(hl7_tree_text(doc, false, "toml", &out, &error), DX_MISFIT);
-    assert_string_equal(error.phrase, "a number cannot be written");
-    dx_buf_done(&out);
-    yyjson_mut_doc_free(doc);
+    for (dx_hl7_format format = DX_HL7_JSON; format <= DX_HL7_TOML; format++) {
+        dx_hl7 *hl7 = import(format, dx_str(documents[format]), 0, &error);
+        assert_string_equal(error.phrase, "");
+        hl7_expect(hl7, M "|-0.50|12345678901234567890123|1.50|1e5|1E+400|true\r");
+        dx_hl7_free(hl7);
+    }
+    dx_hl7 *hl7 =
+        import(DX_HL7_TOML,
+               dx_str("MSH = {3 = 0x1F, 4 = 1_000, 5 = +7, 6 = inf, 7 = 2031-10-04 08:15:30z,"
+                      " 8 = [1.0, 2.00], 9 = {1 = 1.0, 2 = 0o17}}"),
+               0, &error);
+    assert_string_equal(error.phrase, "");
+    hl7_expect(hl7, M "|0x1F|1_000|+7|inf|2031-10-04 08:15:30z|1.0~2.00|1.0^0o17\r");
+    dx_hl7_free(hl7);
+}
+
+/* What a document does not say comes from the message that it was made from. */
+static void keeps_what_a_document_does_not_say(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        H,
+        H "\r",
+        H "|\r",
+        H "\n",
+        H "\r\n\r\n",
+        H "\rPID|1",
+        H "\rPID|1||\r",
+        H "\nPID|1\r\nPID|2\r\r\rPID|3|^\n",
+        H "\r|||\nPID|1||\r\n|",
+        "MSH#*!?@#A\rPID##\r",
+        H "\r  PID|1|\rnot a segment\r",
+    };
+    dx_hl7_config config = dx_hl7_defaults();
+    for (size_t i = 0; i < LENGTH(texts); i++)
+        for (dx_hl7_format format = DX_HL7_JSON; format <= DX_HL7_TOML; format++) {
+            dx_hl7 *like = hl7_of(texts[i]);
+            dx_hl7 *again = NULL;
+            char *document = hl7_exported(like, format, DX_HL7_SEGMENTS);
+            dx_error error = {.phrase = ""};
+            config.text_max = strlen(texts[i]); /* enough for what it was made from */
+            dx_status status =
+                dx_hl7_import_like(&config, dx_str(document), format, like, &again, &error);
+            if (status != DX_OK)
+                print_error("%s: %s\n", document, error.phrase);
+            assert_int_equal(status, DX_OK);
+            hl7_expect(again, texts[i]);
+            dx_hl7_free(again);
+            /* Without it, each segment ends with CR, if there is room. */
+            config.text_max++;
+            assert_int_equal(dx_hl7_import(&config, dx_str(document), format, &again, &error),
+                             DX_OK);
+            char *text = hl7_text(again);
+            assert_true(text[strlen(text) - 1] == '\r');
+            free(text);
+            dx_hl7_free(again);
+            free(document);
+            dx_hl7_free(like);
+        }
+    dx_hl7 *like = hl7_of(H "\nPID|1||\r\nPID|2||");
+    dx_hl7 *again = NULL;
+    dx_error error;
+    dx_text document =
+        dx_str("{\"segments\":[" MSH_JSON
+               ",{\"segment\":\"PID\",\"fields\":{\"1\":\"1\"}},{\"segment\":\"NK1\"},"
+               "{\"segment\":\"ZZ1\",\"fields\":{\"2\":\"\"}}]}");
+    config = dx_hl7_defaults();
+    assert_int_equal(dx_hl7_import_like(&config, document, DX_HL7_JSON, like, &again, &error),
+                     DX_OK);
+    hl7_expect(again, H "\nPID|1||\r\nNK1\nZZ1||");
+    dx_hl7_free(again);
+    dx_hl7_free(like);
+}
+
+/* JSON writers escape what is beyond U+FFFF as two. */
+static void reads_surrogate_pairs(void **state) {
+    (void)state;
+    static const struct in good[] = {
+        {"MSH: {3: \"\\ud83d\\ude00\"}", M "|\xf0\x9f\x98\x80"},
+        {"MSH: {3: \"a \\uD83D\\uDE00 \\udbff\\udfff\\u00e9\"}",
+         M "|a \xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf\xc3\xa9"},
+        {"MSH: {3: \"\\ud83d\\ude00\", 4: \"\\\\ud83d\\\\ude00\"}",
+         M "|\xf0\x9f\x98\x80|\\ud83d\\ude00"},
+        {"# \\ud83d\\ude00\nMSH:\n  3: \"\\ud83d\\ude00\"\n  4: C:\\Users\n",
+         M "|\xf0\x9f\x98\x80|C:\\Users"},
+        {"MSH: {3: '\\ud83d\\ude00', 4: \\ud83d\\ude00}", M "|\\ud83d\\ude00|\\ud83d\\ude00"},
+        {"{\"MSH\": {\"3\": \"\\ud83d\\ude00\"}}", M "|\xf0\x9f\x98\x80"},
+    };
+    static const struct in bad[] = {
+        {"MSH: {3: \"\\ud83d\"}",
+         "Failed to parse YAML: found invalid Unicode character escape code"},
+        {"MSH: {3: \"\\ude00\\ud83d\"}",
+         "Failed to parse YAML: found invalid Unicode character escape code"},
+        {"MSH: {3: \"\\ud83dx\\ude00\"}",
+         "Failed to parse YAML: found invalid Unicode character escape code"},
+        {"MSH: {3: \"\\ud83d\\ude0\"}",
+         "Failed to parse YAML: found invalid Unicode character escape code"},
+        {"MSH: {3: \"\\ud83d\\ude00\", 4: '\\ud83d\\ude00'}",
+         "Failed to parse YAML: an escaped surrogate pair, and text without double quotes that "
+         "looks"
+         " like one"},
+    };
+    check_imports(DX_HL7_YAML, good, LENGTH(good), 0);
+    check_refusals(DX_HL7_YAML, bad, LENGTH(bad), 0, "yaml");
 }
 
 static void text_is_a_format_too(void **state) {
@@ -587,7 +684,9 @@ int main(void) {
         cmocka_unit_test(needs_utf8),
         cmocka_unit_test(export_is_all_or_nothing),
         cmocka_unit_test(toml_has_no_null),
-        cmocka_unit_test(numbers_become_text),
+        cmocka_unit_test(numbers_stay_as_they_are_written),
+        cmocka_unit_test(keeps_what_a_document_does_not_say),
+        cmocka_unit_test(reads_surrogate_pairs),
         cmocka_unit_test(text_is_a_format_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,18 @@ static void check_formats(const dx_hl7 *hl7) {
             print_error("%s: %s\n%.*s\n", names[format], error.phrase, (int)out.len, out.data);
         assert_int_equal(status, DX_OK);
         check_same(hl7, again, names[format]);
+        again = dx_hl7_free(again);
+        /* With the message that it was made from, not a byte is lost. */
+        status =
+            dx_hl7_import_like(&config, (dx_text){out.data, out.len}, format, hl7, &again, &error);
+        assert_int_equal(status, DX_OK);
+        char *before = hl7_text(hl7);
+        char *after = hl7_text(again);
+        if (dx_hl7_size(again) != dx_hl7_size(hl7) || memcmp(before, after, dx_hl7_size(hl7)) != 0)
+            print_error("%s: {%s} became {%s}\n", names[format], before, after);
+        unit_same((dx_text){after, dx_hl7_size(again)}, (dx_text){before, dx_hl7_size(hl7)});
+        free(before);
+        free(after);
         dx_hl7_free(again);
         dx_buf_done(&out);
     }

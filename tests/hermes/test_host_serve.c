@@ -182,7 +182,7 @@ static void test_set(void **state) {
     assert_ptr_equal(world->by, dx_hermes_guest_at(world->editor, 0));
     assert_int_equal(world->messages, 3);
     assert_int_equal(dx_hermes_undo(world->editor), DX_OK);
-    assert_true(dx_text_is(dx_hermes_text(world->editor), "MSH|^~\\&|K"));
+    assert_true(dx_text_is(dx_hermes_text(world->editor), "MSH|^~\\&|K\r"));
     world_free(world);
     world = ask("exact", "", SET("1", "json", "{") "," SET("2", "json", "{\\'MSH\\':{}}"), 2);
     must_have(&world->sent, "\"id\":1,\"error\":{\"code\":-32004,\"message\":\"failed to import "

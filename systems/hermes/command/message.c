@@ -54,7 +54,7 @@ int message_check(const struct hermes_options *options) {
 
 void message_init(struct message *message) {
     *message = (struct message){.file = NULL};
-    dx_buf_init(&message->text, 4 * dx_hl7_defaults().text_max, NULL);
+    dx_buf_init(&message->text, DX_HL7_DOCUMENT_FACTOR * dx_hl7_defaults().text_max, NULL);
 }
 
 void message_done(struct message *message) {
@@ -71,7 +71,7 @@ const char *message_read(const struct work *work, const char *path, bool plain, 
     config.message = number;
     config.encoding = work->options->encoding;
     message->number = number;
-    dx_buf_init(&bytes, 4 * dx_hl7_defaults().text_max, NULL);
+    dx_buf_init(&bytes, DX_HL7_DOCUMENT_FACTOR * dx_hl7_defaults().text_max, NULL);
     const char *why = path ? store_read(path, plain, &bytes) : NULL;
     if (!why) {
         dx_status status =

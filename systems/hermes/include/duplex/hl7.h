@@ -65,6 +65,11 @@ extern "C" {
 /* The largest number in a path or in a document: it bounds what one patch can add. */
 #define DX_HL7_NUMBER_MAX 999999
 
+/* A json, yaml or toml document may be this many times as long as text_max, and at least that long,
+ * whether it is written or read: what dx_hl7_export() writes, dx_hl7_import() accepts. */
+#define DX_HL7_DOCUMENT_FACTOR 8
+#define DX_HL7_DOCUMENT_LEAST (1 << 20)
+
 typedef struct dx_hl7 dx_hl7;
 /* The file that a message is part of, see below. */
 typedef struct dx_hl7_file dx_hl7_file;
@@ -214,18 +219,20 @@ typedef enum dx_hl7_shape { DX_HL7_SEGMENTS, DX_HL7_KEYS } dx_hl7_shape;
 /*
  * Appends the message in that format; all or nothing. DX_MISFIT if it has no such form, which is
  * text that is not UTF-8: reterr (may be NULL) says which.
- * DX_ERR_LIMIT if it does not fit into the buffer, DX_ERR_NOMEM.
+ * DX_ERR_LIMIT if it does not fit into the buffer, or is too long to be read again; DX_ERR_NOMEM.
  */
 DX_API dx_status dx_hl7_export(const dx_hl7 *hl7, dx_hl7_format format, dx_hl7_shape shape,
                                dx_buf *out, dx_error *reterr);
 
 /*
- * Reads a message in that format; both shapes are taken. Numbers and booleans count as text, null
- * as empty; separators and line ends inside of a string are escaped, other escapes stay. MSH is the
- * first segment, wherever its key stands. A key that is no number from 1, a number that stands
- * twice and an unknown key are refused, because what they hold would be lost (not with `exact`).
- * DX_MISFIT: the place of reterr is "message" if the document was read, but what it holds is no HL7
- * message, else "json", "yaml" or "toml". Else as dx_hl7_new().
+ * Reads a message in that format; both shapes are taken. Numbers and booleans count as text, as
+ * they are written ("1.50"), null as empty; each segment ends with CR (not with `exact`);
+ * separators and line ends inside of a string are escaped, other escapes stay. MSH is the first
+ * segment, wherever its key stands. A key that is no number from 1, a number that stands twice and
+ * an unknown key are refused, because what they hold would be lost (not with `exact`). DX_MISFIT:
+ * the place of reterr is "message" if the document was read, but what it holds is no HL7 message,
+ * else "json", "yaml" or "toml". DX_ERR_LIMIT also for a document that is too long.
+ * Else as dx_hl7_new().
  */
 DX_API dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
                                dx_hl7 **ret_hl7, dx_error *reterr);
@@ -233,7 +240,10 @@ DX_API dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7
 /*
  * The same, but never with segments in an order that nobody chose: a document of the shape "keys"
  * gets the order of `like`, the message that it was made from. DX_MISFIT unless both have the same
- * number of segments of each name, or the document has only one order. `like` may be NULL.
+ * number of segments of each name, or the document has only one order. Line endings are those of
+ * `like`, whose last segment need not have one, and a line with the same values as there keeps its
+ * separators at the end: a document that is not changed gives the bytes of `like`. `like` may be
+ * NULL.
  */
 DX_API dx_status dx_hl7_import_like(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
                                     const dx_hl7 *like, dx_hl7 **ret_hl7, dx_error *reterr);

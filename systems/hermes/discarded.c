@@ -14,7 +14,7 @@ struct hermes_discarded {
 static void forget(hermes_discarded *one, const dx_allocator *alloc) {
     hermes_undo_done(&one->undo, alloc);
     dx_hl7_file_free(one->file);
-    dx__free(alloc, one->text.at);
+    hermes_version_done(&one->text, alloc);
     dx__free(alloc, one->path);
     dx__free(alloc, one);
 }
@@ -24,7 +24,7 @@ static void trim(dx_hermes *editor) {
     hermes_discarded **at = &editor->discarded;
     size_t bytes = 0;
     for (unsigned count = 0; *at && count < editor->undo.max; count++) {
-        size_t size = (*at)->text.len + (*at)->undo.bytes;
+        size_t size = hermes_version_size(&(*at)->text) + (*at)->undo.bytes;
         if (size > editor->undo.bytes_max - bytes)
             break;
         bytes += size;
@@ -70,7 +70,7 @@ dx_status hermes_discarded_pop(dx_hermes *editor) {
     if (!one || dx_hermes_is_changed(editor))
         return DX_AGAIN;
     hermes_undo_done(&editor->undo, &editor->alloc);
-    dx__free(&editor->alloc, editor->text.at);
+    hermes_version_done(&editor->text, &editor->alloc);
     dx__free(&editor->alloc, editor->path);
     editor->text = one->text;
     editor->saved = one->saved;
@@ -80,5 +80,6 @@ dx_status hermes_discarded_pop(dx_hermes *editor) {
     dx_hermes_set_file(editor, one->file);
     hermes_news_opened(editor, one->is_new);
     dx__free(&editor->alloc, one);
+    hermes_editor_tell(editor, NULL);
     return DX_OK;
 }

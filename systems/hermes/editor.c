@@ -14,11 +14,11 @@ static dx_status new_version(dx_hermes *editor, dx_text text, hermes_version *re
     char *copy = dx__text_copy(&editor->alloc, text);
     if (!copy)
         return DX_ERR_NOMEM;
-    *ret_version = (hermes_version){copy, text.len, ++editor->number};
+    *ret_version = (hermes_version){.at = copy, .len = text.len, .number = ++editor->number};
     return DX_OK;
 }
 
-static void tell(dx_hermes *editor, dx_hermes_guest *guest) {
+void hermes_editor_tell(dx_hermes *editor, dx_hermes_guest *guest) {
     if (editor->config.on_message)
         editor->config.on_message(editor, guest, editor->config.user);
 }
@@ -38,44 +38,57 @@ dx_status dx_hermes_open(dx_hermes *editor, dx_text text, const char *path, int 
         return status;
     }
     hermes_undo_done(&editor->undo, &editor->alloc);
-    dx__free(&editor->alloc, editor->text.at);
+    hermes_version_done(&editor->text, &editor->alloc);
     dx__free(&editor->alloc, editor->path);
     editor->text = version;
     editor->saved = version.number;
     editor->path = copy;
     dx_hermes_set_file(editor, NULL);
     hermes_news_opened(editor, is_new != 0);
-    tell(editor, NULL);
+    hermes_editor_tell(editor, NULL);
     return DX_OK;
 }
 
-static bool is_text(const dx_hermes *editor, dx_text text) {
-    return text.len == editor->text.len &&
-           (!text.len || memcmp(text.at, editor->text.at, text.len) == 0);
+void hermes_editor_changed(dx_hermes *editor, uint64_t number, dx_hermes_guest *guest) {
+    hermes_version *version = &editor->text;
+    version->number = number;
+    if (version->hl7) { /* the text is written again when somebody wants it */
+        dx__free(&editor->alloc, version->at);
+        version->at = NULL;
+    }
+    hermes_news_changed(editor);
+    hermes_editor_tell(editor, guest);
 }
 
 dx_status hermes_editor_set(dx_hermes *editor, dx_text text, dx_hermes_guest *guest) {
     hermes_version version;
-    if (is_text(editor, text))
+    dx_text old;
+    dx_status status = hermes_version_text(&editor->text, &editor->alloc, &old);
+    if (status != DX_OK)
+        return status;
+    if (text.len == old.len && (!text.len || memcmp(text.at, old.at, text.len) == 0))
         return DX_OK;
-    dx_status status = hermes_undo_reserve(&editor->undo, &editor->alloc);
+    status = hermes_undo_reserve(&editor->undo, &editor->alloc);
     if (status == DX_OK)
         status = new_version(editor, text, &version);
     if (status != DX_OK)
         return status;
-    hermes_undo_push(&editor->undo, &editor->alloc, editor->text);
+    hermes_step step = {.version = editor->text, .is_whole = true};
+    hermes_undo_push(&editor->undo, &editor->alloc, step);
     editor->text = version;
-    hermes_news_changed(editor);
-    tell(editor, guest);
+    hermes_editor_changed(editor, version.number, guest);
     return DX_OK;
 }
 
-dx_status hermes_editor_read(const dx_hermes *editor, dx_hl7 **ret_hl7, dx_error *reterr) {
-    dx_status status = dx_hl7_new(&editor->config.hl7, dx_hermes_text(editor), ret_hl7, reterr);
-    if (status == DX_ERR_LIMIT) {
-        hermes_fail(reterr, DX_FAULT_MESSAGE_LIMIT, "the message has too many segments", "");
-        return DX_MISFIT;
-    }
+/* Only what is remembered about the text changes when it is written or read. */
+static hermes_version *version_of(const dx_hermes *editor) {
+    return (hermes_version *)(uintptr_t)&editor->text;
+}
+
+dx_status hermes_editor_read(const dx_hermes *editor, const dx_hl7 **ret_hl7, dx_error *reterr) {
+    hermes_version *version = version_of(editor);
+    dx_status status = hermes_version_read(version, &editor->config.hl7, reterr);
+    *ret_hl7 = version->hl7;
     return status;
 }
 
@@ -92,11 +105,15 @@ dx_status hermes_editor_take(dx_hermes *editor, const dx_hl7 *hl7, dx_hermes_gue
 void dx_hermes_set_file(dx_hermes *editor, dx_hl7_file *take_file) {
     dx_hl7_file_free(editor->config.hl7.file);
     editor->config.hl7.file = take_file;
+    hermes_version_attach(&editor->text, take_file);
 }
 
 dx_status dx_hermes_write(const dx_hermes *editor, dx_buf *out, dx_error *reterr) {
-    dx_text text = dx_hermes_text(editor);
+    dx_text text;
     dx_hl7_file *file = editor->config.hl7.file;
+    dx_status status = hermes_version_text(version_of(editor), &editor->alloc, &text);
+    if (status != DX_OK)
+        return status;
     return file ? dx_hl7_file_write(file, text, out, reterr)
                 : dx_buf_append(out, text.at, text.len);
 }
@@ -105,50 +122,6 @@ dx_status dx_hermes_edit(dx_hermes *editor, dx_text text) {
     dx_hl7_file *file = editor->exact ? NULL : editor->config.hl7.file;
     dx_status status = file ? dx_hl7_file_write(file, text, NULL, NULL) : DX_OK;
     return status == DX_OK ? hermes_editor_set(editor, text, NULL) : status;
-}
-
-static dx_status apply(dx_hl7 *hl7, const dx_hl7_patch *patches, size_t count, dx_buf *why,
-                       dx_error *reterr) {
-    dx_status status = DX_OK;
-    for (size_t i = 0; i < count && status == DX_OK; i++)
-        status = dx_hl7_apply(hl7, &patches[i], why);
-    if (status != DX_MISFIT && status != DX_ERR_LIMIT)
-        return status;
-    if (reterr) {
-        *reterr = (dx_error){.fault = DX_FAULT_PARAMS_FIT};
-        dx__say(reterr->phrase, sizeof reterr->phrase, (dx_text){why->data, why->len});
-    }
-    return DX_MISFIT;
-}
-
-dx_status dx_hermes_patch(dx_hermes *editor, const dx_hl7_patch *patches, size_t count,
-                          dx_error *reterr) {
-    dx_hl7 *hl7 = NULL;
-    dx_buf why;
-    dx_buf_init(&why, sizeof((dx_error *)0)->phrase * 4, &editor->alloc);
-    dx_status status = hermes_editor_read(editor, &hl7, reterr);
-    if (status == DX_OK)
-        status = apply(hl7, patches, count, &why, reterr);
-    if (status == DX_OK)
-        status = hermes_editor_take(editor, hl7, NULL);
-    dx_buf_done(&why);
-    dx_hl7_free(hl7);
-    return status;
-}
-
-dx_status dx_hermes_undo(dx_hermes *editor) {
-    hermes_version version;
-    dx_status status = hermes_undo_pop(&editor->undo, &version);
-    if (status == DX_OK) {
-        dx__free(&editor->alloc, editor->text.at);
-        editor->text = version;
-        hermes_news_changed(editor);
-    } else {
-        status = hermes_discarded_pop(editor);
-    }
-    if (status == DX_OK)
-        tell(editor, NULL);
-    return status;
 }
 
 dx_status dx_hermes_saved(dx_hermes *editor, const char *path, int save_as) {
@@ -163,7 +136,9 @@ dx_status dx_hermes_saved(dx_hermes *editor, const char *path, int save_as) {
 }
 
 dx_text dx_hermes_text(const dx_hermes *editor) {
-    return (dx_text){editor->text.at ? editor->text.at : "", editor->text.len};
+    dx_text text = {NULL, 0};
+    (void)hermes_version_text(version_of(editor), &editor->alloc, &text);
+    return text;
 }
 
 const char *dx_hermes_path(const dx_hermes *editor) {
@@ -176,18 +151,17 @@ int dx_hermes_is_changed(const dx_hermes *editor) {
 
 dx_status dx_hermes_export(const dx_hermes *editor, dx_hl7_format format, dx_hl7_shape shape,
                            dx_buf *out, dx_error *reterr) {
-    dx_hl7 *hl7 = NULL;
+    const hermes_version *version = &editor->text;
+    const dx_hl7 *hl7;
     if (format == DX_HL7_TEXT)
-        return dx_buf_append(out, dx_hermes_text(editor).at, editor->text.len);
+        return version->hl7 ? dx_hl7_write(version->hl7, out)
+                            : dx_buf_append(out, version->at, version->len);
     dx_status status = hermes_editor_read(editor, &hl7, reterr);
-    if (status == DX_OK)
-        status = dx_hl7_export(hl7, format, shape, out, reterr);
-    dx_hl7_free(hl7);
-    return status;
+    return status == DX_OK ? dx_hl7_export(hl7, format, shape, out, reterr) : status;
 }
 
 dx_status dx_hermes_get(const dx_hermes *editor, dx_text path, dx_buf *out, dx_error *reterr) {
-    dx_hl7 *hl7 = NULL;
+    const dx_hl7 *hl7;
     dx_status status = hermes_editor_read(editor, &hl7, reterr);
     if (status != DX_OK)
         return status;
@@ -199,6 +173,5 @@ dx_status dx_hermes_get(const dx_hermes *editor, dx_text path, dx_buf *out, dx_e
         hermes_fail(reterr, DX_FAULT_PARAMS_FIT, "invalid path: ", "");
         dx__say(reterr->phrase, sizeof reterr->phrase, path);
     }
-    dx_hl7_free(hl7);
     return status;
 }

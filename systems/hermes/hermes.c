@@ -20,7 +20,7 @@ dx_hermes_config dx_hermes_defaults(void) {
         .start_ms = 10000,
         .stop_ms = 5000,
         .changed_ms = 500,
-        .undo_max = 100,
+        .undo_max = 1000,
         .undo_bytes = (size_t)256 << 20,
         .windows_max = 100,
         .shape = DX_HL7_SEGMENTS,
@@ -141,9 +141,9 @@ dx_hermes *dx_hermes_free(dx_hermes *editor) {
     dx_timer_free(editor->stopped);
     dx_protocol_free(editor->protocol);
     hermes_undo_done(&editor->undo, &alloc);
-    dx_hl7_file_free(editor->config.hl7.file);
     hermes_discarded_done(editor);
-    dx__free(&alloc, editor->text.at);
+    hermes_version_done(&editor->text, &alloc);
+    dx_hl7_file_free(editor->config.hl7.file);
     dx__free(&alloc, editor->path);
     dx__free(&alloc, editor->words);
     dx__free(&alloc, editor);

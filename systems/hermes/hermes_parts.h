@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "systems/hermes/hermes_text.h"
+#include "systems/hermes/hl7_parts.h"
 #include <duplex/hermes-host.h>
 
 #include <stdbool.h>
@@ -23,19 +24,30 @@ enum {
     HERMES_DIALOG_ERROR = -32012
 };
 
-/* A text of the message; each has a number of its own, by which it is known again after an undo. */
+/* A version of the message; each has a number of its own, by which it is known again after an undo.
+ */
 typedef struct hermes_version {
-    char *at;
+    char *at; /* its text; NULL: it is empty, or only … */
     size_t len;
+    dx_hl7 *hl7; /* … what was read of it is there; NULL: it was not read, or is not HL7 */
     uint64_t number;
 } hermes_version;
 
-/* Texts that were there before, the oldest first. */
+/* The way back to a version: the whole of it, or what the edit after it changed. */
+typedef struct hermes_step {
+    hermes_version version;
+    hl7_journal journal; /* if it is not whole: version has a number only */
+    bool is_whole;
+    size_t size;
+} hermes_step;
+
+/* The oldest step first. */
 typedef struct hermes_undo {
-    hermes_version *steps;
+    hermes_step *steps;
     size_t count;
     size_t cap;
     size_t bytes;
+    size_t dropped; /* steps that were given up since the message was opened */
     unsigned max;
     size_t bytes_max;
 } hermes_undo;
@@ -127,13 +139,40 @@ dx_status hermes_words_split(const dx_allocator *alloc, const char *line, char *
 dx_status hermes_words_join(const dx_allocator *alloc, const char *const *first,
                             const char *const *second, bool by_name, char ***ret_words);
 
+/* version.c */
+void hermes_version_done(hermes_version *version, const dx_allocator *alloc);
+/* From now on it is part of that file, which may be NULL. */
+void hermes_version_attach(hermes_version *version, dx_hl7_file *file);
+size_t hermes_version_size(const hermes_version *version);
+/* Its text, which is lent; it is written first if necessary. DX_ERR_NOMEM. */
+dx_status hermes_version_text(hermes_version *version, const dx_allocator *alloc,
+                              dx_text *ret_text);
+/* Reads it, unless that was done before. DX_MISFIT with reterr. */
+dx_status hermes_version_read(hermes_version *version, const dx_hl7_config *config,
+                              dx_error *reterr);
+
 /* undo.c */
 void hermes_undo_done(hermes_undo *undo, const dx_allocator *alloc);
-/* Room for one more step; must succeed before hermes_undo_push(), which takes the text. */
+/* Room for one more step; must succeed before hermes_undo_push(), which takes it. */
 dx_status hermes_undo_reserve(hermes_undo *undo, const dx_allocator *alloc);
-void hermes_undo_push(hermes_undo *undo, const dx_allocator *alloc, hermes_version take_version);
-/* DX_AGAIN: there is none. */
-dx_status hermes_undo_pop(hermes_undo *undo, hermes_version *ret_version);
+void hermes_undo_push(hermes_undo *undo, const dx_allocator *alloc, hermes_step take_step);
+/* The one that is next; NULL: there is none. */
+hermes_step *hermes_undo_last(hermes_undo *undo);
+/* That one was done; a whole version belongs to the caller. */
+void hermes_undo_pop(hermes_undo *undo);
+
+/* edit.c: changes of the message in place. */
+typedef struct hermes_edit {
+    dx_hl7 *hl7; /* what is to be changed */
+    hl7_journal journal;
+} hermes_edit;
+
+/* DX_MISFIT with reterr: it is no HL7 message. Every edit that has begun must end. */
+dx_status hermes_edit_begin(dx_hermes *editor, hermes_edit *edit, dx_error *reterr);
+/* Keeps what was changed, by that extension (NULL: by the user), or takes it back if `status` is a
+ * failure, which it returns. */
+dx_status hermes_edit_end(dx_hermes *editor, hermes_edit *edit, dx_status status,
+                          dx_hermes_guest *guest);
 
 /* discarded.c */
 /* Keeps the message with its path and what can be undone, and leaves the editor without one. */
@@ -144,9 +183,13 @@ void hermes_discarded_done(dx_hermes *editor);
 
 /* editor.c: another text, by that extension (NULL: by the user). */
 dx_status hermes_editor_set(dx_hermes *editor, dx_text text, dx_hermes_guest *guest);
-dx_status hermes_editor_read(const dx_hermes *editor, dx_hl7 **ret_hl7, dx_error *reterr);
-/* The text of what is being edited replaces the editor's. */
+/* The text of that message replaces the editor's. */
 dx_status hermes_editor_take(dx_hermes *editor, const dx_hl7 *hl7, dx_hermes_guest *guest);
+/* What was read of the text, lent until the next change. */
+dx_status hermes_editor_read(const dx_hermes *editor, const dx_hl7 **ret_hl7, dx_error *reterr);
+void hermes_editor_tell(dx_hermes *editor, dx_hermes_guest *guest);
+/* It is another version now, with that number. */
+void hermes_editor_changed(dx_hermes *editor, uint64_t number, dx_hermes_guest *guest);
 yyjson_alc hermes_alc(const dx_hermes *editor);
 
 /* guest.c */

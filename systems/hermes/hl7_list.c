@@ -160,9 +160,30 @@ dx_status hl7_list_insert(hl7_list *list, hl7_place *place, hl7_segment take_seg
 }
 
 void hl7_list_remove(hl7_list *list, hl7_place place) {
+    hl7_segment segment = hl7_list_take(list, place);
+    if (segment.cap)
+        dx__free(&list->alloc, segment.at);
+}
+
+size_t hl7_list_index(hl7_list *list, hl7_place place) {
+    size_t index = place.slot;
+    for (size_t i = 0; i < place.block; i++)
+        index += list->blocks[i]->count;
+    list->work += place.block * sizeof list->blocks[0]->count;
+    return index;
+}
+
+hl7_place hl7_list_place(hl7_list *list, size_t index) {
+    size_t i = 0;
+    for (; i + 1 < list->count && index >= list->blocks[i]->count; i++)
+        index -= list->blocks[i]->count;
+    list->work += i * sizeof list->blocks[0]->count;
+    return (hl7_place){i, index};
+}
+
+hl7_segment hl7_list_take(hl7_list *list, hl7_place place) {
     hl7_block *block = list->blocks[place.block];
-    if (block->segments[place.slot].cap)
-        dx__free(&list->alloc, block->segments[place.slot].at);
+    hl7_segment taken = block->segments[place.slot];
     size_t behind = block->count - place.slot - 1;
     memmove(block->keys + place.slot, block->keys + place.slot + 1, behind * sizeof *block->keys);
     memmove(block->segments + place.slot, block->segments + place.slot + 1,
@@ -171,9 +192,10 @@ void hl7_list_remove(hl7_list *list, hl7_place place) {
     forget(block);
     list->segments--;
     if (block->count)
-        return;
+        return taken;
     dx__free(&list->alloc, block);
     list->count--;
     memmove(list->blocks + place.block, list->blocks + place.block + 1,
             (list->count - place.block) * sizeof *list->blocks);
+    return taken;
 }

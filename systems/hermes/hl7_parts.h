@@ -112,6 +112,18 @@ hl7_place hl7_list_end(const hl7_list *list);
 /* Puts it before that place and says where it is now; the list takes it if that succeeds. */
 dx_status hl7_list_insert(hl7_list *list, hl7_place *place, hl7_segment take_segment, uint64_t key);
 void hl7_list_remove(hl7_list *list, hl7_place place);
+/* The same, but its memory is the caller's. */
+hl7_segment hl7_list_take(hl7_list *list, hl7_place place);
+/* How many segments are before it, and the other way round; also for the end of the list. */
+size_t hl7_list_index(hl7_list *list, hl7_place place);
+hl7_place hl7_list_place(hl7_list *list, size_t index);
+
+/* What was changed, in order, so that it can be taken back: see hl7_journal.c. */
+typedef struct hl7_journal {
+    dx_buf log;
+    hl7_marks marks; /* as they were before */
+    size_t held;     /* bytes of segments that were taken out */
+} hl7_journal;
 
 struct dx_hl7 {
     char *text; /* as it was read; segments that were not changed lie in it */
@@ -124,6 +136,7 @@ struct dx_hl7 {
     hl7_marks marks;
     uint64_t msh; /* the key of "MSH" */
     hl7_list list;
+    hl7_journal *journal; /* changes are noted there; NULL: nowhere */
     dx_allocator alloc;
 };
 
@@ -154,7 +167,27 @@ hl7_spot hl7_spot_find(const dx_hl7 *hl7, const hl7_segment *segment, const hl7_
                        bool exact);
 /* Puts the value there, escaped, unless reading the spot gives it already. DX_MISFIT if a separator
  * that it needs does not exist. */
-dx_status hl7_spot_set(dx_hl7 *hl7, hl7_segment *segment, const hl7_spot *spot, dx_text value);
+dx_status hl7_spot_set(dx_hl7 *hl7, hl7_place place, const hl7_spot *spot, dx_text value);
+/* Makes the bytes between two places of a segment and its line end `len` long; the caller fills
+ * them. */
+dx_status hl7_reshape(dx_hl7 *hl7, hl7_place place, size_t from, size_t to, size_t len);
+
+/* Every change of the message is noted in the journal from here on, until the end. After
+ * DX_ERR_NOMEM of a change, all of them must be taken back. */
+void hl7_journal_begin(dx_hl7 *hl7, hl7_journal *journal);
+void hl7_journal_end(dx_hl7 *hl7);
+void hl7_journal_done(hl7_journal *journal);
+size_t hl7_journal_size(const hl7_journal *journal);
+/* Takes back what was noted, the last change first; needs no memory, but for segments that were
+ * removed. After DX_ERR_NOMEM the rest is still noted. */
+dx_status hl7_journal_undo(dx_hl7 *hl7, hl7_journal *journal);
+/* Notes what is about to happen: bytes of a segment or its line end get another length; a segment
+ * is taken out, and its memory goes to the journal. DX_ERR_NOMEM. */
+dx_status hl7_note_change(dx_hl7 *hl7, hl7_place place, size_t from, size_t to, size_t len);
+dx_status hl7_note_taken(dx_hl7 *hl7, hl7_place place);
+/* A segment was added; the room for that must have been there before. */
+dx_status hl7_note_room(dx_hl7 *hl7);
+void hl7_note_added(dx_hl7 *hl7, hl7_place place);
 
 /* The three operations of a patch; `exact` and `bare` are how the editor does them. */
 dx_status hl7_set(dx_hl7 *hl7, const hl7_path *path, dx_text value, bool exact, dx_buf *why);

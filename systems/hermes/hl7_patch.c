@@ -42,7 +42,7 @@ static dx_status bad_path(dx_text path, size_t at, dx_buf *why) {
 
 /* MSH.2 may get separators that it lacks. One that it has cannot change, because the text that it
  * separates does not. */
-static dx_status set_marks(dx_hl7 *hl7, hl7_segment *segment, const hl7_path *path, dx_text value,
+static dx_status set_marks(dx_hl7 *hl7, hl7_place place, const hl7_path *path, dx_text value,
                            dx_buf *why) {
     enum { MARKS_MAX = 5 };
     char text[4 + MARKS_MAX] = {'M', 'S', 'H', hl7->marks.field};
@@ -57,10 +57,10 @@ static dx_status set_marks(dx_hl7 *hl7, hl7_segment *segment, const hl7_path *pa
         flaw = "a separator that the message has cannot change";
     if (flaw)
         return refuse(HL7_SAY(why, HL7_PIECE("Cannot set MSH.2: "), dx_str(flaw)), DX_MISFIT);
-    hl7_spot spot = hl7_spot_find(hl7, segment, path, false);
+    hl7_spot spot = hl7_spot_find(hl7, hl7_list_at(&hl7->list, place), path, false);
     hl7_marks old = hl7->marks;
     hl7->marks = (hl7_marks){0}; /* they are not escaped */
-    dx_status status = hl7_spot_set(hl7, segment, &spot, value);
+    dx_status status = hl7_spot_set(hl7, place, &spot, value);
     hl7->marks = status == DX_OK ? marks : old;
     return status == DX_ERR_LIMIT ? too_large(hl7, why) : status;
 }
@@ -75,13 +75,12 @@ dx_status hl7_set(dx_hl7 *hl7, const hl7_path *path, dx_text value, bool exact, 
         if (exact) /* it says that all is well */
             return DX_OK;
         if (path->field == 2 && is_first && !path->repetition && !path->component)
-            return set_marks(hl7, hl7_list_at(&hl7->list, place), path, value, why);
+            return set_marks(hl7, place, path, value, why);
         return refuse(HL7_SAY(why, HL7_PIECE("Cannot set MSH.1 or MSH.2, the separators")),
                       DX_MISFIT);
     }
-    hl7_segment *segment = hl7_list_at(&hl7->list, place);
-    hl7_spot spot = hl7_spot_find(hl7, segment, path, exact);
-    dx_status status = hl7_spot_set(hl7, segment, &spot, value);
+    hl7_spot spot = hl7_spot_find(hl7, hl7_list_at(&hl7->list, place), path, exact);
+    dx_status status = hl7_spot_set(hl7, place, &spot, value);
     if (status == DX_ERR_LIMIT)
         return too_large(hl7, why);
     if (status == DX_MISFIT)
@@ -117,34 +116,49 @@ static hl7_segment own_segment(dx_hl7 *hl7, dx_text text, char mark, dx_text end
     return segment;
 }
 
+static hl7_place last_place(const dx_hl7 *hl7) {
+    hl7_place place = hl7_list_end(&hl7->list);
+    place.slot--;
+    return place;
+}
+
 /* The last segment, which has none, gets a line end. */
 static dx_status end_last(dx_hl7 *hl7, dx_text end) {
     hl7_segment *last = hl7_list_last(&hl7->list);
-    hl7_segment own = own_segment(hl7, hl7_segment_text(last), '\0', end);
-    if (!own.at)
-        return DX_ERR_NOMEM;
-    if (last->cap)
-        dx__free(&hl7->alloc, last->at);
-    *last = own;
-    hl7->size += end.len;
+    dx_status status = hl7_reshape(hl7, last_place(hl7), last->len, last->len, end.len);
+    if (status != DX_OK)
+        return status;
+    last->len -= (uint32_t)end.len;
+    last->end = (uint32_t)end.len;
+    memcpy(last->at + last->len, end.at, end.len);
     return DX_OK;
 }
 
 /* Takes the line end off the last segment again. */
-static void unend_last(dx_hl7 *hl7) {
+static dx_status unend_last(dx_hl7 *hl7) {
     hl7_segment *last = hl7_list_last(&hl7->list);
+    dx_status status =
+        hl7_note_change(hl7, last_place(hl7), last->len, (size_t)last->len + last->end, 0);
+    if (status != DX_OK)
+        return status;
     hl7->size -= last->end;
     last->end = 0;
+    return DX_OK;
 }
 
-static void take_out(dx_hl7 *hl7, hl7_place place) {
+static dx_status take_out(dx_hl7 *hl7, hl7_place place) {
     hl7_segment *segment = hl7_list_at(&hl7->list, place);
     bool open = segment == hl7_list_last(&hl7->list) && !segment->end;
-    hl7->size -= (size_t)segment->len + segment->end;
-    hl7_list_remove(&hl7->list, place);
+    size_t size = (size_t)segment->len + segment->end;
+    dx_status status = hl7_note_taken(hl7, place);
+    if (status != DX_OK)
+        return status;
+    hl7_segment taken = hl7_list_take(&hl7->list, place);
+    if (taken.cap && !hl7->journal)
+        dx__free(&hl7->alloc, taken.at);
+    hl7->size -= size;
     /* The line end was there because of this one, so that create and remove leave nothing. */
-    if (open)
-        unend_last(hl7);
+    return open ? unend_last(hl7) : DX_OK;
 }
 
 /* Where a new segment of that name goes. */
@@ -168,16 +182,19 @@ static dx_status create_one(dx_hl7 *hl7, const hl7_path *path, bool bare, hl7_pl
         own_segment(hl7, path->name, bare ? '\0' : hl7->marks.field, open ? (dx_text){"", 0} : end);
     if (!segment.at)
         return DX_ERR_NOMEM;
-    dx_status status = open ? end_last(hl7, end) : DX_OK;
-    if (status == DX_OK) {
+    dx_status status = hl7_note_room(hl7);
+    if (status == DX_OK && open)
+        status = end_last(hl7, end);
+    bool ended = status == DX_OK && open;
+    if (status == DX_OK)
         status = hl7_list_insert(&hl7->list, place, segment, path->key);
-        if (status != DX_OK && open)
-            unend_last(hl7);
-    }
     if (status != DX_OK) {
+        if (ended && !hl7->journal)
+            (void)unend_last(hl7);
         dx__free(&hl7->alloc, segment.at);
         return status;
     }
+    hl7_note_added(hl7, *place);
     hl7->size += (size_t)segment.len + segment.end;
     place->slot++;
     return DX_OK;
@@ -198,8 +215,9 @@ dx_status hl7_create(dx_hl7 *hl7, const hl7_path *path, bool bare, dx_buf *why) 
     for (size_t i = 0; i < more; i++) {
         if (create_one(hl7, path, bare, &place) == DX_OK)
             continue;
-        for (; i && hl7_list_find(&hl7->list, path->key, count + i, &place); i--)
-            take_out(hl7, place);
+        /* With a journal, everything will be taken back. */
+        for (; i && !hl7->journal && hl7_list_find(&hl7->list, path->key, count + i, &place); i--)
+            (void)take_out(hl7, place);
         return DX_ERR_NOMEM;
     }
     return DX_OK;
@@ -209,13 +227,23 @@ dx_status hl7_remove(dx_hl7 *hl7, const hl7_path *path, dx_buf *why) {
     if (path->key == hl7->msh)
         return refuse(HL7_SAY(why, HL7_PIECE("Cannot remove MSH segment")), DX_MISFIT);
     hl7_place place;
-    if (hl7_list_find(&hl7->list, path->key, path->segment ? path->segment : 1, &place))
-        take_out(hl7, place);
-    return DX_OK;
+    if (!hl7_list_find(&hl7->list, path->key, path->segment ? path->segment : 1, &place))
+        return DX_OK;
+    return take_out(hl7, place);
 }
 
 static dx_status refuse_error(const dx_error *error, dx_status status, dx_buf *why) {
     return status == DX_MISFIT ? refuse(HL7_SAY(why, dx_str(error->phrase)), status) : status;
+}
+
+/* The first segment becomes what it was before a change; it has the room for that. */
+static dx_status restore_header(dx_hl7 *hl7, dx_text old, dx_status reason) {
+    const hl7_place first = {0, 0};
+    hl7_segment *segment = hl7_list_at(&hl7->list, first);
+    dx_status status = hl7_reshape(hl7, first, 0, segment->len, old.len);
+    if (status == DX_OK)
+        memcpy(segment->at, old.at, old.len);
+    return status == DX_OK ? reason : status;
 }
 
 /* A change of MSH may change how all of the message is to be encoded: then that must be possible,
@@ -224,25 +252,20 @@ static dx_status set_header(dx_hl7 *hl7, const hl7_path *path, dx_text value, dx
     dx_error error;
     hl7_segment *segment = hl7_list_at(&hl7->list, (hl7_place){0, 0});
     hl7_marks marks = hl7->marks;
-    hl7_segment spare = own_segment(hl7, hl7_segment_text(segment), '\0',
-                                    (dx_text){segment->at + segment->len, segment->end});
-    if (!spare.at)
+    hl7_segment old = own_segment(hl7, hl7_segment_text(segment), '\0', (dx_text){"", 0});
+    if (!old.at)
         return DX_ERR_NOMEM;
     dx_status status = hl7_set(hl7, path, value, false, why);
     if (status == DX_OK && !hl7_is_same(hl7_header_charset(hl7_segment_text(segment)),
-                                        hl7_header_charset(hl7_segment_text(&spare)))) {
+                                        hl7_header_charset(hl7_segment_text(&old)))) {
         status = dx_hl7_check(hl7, &error);
         status = refuse_error(&error, status, why);
         if (status != DX_OK) {
-            hl7_segment changed = *segment;
-            hl7->size = hl7->size - changed.len + spare.len;
             hl7->marks = marks;
-            *segment = spare;
-            spare = changed;
+            status = restore_header(hl7, hl7_segment_text(&old), status);
         }
     }
-    if (spare.cap)
-        dx__free(&hl7->alloc, spare.at);
+    dx__free(&hl7->alloc, old.at);
     return status;
 }
 

@@ -77,21 +77,25 @@ hl7_spot hl7_spot_find(const dx_hl7 *hl7, const hl7_segment *segment, const hl7_
     return spot;
 }
 
-/* Makes the bytes between two places of a segment `len` long; the caller fills them. */
-static dx_status reshape(dx_hl7 *hl7, hl7_segment *segment, const hl7_spot *spot, size_t len) {
+/* The memory of a segment never becomes less, so that what was there before fits in again. */
+dx_status hl7_reshape(dx_hl7 *hl7, hl7_place place, size_t from, size_t to, size_t len) {
+    hl7_segment *segment = hl7_list_at(&hl7->list, place);
     size_t whole = (size_t)segment->len + segment->end;
-    size_t new_whole = whole - (spot->to - spot->from) + len;
-    size_t tail = whole - spot->to;
-    char *at = segment->at;
-    if (segment->cap >= new_whole) {
-        memmove(at + spot->from + len, at + spot->to, tail);
-    } else {
-        size_t cap = new_whole + new_whole / 4 + 16;
-        at = dx__malloc(&hl7->alloc, cap);
-        if (!at)
-            return DX_ERR_NOMEM;
-        memcpy(at, segment->at, spot->from);
-        memcpy(at + spot->from + len, segment->at + spot->to, tail);
+    size_t new_whole = whole - (to - from) + len;
+    size_t most = whole > new_whole ? whole : new_whole;
+    size_t cap = most + most / 4 + 16;
+    bool fits = segment->cap >= new_whole;
+    char *at = fits ? segment->at : dx__malloc(&hl7->alloc, cap);
+    dx_status status = at ? hl7_note_change(hl7, place, from, to, len) : DX_ERR_NOMEM;
+    if (status != DX_OK) {
+        if (!fits)
+            dx__free(&hl7->alloc, at);
+        return status;
+    }
+    if (!fits)
+        memcpy(at, segment->at, from);
+    memmove(at + from + len, segment->at + to, whole - to);
+    if (!fits) {
         if (segment->cap)
             dx__free(&hl7->alloc, segment->at);
         segment->at = at;
@@ -107,33 +111,49 @@ static char *repeat(char *to, char c, size_t count) {
     return to + count;
 }
 
-/* Is the value what can be read there? Then nothing changes, not even an escape character that
- * should have been escaped. */
-static dx_status has_value(const dx_hl7 *hl7, dx_text raw, dx_text value, bool *ret_has) {
-    const char *escape = hl7->marks.escape ? &hl7->marks.escape : NULL;
-    *ret_has = raw.len == value.len && (!raw.len || memcmp(raw.at, value.at, raw.len) == 0);
-    if (*ret_has || value.len > raw.len || !raw.len || !escape || !memchr(raw.at, *escape, raw.len))
+static bool are_same(dx_text one, dx_text two) {
+    return one.len == two.len && (!one.len || memcmp(one.at, two.at, one.len) == 0);
+}
+
+/* Is the value what can be read there, or written in the same way? Then nothing changes, not even
+ * an escape character that should have been escaped. */
+static dx_status has_value(const dx_hl7 *hl7, dx_text raw, dx_text value, size_t escaped,
+                           bool *ret_has) {
+    char escape = hl7->marks.escape;
+    *ret_has = are_same(raw, value);
+    if (*ret_has || !raw.len || !escape || !memchr(raw.at, escape, raw.len))
         return DX_OK;
     dx_buf text;
     dx_buf_init(&text, raw.len, &hl7->alloc);
-    dx_status status = hl7_unescape(&hl7->marks, raw, &text);
-    *ret_has = status == DX_OK && text.len == value.len &&
-               (!value.len || memcmp(text.data, value.at, value.len) == 0);
+    dx_status status = DX_OK;
+    if (value.len <= raw.len) {
+        status = hl7_unescape(&hl7->marks, raw, &text);
+        *ret_has = status == DX_OK && are_same((dx_text){text.data, text.len}, value);
+    }
+    if (status == DX_OK && !*ret_has && escaped == raw.len) {
+        status = dx_buf_reserve(&text, escaped - text.len);
+        if (status == DX_OK) {
+            hl7_escape(&hl7->marks, value, HL7_ESCAPE_LONE, text.data);
+            *ret_has = memcmp(text.data, raw.at, raw.len) == 0;
+        }
+    }
     dx_buf_done(&text);
     return status;
 }
 
-dx_status hl7_spot_set(dx_hl7 *hl7, hl7_segment *segment, const hl7_spot *spot, dx_text value) {
+dx_status hl7_spot_set(dx_hl7 *hl7, hl7_place place, const hl7_spot *spot, dx_text value) {
     const hl7_marks *marks = &hl7->marks;
+    hl7_segment *segment = hl7_list_at(&hl7->list, place);
     hl7_escapes escapes = hl7->exact ? HL7_ESCAPE_ALL : HL7_ESCAPE_LONE;
     dx_text raw = {segment->at + spot->from, spot->to - spot->from};
     hl7->list.work += (uint64_t)segment->len + value.len;
     /* Nothing where nothing is: no reason to add separators. */
     if (!value.len && hl7_spot_missing(spot) && spot->from == spot->to)
         return DX_OK;
+    size_t escaped = hl7_escaped_size(marks, value, escapes);
     if (!hl7->exact && !hl7_spot_missing(spot)) {
         bool is_there;
-        dx_status status = has_value(hl7, raw, value, &is_there);
+        dx_status status = has_value(hl7, raw, value, escaped, &is_there);
         if (status != DX_OK || is_there)
             return status;
     }
@@ -141,14 +161,13 @@ dx_status hl7_spot_set(dx_hl7 *hl7, hl7_segment *segment, const hl7_spot *spot, 
         return DX_MISFIT;
     if (value.len > hl7->text_max)
         return DX_ERR_LIMIT;
-    size_t escaped = hl7_escaped_size(marks, value, escapes);
     if (escaped == SIZE_MAX)
         return DX_MISFIT;
     size_t len = hl7_spot_missing(spot) + escaped;
     size_t rest = hl7->size - (spot->to - spot->from);
     if (len > hl7->text_max - rest)
         return DX_ERR_LIMIT;
-    dx_status status = reshape(hl7, segment, spot, len);
+    dx_status status = hl7_reshape(hl7, place, spot->from, spot->to, len);
     if (status != DX_OK)
         return status;
     char *to = segment->at + spot->from;

@@ -74,7 +74,7 @@ static void refuse_export(dx_hermes_guest *guest, const dx_event *event, dx_hl7_
                            "Failed to parse message: ", dx_hermes_text(guest->editor));
         phrase = failure;
     }
-    if (!guest->editor->exact && !guest->editor->text.len)
+    if (!guest->editor->exact && !hermes_version_size(&guest->editor->text))
         hermes_refuse(guest, event->request, HERMES_NO_MESSAGE, "the editor is empty");
     else
         hermes_refuse_exactly(guest, event->request, DX_CODE_INTERNAL, prefix,
@@ -87,10 +87,6 @@ void hermes_get_message(dx_hermes_guest *guest, const dx_event *event, yyjson_va
     dx_hl7_format format = format_of(params);
     dx_error error = {0};
     dx_buf out;
-    if (format == DX_HL7_TEXT) {
-        send_message(guest, event, dx_hermes_text(editor));
-        return;
-    }
     dx_buf_init(&out, SIZE_MAX / 4, &editor->alloc);
     dx_status status = dx_hermes_export(editor, format, editor->config.shape, &out, &error);
     if (status == DX_OK)
@@ -129,7 +125,7 @@ static void refuse_text(dx_hermes_guest *guest, const dx_event *event, dx_hl7_fo
  * takes one of another order. */
 static dx_status read_message(const dx_hermes *editor, dx_text text, dx_hl7_format format,
                               dx_hl7 **ret_hl7, dx_error *reterr) {
-    dx_hl7 *open = NULL;
+    const dx_hl7 *open = NULL;
     const dx_hl7_config *config = &editor->config.hl7;
     dx_error none;
     if (editor->exact || format == DX_HL7_TEXT)
@@ -137,7 +133,6 @@ static dx_status read_message(const dx_hermes *editor, dx_text text, dx_hl7_form
     dx_status status = hermes_editor_read(editor, &open, &none);
     if (status == DX_OK || status == DX_MISFIT)
         status = dx_hl7_import_like(config, text, format, open, ret_hl7, reterr);
-    dx_hl7_free(open);
     if (status == DX_MISFIT && editor->config.shape == DX_HL7_KEYS)
         status = dx_hl7_import(config, text, format, ret_hl7, reterr);
     return status;
@@ -176,7 +171,7 @@ static void refuse_patches(dx_hermes_guest *guest, const dx_event *event, dx_sta
         hermes_refuse(guest, event->request, DX_CODE_INTERNAL, "the message would be too large");
     else if (status != DX_MISFIT)
         hermes_refuse_nomem(guest, event->request);
-    else if (!guest->editor->text.len)
+    else if (!hermes_version_size(&guest->editor->text))
         hermes_refuse(guest, event->request, HERMES_NO_MESSAGE, "the editor is empty");
     else
         hermes_refuse(guest, event->request, DX_CODE_INTERNAL, error->phrase);
@@ -231,17 +226,15 @@ static dx_status fail_all(dx_hermes_guest *guest, yyjson_val *patches, yyjson_mu
 
 static dx_status patch(dx_hermes_guest *guest, yyjson_val *params, yyjson_mut_doc *doc,
                        yyjson_mut_val **ret_result, dx_error *reterr) {
-    dx_hl7 *hl7 = NULL;
+    hermes_edit edit;
     yyjson_val *patches = yyjson_obj_get(params, "patches");
-    dx_status status = hermes_editor_read(guest->editor, &hl7, reterr);
+    dx_status status = hermes_edit_begin(guest->editor, &edit, reterr);
     if (status == DX_MISFIT && guest->editor->exact && strcmp(reterr->place, "message") == 0)
         return fail_all(guest, patches, doc, ret_result, reterr);
-    if (status == DX_OK)
-        status = dx_hl7_apply_all(hl7, patches, doc, ret_result, reterr);
-    if (status == DX_OK && yyjson_mut_get_uint(yyjson_mut_obj_get(*ret_result, "patchesApplied")))
-        status = hermes_editor_take(guest->editor, hl7, guest);
-    dx_hl7_free(hl7);
-    return status;
+    if (status != DX_OK)
+        return status;
+    status = dx_hl7_apply_all(edit.hl7, patches, doc, ret_result, reterr);
+    return hermes_edit_end(guest->editor, &edit, status, guest);
 }
 
 void hermes_patch_message(dx_hermes_guest *guest, const dx_event *event, yyjson_val *params) {

@@ -120,7 +120,7 @@ static void tell(dx_hermes *editor, const dx_hermes_guest *only, const char *met
 /* A new message that has text already was made of something: that counts as a change, too, and for
  * the real editor as nothing else (H24). What was still to be told of the old one is void. */
 void hermes_news_opened(dx_hermes *editor, bool is_new) {
-    bool is_made = is_new && editor->text.len;
+    bool is_made = is_new && hermes_version_size(&editor->text);
     editor->has_opened = true;
     editor->is_new = is_new;
     dx_timer_set(editor->rest, DX_NEVER);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# duplex hermes host and its own documents: what it writes, it reads again, large ones, too.
+# duplex hermes host and its own documents: what it writes, it reads again, large ones, too. And what can be undone.
 # shellcheck source=/dev/null disable=SC2154 # its names
 . "$SOURCE/tests/check/hermes-common.bash"
 
@@ -22,5 +22,17 @@ for format in json yaml toml; do
     expect 0 'MSH|^~\&|1.50|12345678901234567890123' '' --write - "number.$format"
 done
 expect 0 '|😀' '' --write - number.yaml
+
+# --- Older edits are dropped, which undo says. --------------------------------------------------
+{
+    for ((i = 0; i < 1003; i++)); do echo "set PID.5.1 N$i"; done
+    for ((i = 0; i < 1000; i++)); do echo undo; done
+    echo get PID.5.1
+} >in
+expect 0 'N2' '' a.hl7
+echo undo >>in
+expect 1 'N2' 'undo: nothing left to undo: 3 older edits were not kept (the limits are 1000 edits and 256 MiB)' a.hl7
+lines 'set PID.5.1 x' undo undo
+expect 1 '' 'undo: nothing to undo' a.hl7
 
 exit "$failed"

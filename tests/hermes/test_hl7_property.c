@@ -296,6 +296,48 @@ static void check_set(dx_hl7 *hl7, const dx_hl7_patch *patch) {
     free(before);
 }
 
+static void patch_at_random(dx_hl7 *hl7, struct chance *chance) {
+    char where[100];
+    path(chance, where, sizeof where);
+    chance->len = 0;
+    value(chance);
+    dx_hl7_patch patch = {.path = dx_str(where),
+                          .value = {chance->at, chance->len},
+                          .create = pick(chance, 3) == 0,
+                          .remove = pick(chance, 3) == 0};
+    (void)dx_hl7_apply(hl7, &patch, NULL);
+}
+
+/* Edits, a few patches each, are taken back in turn, and each time the text is as it was. */
+static void check_journal(dx_hl7 *hl7, struct chance *chance) {
+    enum { EDITS = 5 };
+    hl7_journal journals[EDITS];
+    char *texts[EDITS];
+    size_t sizes[EDITS];
+    size_t count = 1 + pick(chance, EDITS);
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = hl7_text(hl7);
+        sizes[i] = dx_hl7_size(hl7);
+        hl7_journal_begin(hl7, &journals[i]);
+        for (size_t patches = pick(chance, 8); patches; patches--)
+            patch_at_random(hl7, chance);
+        hl7_journal_end(hl7);
+    }
+    /* The first ones are forgotten, as an editor does it. */
+    size_t kept = pick(chance, count + 1);
+    for (size_t i = count; i-- > 0;) {
+        if (i >= kept) {
+            assert_int_equal(hl7_journal_undo(hl7, &journals[i]), DX_OK);
+            assert_int_equal(journals[i].held, 0);
+            char *text = hl7_text(hl7);
+            unit_same((dx_text){text, dx_hl7_size(hl7)}, (dx_text){texts[i], sizes[i]});
+            free(text);
+        }
+        hl7_journal_done(&journals[i]);
+        free(texts[i]);
+    }
+}
+
 static void round_trip(struct chance *chance) {
     message(chance);
     dx_hl7 *hl7 = hl7_of_text((dx_text){chance->at, chance->len}, 0);
@@ -321,6 +363,7 @@ static void round_trip(struct chance *chance) {
         check_set(hl7, &patch);
     }
     check_formats(hl7);
+    check_journal(hl7, chance);
     /* What the index of the edited message says is what a new reading of its text says. */
     char *text = hl7_text(hl7);
     dx_hl7 *again = hl7_of_text((dx_text){text, dx_hl7_size(hl7)}, 0);

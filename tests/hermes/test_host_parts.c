@@ -172,54 +172,57 @@ static void test_urls(void **state) {
 
 /* Undo. */
 
-static hermes_version version_of(const dx_allocator *alloc, size_t len, uint64_t number) {
+static hermes_step step_of(const dx_allocator *alloc, size_t len, uint64_t number) {
     char *at = dx__malloc(alloc, len + 1);
     memset(at, 'x', len);
-    return (hermes_version){at, len, number};
+    return (hermes_step){.version = {.at = at, .len = len, .number = number}, .is_whole = true};
 }
 
 static void push(hermes_undo *undo, const dx_allocator *alloc, size_t len, uint64_t number) {
     assert_int_equal(hermes_undo_reserve(undo, alloc), DX_OK);
-    hermes_undo_push(undo, alloc, version_of(alloc, len, number));
+    hermes_undo_push(undo, alloc, step_of(alloc, len, number));
 }
 
 static void expect_pop(hermes_undo *undo, const dx_allocator *alloc, uint64_t number) {
-    hermes_version version;
-    assert_int_equal(hermes_undo_pop(undo, &version), DX_OK);
-    assert_int_equal(version.number, number);
-    dx__free(alloc, version.at);
+    hermes_step *step = hermes_undo_last(undo);
+    assert_non_null(step);
+    assert_int_equal(step->version.number, number);
+    dx__free(alloc, step->version.at);
+    hermes_undo_pop(undo);
 }
 
 static void test_undo(void **state) {
     struct unit_memory memory = {0};
     dx_allocator alloc = unit_allocator(&memory);
     hermes_undo undo = {.max = 20, .bytes_max = 100};
-    hermes_version version;
     (void)state;
-    assert_int_equal(hermes_undo_pop(&undo, &version), DX_AGAIN);
+    assert_null(hermes_undo_last(&undo));
     for (uint64_t i = 1; i <= 21; i++)
         push(&undo, &alloc, 1, i);
     assert_int_equal(undo.count, 20); /* the first one is forgotten */
-    assert_int_equal(undo.steps[0].number, 2);
+    assert_int_equal(undo.dropped, 1);
+    assert_int_equal(undo.steps[0].version.number, 2);
     push(&undo, &alloc, 80, 22); /* 19 and 80: all of them fit */
     assert_int_equal(undo.count, 20);
     assert_int_equal(undo.bytes, 99);
     expect_pop(&undo, &alloc, 22);
     push(&undo, &alloc, 82, 23); /* one too many */
     assert_int_equal(undo.bytes, 100);
-    assert_int_equal(undo.steps[0].number, 4);
+    assert_int_equal(undo.steps[0].version.number, 4);
     push(&undo, &alloc, 100, 24);
     assert_int_equal(undo.count, 1);
     push(&undo, &alloc, 101, 25); /* too large by itself: nothing before it can be reached */
     assert_int_equal(undo.count, 0);
     assert_int_equal(undo.bytes, 0);
+    assert_int_equal(undo.dropped, 24);
     push(&undo, &alloc, 0, 26);
     expect_pop(&undo, &alloc, 26);
     hermes_undo_done(&undo, &alloc);
     assert_int_equal(memory.blocks, 0);
     hermes_undo none = {.max = 0, .bytes_max = 100};
     push(&none, &alloc, 1, 1);
-    assert_int_equal(hermes_undo_pop(&none, &version), DX_AGAIN);
+    assert_null(hermes_undo_last(&none));
+    assert_int_equal(none.dropped, 1);
     memory.count = 0;
     memory.fail_at = 1;
     assert_int_equal(hermes_undo_reserve(&undo, &alloc), DX_ERR_NOMEM);

@@ -24,7 +24,8 @@ struct unit_memory {
     size_t blocks;  /* held now */
     size_t bytes;   /* held now */
     size_t peak;    /* most bytes that were held at once */
-    size_t count;   /* allocations asked for */
+    size_t count;   /* allocations asked for … */
+    size_t asked;   /* … and their bytes */
     size_t fail_at; /* this one (counted from 1) and all after it fail; 0: none … */
     size_t fails;   /* … or only so many */
 };
@@ -35,6 +36,7 @@ enum { UNIT_HEAD = 16 };
 static inline void *unit_malloc(void *ctx, size_t size) {
     struct unit_memory *memory = ctx;
     memory->count++;
+    memory->asked += size;
     if (memory->fail_at && memory->count >= memory->fail_at &&
         (!memory->fails || memory->count - memory->fail_at < memory->fails))
         return NULL;

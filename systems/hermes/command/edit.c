@@ -111,11 +111,22 @@ const char *console_undo(struct console *console, char **words) {
     const char *path = dx_hermes_path(console->work->editor);
     char *before = path ? strdup(path) : NULL;
     (void)words;
-    dx_status status = dx_hermes_undo(console->work->editor);
+    dx_hermes *editor = console->work->editor;
+    dx_status status = dx_hermes_undo(editor);
+    size_t dropped = dx_hermes_undo_dropped(editor);
+    dx_hermes_config limits = dx_hermes_defaults();
     if (status == DX_OK)
         tell_file(console, before);
     free(before);
-    return status == DX_OK ? NULL : status == DX_AGAIN ? "nothing to undo" : dx_status_name(status);
+    if (status != DX_AGAIN)
+        return status == DX_OK ? NULL : dx_status_name(status);
+    return dropped
+               ? console_why(console,
+                             "nothing left to undo: %zu older edit%s not kept (the limits are %u"
+                             " edits and %zu MiB)",
+                             dropped, dropped == 1 ? " was" : "s were", limits.undo_max,
+                             limits.undo_bytes >> 20)
+               : "nothing to undo";
 }
 
 const char *console_save(struct console *console, char **words) {

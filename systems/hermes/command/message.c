@@ -85,10 +85,7 @@ const char *message_read(const struct work *work, const char *path, bool plain, 
 
 dx_status message_export(const struct work *work, dx_hl7_format format, dx_buf *out,
                          dx_error *error) {
-    dx_text text = dx_hermes_text(work->editor);
     *error = (dx_error){.fault = DX_FAULT_NONE};
-    if (format == DX_HL7_TEXT) /* what is no HL7 is kept as well */
-        return dx_buf_append(out, text.at, text.len);
     return dx_hermes_export(work->editor, format, DX_HL7_SEGMENTS, out, error);
 }
 

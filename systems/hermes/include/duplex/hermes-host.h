@@ -108,8 +108,9 @@ typedef struct dx_hermes_config {
                              something else; then stop_ms begins (0: it begins at once) */
     uint64_t changed_ms;  /* how long the message has to rest before it is told that it changed
                              (500 ms) */
-    unsigned undo_max;    /* steps that can be undone (100); older ones are forgotten */
-    size_t undo_bytes;    /* and so are those beyond that much text (256 MiB) */
+    unsigned undo_max;    /* edits that can be undone (1000); older ones are forgotten */
+    size_t undo_bytes;    /* and so are those beyond that much text (256 MiB): what patches
+                             replaced, or the whole text that another one replaced */
     unsigned windows_max; /* open windows of one extension (100) */
     /* In which shape extensions get a message as json, yaml or toml: that of Hermes 0.1.0
      * (DX_HL7_SEGMENTS; always so in the revision exact), or that of the sample in the document, in
@@ -187,14 +188,19 @@ DX_API dx_status dx_hermes_edit(dx_hermes *editor, dx_text text);
 /* The same by patches (see dx_hl7_apply()): all or none. DX_MISFIT with a phrase in reterr. */
 DX_API dx_status dx_hermes_patch(dx_hermes *editor, const dx_hl7_patch *patches, size_t count,
                                  dx_error *reterr);
-/* Takes the last change back. If there is none since the message was opened, the last one that was
- * discarded with unsaved changes comes back, with its path; extensions get message/opened.
- * DX_AGAIN: there is nothing to undo. */
+/* Undoes the last edit; a list of patches is one. If there is none since the message was opened, the
+ * last one that was discarded with unsaved changes comes back, with its path; extensions get
+ * message/opened. DX_AGAIN: there is nothing to undo. DX_ERR_NOMEM: what is left of the edit can be
+ * undone again. */
 DX_API dx_status dx_hermes_undo(dx_hermes *editor);
+/* How many edits cannot be undone any more since the message was opened, because of undo_max or
+ * undo_bytes. */
+DX_API size_t dx_hermes_undo_dropped(const dx_hermes *editor);
 /* It was written to that file, which is its file from now on; save_as: to another one than before.
  * Extensions are told (message/saved). */
 DX_API dx_status dx_hermes_saved(dx_hermes *editor, const char *path, int save_as);
-/* Lent until the next change. */
+/* Lent until the next change; at is NULL without memory. The first call after a patch writes the
+ * whole text. */
 DX_API dx_text dx_hermes_text(const dx_hermes *editor);
 /* Appends it as its file has it, encoded and with all that stands around it: dx_hl7_file_write().
  * Without a file that is the text. */

@@ -225,14 +225,14 @@ DX_API dx_status dx_hl7_export(const dx_hl7 *hl7, dx_hl7_format format, dx_hl7_s
                                dx_buf *out, dx_error *reterr);
 
 /*
- * Reads a message in that format; both shapes are taken. Numbers and booleans count as text, as
- * they are written ("1.50"), null as empty; each segment ends with CR (not with `exact`);
- * separators and line ends inside of a string are escaped, other escapes stay. MSH is the first
- * segment, wherever its key stands. A key that is no number from 1, a number that stands twice and
- * an unknown key are refused, because what they hold would be lost (not with `exact`). DX_MISFIT:
- * the place of reterr is "message" if the document was read, but what it holds is no HL7 message,
- * else "json", "yaml" or "toml". DX_ERR_LIMIT also for a document that is too long.
- * Else as dx_hl7_new().
+ * Reads a message in that format; both shapes are accepted. Numbers and booleans count as text, as
+ * they are written ("1.50"), null as empty; separators and line ends inside a string are escaped,
+ * other escapes stay. MSH becomes the first segment, wherever its key is, and each segment ends
+ * with CR (not with `exact`). A key that is not a number from 1, a repeated number and an unknown
+ * key are refused, because what they hold would be lost (not with `exact`). DX_MISFIT: the place of
+ * reterr is "message" if the document was read, but what it holds is not an HL7 message, else
+ * "json", "yaml" or "toml". DX_ERR_LIMIT also for a document that is too long. Else as
+ * dx_hl7_new().
  */
 DX_API dx_status dx_hl7_import(const dx_hl7_config *config, dx_text text, dx_hl7_format format,
                                dx_hl7 **ret_hl7, dx_error *reterr);

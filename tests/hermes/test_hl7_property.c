@@ -210,6 +210,11 @@ static void check_formats(const dx_hl7 *hl7) {
 /* The same value, however its separators and escape characters are written? */
 static void check_equal(const dx_hl7 *hl7, dx_text one, dx_text two) {
     dx_text texts[] = {one, two};
+    /* Without an escape character, that is only so if the value was there already. */
+    if (hl7_escaped_size(&hl7->marks, two, HL7_ESCAPE_LONE) == SIZE_MAX) {
+        unit_same(one, two);
+        return;
+    }
     char *made[2];
     size_t lens[2];
     for (size_t i = 0; i < 2; i++) {

@@ -44,7 +44,7 @@ has kept.hl7 'lost^jane'
 lacks err 'unsaved'
 expect 0 'lost^jane' '' --write - a.hl7
 # Nothing is discarded without a word; and an undo brings it back, with its file.
-lines 'set PID.5.1 unsaved' new 'open b.hl7' 'open --discard' 'open --discard a b' 'new --discard a' 'new x' 'get PID.5.1' \
+lines 'set PID.5.1 unsaved' new 'open b.hl7' 'open --discard' 'open --discard a b' 'open --discard a 1 c' 'new --discard a' 'new x' 'get PID.5.1' \
     'new --discard' show undo 'get PID.5.1' 'open --discard b.hl7' 'set NK1.2 z' undo undo 'get PID.5.1' undo 'get PID.5.1' undo
 expect 1 "unsaved
 back to $work/a.hl7
@@ -53,7 +53,8 @@ back to $work/a.hl7
 unsaved
 doe" 'new: the message has unsaved changes; save them, or use new --discard
 open: the message has unsaved changes; save them, or use open --discard
-open: missing argument; usage: open [--discard] FILE
+open: missing argument; usage: open [--discard] FILE [N]
+open: expected the number of a message, from 1
 open: too many arguments; put quotes around a value that contains spaces
 new: too many arguments; put quotes around a value that contains spaces
 new: usage: new [--discard]

@@ -99,6 +99,15 @@ lines 'open batch.hl7 3' 'get PID.3.1' 'open batch.hl7 4' 'get PID.3.1' 'open ba
 expect 1 $'a\na\n1' 'open: cannot open batch.hl7: there is no message 4: the file has 3
 open: expected the number of a message, from 1' u8.hl7
 has err "batch.hl7 has 3 messages; the first one is open, 'open FILE N' chooses another"
+# A message that an undo brings back is still part of its file, and so is one of which it takes edits back.
+lines 'set PID.5 Öl' 'open --discard l1.hl7' 'set PID.5 é' undo undo 'get PID.5' 'save back1.hl7' 'open --discard l1.hl7' 'get PID.5'
+expect 0 $'back to '"$work/batch.hl7"$'\nÖl\nMüller^Jürg' '' batch.hl7
+same back1.hl7 b1.hl7
+lines 'set MSH.18 "UNICODE UTF-8"' 'set PID.5 €' 'set MSH.18 8859/1' undo 'set PID.5 Öl' 'set MSH.18 ASCII' 'set MSH.18 8859/1' 'set PID.5 €' 'save back2.hl7'
+expect 1 '' "set: U+20AC '€' cannot be written in 8859/1 (MSH.18)
+set: U+00D6 'Ö' cannot be written in ASCII (MSH.18)
+set: U+20AC '€' cannot be written in 8859/1 (MSH.18)" batch.hl7
+same back2.hl7 b1.hl7
 # From standard input to standard output, with an extension.
 cp batch.hl7 in
 expect 0 '' '' -x "$extension" --message 2 --run cmd/upper -

@@ -614,7 +614,7 @@ static void new_messages_have_a_file(void **state) {
     dx_buf_init(&opened.text, SIZE_MAX / 4, NULL);
     assert_int_equal(dx_hl7_file_read(&config, json, &opened.text, &opened.file, NULL), DX_OK);
     assert_int_equal(dx_hl7_file_messages(opened.file), 1);
-    expect_written(&opened, text_of(&opened), TEXT("MSH|^~\\&||||||||||||||||8859/1\rPID|\xfc"));
+    expect_written(&opened, text_of(&opened), TEXT("MSH|^~\\&||||||||||||||||8859/1\rPID|\xfc\r"));
     done(&opened);
     config.message = 2;
     dx_buf_init(&opened.text, SIZE_MAX / 4, NULL);

@@ -180,7 +180,7 @@ const cli_verb cli_hermes = {
         "  undo               undo the last change, or bring back a message that open or\n"
         "                     new discarded\n"
         "  save [FILE]        save the message to its file, or to FILE\n"
-        "  open FILE [N]      open another message, the N-th one in a file that has several;\n"
+        "  open FILE [N]      open another message; N: which one of several in FILE;\n"
         "                     with unsaved changes, this asks on a\n"
         "                     terminal, and fails elsewhere: open --discard FILE\n"
         "  new                start an empty message; the same: new --discard\n"

@@ -188,8 +188,8 @@ DX_API dx_status dx_hermes_edit(dx_hermes *editor, dx_text text);
 /* The same by patches (see dx_hl7_apply()): all or none. DX_MISFIT with a phrase in reterr. */
 DX_API dx_status dx_hermes_patch(dx_hermes *editor, const dx_hl7_patch *patches, size_t count,
                                  dx_error *reterr);
-/* Undoes the last edit; a list of patches is one. If there is none since the message was opened, the
- * last one that was discarded with unsaved changes comes back, with its path; extensions get
+/* Undoes the last edit; a list of patches is one. If there is none since the message was opened,
+ * the last one that was discarded with unsaved changes comes back, with its path; extensions get
  * message/opened. DX_AGAIN: there is nothing to undo. DX_ERR_NOMEM: what is left of the edit can be
  * undone again. */
 DX_API dx_status dx_hermes_undo(dx_hermes *editor);

@@ -60,7 +60,7 @@ static const cli_option work_options[] = {
     {"write", 0, CLI_FILE, "FILE",
      "write the message to this file at the end; -: standard output (with --run: -)", AT(write)},
     {"format", 0, CLI_CHOICE, "hl7|json|yaml|toml",
-     "format of what is written or shown (by the name of the file, or hl7)", AT(format)},
+     "format of what is written or shown (from the file name, or else hl7)", AT(format)},
     {"answer", 'a', CLI_TEXTS, "DIALOG=ANSWER",
      "answer a dialog: showConfirm=yes, openFile=PATH, any=cancel, ...; may be repeated",
      AT(answers)},
@@ -159,8 +159,9 @@ const cli_verb cli_hermes = {
         "With --run, Duplex runs the commands in order, stops the extensions, and writes the"
         " message with all that they changed until they exited. A command has no response. It "
         "counts as done when its extension has no open"
-        " request, has sent and read nothing for the --settle time, and was not computing during"
-        " that time (Duplex waits at most one minute for an extension that computes). One that is"
+        " request, has sent and read nothing for the --settle time, and has hardly used the CPU "
+        "during that time (Duplex waits at most one minute for an extension that keeps using it). "
+        "One that is"
         " still at work then does not read shutdown, and has a minute for that. If a command"
         " fails, nothing is written. A file is replaced completely or not at all.\n\n"
         "Without --run, a console reads commands from standard input until the input ends. It"

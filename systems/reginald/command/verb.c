@@ -16,8 +16,8 @@ static const cli_option plugin_options[] = {
      AT(plugins)},
     {"revision", 0, CLI_CHOICE, "seed|gen-a|exact",
      "seed: follow the protocol document to the letter; gen-a: behave like the real host of"
-     " generation A; exact: with its defects too (what the document and real plugins both"
-     " understand)",
+     " generation A; exact: including its defects (default: only what both the document and real "
+     "plugins understand)",
      AT(revision)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},
 };
@@ -142,20 +142,21 @@ const cli_verb cli_reginald = {
         " duplex reginald before it. attend runs the tasks of --config, and plugins lists the"
         " plugins and what they offer.",
     .details =
-        "After COMMAND there can be flags that the command or its plugin declares (-t 1, -t1,"
+        "COMMAND may be followed by flags that the command or its plugin declares (-t 1, -t1,"
         " --time 1, --time=1; --flag or --flag=false for a boolean), and arguments, which the"
         " plugin gets unchanged. After -- there are only arguments, unless -- comes right after"
-        " COMMAND. A flag that a plugin declares for itself as a whole is passed to every plugin"
-        " that has it; it may also stand before COMMAND, after the options of duplex reginald."
-        " COMMAND --help lists the flags. What a command answers is printed: a text as it is,"
-        " anything else as JSON, and nothing for {} and null.\n\n"
+        " COMMAND. A flag that belongs to a plugin rather than to one command is passed to every "
+        "plugin that declares it; it may also stand before COMMAND, after the options of duplex "
+        "reginald."
+        " COMMAND --help lists the flags. The result of a command is printed: text as it is, "
+        "anything else as JSON, and nothing for {} and null.\n\n"
         "attend (also: apply, tend) checks all tasks of the configuration first; if the settings"
         " of one are invalid, none is run. A task runs once those that it needs are done; other"
         " tasks run at the same time. If a task fails, the tasks that need it are skipped. The"
         " outcome of each task is printed, and then a summary. Flags of plugins go before attend, "
         "or after --.\n\n"
-        "The configuration is read only if you name it. An error in it is reported with its"
-        " place:\n\n"
+        "The configuration is read only if you name it. An error in it is reported with its "
+        "location. For example:\n\n"
         "  [logging]\n"
         "  level = \"debug\"          # as --log-level\n"
         "  format = \"json\"          # as --log-format\n"
@@ -168,7 +169,7 @@ const cli_verb cli_reginald = {
         "  type = \"symlink\"         # a task type of a plugin\n"
         "  id = \"editor\"            # for needs, and for messages\n"
         "  needs = [\"packages\"]     # ids of tasks that run before it\n"
-        "  dir = \"home\"             # its working folder (the folder of this file)\n"
+        "  dir = \"home\"             # its working directory (the folder of this file)\n"
         "  config = {key = \"value\"} # its settings\n\n"
         "The configuration of the real program is read, too: directory (where tasks work),"
         " plugin-dir, [NAME] for [plugins.NAME] or [commands.NAME], [defaults.TYPE] with settings"

@@ -165,7 +165,8 @@ static void files_rotate(void **state) {
 /* A file is begun for a record, not for none: the last one has at least one. */
 static void the_last_file_has_records(void **state) {
     (void)state;
-    for (size_t size = 1; size < 300; size += 37) {
+    /* A thread that gets no processor writes all records at once, into one file: once more, then. */
+    for (size_t size = 1, tries = 0; size < 300;) {
         dx_recorder_config config = dx_recorder_defaults(path_of("last"));
         config.size_max = size;
         config.keep = 0;
@@ -179,8 +180,9 @@ static void the_last_file_has_records(void **state) {
         assert_int_equal(dx_recorder_close(recorder, NULL), DX_OK);
         struct counted counted = {0};
         read_trace(path_of("last"), &counted);
-        assert_in_range(counted.host, 1, 49);
+        assert_in_range(counted.host, 1, tries++ < 100 ? 50 : 49);
         assert_int_equal(counted.other + counted.dropped, 0);
+        size += counted.host < 50 ? 37 : 0;
     }
 }
 

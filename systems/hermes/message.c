@@ -112,9 +112,8 @@ static void refuse_text(dx_hermes_guest *guest, const dx_event *event, dx_hl7_fo
         hermes_answer_success(guest, event->request, "Message is too large");
     else if (status != DX_MISFIT)
         hermes_refuse_nomem(guest, event->request);
-    else if (strcmp(error->place, "encoding") == 0)
-        hermes_answer_success(guest, event->request, error->phrase);
-    else if (format == DX_HL7_TEXT || strcmp(error->place, "message") == 0)
+    else if (format == DX_HL7_TEXT || strcmp(error->place, "message") == 0 ||
+             strcmp(error->place, "encoding") == 0)
         hermes_answer_success(guest, event->request, error->phrase);
     else
         hermes_refuse_exactly(guest, event->request, HERMES_BAD_MESSAGE, prefix, error->phrase);

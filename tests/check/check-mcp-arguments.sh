@@ -90,7 +90,7 @@ wrong $'\'low\': expected an integer, up to 0 (exclusive), got "x"' 'write low:=
 wrong $'\'many\': expected integer or null, got "x"' 'write many:=10' types many=x
 wrong $'\'odd\': expected an integer, got "x"' 'write odd:=NUMBER' types odd=x
 wrong $'\'my key\': expected an integer, got "x"' "write 'my key:=2'" types 'my key=x'
-wrong $'\'$k\': expected an array of string, got "x"' "write '\$k:=[\"x\"]'" types '$k=x'
+wrong $'\'$k\': expected an array of string, got "x"' "write '\$k:=[\"x\"]'" types "\$k=x"
 wrong $'\'level\': expected one of 1, 2, 3, got "4"' 'write level:=1' types level=4
 wrong $'\'colour\': expected one of red, green, got "blue"' 'write colour=red' types colour=blue
 wrong $'\'ref\': expected an integer, at least 1, got "x"' 'write ref:=1' types ref=x

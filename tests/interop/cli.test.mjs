@@ -199,7 +199,7 @@ test("server-everything: each timer says that it was it", async () => {
 
 test("server-everything: the wrong framing is found at once, and auto needs no help", async () => {
     const [wrong, auto] = await Promise.all([mcp(["-f", "header", "ping"]), mcp(["-f", "auto", "ping"])]);
-    bad(wrong, 6, /^duplex call: the peer does not speak header framing .*: pass --framing line$/);
+    bad(wrong, 6, /^duplex call: the server does not use header framing .*: pass --framing line$/);
     assert.equal(wrong.err.split("\n").length, 2, wrong.err);
     assert.ok(wrong.ms < 5000, `${wrong.ms} ms`);
     assert.deepEqual(good(auto), {});
@@ -229,7 +229,7 @@ test("plugin.py: both framings, told, guessed and wrong", async () => {
         assert.deepEqual(good(told), { a: "b" });
         assert.equal(guessed.code, 0, guessed.err);
         assert.deepEqual(results(guessed), [{ a: "b" }]);
-        bad(wrong, 6, new RegExp(`^duplex call: the peer does not speak ${other} .*: pass --framing ${framing}$`));
+        bad(wrong, 6, new RegExp(`^duplex call: the server does not use ${other} framing .*: pass --framing ${framing}$`));
         assert.ok(wrong.ms < 5000, `${wrong.ms} ms`);
     }
 });

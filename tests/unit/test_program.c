@@ -352,11 +352,18 @@ static void does_not_wait_for_who_escaped(void **state) {
     kill(pid, SIGKILL);
 }
 
+/* Until it is paused at its first output, and a while longer. */
+static void dispatch_paused(struct run *run, uint64_t ms) {
+    while (!run->bytes)
+        dispatch_for(run, 10);
+    dispatch_for(run, ms);
+}
+
 static void waits_while_paused(void **state) {
     struct run *run = *state;
     run->pause_at_first = 1;
     shell(run, "echo first; sleep 0.1; echo second");
-    dispatch_for(run, 400);
+    dispatch_paused(run, 400);
     assert_out(run, "first\n");
     assert_int_equal(run->ends, 0);
     dx_program_pause(run->program, 0);
@@ -369,7 +376,7 @@ static void holds_up_what_writes_too_much(void **state) {
     struct run *run = *state;
     run->pause_at_first = 1;
     shell(run, "head -c 10000000 /dev/zero");
-    dispatch_for(run, 200);
+    dispatch_paused(run, 200);
     assert_true(run->bytes <= 64 << 10);
     dx_program_pause(run->program, 0);
     wait_for_end(run);
@@ -391,7 +398,7 @@ static void ends_while_paused(void **state) {
             config.timeout_ms = 100;
         start(run, &config);
         if (late != 1) {
-            dispatch_for(run, 300);
+            dispatch_paused(run, 300);
             assert_int_equal(run->ends, 0);
             dx_program_stop(run->program);
         }

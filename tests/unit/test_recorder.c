@@ -165,7 +165,7 @@ static void files_rotate(void **state) {
 /* A file is begun for a record, not for none: the last one has at least one. */
 static void the_last_file_has_records(void **state) {
     (void)state;
-    /* A thread that gets no processor writes all records at once, into one file: once more, then. */
+    /* A thread that gets no processor writes all records at once, into one file: then once more. */
     for (size_t size = 1, tries = 0; size < 300;) {
         dx_recorder_config config = dx_recorder_defaults(path_of("last"));
         config.size_max = size;

@@ -68,7 +68,7 @@ dx_status hermes_discarded_push(dx_hermes *editor) {
 dx_status hermes_discarded_pop(dx_hermes *editor) {
     hermes_discarded *one = editor->discarded;
     if (!one || dx_hermes_is_changed(editor))
-        return DX_AGAIN;
+        return one ? DX_BUSY : DX_AGAIN;
     hermes_undo_done(&editor->undo, &editor->alloc);
     hermes_version_done(&editor->text, &editor->alloc);
     dx__free(&editor->alloc, editor->path);

@@ -234,7 +234,14 @@ static void on_errors(dx_child *child, dx_text line, void *user) {
 /* Was it a message, and what it said is not known? */
 static bool is_lost(dx_fault fault) {
     return (fault >= DX_FAULT_JSON_EMPTY && fault <= DX_FAULT_VALUES_LIMIT) ||
-           fault == DX_FAULT_LENGTH_SHORT || fault == DX_FAULT_TRUNCATED;
+           fault == DX_FAULT_LENGTH_SHORT || fault == DX_FAULT_LENGTH_SYNTAX ||
+           fault == DX_FAULT_OTHER_FRAMING || fault == DX_FAULT_TRUNCATED;
+}
+
+/* It has the member that every message has. */
+static bool claims_message(dx_text text) {
+    static const char member[] = "\"jsonrpc\"";
+    return text.len && memmem(text.at, text.len, member, sizeof member - 1);
 }
 
 static void on_event(dx_link *link, const dx_event *event, void *user) {
@@ -249,6 +256,8 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
     case DX_EVENT_STRAY:
         dx__say_str(phrase, sizeof phrase, "text on stdout that is not JSON-RPC: ");
         dx__say(phrase, sizeof phrase, event->message);
+        /* After a header that could not be read, its message is only text. */
+        guest->lost += claims_message(event->message);
         hermes_guest_violation(guest, phrase);
         break;
     case DX_EVENT_VIOLATION:

@@ -177,7 +177,7 @@ dx_status hermes_edit_end(dx_hermes *editor, hermes_edit *edit, dx_status status
 /* discarded.c */
 /* Keeps the message with its path and what can be undone, and leaves the editor without one. */
 dx_status hermes_discarded_push(dx_hermes *editor);
-/* Brings the last one back, unless that would discard changes: DX_AGAIN. */
+/* Brings the last one back. DX_BUSY: that would discard changes; DX_AGAIN: there is none. */
 dx_status hermes_discarded_pop(dx_hermes *editor);
 void hermes_discarded_done(dx_hermes *editor);
 

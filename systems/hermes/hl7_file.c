@@ -113,10 +113,37 @@ static dx_status misfit(const dx_hl7_file *file, const hl7_charset *charset, dx_
                          dx_str(file->given && charset == &file->read ? "" : " (MSH.18)"));
 }
 
+/* Would the message be found in what was written, and all of it? A line that begins a batch or
+ * another message, and a byte that ends a frame, would cut it off. */
+static dx_status check_layout(dx_hl7_file *file, const hl7_charset *charset, size_t len,
+                              dx_text written, dx_error *reterr) {
+    hl7_layout layout = {0, 0, 0, false};
+    dx_buf all;
+    size_t at;
+    dx_status status = DX_OK;
+    dx_buf_init(&all, SIZE_MAX / 4, &file->alloc);
+    if (charset->info->width) {
+        status = hl7_decode(charset, written, &all, &at);
+        written = (dx_text){all.data, all.len};
+    }
+    bool is_alone = file->is_new || !file->layout.messages;
+    if (status == DX_OK)
+        hl7_layout_read(written, is_alone ? 1 : file->which, &layout);
+    dx_buf_done(&all);
+    if (status != DX_OK || (layout.messages == (is_alone ? 1 : file->layout.messages) &&
+                            layout.to - layout.from == len))
+        return status;
+    return HL7_FILE_FAIL(reterr, "message",
+                         HL7_PIECE("a line of the message begins a batch or another message, or a"
+                                   " byte 0x1C ends it: it could not be read again"));
+}
+
 /* All but the message stays as it was; only another byte order mark comes with another set. */
-static dx_status write(const dx_hl7_file *file, const hl7_charset *charset, dx_text text,
-                       dx_buf *out, dx_error *reterr) {
+static dx_status write(dx_hl7_file *file, const hl7_charset *charset, dx_text text, dx_buf *out,
+                       dx_error *reterr) {
+    size_t start = out ? out->len : 0;
     size_t at = 0;
+    size_t from = 0;
     dx_status status = DX_OK;
     bool has_bom = file->bom || charset->info->width;
     bool is_alone = has_bom && (file->is_new || charset != &file->read);
@@ -125,13 +152,18 @@ static dx_status write(const dx_hl7_file *file, const hl7_charset *charset, dx_t
         status = hl7_encode(charset, HL7_PIECE("\xef\xbb\xbf"), out, &at);
     else if (out && !is_alone)
         status = dx_buf_append(out, rest, file->before);
+    from = out ? out->len : 0;
     if (status == DX_OK)
         status = hl7_encode(charset, text, out, &at);
     if (status == DX_MISFIT)
         return misfit(file, charset, text, at, reterr);
+    size_t len = !out || charset->info->width ? text.len : out->len - from;
     if (status == DX_OK && out && !is_alone)
         status = dx_buf_append(out, rest + file->before, file->rest.len - file->before);
-    return status;
+    if (status != DX_OK || !out || !hl7_is_message(text))
+        return status;
+    dx_text written = {out->data + start, out->len - start};
+    return check_layout(file, charset, len, written, reterr);
 }
 
 dx_status dx_hl7_file_write(dx_hl7_file *file, dx_text text, dx_buf *out, dx_error *reterr) {

@@ -11,6 +11,7 @@ struct dx_hl7_file {
     dx_text name;                  /* … and what its MSH.18 said; absent: there was no message */
     hl7_charset other;             /* what an edit of MSH.18 asked for last; .info may be NULL */
     hl7_layout layout;
+    size_t which;  /* of its messages, from 1 */
     dx_buf rest;   /* what stands around the message … */
     size_t before; /* … how much of it stands before that … */
     size_t bom;    /* … and how much of that is the byte order mark */

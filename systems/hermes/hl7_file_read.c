@@ -79,7 +79,8 @@ static dx_status no_message(size_t which, size_t count, dx_error *reterr) {
 /* Which message, and where. One that was asked for must be there; without any, all is the text. */
 static dx_status find_message(dx_hl7_file *file, dx_text text, size_t which, dx_error *reterr) {
     hl7_layout *layout = &file->layout;
-    hl7_layout_read(text, which ? which : 1, layout);
+    file->which = which ? which : 1;
+    hl7_layout_read(text, file->which, layout);
     if (which > layout->messages)
         return no_message(which, layout->messages, reterr);
     if (!layout->messages)
@@ -290,7 +291,7 @@ static dx_status import(dx_hl7_file *file, const dx_hl7_file_config *config, dx_
     file->layout.messages = 1;
     if (config->message > 1)
         return no_message(config->message, 1, reterr);
-    dx_status status = dx_hl7_import(&hl7_config, bytes, config->format, &hl7, reterr);
+    dx_status status = dx_hl7_import_like(&hl7_config, bytes, config->format, NULL, &hl7, reterr);
     if (status == DX_OK)
         status = dx_hl7_write(hl7, text);
     dx_hl7_free(hl7);

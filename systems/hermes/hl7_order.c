@@ -74,8 +74,8 @@ dx_status hl7_order(const dx_hl7 *hl7, const dx_hl7 *like, const char *place, dx
         status = sort_names(like, &wanted);
     if (status == DX_OK && !has_one_order(&names) && !are_same(&names, &wanted))
         status = hl7_misfit(reterr, place,
-                            "segments as keys have no order, and the open message does not have the"
-                            " same number of each: send a list under ",
+                            "segments as keys have no order, and there is no open message with the"
+                            " same number of each: write a list under ",
                             HL7_PIECE("`segments`"));
     if (status == DX_OK)
         status = are_same(&names, &wanted) ? write_like(hl7, &names, &wanted, out)

@@ -199,8 +199,14 @@ static size_t msh_marks(struct render *render, bool first) {
     size_t at = 0;
     for (; at < parts->count && parts->at[at].number <= 2; at++) {
         yyjson_mut_val *value = parts->at[at].value;
-        if (parts->at[at].number == 2 && yyjson_mut_is_str(value) && yyjson_mut_get_len(value))
+        bool is_text = yyjson_mut_is_str(value);
+        if (parts->at[at].number == 2 && is_text && yyjson_mut_get_len(value))
             marks = text_of(value);
+        if (!is_text && !yyjson_mut_is_null(value))
+            misfit(render, "MSH.1 and MSH.2 must be texts", HL7_PIECE(""));
+        else if (is_text && parts->at[at].number == 1 && yyjson_mut_get_len(value) &&
+                 !dx_text_is(text_of(value), (char[]){render->marks.field, '\0'}))
+            misfit(render, "MSH.1 is not the separator of fields: ", text_of(value));
     }
     repeat(render, render->marks.field, 1);
     if (!is_one_line(render, marks))
@@ -254,10 +260,15 @@ static yyjson_mut_val *member(yyjson_mut_val *object, const char *name) {
 /* What nobody reads would be lost without a word. The editor does not mind. */
 static void check_keys(struct render *render, yyjson_mut_val *object, const char *one,
                        const char *two) {
+    unsigned seen[2] = {0, 0};
     yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(object);
-    for (yyjson_mut_val *key; !render->exact && (key = yyjson_mut_obj_iter_next(&iter));)
-        if (!dx_text_is(text_of(key), one) && !dx_text_is(text_of(key), two))
+    for (yyjson_mut_val *key; !render->exact && (key = yyjson_mut_obj_iter_next(&iter));) {
+        bool is_one = dx_text_is(text_of(key), one);
+        if (!is_one && !dx_text_is(text_of(key), two))
             misfit(render, "unknown key: ", text_of(key));
+        else if (seen[is_one]++)
+            misfit(render, "the same key twice: ", text_of(key));
+    }
 }
 
 static void in_order(struct render *render, yyjson_mut_val *list) {

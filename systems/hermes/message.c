@@ -120,8 +120,7 @@ static void refuse_text(dx_hermes_guest *guest, const dx_event *event, dx_hl7_fo
 }
 
 /* What a document does not say, such as line endings, is as in the open message. With segments as
- * keys, that is the order of different segments as well; only a configuration that wants this form
- * takes one of another order. */
+ * keys, that is the order of different segments as well: it is refused if that is not known. */
 static dx_status read_message(const dx_hermes *editor, dx_text text, dx_hl7_format format,
                               dx_hl7 **ret_hl7, dx_error *reterr) {
     const dx_hl7 *open = NULL;
@@ -132,8 +131,6 @@ static dx_status read_message(const dx_hermes *editor, dx_text text, dx_hl7_form
     dx_status status = hermes_editor_read(editor, &open, &none);
     if (status == DX_OK || status == DX_MISFIT)
         status = dx_hl7_import_like(config, text, format, open, ret_hl7, reterr);
-    if (status == DX_MISFIT && editor->config.shape == DX_HL7_KEYS)
-        status = dx_hl7_import(config, text, format, ret_hl7, reterr);
     return status;
 }
 

@@ -179,9 +179,11 @@ void hermes_serve_forget(dx_hermes_guest *guest) {
 }
 
 void hermes_serve(dx_hermes_guest *guest, const dx_event *event) {
-    if (event->kind == DX_EVENT_NOTIFICATION)
+    if (event->kind == DX_EVENT_NOTIFICATION) {
+        /* A change that was asked for without an id is not made. */
+        guest->lost += event->method.len > 7 && memcmp(event->method.at, "editor/", 7) == 0;
         blame(guest, event, "unknown notification");
-    else if (guest->editor->exact && (guest->dialog_count || guest->waiting))
+    } else if (guest->editor->exact && (guest->dialog_count || guest->waiting))
         wait_turn(guest, event);
     else
         serve(guest, event);

@@ -27,6 +27,16 @@ for page in "$SOURCE"/docs/*.md "$SOURCE"/docs/{tutorial,decisions}/*.md; do
     grep -qxE "${name} +.*" out || complain "'$name' is not listed"
     grep -qF -- "${title:0:150}" out || complain "the title '$title' is not listed"
 done
+# Samples of TOML are TOML.
+python3 - "$SOURCE" <<'END' || failed=1
+import pathlib, re, sys, tomllib
+for page in pathlib.Path(sys.argv[1], "docs").rglob("*.md"):
+    for block in re.findall(r"^```toml\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
+        try:
+            tomllib.loads(block)
+        except tomllib.TOMLDecodeError as error:
+            sys.exit("%s: %s\n%s" % (page, error, block))
+END
 # A guide is printed whole; its name may be written as a path.
 for name in trace trace.md docs/trace.md Trace; do
     run docs "$name"

@@ -60,6 +60,10 @@ new: too many arguments; put quotes around a value that contains spaces
 new: usage: new [--discard]
 undo: nothing to undo' a.hl7
 same a.hl7 a.orig
+cp a.hl7 a2.hl7
+lines 'set PID.5.1 X' 'open --discard a2.hl7' 'set PID.5 Y' save undo undo save undo 'get PID.5.1'
+expect 1 "back to $work/a.hl7
+X" 'undo: nothing more to undo here; save this message to bring back the discarded one' a.hl7
 # --write writes the last message only: the one before is not lost without a word either.
 lines 'set PID.5.1 unsaved' 'open b.hl7'
 expect 1 '' 'open: the message has unsaved changes' --write w.hl7 a.hl7

@@ -124,6 +124,17 @@ make odd.new2 '(mark := b"\xef\xbb\xbf\r\n  \r\n\x0b") + msh("").encode() + b"PI
 lines 'get PID.5' 'set PID.5 x' 'save odd.new'
 expect 0 Müller '' odd.hl7
 same odd.new odd.new2
+# What could not be read again as the same message is not written.
+make mllp.hl7 'b"\x0b" + (msh("8859/1") + "PID|1||5||Müller\rNTE|1\r").encode("latin1") + b"\x1c\r"'
+printf 'set NTE.1 "x\x1c"\nsave cut.hl7\nset NTE.1 x\ncreate BTS\nset BTS.1 5\nsave cut.hl7\n' >in
+expect 1 '' 'save: cannot write cut.hl7: a line of the message begins a batch or another message, or a byte 0x1C ends it: it could not be read again
+save: cannot write cut.hl7: a line' mllp.hl7
+[[ ! -e cut.hl7 ]] || complain "a message that is cut off is written"
+# A document with segments as keys has no order.
+python3 -c 'import json; print(json.dumps({"MSH": {"3": "A"}, "OBR": [{"4": "GLU"}, {"4": "NA"}], "OBX": [{"3": "GLU"}, {"3": "NA"}]}))' >keys.json
+expect 2 '' 'segments as keys have no order' keys.json
+lines 'open keys.json'
+expect 1 '' 'open: cannot open keys.json: segments as keys have no order' u8.hl7
 make mail.hl7 'b"From: me\n\n" + msh("").encode() + b"PID|1\n"'
 lines 'get PID.1' 'set PID.1 2' 'save mail.new'
 expect 0 1 'warning: mail.hl7: the text before the first message is not HL7; it is kept' mail.hl7

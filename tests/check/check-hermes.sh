@@ -138,6 +138,10 @@ expect 6 '' 'duplex hermes: cmd/garbage: Cmd sent a message that could not be re
 [[ ! -s out ]] || complain "the message is written in spite of that"
 expect 6 '' 'duplex hermes: Cmd sent a message that could not be read' -x "$extension sleep=0.5" --run cmd/late-garbage a.hl7
 same out a.hl7
+for command in bad-header bad-length no-id; do
+    expect 6 '' 'Cmd sent a message that could not be read' -x "$extension" --run cmd/$command a.hl7
+    [[ ! -s out ]] || same out a.hl7
+done
 # -e meant --extension in 0.1, and does so for one more release.
 expect 0 'DOE^jane' 'duplex hermes: warning: -e will not mean --extension in the next release; write --extension' -e "$extension" --run cmd/upper a.hl7
 # A command is a request in the old revision, and done when that is answered.

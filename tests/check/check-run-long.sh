@@ -26,9 +26,9 @@ end() {
 # It is degraded after a ping without an answer, and started anew after three.
 echo "{\"duplex\": 1, \"peers\": {\"mute\": {\"command\": [\"$BUILD/tests/children/silent\"], \"ping\": \"hello\", \"pingMs\": 100}}}" >ping.json
 begin ping.json
-wait_for 1 '^mute: degraded: no response within 10000 ms'
+wait_for 1 '^mute: degraded: no response within 10 s'
 [[ $(timeout 10 "$duplex" ps --socket s) == *degraded* ]] || complain "not degraded"
-wait_for 1 '^mute: backoff, restarting in 100 ms: no response within 10000 ms'
+wait_for 1 '^mute: backoff, restarting in 100 ms: no response within 10 s'
 wait_for 2 '^mute: ready'
 end
 

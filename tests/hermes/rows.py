@@ -882,9 +882,14 @@ def row_21():
         value = json.loads(get(guest, "json"))
         same(list(value), ["MSH", "PID", "OBX"], "the root (H40)")
         same(value["MSH"], {"1": "|", "2": "^~\\&", "3": "A"}, "MSH")
-        same(put(guest, json.dumps({"OBX": [{"1": "1"}, {"1": "2"}], "MSH": {"3": "A"}, "NTE": {"3": "x"}}), "json"),
-             {"success": True}, "any keys")
-        same(get(guest), "MSH|^~\\&|A\rOBX|1\rOBX|2\rNTE|||x\r", "in the order of the keys")
+        before = get(guest)
+        error = guest.error("editor/setMessage", {"format": "json", "message": json.dumps(
+            {"OBX": [{"1": "1"}, {"1": "2"}], "MSH": {"3": "A"}, "NTE": {"3": "x"}})})
+        true("segments as keys have no order" in error["data"], "an order that nobody knows: %s" % shown(error))
+        same(get(guest), before, "after a refused message")
+        value["MSH"]["3"] = "B"
+        same(put(guest, json.dumps(value), "json"), {"success": True}, "the sample's way")
+        same(get(guest), before.replace("&|A", "&|B"), "the sample's way")
         host.quit(guest)
     with editor() as host:  # segments as keys lose the order of different ones
         guest = host.start()

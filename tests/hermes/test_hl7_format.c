@@ -245,6 +245,23 @@ static void refuses_json(void **state) {
         {"{\"segments\":[" MSH_JSON ",{\"segment\":\"PID\",\"field\":{\"1\":\"a\"}}]}",
          "unknown key: field"},
         {"{\"segments\":[" MSH_JSON "],\"PID\":{\"1\":\"a\"}}", "unknown key: PID"},
+        /* Where a key stands twice, one of the values would be lost. */
+        {"{\"segments\":[" MSH_JSON "],\"segments\":[" MSH_JSON "]}",
+         "the same key twice: segments"},
+        {"{\"segments\":[" MSH_JSON
+         ",{\"segment\":\"PID\",\"fields\":{\"5\":\"a\"},\"fields\":{}}]}",
+         "the same key twice: fields"},
+        {"{\"segments\":[" MSH_JSON ",{\"segment\":\"PID\",\"segment\":\"PV1\"}]}",
+         "the same key twice: segment"},
+        {"{\"segments\":[{\"segment\":\"MSH\",\"fields\":{\"1\":\"|LOST\"}}]}",
+         "MSH.1 is not the separator of fields: |LOST"},
+        {"{\"segments\":[{\"segment\":\"MSH\",\"fields\":{\"1\":[\"|\",\"LOST\"]}}]}",
+         "MSH.1 and MSH.2 must be texts"},
+        {"{\"segments\":[{\"segment\":\"MSH\",\"fields\":{\"2\":{\"1\":\"^~\\\\&\",\"2\":\"LOST\"}}"
+         "}]}",
+         "MSH.1 and MSH.2 must be texts"},
+        {"{\"segments\":[" MSH_JSON ",{\"segment\":\"MSH\",\"fields\":{\"1\":\"$\"}}]}",
+         "MSH.1 is not the separator of fields: $"},
         {PID_JSON("\"1000000\":\"a\""), "a key is too large: 1000000"},
         {PID_JSON("\"1\":{\"99999999999999999999\":\"a\"}"),
          "a key is too large: 99999999999999999999"},

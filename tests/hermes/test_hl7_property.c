@@ -421,15 +421,19 @@ static void encoded_round_trip(struct chance *chance, const char *encoding) {
     text.len = out.len = 0;
     assert_int_equal(dx_hl7_write(hl7, &text), DX_OK);
     decoded = (dx_text){text.data, text.len};
-    assert_int_equal(dx_hl7_file_write(config.file, decoded, &out, NULL), DX_OK);
+    dx_error error = {.place = ""};
+    dx_status status = dx_hl7_file_write(config.file, decoded, &out, &error);
+    /* A bare line "MSH" that gets a field would begin another message. */
+    if (status != DX_OK)
+        assert_string_equal(error.place, "message");
     dx_hl7_file *again = NULL;
     dx_buf read;
     dx_buf_init(&read, SIZE_MAX / 4, NULL);
     bytes = (dx_text){out.data, out.len};
-    assert_int_equal(dx_hl7_file_read(&file_config, bytes, &read, &again, NULL), DX_OK);
-    /* A bare line "MSH" that gets a field begins another message. */
-    if (dx_hl7_file_messages(again) == dx_hl7_file_messages(config.file))
+    if (status == DX_OK) {
+        assert_int_equal(dx_hl7_file_read(&file_config, bytes, &read, &again, NULL), DX_OK);
         unit_same((dx_text){read.data, read.len}, decoded);
+    }
     dx_hl7_file_free(again);
     dx_hl7_free(hl7);
     dx_hl7_file_free(config.file);

@@ -246,8 +246,11 @@ static void test_undo_brings_back(void **state) {
     assert_int_equal(dx_hermes_undo(editor), DX_OK);
     expect_text(world, OTHER);
     assert_true(dx_hermes_is_changed(editor));
-    assert_int_equal(dx_hermes_undo(editor), DX_AGAIN);
+    assert_int_equal(dx_hermes_undo(editor), DX_BUSY);
     expect_text(world, OTHER);
+    assert_int_equal(dx_hermes_saved(editor, "b", 0), DX_OK);
+    assert_int_equal(dx_hermes_undo(editor), DX_OK);
+    expect_text(world, "lost?");
     world_free(world);
 }
 

@@ -118,6 +118,8 @@ const char *console_undo(struct console *console, char **words) {
     if (status == DX_OK)
         tell_file(console, before);
     free(before);
+    if (status == DX_BUSY)
+        return "nothing more to undo here; save this message to bring back the discarded one";
     if (status != DX_AGAIN)
         return status == DX_OK ? NULL : dx_status_name(status);
     return dropped

@@ -30,7 +30,7 @@ DIALOGS = {
 }
 COMMANDS = [
     "cmd/upper", "cmd/env", "cmd/exit", "cmd/flood", "cmd/slow", "cmd/escape", "cmd/stray", "cmd/window",
-    "cmd/window-close", "cmd/file-window", "cmd/dash-window", "cmd/latin", "cmd/encode", "cmd/dialog-and-exit", "cmd/levels", "cmd/sleep", "cmd/garbage", "cmd/late-garbage", *DIALOGS,
+    "cmd/window-close", "cmd/file-window", "cmd/dash-window", "cmd/latin", "cmd/encode", "cmd/dialog-and-exit", "cmd/levels", "cmd/sleep", "cmd/garbage", "cmd/late-garbage", "cmd/bad-header", "cmd/bad-length", "cmd/no-id", *DIALOGS,
 ]
 COMMANDS = [word[5:] for word in words if word.startswith("only=")] or COMMANDS
 SECONDS = next((float(word[6:]) for word in words if word.startswith("sleep=")), 1)
@@ -95,6 +95,12 @@ def run(command):
     elif command in ("cmd/garbage", "cmd/late-garbage"):
         time.sleep(SECONDS if command == "cmd/late-garbage" else 0)
         sys.stdout.buffer.write(b'Content-Length: 17\r\n\r\n{"jsonrpc":"2.0",')
+        sys.stdout.buffer.flush()
+    elif command in ("cmd/bad-header", "cmd/bad-length", "cmd/no-id"):
+        head = {"cmd/bad-header": b"Content-Lenght: %d", "cmd/bad-length": b"Content-Length: 0x%x", "cmd/no-id": b"Content-Length: %d"}
+        body = {"jsonrpc": "2.0", "method": "editor/patchMessage", "params": {"patches": [{"path": "PID.5.1", "value": "LOST"}]}}
+        body = json.dumps(body if command == "cmd/no-id" else {**body, "id": 99}).encode()
+        sys.stdout.buffer.write(head[command] % len(body) + b"\r\n\r\n" + body)
         sys.stdout.buffer.flush()
     elif command == "cmd/env":
         log("env " + json.dumps({"cwd": os.getcwd(), **{k: v for k, v in os.environ.items() if k.startswith(("HERMES", "CMD_"))}}))

@@ -190,8 +190,8 @@ DX_API dx_status dx_hermes_patch(dx_hermes *editor, const dx_hl7_patch *patches,
                                  dx_error *reterr);
 /* Undoes the last edit; a list of patches is one. If there is none since the message was opened,
  * the last one that was discarded with unsaved changes comes back, with its path; extensions get
- * message/opened. DX_AGAIN: there is nothing to undo. DX_ERR_NOMEM: what is left of the edit can be
- * undone again. */
+ * message/opened. DX_AGAIN: there is nothing to undo. DX_BUSY: that would discard unsaved changes.
+ * DX_ERR_NOMEM: what is left of the edit can be undone again. */
 DX_API dx_status dx_hermes_undo(dx_hermes *editor);
 /* How many edits cannot be undone any more since the message was opened, because of undo_max or
  * undo_bytes. */

@@ -198,6 +198,7 @@ config 7 'd.toml: commands.sleep.time: expected int, got a string' '[commands.sl
 config 7 'd.toml: commands.sleep.time: expected int, got a float' '[commands.sleep]\ntime = 1.0\n'
 config 7 'd.toml: commands.sleep.nap: unknown setting' '[commands.sleep]\nnap = 1\n'
 config 7 'd.toml: commands.sleep.only: it can only be set with the flag --only' '[commands.sleep]\nonly = "a"\n'
+config 7 'd.toml: plugins.example.depth and example.depth are the same setting' '[plugins.example]\ndepth = 1\n[example]\ndepth = 2\n'
 config 7 'd.toml: plugins.example.depth: expected int, got a date' '[plugins.example]\ndepth = 2020-01-01\n'
 config 2 'd.toml:1:' '[commands\n'
 config 2 "d.toml: unknown key 'nonsense'" 'nonsense = 1\n'

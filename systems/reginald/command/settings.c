@@ -128,6 +128,20 @@ static size_t table_of(const struct settings *settings, const char *key) {
     return i;
 }
 
+/* Does another table that means the same have the key as well? Defaults may. */
+static bool is_twice(const struct settings *settings, size_t at, const char *key,
+                     char why[SETTINGS_WHY]) {
+    for (size_t i = at + 1; i < SETTINGS_TABLES; i++) {
+        const char *place = settings->tables[i].place;
+        if (!yyjson_obj_get(settings->tables[i].values, key) || strncmp(place, "defaults.", 9) == 0)
+            continue;
+        snprintf(why, SETTINGS_WHY, "%s: %s.%s and %s.%s are the same setting", settings->file,
+                 settings->tables[at].place, key, place, key);
+        return true;
+    }
+    return false;
+}
+
 static bool resolve_one(const struct settings *settings, size_t index, yyjson_mut_doc *doc,
                         yyjson_mut_val *list, char why[SETTINGS_WHY]) {
     const dx_reginald_entry *entry = &settings->entries[index];
@@ -142,7 +156,8 @@ static bool resolve_one(const struct settings *settings, size_t index, yyjson_mu
     const char *env = *variable ? getenv(variable) : NULL;
     const char *text = flag ? flag : env && *env ? env : NULL;
     /* Also if something else wins: what is wrong in a file is told when it is first read. */
-    if (in_file && !check_file(settings, settings->tables[at].place, entry, in_file, why))
+    if (in_file && (is_twice(settings, at, own->key, why) ||
+                    !check_file(settings, settings->tables[at].place, entry, in_file, why)))
         return false;
     if (!text && !in_file && settings->open)
         return true;

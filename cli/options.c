@@ -461,8 +461,9 @@ static struct {
 
 /* A text, or NULL if it was not given. */
 static const char *text_of(struct parse *parse, const char *name) {
-    void *place;
-    return find(parse, name, strlen(name), '\0', &place) ? *(const char *const *)place : NULL;
+    void *place = NULL;
+    bool found = find(parse, name, strlen(name), '\0', &place);
+    return found && place ? *(const char *const *)place : NULL;
 }
 
 /* Where does the server come from? */

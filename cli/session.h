@@ -14,26 +14,26 @@ typedef struct cli_peer_options {
     const char *framing;
     const char *connect;
     const char *init;
-    bool no_handshake;
     const char *check;
     uint64_t timeout_ms;
     uint64_t total_ms;
     uint64_t start_ms;
     uint64_t stop_ms;
-    bool progress;
-    bool reset;
-    bool show;
     const char *record;
     const char *errors;
     cli_list env;
-    bool clean_env;
-    bool inherit_env;
     const char *cwd;
-    bool keep_daemons;
     const char *in;      /* a peer that duplex run keeps, … */
     cli_run_options run; /* … and which run that is */
-    bool framing_known;  /* no option: silence says nothing, and no other framing is tried */
     dx_loop *loop;       /* no option: a loop that outlives the session; NULL: one of its own */
+    bool no_handshake;
+    bool progress;
+    bool reset;
+    bool show;
+    bool clean_env;
+    bool inherit_env;
+    bool keep_daemons;
+    bool framing_known; /* no option: silence says nothing, and no other framing is tried */
 } cli_peer_options;
 extern const cli_option cli_peer_table[];
 extern const cli_option cli_time_table[];

@@ -113,7 +113,6 @@ typedef struct check_talk {
     char **their_ids;  /* of their requests, as keys */
     size_t their_count;
     check_refusal refusal; /* of the request at hand, by the state in which it came */
-    bool holds;            /* requests wait to be answered */
     check_held *held;
     uint64_t held_ms;    /* since when */
     check_token *tokens; /* of progress */
@@ -126,23 +125,24 @@ typedef struct check_talk {
     dx_text at_hand;    /* the message that is looked at … */
     uint64_t at_offset; /* … and where it stands */
 
-    bool fatal;   /* nothing can be framed any more */
-    bool down;    /* nothing more is to be had from it */
-    bool leaving; /* it may end */
-    bool parted;  /* we have said goodbye: what it says now was on its way */
-    bool killed;
     check_id greeting; /* what a handshake that fails is a failure of */
-    bool closed;       /* it closed its output … */
-    uint64_t closed_ms;
-    bool gone; /* … or has ended */
+    bool holds;        /* requests wait to be answered */
+    bool fatal;        /* nothing can be framed any more */
+    bool down;         /* nothing more is to be had from it */
+    bool leaving;      /* it may end */
+    bool parted;       /* we have said goodbye: what it says now was on its way */
+    bool killed;
+    bool closed; /* it closed its output … */
+    bool gone;   /* … or has ended */
     bool gone_known;
+    bool exit_seen;
+    bool is_only; /* one thread draws the line on the terminal, while there is one conversation */
+    uint64_t closed_ms;
     int gone_code;
     int gone_signal;
-    bool exit_seen;
     char errors[4096]; /* the last of its standard error */
     size_t errors_len;
-    cli_written written; /* so far, for the line on the terminal … */
-    bool is_only;        /* … which one thread draws, while there is one conversation */
+    cli_written written; /* so far, for that line */
 } check_talk;
 
 /* Starts the program, or takes our own input and output. NULL: it can't be started; the exit code

@@ -272,11 +272,11 @@ int cli_control_await(cli_control *control, const char *peer, uint64_t start_ms,
 
 int cli_control_attach(const cli_run_options *options, const char *peer, uint64_t start_ms,
                        uint64_t timeout_ms, cli_attached *ret) {
-    cli_control *control;
+    cli_control *control = NULL;
     cli_reply reply = {.done = false};
     *ret = (cli_attached){.fd = -1};
     int code = cli_control_open(options, &control);
-    if (code != CLI_OK)
+    if (code != CLI_OK || !control)
         return code;
     /* The link closes its own descriptor. The run sends nothing after its response until we have
      * said something, so the link has not read what is meant for others. */
@@ -332,10 +332,10 @@ static yyjson_val *find_peer(yyjson_val *table, const char *name) {
 enum { JUST_NOW_MS = 5000 };
 
 char *cli_control_reason(const cli_run_options *options, const char *peer) {
-    cli_control *control;
+    cli_control *control = NULL;
     cli_reply reply = {.done = false};
     char *reason = NULL;
-    if (open_control(options, true, &control) != CLI_OK)
+    if (open_control(options, true, &control) != CLI_OK || !control)
         return strdup("the run has ended");
     control->silent = true;
     if (cli_control_ask(control, "ps", NULL, &reply) && cli_control_wait(&reply, true) == CLI_OK) {

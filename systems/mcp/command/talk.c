@@ -244,9 +244,12 @@ static int configure(struct talk *talk, dx_mcp_client_config *config) {
     return CLI_OK;
 }
 
-static int tell_late(struct talk *talk) {
-    char message[200];
-    snprintf(message, sizeof message, "the server did not respond in time%s", late_start(talk));
+/* In the words of the client, which speaks only once the server has exited. */
+static int tell_late(struct talk *talk, const char *method, uint64_t start_ms) {
+    char message[300];
+    snprintf(message, sizeof message, "the server did not answer %s within %llu ms%s", method,
+             (unsigned long long)start_ms, late_start(talk));
+    cli_say_seconds(message);
     return talk_tell(talk, CLI_LATE, message, NULL, NULL);
 }
 
@@ -272,8 +275,8 @@ static int start(struct talk *talk) {
     uint64_t until = config.mode == DX_MCP_AUTO || config.start_ms > CLI_NEVER / 2
                          ? CLI_NEVER
                          : cli_now() + config.start_ms + LATER_MS;
-    talk_waits_for(talk, config.mode == DX_MCP_LEGACY ? "initialize" : "server/discover",
-                   config.start_ms);
+    const char *method = config.mode == DX_MCP_LEGACY ? "initialize" : "server/discover";
+    talk_waits_for(talk, method, config.start_ms);
     while (code == CLI_OK && !talk->ready && !talk->closed && !talk_is_interrupted(talk) &&
            cli_now() < until)
         talk_wait(talk, until);
@@ -281,7 +284,7 @@ static int start(struct talk *talk) {
     if (code == CLI_OK && talk_is_interrupted(talk))
         return talk_tell_interrupt();
     if (code == CLI_OK && !talk->ready && !talk->closed)
-        return tell_late(talk);
+        return tell_late(talk, method, config.start_ms);
     if (code == CLI_OK && !talk->ready)
         return talk_tell(talk, talk->code, talk->failure, NULL, NULL);
     return code;

@@ -24,10 +24,6 @@ dx_status hl7_file_fail(dx_error *reterr, const char *place, const dx_text *piec
     hl7_file_fail(reterr, place, (const dx_text[]){__VA_ARGS__}, \
                   sizeof((const dx_text[]){__VA_ARGS__}) / sizeof(dx_text))
 
-enum { HL7_DIGITS = 24 };
-/* In base 10 or 16, with at least so many digits, in the room. */
-dx_text hl7_digits(char room[HL7_DIGITS], size_t number, unsigned base, size_t least);
-
 /* Builds the table of a character set. DX_MISFIT if this system does not know it. */
 dx_status hl7_file_charset(const hl7_charset_info *info, hl7_charset *ret_charset,
                            dx_error *reterr);

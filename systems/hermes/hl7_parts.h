@@ -36,6 +36,10 @@ char *hl7_escape(const hl7_marks *marks, dx_text text, hl7_escapes escapes, char
 /* Appends the text with separators for their sequences; all other sequences stay. */
 dx_status hl7_unescape(const hl7_marks *marks, dx_text raw, dx_buf *out);
 
+enum { HL7_DIGITS = 24 };
+/* A number in base 10 or 16, with at least so many digits, in the room. */
+dx_text hl7_digits(char room[HL7_DIGITS], size_t number, unsigned base, size_t least);
+
 /* A path; 0 for a number that is not given. */
 typedef struct hl7_path {
     dx_text text;

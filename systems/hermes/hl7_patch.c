@@ -10,33 +10,20 @@ static dx_status refuse(dx_status told, dx_status reason) {
     return told == DX_ERR_NOMEM ? DX_ERR_NOMEM : reason;
 }
 
-static size_t digits(char to[20], size_t number) {
-    char *end = to + 20;
-    char *at = end;
-    do {
-        *--at = (char)('0' + number % 10);
-        number /= 10;
-    } while (number);
-    size_t len = (size_t)(end - at);
-    memmove(to, at, len);
-    return len;
-}
-
 static dx_status too_large(const dx_hl7 *hl7, dx_buf *why) {
-    char most[20];
-    dx_text number = {most, digits(most, hl7->text_max)};
-    return refuse(
-        HL7_SAY(why, HL7_PIECE("Message would be longer than "), number, HL7_PIECE(" bytes")),
-        DX_ERR_LIMIT);
+    char most[HL7_DIGITS];
+    return refuse(HL7_SAY(why, HL7_PIECE("Message would be longer than "),
+                          hl7_digits(most, hl7->text_max, 10, 1), HL7_PIECE(" bytes")),
+                  DX_ERR_LIMIT);
 }
 
 static dx_status bad_path(dx_text path, size_t at, dx_buf *why) {
-    char place[20];
-    dx_text number = {place, digits(place, at)};
+    char place[HL7_DIGITS];
     dx_text rest = {path.at ? path.at + at : "", path.len - at};
     return refuse(HL7_SAY(why, HL7_PIECE("Invalid path '"), hl7_cut(path, QUOTE_MOST),
-                          HL7_PIECE("': Query parsing failed at position "), number,
-                          HL7_PIECE(": `"), hl7_cut(rest, QUOTE_MOST), HL7_PIECE("`")),
+                          HL7_PIECE("': Query parsing failed at position "),
+                          hl7_digits(place, at, 10, 1), HL7_PIECE(": `"), hl7_cut(rest, QUOTE_MOST),
+                          HL7_PIECE("`")),
                   DX_MISFIT);
 }
 
@@ -252,20 +239,22 @@ static dx_status set_header(dx_hl7 *hl7, const hl7_path *path, dx_text value, dx
     dx_error error;
     hl7_segment *segment = hl7_list_at(&hl7->list, (hl7_place){0, 0});
     hl7_marks marks = hl7->marks;
-    hl7_segment old = own_segment(hl7, hl7_segment_text(segment), '\0', (dx_text){"", 0});
-    if (!old.at)
+    dx_text old = hl7_segment_text(segment);
+    char *copy = dx__text_copy(&hl7->alloc, old);
+    if (!copy)
         return DX_ERR_NOMEM;
+    old.at = copy;
     dx_status status = hl7_set(hl7, path, value, false, why);
-    if (status == DX_OK && !hl7_is_same(hl7_header_charset(hl7_segment_text(segment)),
-                                        hl7_header_charset(hl7_segment_text(&old)))) {
+    if (status == DX_OK &&
+        !hl7_is_same(hl7_header_charset(hl7_segment_text(segment)), hl7_header_charset(old))) {
         status = dx_hl7_check(hl7, &error);
         status = refuse_error(&error, status, why);
         if (status != DX_OK) {
             hl7->marks = marks;
-            status = restore_header(hl7, hl7_segment_text(&old), status);
+            status = restore_header(hl7, old, status);
         }
     }
-    dx__free(&hl7->alloc, old.at);
+    dx__free(&hl7->alloc, copy);
     return status;
 }
 

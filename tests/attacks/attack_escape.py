@@ -70,12 +70,15 @@ def zombies():
             os._exit(0)
         os.wait()
     note()
+def notes_there():
+    return len(open(notes).readlines()) if os.path.exists(notes) else 0
+before = notes_there()
 if kind == "zombies":
     zombies()
 elif kind != "none" and os.fork() == 0:
     escape()
 count = {"none": 0, "zombies": 0, "tree": 6, "many": 300}.get(kind, 1)
-while count and (not os.path.exists(notes) or len(open(notes).readlines()) < count):
+while count and notes_there() < before + count:
     time.sleep(0.01)
 for line in sys.stdin:
     message = json.loads(line)

@@ -281,7 +281,7 @@ expect 0 '' '' --plugin-dir mixed --json plugins
 events 'len(of("plugin")) == 3 and [one["state"] for one in all] == ["failed", "ready", "ready"]'
 events 'all[1]["commands"][0]["settings"][0] == {"key": "time", "type": "int", "default": 5, "flag": "time", "shorthand": "t", "usage": "time to sleep", "variable": "REGINALD_SLEEP_TIME"}'
 expect 3 '' 'no plugin that started provides it' --plugin-dir mixed snore
-expect 0 '' 'silent: failed: did not answer handshake in time' --plugin-dir slow --handshake-timeout 1500ms sleep
+expect 0 '' 'silent: failed: did not answer handshake in time' --plugin-dir slow --handshake-timeout 6s sleep
 gone
 
 # Tasks: needs, jobs, failures.

@@ -33,7 +33,7 @@ export function folder(t) {
 }
 
 // Starts duplex; `ended` has its code, what it wrote, and how long it took.
-export function start(words, { input = "", env = process.env, cwd, limit = 30000 } = {}) {
+export function start(words, { input = "", env = process.env, cwd, limit = 120000 } = {}) {
     const begin = performance.now();
     const child = spawn(duplex, words, { env, cwd, stdio: ["pipe", "pipe", "pipe"] });
     const timer = setTimeout(() => child.kill("SIGKILL"), limit);

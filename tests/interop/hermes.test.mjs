@@ -317,7 +317,7 @@ describe("duplex hermes host --run", { concurrency: 6 }, () => {
             "nothing to start": [3, [...using([join(path, "nobody")]), ...runs("x/y"), patient]],
             "it crashes": [4, [...using(labs), ...runs("labs/crash"), patient]],
             "it says nothing": [5, [...silent, "--start-timeout", "300ms", ...runs("x/y"), patient]],
-            "one of two says nothing": [5, [...silent, ...using(names), "--start-timeout", "2s", ...runs("names/empty"), patient]],
+            "one of two says nothing": [5, [...silent, ...using(names), "--start-timeout", "8s", ...runs("names/empty"), patient]],
             "no message": [7, [...using(names), ...runs("names/empty"), "--format", "json", join(path, "none.hl7")]],
             "no file": [2, [...using(names), ...runs("names/empty"), join(path, "nothing.hl7")]],
         };
@@ -326,7 +326,7 @@ describe("duplex hermes host --run", { concurrency: 6 }, () => {
                 const ended = await host([...usual, ...options]);
                 assert.equal(ended.code, code, `${what}: ${ended.err}`);
                 assert.ok(ended.err, what);
-                assert.ok(ended.ms < 10000, `${what}: ${ended.ms} ms`);
+                assert.ok(ended.ms < 100000, `${what}: ${ended.ms} ms`);
             }),
         );
     });

@@ -419,10 +419,17 @@ static void *spin(void *user) {
     return user;
 }
 
-/* A thread that gets no processor is no disk that hangs, wherever it stands still. */
+static double seconds_of(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* A thread that gets no processor is no disk that hangs, wherever it stands still. If other programs
+ * took most of the processor, it may have starved for longer than close waits: then once more. */
 static void a_thread_that_starves_is_waited_for(void **state) {
     (void)state;
-    enum { SPINNERS = 4, ROUNDS = 3, MANY = 400, EACH = 100 };
+    enum { SPINNERS = 4, ROUNDS = 3, MOST = 10, MANY = 400, EACH = 100 };
     cpu_set_t all;
     cpu_set_t one;
     pthread_t spinners[SPINNERS];
@@ -430,7 +437,7 @@ static void a_thread_that_starves_is_waited_for(void **state) {
     CPU_SET(sched_getcpu(), &one);
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0, tries = 0; round < ROUNDS; round++) {
         dx_recorder *recorder;
         dx_recorder_config config = dx_recorder_defaults(path_of("starving"));
         assert_int_equal(dx_recorder_open(&config, &recorder, NULL), DX_OK);
@@ -443,10 +450,18 @@ static void a_thread_that_starves_is_waited_for(void **state) {
         spinning = true;
         for (int i = 0; i < SPINNERS; i++)
             assert_int_equal(pthread_create(&spinners[i], NULL, spin, NULL), 0);
+        double from = seconds_of(CLOCK_MONOTONIC);
+        double used = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
         dx_status status = dx_recorder_close(recorder, NULL);
+        double share = (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - used) /
+                       (seconds_of(CLOCK_MONOTONIC) - from);
         __atomic_store_n(&spinning, false, __ATOMIC_RELAXED);
         for (int i = 0; i < SPINNERS; i++)
             pthread_join(spinners[i], NULL);
+        if (status != DX_OK && share < 0.8 && tries++ < MOST) {
+            round--;
+            continue;
+        }
         assert_int_equal(status, DX_OK);
         struct counted counted = {0};
         read_trace(path_of("starving"), &counted);

@@ -44,13 +44,16 @@ static void keep(cli_noise_scan *scan, dx_text bytes) {
         look_for_member(scan, all);
 }
 
-/* Until the framing is known, only those are fields that every message has. */
+/* Until the framing is known, only those are fields that every message has. After that, a line such
+ * as "DEBUG: started" is a field if it ends as fields do. */
 static bool is_field(const cli_noise_scan *scan) {
     const char *c = scan->text;
     while (isalnum((unsigned char)*c) || *c == '-')
         c++;
-    return *c == ':' && c != scan->text && scan->framing != DX_FRAMING_LINE &&
-           (scan->framing == DX_FRAMING_HEADER || strncasecmp(scan->text, "content-", 8) == 0);
+    if (*c != ':' || c == scan->text || scan->framing == DX_FRAMING_LINE)
+        return false;
+    return strncasecmp(scan->text, "content-", 8) == 0 ||
+           (scan->framing == DX_FRAMING_HEADER && (scan->before == '\r' || scan->lf_block));
 }
 
 /* A message that spans several lines is not noise: the reader of messages reports it. */
@@ -63,6 +66,7 @@ static bool is_noise(const cli_noise_scan *scan) {
 static void take_field(cli_noise_scan *scan) {
     static const char length[] = "content-length:";
     scan->framing = DX_FRAMING_HEADER;
+    scan->lf_block = scan->before != '\r';
     if (strncasecmp(scan->text, length, sizeof length - 1) != 0)
         return;
     scan->length = strtoull(scan->text + sizeof length - 1, NULL, 10);
@@ -79,8 +83,9 @@ static void end_line(cli_noise_scan *scan) {
         take_field(scan);
     } else if (scan->has_length) {
         scan->skip = scan->length;
-        scan->has_length = false;
+        scan->has_length = scan->lf_block = false;
     }
+    scan->before = '\0';
     scan->is_json = scan->is_message = false;
     scan->len = scan->end_len = 0;
     scan->last = '\0';
@@ -97,6 +102,7 @@ void cli_noise_scan_feed(cli_noise_scan *scan, dx_text bytes) {
             len = newline ? (size_t)(newline - bytes.at) : bytes.len;
             if (!scan->is_message)
                 keep(scan, (dx_text){bytes.at, len});
+            scan->before = len ? bytes.at[len - 1] : scan->before;
             if (newline)
                 end_line(scan);
             len += newline != NULL;

@@ -15,6 +15,8 @@ typedef struct cli_noise_scan {
     char last;          /* the last byte of such a line that is not blank … */
     char end[8];        /* … and its last bytes, as the member may come in two pieces */
     size_t end_len;
+    char before;     /* the byte before the end of the line at hand */
+    bool lf_block;   /* the last field of the header at hand ended in LF alone */
     bool has_length; /* the header at hand has a Content-Length … */
     uint64_t length; /* … of that */
     uint64_t skip;   /* so many bytes of a message are still to come */

@@ -41,6 +41,7 @@ struct dx_framer {
     bool in_body;
     bool has_length;
     bool repeated;
+    bool lf_block; /* the last field of the block ended in LF alone */
     bool hunting;  /* after a fault: only a Content-Length or Content-Type line starts a block */
     bool started;  /* something sensible came already */
     bool skipping; /* a line that was too long */

@@ -145,7 +145,7 @@ static bool is_message(dx_text line) {
 static void end_block(dx_framer *framer) {
     framer->block = 0;
     framer->fields = 0;
-    framer->has_length = framer->repeated = false;
+    framer->has_length = framer->repeated = framer->lf_block = false;
 }
 
 /* Something is wrong with the block. Lenient: say so, and look for the next one. */
@@ -266,12 +266,20 @@ static bool utf8_or_none(dx_text type) {
     return true;
 }
 
+/* A log line such as "DEBUG: started" has the form of a field, but print() ends it with LF alone.
+ * In a header whose other lines end so too, a field of any name is a field. */
+static bool is_log_line(const dx_framer *framer, size_t at, dx_text line, dx_text name) {
+    return framer->in.data[at + line.len] == '\n' && !framer->lf_block &&
+           framer->config.lenient & DX_LENIENT_STRAY && !dx__frame_begins(name, "content-");
+}
+
 /* A line that is not empty, `pos` already behind it. DX_AGAIN: nothing to hand out, go on. */
 static dx_status field(dx_framer *framer, dx_frame *ret, size_t at, dx_text line) {
     dx_text name = {NULL, 0};
     dx_text value = {NULL, 0};
     bool is_http = framer->config.fields == DX_FIELDS_HTTP;
-    bool is_field = split(line, &framer->config, &name, &value);
+    bool is_field = split(line, &framer->config, &name, &value) &&
+                    !is_log_line(framer, at, line, name);
     bool is_length = is_field && named(name, "content-length");
     bool is_type = is_field && is_http && named(name, "content-type");
     if (!is_length && !is_type && !framer->fields) {
@@ -291,6 +299,7 @@ static dx_status field(dx_framer *framer, dx_frame *ret, size_t at, dx_text line
         return stray(framer, ret, at, line.len);
     if (!good_line_end(framer, at + line.len))
         return give_up(framer, ret, DX_FAULT_HEADER_LF, 0, 0);
+    framer->lf_block = framer->in.data[at + line.len] == '\n';
     if (!is_http && !has_letters_only(name))
         (void)allows(framer, DX_LENIENT_FIELD_NAME);
     framer->hunting = false;

@@ -145,6 +145,9 @@ for bytes_out, text in (
     ('{"result":"' + "y" * 70000 + '","jsonrpc":"2.0","id":1}\n', None),
     ('{"result":"' + "y" * 70000 + '","id":1}\n', '{"result":"' + "y" * 49 + "…"),
     ('{"jsonrpc":"2.0","me', None),
+    ("Content-Length: 5\r\n\r\nabcdeINFO: up\nContent-Length: 5\r\n\r\nabcde", "INFO: up"),
+    ("Content-Length: 5\r\nINFO: up\n\r\nabcde", "INFO: up"),
+    ("Content-Length: 5\nX-A: 1\n\nabcde", None),
 ):
     write("out.txt", bytes_out)
     expect("tap looks at every line", 0, [bytes_out.replace("\r\n", "\n")], noise("tap", text, "the program") if text else "",
@@ -161,6 +164,19 @@ for words in ["--only", "framing.*"], ["--only", "framing.stray", "--only", "id.
     code, out, err = run("check", "-p", "mcp", *words, "--", *NOISY, "between")
     if code != 7 or "FAIL  framing.stray" not in out or "warning" in err:
         complain("check that fails for it", code, out, err)
+# In front of a header, a line such as "DEBUG: up" looks like a field, but it ends in LF alone.
+OUTLINE = os.path.join(os.path.dirname(DUPLEX), "examples", "lsp-outline")
+write("noisy-lsp", "#!/bin/sh\necho 'DEBUG: up'\nexec '%s'\n" % OUTLINE)
+os.chmod("noisy-lsp", 0o700)
+SYMBOL = ["-p", "lsp", "workspace/symbol", "query=x"]
+expect("a log line like a field", 0, "[]\n", noise("call", "DEBUG: up"), "call", *SYMBOL, "--", "./noisy-lsp")
+expect("a log line like a field", 0, "", noise("notify", "DEBUG: up"), "notify", "-p", "lsp", "$/setTrace", "value=off", "--", "./noisy-lsp")
+expect("a log line like a field", 0, ["workspace/symbol"], [noise("bench", "DEBUG: up")], "bench", *SYMBOL, "--count", "5", "--starts", "2", "--",
+       "./noisy-lsp")
+expect("a log line like a field", 0, ["pass  "], [noise("check", "DEBUG: up", "the program")], "check", "-p", "lsp", "--only", "id.*", "--", "./noisy-lsp")
+expect("a log line like a field", 7, ["FAIL  framing.stray"], [], "check", "-p", "lsp", "--only", "framing.stray", "--", "./noisy-lsp")
+expect("a log line like a field", 0, "[]\n", noise("call", "DEBUG: up"), "call", "-o", "noisy.jsonl", *SYMBOL, "--", "./noisy-lsp")
+expect("a log line like a field", 7, ["DEBUG: up"], [], "lint", "noisy.jsonl")
 # Text only: nothing to detect, and the text is the reason.
 write("noisyonly.py", "#!" + PYTHON + "\nimport time\nprint('DEBUG up', flush=True)\ntime.sleep(9)\n")
 os.chmod("noisyonly.py", 0o700)

@@ -24,8 +24,10 @@ foreach(example example_echo example_lsp-outline example_poll hermes_example_nor
     install(TARGETS ${example} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
 endforeach()
 install(FILES examples/hermes/adt.hl7 examples/peers.json examples/reginald/workstation.toml
+        examples/mcp/tools.json
         DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
-install(DIRECTORY examples/finecode-demo DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
+install(DIRECTORY examples/finecode examples/finecode-demo
+        DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/duplex)
 install(DIRECTORY include/duplex TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 
 # The systems, each with a library, a program and headers of its own.

@@ -71,7 +71,9 @@ configure_file(examples/peers.json ${PROJECT_BINARY_DIR}/examples/peers.json COP
 configure_file(examples/hermes/adt.hl7 ${PROJECT_BINARY_DIR}/examples/adt.hl7 COPYONLY)
 configure_file(examples/reginald/workstation.toml
                ${PROJECT_BINARY_DIR}/examples/workstation.toml COPYONLY)
-file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} examples/finecode-demo/*)
+configure_file(examples/mcp/tools.json ${PROJECT_BINARY_DIR}/examples/tools.json COPYONLY)
+file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} examples/finecode/*
+     examples/finecode-demo/*)
 foreach(file IN LISTS files)
     configure_file(${file} ${PROJECT_BINARY_DIR}/${file} COPYONLY)
 endforeach()

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 static const cli_option options[] = {
-    {"help", 'h', CLI_FLAG, NULL, "show this help; after a COMMAND, the help of that command", 0},
+    {"help", 'h', CLI_FLAG, NULL, "show this help, or that of a COMMAND", 0},
     {"version", 0, CLI_FLAG, NULL, "show the version", 0},
     {"completion", 0, CLI_CHOICE, "bash|zsh|fish", "print the completion script of that shell", 0},
     {"man", 0, CLI_TEXT, "[COMMAND]", "print the man page of duplex or of a command, as roff", 0},

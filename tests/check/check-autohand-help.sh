@@ -3,11 +3,12 @@
 # shellcheck source=/dev/null disable=SC2154 # its names
 . "$SOURCE/tests/check/autohand-common.bash" || exit 1
 
-# The examples run as pasted in the folder of the sources.
-cp -r "$SOURCE/README.md" "$SOURCE/docs" .
+# The examples run as pasted in any folder.
+# shellcheck source=/dev/null
+. "$SOURCE/tests/check/installed.bash"
 mkdir home
-export HOME=$work/home PATH=$BUILD:$PATH
-timeout 120 python3 "$SOURCE/tests/check/help-examples.py" "$duplex" autohand agent prompt chat >out 2>&1 || complain "$(cat out)"
+export HOME=$work/home PATH=$installed/bin:$PATH
+timeout 120 python3 "$SOURCE/tests/check/help-examples.py" "$installed/bin/duplex" autohand agent prompt chat >out 2>&1 || complain "$(cat out)"
 
 # Each has what belongs to it, and nothing else.
 expect 0 $'Run a coding agent, or give one instructions\n\nUsage: duplex autohand agent [OPTION...] [-- MODEL [ARG...]]\n' '' --help

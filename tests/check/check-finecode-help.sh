@@ -4,12 +4,12 @@
 # shellcheck source=/dev/null disable=SC2154 # its names
 . "$SOURCE/tests/check/finecode-common.bash" || exit 1
 
-# The examples run as pasted in the folder of the sources.
-mkdir examples
-cp -r "$SOURCE/examples/finecode" examples/
-export PATH=$BUILD:$PATH
-timeout 200 python3 "$SOURCE/tests/check/help-examples.py" "$BUILD/duplex" finecode run list runners serve er >wrong 2>&1 || complain "$(cat wrong)"
-[[ $(duplex finecode run -w examples/finecode --format json --project app --set 'report.collect.globs=["*.h"]' report 2>/dev/null) == *'"files":{"greet.h":7}'* ]] ||
+# The examples run as pasted in any folder.
+# shellcheck source=/dev/null
+. "$SOURCE/tests/check/installed.bash"
+export PATH=$installed/bin:$PATH
+timeout 200 python3 "$SOURCE/tests/check/help-examples.py" "$installed/bin/duplex" finecode run list runners serve er >wrong 2>&1 || complain "$(cat wrong)"
+[[ $(duplex finecode run -w "$BUILD/examples/finecode" --format json --project app --set 'report.collect.globs=["*.h"]' report 2>/dev/null) == *'"files":{"greet.h":7}'* ]] ||
     complain "--set does nothing"
 
 # Each has what belongs to it, and nothing else.
@@ -45,6 +45,6 @@ expect 2 '' $'unknown subcommand \'walk\'\nhint: \'duplex finecode er --help\' l
 expect 2 '' $'missing subcommand: start, handlers or version\nhint: \'duplex finecode er --help\' lists the subcommands' er
 
 # -p is the protocol in other commands; here it means the project for one more release.
-expect 0 'app  ' 'warning: -p will not mean --project in the next release; write --project' -w examples/finecode list -p app
+expect 0 'app  ' 'warning: -p will not mean --project in the next release; write --project' -w "$BUILD/examples/finecode" list -p app
 lacks out 'notes  '
 exit "$failed"

@@ -17,6 +17,19 @@ run() {
 }
 # shellcheck source=/dev/null
 . "$SOURCE/tests/check/expect.bash"
+# shellcheck source=/dev/null
+. "$SOURCE/tests/check/installed.bash"
+
+# is_short NAME...: at most 60 lines, also where the paths of examples are longer.
+is_short() {
+    local program lines
+    # shellcheck disable=SC2154 # installed.bash sets it
+    for program in "$BUILD/duplex" "$installed/bin/duplex"; do
+        lines=$("$program" "$@" --help | wc -l)
+        ((lines <= 60)) || complain "$program $* --help: $lines lines"
+    done
+}
+is_short
 
 commands=$("$BUILD/duplex" --help | sed -n '/^Commands:/,/^$/ s/^  \([a-z][a-z-]*\) .*/\1/p')
 (($(wc -w <<<"$commands") >= 25)) || complain "only these commands are listed: $commands"
@@ -27,7 +40,7 @@ looks_right() {
     if ((got != 0)) || [[ -s err ]]; then complain "$last: code $got: $(cat err)"; fi
     grep -qE '^[A-Z].*[^.]$' <(head -n 1 out) || complain "$last: the first line is '$(head -n 1 out)'"
     [[ $(sed -n 2p out) == '' && $(sed -n 3p out) == "Usage: duplex $*"* ]] || complain "$last: no usage after the first line"
-    (($(wc -l <out) <= 60)) || complain "$last: $(wc -l <out) lines"
+    is_short "$@"
     (($(wc -L <out) <= 80)) || complain "$last: wider than 80 columns"
     (($(sed -n '/^Examples:/,/^$/p' out | grep -c '^    duplex\|^    [a-z].*duplex') >= 3)) || complain "$last: fewer than three examples"
     [[ $(grep -nE '^Examples:$|^  -' out | head -n 1) == *:Examples: ]] || complain "$last: no examples before the options"
@@ -38,7 +51,8 @@ for command in $commands; do
     while read -r one; do
         # shellcheck disable=SC2086 # one or two words
         run "$command" $one --help
-        (($(wc -l <out) <= 60)) || complain "$last: $(wc -l <out) lines"
+        # shellcheck disable=SC2086
+        is_short "$command" $one
         grep -qE '^[A-Z].*[^.]$' <(head -n 1 out) || complain "$last: the first line is '$(head -n 1 out)'"
         lacks out 'unknown option'
     done < <(sed -n '/^Subcommands:/,/^$/ s/^  \([a-z][a-z -]*[a-z]\)   *[A-Z].*/\1/p' out)

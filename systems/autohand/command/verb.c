@@ -80,9 +80,9 @@ static const cli_group groups[] = {
 
 static const char *const examples[] = {
     "Give the built-in agent one instruction; this one needs no model:",
-    "duplex autohand prompt 'show README.md' -- duplex autohand agent",
+    "duplex autohand prompt 'list .' -- duplex autohand agent",
     "The same for a script, every event as a line of JSON:",
-    "duplex autohand prompt --json 'list docs' -- duplex autohand agent",
+    "duplex autohand prompt --json 'list .' -- duplex autohand agent",
     "Talk to an agent; you are asked before it runs or writes anything:",
     "duplex autohand chat -- duplex autohand agent",
     NULL,
@@ -90,7 +90,7 @@ static const char *const examples[] = {
 
 static const char *const agent_examples[] = {
     "Work on the files of a folder:",
-    "duplex autohand agent --path docs",
+    "duplex autohand agent --path .",
     "Ask a model at an OpenAI-compatible endpoint:",
     "duplex autohand agent --url http://127.0.0.1:8080/v1 --model local",
     "Record all messages in a trace:",
@@ -99,12 +99,12 @@ static const char *const agent_examples[] = {
 };
 
 static const char *const prompt_examples[] = {
-    "Show a file:",
-    "duplex autohand prompt 'show README.md' -- duplex autohand agent",
+    "List the files of this folder:",
+    "duplex autohand prompt 'list .' -- duplex autohand agent",
     "Grant every permission, and record all messages in a trace:",
     "duplex autohand prompt --yes -o trace.jsonl 'run ls' -- duplex autohand agent",
     "Read the instruction from standard input, print only the answer:",
-    "echo 'list docs' | duplex autohand prompt -q - -- duplex autohand agent",
+    "echo 'list .' | duplex autohand prompt -q - -- duplex autohand agent",
     NULL,
 };
 

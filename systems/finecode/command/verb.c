@@ -96,42 +96,42 @@ static const cli_group groups[] = {
 
 static const char *const examples[] = {
     "Show all projects, actions and handlers:",
-    "duplex finecode list -w examples/finecode",
+    "duplex finecode list -w build/examples/finecode",
     "Run an action in every project that has it:",
-    "duplex finecode run -w examples/finecode report",
+    "duplex finecode run -w build/examples/finecode report",
     "Check that every runner starts:",
-    "duplex finecode runners -w examples/finecode",
+    "duplex finecode runners -w build/examples/finecode",
     NULL,
 };
 
 static const char *const run_examples[] = {
     "Run an action in every project that has it:",
-    "duplex finecode run -w examples/finecode report",
+    "duplex finecode run -w build/examples/finecode report",
     "Run it in one project, with another setting for a handler:",
-    ("duplex finecode run -w examples/finecode --project app"
+    ("duplex finecode run -w build/examples/finecode --project app"
      " --set 'report.collect.globs=[\"*.h\"]' report"),
     "Print results as they arrive, one JSON object per line:",
-    "duplex finecode run -w examples/finecode --json --stream report",
+    "duplex finecode run -w build/examples/finecode --json --stream report",
     NULL,
 };
 
 static const char *const list_examples[] = {
     "Show all projects, actions and handlers:",
-    "duplex finecode list -w examples/finecode",
+    "duplex finecode list -w build/examples/finecode",
     "List one project, with what its runners know about the actions:",
-    "duplex finecode list -w examples/finecode --project app --resolve",
+    "duplex finecode list -w build/examples/finecode --project app --resolve",
     "List projects as JSON, one per line:",
-    "duplex finecode list -w examples/finecode --json",
+    "duplex finecode list -w build/examples/finecode --json",
     NULL,
 };
 
 static const char *const runners_examples[] = {
     "Start every runner:",
-    "duplex finecode runners -w examples/finecode",
+    "duplex finecode runners -w build/examples/finecode",
     "Start the runners of one project, showing all messages:",
-    "duplex finecode runners -w examples/finecode --project app --show",
+    "duplex finecode runners -w build/examples/finecode --project app --show",
     "Record the messages for 'duplex timeline':",
-    "duplex finecode runners -w examples/finecode --record trace.jsonl",
+    "duplex finecode runners -w build/examples/finecode --record trace.jsonl",
     NULL,
 };
 
@@ -141,7 +141,7 @@ static const char *const serve_examples[] = {
     "Write the port to a file:",
     "duplex finecode serve --port-file finecode.port --disconnect-timeout 5s",
     "Serve one workspace, and record the messages of its runners:",
-    "duplex finecode serve -w examples/finecode -o trace.jsonl --disconnect-timeout 5s",
+    "duplex finecode serve -w build/examples/finecode -o trace.jsonl --disconnect-timeout 5s",
     NULL,
 };
 
@@ -151,7 +151,7 @@ static const char *const er_examples[] = {
     "Print the version:",
     "duplex finecode er version",
     "Start a runner, as a workspace manager does:",
-    "duplex finecode er start --project-path=examples/finecode/app --env-name=c",
+    "duplex finecode er start --project-path=build/examples/finecode/app --env-name=c",
     NULL,
 };
 

@@ -11,7 +11,7 @@
     "With --run, the commands run in order and the message is printed. Without --run, a console"  \
     " reads commands from standard input; 'help' lists them."
 #define HOST_SHOWN                                                                        \
-    "extension settings env message encoding run write format answer opener show settle " \
+    "extension settings env message encoding run write format answer opener show " \
     "start-timeout"
 
 static const struct hermes_options usual = {.message = CLI_NEVER,
@@ -102,9 +102,8 @@ static const char *const examples[] = {
     "Run a command of an extension and print the message:",
     ("duplex hermes host -x build/examples/hermes-normalise --run names/normalise"
      " build/examples/adt.hl7"),
-    "Convert the result to JSON, and show the traffic:",
-    ("duplex hermes host -x build/examples/hermes-normalise --run names/normalise --format json "
-     "--show"
+    "Convert the result to JSON:",
+    ("duplex hermes host -x build/examples/hermes-normalise --run names/normalise --format json"
      " build/examples/adt.hl7"),
     "Try an extension by hand, in a console ('help' lists its commands):",
     "duplex hermes host -x build/examples/hermes-window build/examples/adt.hl7",

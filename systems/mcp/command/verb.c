@@ -114,7 +114,7 @@ static const char *const examples[] = {
     "Call a tool:",
     "duplex mcp tools call add a=2 b=40 -- build/examples/mcp-adder",
     "Let a model read and search a folder:",
-    "duplex mcp serve files docs",
+    "duplex mcp serve files .",
     NULL,
 };
 
@@ -153,13 +153,16 @@ static const char *const resources_examples[] = {
     "List the resources:",
     "duplex mcp resources -- build/examples/mcp-conformance",
     "List the files of a folder, which are also resources:",
-    "duplex mcp resources -- duplex mcp serve files docs",
+    "duplex mcp resources -- duplex mcp serve files .",
     NULL,
 };
 
 static const char *const read_examples[] = {
     "Print a text resource:",
     "duplex mcp resources read test://static-text -- build/examples/mcp-conformance",
+    "Print several, one after the other:",
+    ("duplex mcp resources read test://static-text test://template/7/data"
+     " -- build/examples/mcp-conformance"),
     "Get a binary resource, in base64:",
     "duplex mcp resources read test://static-binary --json -- build/examples/mcp-conformance",
     NULL,
@@ -171,8 +174,8 @@ static const char *const templates_examples[] = {
     "Read a resource of a template:",
     "duplex mcp resources read test://template/7/data -- build/examples/mcp-conformance",
     "Complete a part of a template:",
-    ("duplex mcp complete template 'file:///{+path}' \"path=${PWD#/}/docs/m\""
-     " -- duplex mcp serve files docs"),
+    ("duplex mcp complete template 'file:///{+path}' \"path=${PWD#/}/\""
+     " -- duplex mcp serve files ."),
     NULL,
 };
 
@@ -188,6 +191,8 @@ static const char *const get_examples[] = {
     "Fill in its arguments:",
     ("duplex mcp prompts get test_prompt_with_arguments arg1=one arg2=two"
      " -- build/examples/mcp-conformance"),
+    "As JSON, for scripts:",
+    "duplex mcp prompts get test_simple_prompt --json -- build/examples/mcp-conformance",
     NULL,
 };
 
@@ -199,8 +204,8 @@ static const char *const complete_examples[] = {
     ("duplex mcp complete prompt test_prompt_with_arguments arg1=te arg2=x"
      " -- build/examples/mcp-conformance"),
     "List values for a part of a URI template:",
-    ("duplex mcp complete template 'file:///{+path}' \"path=${PWD#/}/docs/m\""
-     " -- duplex mcp serve files docs"),
+    ("duplex mcp complete template 'file:///{+path}' \"path=${PWD#/}/\""
+     " -- duplex mcp serve files ."),
     NULL,
 };
 
@@ -226,7 +231,8 @@ static const char *const log_examples[] = {
 
 static const char *const watch_examples[] = {
     "Print a line whenever a file of a folder changes:",
-    "duplex mcp watch \"file://$PWD/docs/mcp.md\" -- duplex mcp serve files docs",
+    ("duplex mcp watch \"file://$(realpath build/examples/adt.hl7)\""
+     " -- duplex mcp serve files build/examples"),
     "Print changes to the lists of tools, resources and prompts for ten seconds:",
     "duplex mcp watch --for 10s -- build/examples/mcp-conformance",
     "Print JSON:",
@@ -236,19 +242,19 @@ static const char *const watch_examples[] = {
 
 static const char *const files_examples[] = {
     "Let a model read and search a folder:",
-    "duplex mcp serve files docs",
+    "duplex mcp serve files .",
     "Search it from the shell:",
-    "duplex mcp tools call search pattern=elicitation -- duplex mcp serve files docs",
+    "duplex mcp tools call search pattern=PID -- duplex mcp serve files build/examples",
     "Serve several clients at once:",
-    "duplex mcp serve files docs --listen unix:$XDG_RUNTIME_DIR/docs.sock",
+    "duplex mcp serve files . --listen unix:$XDG_RUNTIME_DIR/docs.sock",
     NULL,
 };
 
 static const char *const command_examples[] = {
     "Offer the programs that a file describes:",
-    "duplex mcp serve command examples/mcp/tools.json",
+    "duplex mcp serve command build/examples/tools.json",
     "Try one of them:",
-    "duplex mcp tools call count text=hello -- duplex mcp serve command examples/mcp/tools.json",
+    "duplex mcp tools call count text=hello -- duplex mcp serve command build/examples/tools.json",
     "Read how to write SPEC:",
     "duplex docs mcp-command",
     NULL,
@@ -277,7 +283,7 @@ static const cli_subcommand subcommands[] = {
      .text = ARGUMENTS
      " key=text gets the type that the tool's schema asks for; key:=json and JSON are sent as they"
      " are. If a tool reports an error (isError), the exit code is 1.",
-     .shown = SERVER " answer sample progress reset-on-progress task level"
+     .shown = SERVER " answer sample progress task level"
                      " record",
      .examples = call_examples},
     {.name = "resources",

@@ -51,7 +51,7 @@ static const char *const examples[] = {
     "Print the version:",
     "duplex finecode er version",
     "Start a runner, as a workspace manager does:",
-    "duplex finecode er start --project-path=examples/finecode/app --env-name=c",
+    "duplex finecode er start --project-path=build/examples/finecode/app --env-name=c",
     NULL,
 };
 

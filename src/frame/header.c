@@ -278,8 +278,8 @@ static dx_status field(dx_framer *framer, dx_frame *ret, size_t at, dx_text line
     dx_text name = {NULL, 0};
     dx_text value = {NULL, 0};
     bool is_http = framer->config.fields == DX_FIELDS_HTTP;
-    bool is_field = split(line, &framer->config, &name, &value) &&
-                    !is_log_line(framer, at, line, name);
+    bool is_field =
+        split(line, &framer->config, &name, &value) && !is_log_line(framer, at, line, name);
     bool is_length = is_field && named(name, "content-length");
     bool is_type = is_field && is_http && named(name, "content-type");
     if (!is_length && !is_type && !framer->fields) {

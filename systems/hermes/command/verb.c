@@ -10,7 +10,7 @@
     " or a .json, .yaml or .toml file; without it the editor is empty.\n\n"                       \
     "With --run, the commands run in order and the message is printed. Without --run, a console"  \
     " reads commands from standard input; 'help' lists them."
-#define HOST_SHOWN                                                                        \
+#define HOST_SHOWN                                                                 \
     "extension settings env message encoding run write format answer opener show " \
     "start-timeout"
 

@@ -309,9 +309,9 @@ void cli_manual_function(const cli_function *function, const char *header, FILE 
         put_comment(&roff, function->comment);
     snprintf(text, sizeof text, "duplex-%s", header);
     cli_roff_macro(&roff, ".PP");
-    cli_roff_str(&roff, "What it belongs to is described in ");
+    cli_roff_str(&roff, "See ");
     cli_roff_page(&roff, text, "3");
-    cli_roff_str(&roff, ".");
+    cli_roff_str(&roff, " for the types and the other functions of this header.");
     cli_roff_macro(&roff, ".SH SEE ALSO");
     cli_roff_page(&roff, text, "3");
     cli_roff_end(&roff);

@@ -19,6 +19,9 @@ done
 size=$(du -sm --apparent-size "$prefix" | cut -f 1)
 echo "installed: $size MB"
 ((size <= 16)) || { du -am "$prefix" | sort -rn | head -n 20; exit 1; }
+# The README has the size on disk, where small files take more.
+figure=$(sed -nE 's/.*The installation takes ([0-9]+) MB.*/\1/p' "$SOURCE/README.md")
+((figure >= size && figure <= size + 5)) || { echo "README.md says that the installation takes $figure MB"; exit 1; }
 
 # The licence and all pages of docs/, whose links lead to what is installed.
 docs=$prefix/share/doc/duplex

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every command of the README, of docs/tutorial and of some other pages runs as pasted after `./dev run`,
-# and prints what the page says. Nothing is prepared: each page gets a folder with ./dev, README.md and
-# build/, and an environment without a variable of ours.
+# and prints what the page says. Nothing is prepared: each page gets a folder with ./dev, README.md,
+# systems/ and build/, and an environment without a variable of ours.
 set -euo pipefail
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 command -v pkg-config >/dev/null || { echo "pkg-config is not installed"; exit 77; }
@@ -17,6 +17,7 @@ for page in "${pages[@]}"; do
     mkdir -m 700 "$here/run"
     cp "$SOURCE"/{dev,README.md} "$here/clone/"
     ln -s "$BUILD" "$here/clone/build"
+    ln -s "$SOURCE/systems" "$here/clone/systems"
     env -i PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C.UTF-8 TERM=xterm HOME="$here/home" TMPDIR="$here/tmp" \
         XDG_RUNTIME_DIR="$here/run" \
         timeout 120 python3 "$SOURCE/tests/check/tutorial.py" "$here/clone" "$page" || failed=1

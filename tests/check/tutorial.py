@@ -7,8 +7,9 @@ The shell starts in FOLDER, which looks like the sources after `./dev run`. A pa
 commands that prepare a shell; if it does not, those of docs/README.md come first. README.md needs
 none. --installed leaves the preparation out: Duplex is installed, and FOLDER is where to work.
 
-A fenced block "```LANGUAGE FILE" is a file that the reader writes. Readers don't see the name there,
-so the text above it has `FILE`. It is written to the folder that the preparation went to. A block
+A fenced block "```LANGUAGE FILE" is a file that the reader saves. Readers don't see the name there,
+so the line above it is "`FILE`:". FILE is relative to the directory in which the shell is, and its
+folder must exist: the page has to create it. The page tells readers to save its files. A block
 "```console" has commands after "$ " (a line that ends with a backslash continues), each followed by
 what it prints, on either stream. There, "…" stands for any text within a line, and a line that is
 only "…" for any lines; "0.…" at the start of a line of traffic is its time. A line that begins with
@@ -97,7 +98,11 @@ def steps(lines):
 def main():
     installed = sys.argv[1] == "--installed"
     folder, page = map(pathlib.Path, sys.argv[-2:])
-    parts = list(blocks(page.read_text(encoding="utf-8")))
+    text = page.read_text(encoding="utf-8")
+    parts = list(blocks(text))
+    if any(part[1] for part in parts) and not re.search(r"\b[Ss]ave (?:the block|this) ", text):
+        print(f"{page.name}: it does not tell readers to save its files")
+        return 1
     shell = Shell(folder)
     count = {"commands": 0, "files": 0}
 
@@ -122,14 +127,15 @@ def main():
         own = own or [part for part in blocks(index) if prepares(part)]
         if not installed:
             run_block(own[0][2], own[0][3])
-            folder = pathlib.Path(shell.run("pwd")[0])
     for language, name, lines, number, above in parts:
-        if name and f"`{name}`" not in above:
-            print(f"{page.name}:{number}: the text above does not mention the file name {name}")
+        if name and not above.endswith(f"`{name}`:\n\n"):
+            print(f"{page.name}:{number}: the line above the block is not `{name}`:")
             return 1
         if name:
-            path = pathlib.Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path = pathlib.Path(shell.run("pwd")[0], name)
+            if not path.parent.is_dir():
+                print(f"{page.name}:{number}: the folder of {name} does not exist: the page has to create it")
+                return 1
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
             count["files"] += 1
         elif language == "console":

@@ -1,6 +1,7 @@
 /* Calls and notifications in a session. */
 #include "cli/contact.h"
 #include "cli/describe/nearest.h"
+#include "cli/params.h"
 #include "cli/say.h"
 
 #include <stdlib.h>
@@ -192,6 +193,12 @@ int session_check_method(const cli_session *session, const char *method, bool no
                ? check_method(session->protocol, dx_protocol_facts_of(session->protocol)->name,
                               method, notification, command)
                : CLI_OK;
+}
+
+void session_fit_params(const cli_session *session, const char *method, char *const *words,
+                        char **text) {
+    if (is_checked(session->options))
+        cli_params_fit(session->protocol, method, words, text);
 }
 
 int cli_session_check_method(const cli_peer_options *options, const char *method,

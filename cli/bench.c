@@ -49,6 +49,7 @@ struct work {
     cli_peer_options unseen; /* the same for starts that are neither recorded nor shown */
     char **command;
     char *method;
+    char *const *words; /* of the params */
     char *params;
     struct plan plan;
     cli_session *session; /* of the last start */
@@ -184,7 +185,8 @@ static int find_out(struct work *work, const cli_words *words) {
         return code;
     if (!work->method)
         return method ? cli_fail(CLI_NO_START, "out of memory") : CLI_USAGE;
-    return method && !cli_params(words->at + 1, &work->params) ? CLI_USAGE : CLI_OK;
+    work->words = method ? words->at + 1 : words->at;
+    return method && !cli_params(work->words, &work->params) ? CLI_USAGE : CLI_OK;
 }
 
 /* Starts. */
@@ -197,6 +199,8 @@ static void ignore_result(const dx_event *event, void *user) {
 /* The first call finds out whether the framing is right, and whether there is anybody. */
 static int call_first(struct work *work) {
     cli_session *session = work->session;
+    if (work->params)
+        session_fit_params(session, work->method, work->words, &work->params);
     int code = session_ask(session, work->method, work->params, ignore_result, NULL);
     if (code != CLI_OK)
         return code;

@@ -171,8 +171,11 @@ static int say_all(const cli_words *words, const struct call_options *options, c
         size_t i = 0;
         code = count > 1 || target.session ? check_methods(&target, words, kind) : CLI_OK;
         for (char **group = words->at; group && code == CLI_OK;
-             group = cli_next_group(words, group), i++)
+             group = cli_next_group(words, group), i++) {
+            if (target.session)
+                session_fit_params(target.session, group[0], group + 1, &params[i]);
             code = say(&target, words->kinds[i] ? words->kinds[i] : kind, group[0], params[i]);
+        }
         code = close_target(&target, code);
     }
     free_all(params, count);
@@ -205,7 +208,7 @@ const cli_verb cli_call = {
     .summary = "Call a method of a server and print the result",
     .text = "Starts COMMAND, does the protocol's handshake, calls METHOD, prints the result as JSON"
             " and stops COMMAND. PARAMS is JSON, @FILE, - for standard input, or words: key=text"
-            " and key:=json make an object.",
+            " and key:=json make an object. key=text gets the type that the protocol asks for.",
     .details =
         "Requests from the server are answered with an empty result if the schema allows one, and"
         " with an error otherwise.\n\n"

@@ -151,6 +151,9 @@ int session_tell_unsent(cli_session *session, const char *method, dx_status stat
  * stands before "call" or "notify" if the other one is meant. */
 int session_check_method(const cli_session *session, const char *method, bool notification,
                          const char *command);
+/* Gives key=text words the types that the protocol asks for; see cli_params_fit(). */
+void session_fit_params(const cli_session *session, const char *method, char *const *words,
+                        char **text);
 /* Is this line of the peer to be shown? Lines of different kinds are no repeats of each other. */
 enum session_line { SESSION_ERRORS, SESSION_STRAY, SESSION_VIOLATION, SESSION_MESSAGE };
 bool session_shows(cli_session *session, enum session_line kind, dx_text line);

@@ -165,6 +165,7 @@ bool cli_is_set(const cli_option *option, const void *options, const void *usual
 struct parse {
     const cli_verb *verb;
     char *options; /* the verb's struct; the common ones stand apart */
+    const cli_words *words;
     cli_common common;
 };
 
@@ -195,8 +196,7 @@ static const cli_option *find(struct parse *parse, const char *name, size_t len,
     return NULL;
 }
 
-/* The names of all options, one after the other. */
-static const char *option_name_at(const void *verb, size_t index) {
+const char *cli_option_name_at(const void *verb, size_t index) {
     const cli_option *option = cli_option_at(verb, index);
     return option ? option->name : NULL;
 }
@@ -213,16 +213,29 @@ static const char *const guesses[][2] = {
 static char *guess_option(const cli_verb *verb, const char *word) {
     const char *name;
     for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++)
-        for (size_t k = 0; strcmp(guesses[i][0], word) == 0 && (name = option_name_at(verb, k));
+        for (size_t k = 0; strcmp(guesses[i][0], word) == 0 && (name = cli_option_name_at(verb, k));
              k++)
             if (strcmp(name, guesses[i][1]) == 0)
                 return strdup(name);
-    return word[1] == '-' ? cli_nearest_of(option_name_at, verb, word + 2) : NULL;
+    return word[1] == '-' ? cli_nearest_of(cli_option_name_at, verb, word + 2) : NULL;
 }
 
-static int refuse_option(const cli_verb *verb, const char *word, size_t len) {
+/* "mcp ping" if "ping" was typed before the option, or "mcp". */
+static void help_name(const struct parse *parse, char name[80]) {
+    const char *first = parse->words->at[0];
+    const cli_subcommand *row = first ? parse->verb->subcommands : NULL;
+    while (row && row->name && strcmp(row->name, first) != 0)
+        row++;
+    snprintf(name, 80, "%s%s%s", parse->verb->name, row && row->name ? " " : "",
+             row && row->name ? row->name : "");
+}
+
+static int refuse_option(const struct parse *parse, const char *word, size_t len) {
+    const cli_verb *verb = parse->verb;
     char name[80];
+    char help[80];
     char hint[160];
+    help_name(parse, help);
     snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), word);
     if (strcmp(name, "--version") == 0)
         return cli_fail_hint(CLI_USAGE, "did you mean 'duplex --version'?", "unknown option '%s'",
@@ -232,7 +245,7 @@ static int refuse_option(const cli_verb *verb, const char *word, size_t len) {
         near[strcspn(near, ", ")] = '\0'; /* the best of them */
     snprintf(hint, sizeof hint,
              near ? "did you mean --%s?" : "'duplex %s --help' lists the options",
-             near ? near : verb->name);
+             near ? near : help);
     free(near);
     return cli_fail_hint(CLI_USAGE, hint, "unknown option '%s'", name);
 }
@@ -261,6 +274,27 @@ static bool add_to(cli_list *list, const char *value) {
 static bool is_no_time(const char *value) {
     uint64_t ms;
     return cli_parse_time(value, &ms) && ms == 1 && !strtoull(value, NULL, 10);
+}
+
+static bool is_url(const char *word) {
+    static const char *const schemes[] = {"http://", "https://", "ws://", "wss://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+        if (strncasecmp(word, schemes[i], strlen(schemes[i])) == 0)
+            return true;
+    return false;
+}
+
+/* What to do about a URL where a server's command line, or an address, is expected. */
+static void url_hint(const char *url, char hint[300]) {
+    snprintf(hint, 300,
+             "put a local program after --; for a remote MCP server: -- npx -y mcp-remote %.200s",
+             url);
+}
+
+static int refuse_url(const char *url, const char *what) {
+    char hint[300];
+    url_hint(url, hint);
+    return cli_fail_hint(CLI_USAGE, hint, "'%s' is a URL, not %s", url, what);
 }
 
 static bool take(const cli_option *option, const char *value, void *place) {
@@ -343,7 +377,7 @@ static int take_option(struct parse *parse, char **argv, int *at, const char **r
     if (!option)
         option = find(parse, name, len, is_long ? '\0' : name[0], &place);
     if (!option)
-        return refuse_option(parse->verb, word, len + (is_long ? 2 : 1));
+        return refuse_option(parse, word, len + (is_long ? 2 : 1));
     if (value && !cli_takes_value(option) && option->kind != CLI_MAYBE)
         return cli_fail(CLI_USAGE, "--%s does not take a value", option->name);
     if (!value && cli_takes_value(option)) {
@@ -353,6 +387,8 @@ static int take_option(struct parse *parse, char **argv, int *at, const char **r
         ++*at;
     }
     *ret_next = option->kind == CLI_NEXT ? option->name : NULL;
+    if (strcmp(option->name, "connect") == 0 && is_url(value))
+        return refuse_url(value, "an address");
     return take(option, value, place) ? CLI_OK : refuse_value(option, value);
 }
 
@@ -418,39 +454,22 @@ static bool wants_json(int argc, char **argv) {
     return false;
 }
 
-/* What to do about a URL where a server's command line is expected: false if `word` is not one. */
-static bool url_hint(const char *word, char hint[300]) {
-    static const char *const schemes[] = {"http://", "https://", "ws://", "wss://"};
-    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
-        if (strncasecmp(word, schemes[i], strlen(schemes[i])) != 0)
-            continue;
-        snprintf(
-            hint, 300,
-            "put a local program after --; for a remote MCP server: -- npx -y mcp-remote %.200s",
-            word);
-        return true;
-    }
-    return false;
-}
-
 /* A URL after "--" would be looked for as a program, and no command that starts a server and has no
  * subcommands takes one before it. */
 static int check_command(const cli_verb *verb, const cli_words *words) {
     const char *word = words->command ? words->command[0] : NULL;
-    char hint[300];
     if (!words->command && verb->has_command && !verb->subcommands && words->count)
         word = words->at[words->count - 1];
-    return word && url_hint(word, hint)
-               ? cli_fail_hint(CLI_USAGE, hint, "'%s' is a URL, not a command", word)
-               : CLI_OK;
+    return word && is_url(word) ? refuse_url(word, "a command") : CLI_OK;
 }
 
 static const char after_dashes[] = "put the server's command line after --";
 
 int cli_unexpected(const char *word) {
     char hint[300];
-    return cli_fail_hint(CLI_USAGE, url_hint(word, hint) ? hint : after_dashes,
-                         "unexpected argument '%s'", word);
+    url_hint(word, hint);
+    return cli_fail_hint(CLI_USAGE, is_url(word) ? hint : after_dashes, "unexpected argument '%s'",
+                         word);
 }
 
 /* What is run, and whether it may still lack the command line of a server. */
@@ -498,9 +517,10 @@ int cli_missing(const char *what) {
 }
 
 int cli_verb_run(const cli_verb *verb, int argc, char **argv) {
-    struct parse parse = {.verb = verb, .options = calloc(1, verb->size ? verb->size : 1)};
     cli_words words = {.at = calloc((size_t)argc + 2, sizeof(char *)),
                        .kinds = calloc((size_t)argc + 1, sizeof(char *))};
+    struct parse parse = {
+        .verb = verb, .options = calloc(1, verb->size ? verb->size : 1), .words = &words};
     if (parse.options && verb->usual)
         memcpy(parse.options, verb->usual, verb->size);
     cli_output_guard();

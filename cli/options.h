@@ -147,6 +147,8 @@ int cli_verb_run(const cli_verb *verb, int argc, char **argv);
 int cli_help(const cli_verb *verb, char *const *words, bool all, FILE *out);
 /* The options of a command, those that all commands have included; NULL after the last. */
 const cli_option *cli_option_at(const cli_verb *verb, size_t index);
+/* Their names, for cli_nearest_of(). */
+const char *cli_option_name_at(const void *verb, size_t index);
 
 /* The name of the option that a letter meant until the last release; NULL: none. */
 const char *cli_old_name(const cli_verb *verb, char letter, size_t *ret_len);

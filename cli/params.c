@@ -135,3 +135,21 @@ dx_status cli_params_convert(char *const *words, cli_params_check *check, void *
     yyjson_mut_doc_free(members);
     return status;
 }
+
+struct rule {
+    dx_protocol *protocol;
+    const dx_method *method;
+};
+
+static dx_status check_params(void *user, yyjson_val *object, dx_misfit *reterr) {
+    const struct rule *rule = user;
+    return dx_protocol_check(rule->protocol, rule->method, DX_SIDE_HOST, DX_PART_PARAMS, object, 0,
+                             reterr);
+}
+
+void cli_params_fit(dx_protocol *protocol, const char *method, char *const *words, char **text) {
+    struct rule rule = {protocol, dx_protocol_find(protocol, dx_str(method))};
+    dx_misfit why;
+    if (rule.method)
+        (void)cli_params_convert(words, check_params, &rule, text, &why);
+}

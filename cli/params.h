@@ -2,7 +2,7 @@
 #ifndef CLI_PARAMS_H
 #define CLI_PARAMS_H
 
-#include <duplex/schema.h>
+#include <duplex/protocol.h>
 
 #include <stdbool.h>
 
@@ -27,5 +27,9 @@ typedef dx_status cli_params_check(void *user, yyjson_val *object, dx_misfit *re
  * DX_OK; DX_MISFIT: an argument fits neither way, and *ret_why says which and why; DX_ERR_NOMEM. */
 dx_status cli_params_convert(char *const *words, cli_params_check *check, void *user, char **text,
                              dx_misfit *ret_why);
+
+/* The same by what a protocol says of the method's params. What fits neither way stays a string,
+ * and is reported when it is sent. */
+void cli_params_fit(dx_protocol *protocol, const char *method, char *const *words, char **text);
 
 #endif

@@ -180,7 +180,8 @@ static const cli_option own_options[] = {
     {"sha256", 0, CLI_TEXT, "SUM", "run FILE only if this is its checksum, as printed by sha256sum",
      AT(sum)},
     {"log-max", 0, CLI_SIZE, "SIZE",
-     "how much of each server's stderr to keep for duplex logs, 1k to 64M; 0: no limit (256k)",
+     "how much of each server's stderr to keep for duplex logs, 1k to 64M; 0: no limit (256k); of"
+     " a flood, 1,000 lines a second are kept",
      AT(log_max)},
     {"start-timeout", 0, CLI_LIMIT, "TIME", "how long each server may take to become ready (10s)",
      AT(start_ms)},

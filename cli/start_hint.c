@@ -46,6 +46,17 @@ static char *name_of(const char *message, int *ret_number) {
     return NULL;
 }
 
+/* Does the file begin as a script or a program does? */
+static bool looks_like_program(const char *path) {
+    char begin[4] = "";
+    FILE *file = fopen(path, "rbe");
+    size_t len = file ? fread(begin, 1, sizeof begin, file) : 0;
+    if (file)
+        fclose(file);
+    return (len >= 2 && memcmp(begin, "#!", 2) == 0) ||
+           (len == 4 && memcmp(begin, "\177ELF", 4) == 0);
+}
+
 char *cli_start_hint(const char *message, bool configured) {
     int number;
     struct stat what;
@@ -70,7 +81,8 @@ char *cli_start_hint(const char *message, bool configured) {
         len = asprintf(&hint, "'%s' is a folder", name);
     else if (there && S_ISREG(what.st_mode) && number == EACCES && strchr(name, '/') &&
              access(name, X_OK) < 0)
-        len = asprintf(&hint, "chmod +x %s", name);
+        len = asprintf(&hint, looks_like_program(name) ? "chmod +x %s" : "'%s' is not executable",
+                       name);
     else if (!strchr(name, '/') && number == ENOENT)
         len = asprintf(&hint,
                        there ? "'%s' is not in PATH; for the file in this folder, write ./%s"

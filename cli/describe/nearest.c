@@ -283,12 +283,25 @@ static int unknown_among(const char *kind, const cli_verb *verb, const char *wor
     return code;
 }
 
+/* An option of duplex itself. */
+static int unknown_option(const char *word) {
+    char *hint = NULL;
+    char *near = cli_nearest_of(cli_option_name_at, &cli_command, word + strspn(word, "-"));
+    const char *meant = strcasecmp(word, "-v") == 0 ? "version" : near;
+    if (near)
+        near[strcspn(near, ", ")] = '\0'; /* the best of them */
+    if (meant && asprintf(&hint, "did you mean 'duplex --%s'?", meant) < 0)
+        hint = NULL;
+    int code = cli_fail_hint(CLI_USAGE, hint ? hint : "'duplex --help' lists the options",
+                             "unknown option '%s'", word);
+    free(near);
+    free(hint);
+    return code;
+}
+
 int cli_unknown_command(const char *word) {
-    if (strcasecmp(word, "-v") == 0)
-        return cli_fail_hint(CLI_USAGE, "did you mean 'duplex --version'?", "unknown option '%s'",
-                             word);
-    return unknown_among(word[0] == '-' ? "option" : "command", &cli_command, word, verb_at,
-                         cli_verbs);
+    return word[0] == '-' ? unknown_option(word)
+                          : unknown_among("command", &cli_command, word, verb_at, cli_verbs);
 }
 
 /* Can "list" follow this subcommand? */

@@ -53,7 +53,7 @@ static const char *const guesses[] = {
     "trace",       "tap",
     "intercept",   "tap",
     "log",         "logs",
-    "validate",    "check",
+    "validate",    "check' or 'duplex schema",
     "test",        "check",
     "verify",      "check",
     "conformance", "check",

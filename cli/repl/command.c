@@ -38,6 +38,7 @@ static int say(struct repl *repl, const struct order *order, bool notification) 
         return cli_fail(CLI_USAGE, "missing METHOD");
     if (!read_params(order->words + 1, &params))
         return CLI_USAGE;
+    session_fit_params(repl->session, method, order->words + 1, &params);
     if (!notification) {
         code = repl_call(repl, method, params, &number);
         *order->ret_call = order->behind ? 0 : number;

@@ -145,7 +145,9 @@ expect 3 '' 'duplex notify: cannot start ./absent: No such file or directory' no
 # --- Ends --------------------------------------------------------------------------------------
 
 expect 3 '' 'duplex call: cannot start ./absent: No such file or directory' call echo -- ./absent
-expect 3 '' $'duplex call: cannot start ./params.json: Permission denied\nhint: chmod +x ./params.json' call echo -- ./params.json
+expect 3 '' $'duplex call: cannot start ./params.json: Permission denied\nhint: \'./params.json\' is not executable' call echo -- ./params.json
+printf '#!/bin/sh\necho\n' >script
+expect 3 '' $'duplex call: cannot start ./script: Permission denied\nhint: chmod +x ./script' call echo -- ./script
 expect 3 '' $'duplex call: cannot start params.json: No such file or directory\nhint: \'params.json\' is not in PATH; for the file in this folder, write ./params.json' \
     call echo -- params.json
 expect 3 '' $'duplex call: cannot start no-such-program: No such file or directory\nhint: \'no-such-program\' is not in PATH' call echo -- no-such-program
@@ -155,6 +157,8 @@ expect 3 '{"error":{"hint":"'"'no-such-program' is not in PATH"'","exit":3,"kind
     call --json echo -- no-such-program
 expect 3 '' 'duplex call: *' call --cwd absent echo -- "$echo" line
 expect 3 '' 'duplex call: *' call echo --connect "unix:$work/absent"
+expect 2 '' $'duplex call: \'https://x.y/mcp\' is a URL, not an address\nhint: put a local program after --; for a remote MCP server: -- npx -y mcp-remote https://x.y/mcp' \
+    call x --connect https://x.y/mcp
 for address in foo nothing:7 unix: tcp:99999 tcp:127.0.0.1:80; do
     for words in 'call x' 'call -p auto x' 'bench x' repl; do
         # shellcheck disable=SC2086 # words
@@ -282,6 +286,22 @@ expect 0 '' '' notify "${toy[@]}" told a=b -- "$echo" line
 expect 6 '' 'duplex call: echo: *' call "${toy[@]}" --check incoming echo a=b -- "$echo" line
 expect 0 '{"a":"b"}' '' call "${toy[@]}" --check off echo a=b -- "$echo" line
 expect 1 '' 'duplex call: told: Method not found (-32601)' call "${toy[@]}" --check off told -- "$echo" line
+# key=text gets the type that the protocol asks for, as in `duplex mcp`; what fits neither way is reported.
+for command in call repl bench; do
+    case $command in
+    call) words=(call -p mcp -o typed.jsonl tools/call name=add 'arguments={"a":2,"b":40}') ;;
+    bench) words=(bench -p mcp -o typed.jsonl -n 1 tools/call name=add 'arguments={"a":2,"b":40}') ;;
+    repl) words=(repl -p mcp -o typed.jsonl) ;;
+    esac
+    rm -f typed.jsonl
+    "$BUILD/duplex" "${words[@]}" -- "$BUILD/examples/mcp-adder" >out 2>err <<<"tools/call name=add 'arguments={\"a\":2,\"b\":40}'" ||
+        complain "$command: $(cat err)"
+    grep -qF '"params":{"name":"add","arguments":{"a":2,"b":40}' typed.jsonl || complain "$command: $(cat typed.jsonl)"
+done
+"$BUILD/duplex" notify -p mcp -o typed2.jsonl notifications/progress progressToken=1 progress=5 -- "$BUILD/examples/mcp-adder" 2>err || complain "$(cat err)"
+grep -qF '"params":{"progressToken":"1","progress":5}' typed2.jsonl || complain "notify: $(cat typed2.jsonl)"
+expect 7 '' 'duplex call: tools/call cannot be sent: /arguments: expected object, found string' call -p mcp tools/call name=add arguments=x -- \
+    "$BUILD/examples/mcp-adder"
 expect 1 '' 'duplex call: initialize: Method not found (-32601)' call -p mcp tools/list -- "$echo" line
 expect 0 '{"a":"b"}' '' call -p mcp --no-handshake --check off echo a=b -- "$echo" line
 expect 7 '' "duplex call: initialize cannot be sent: *" call -p mcp --init '{"a":1}' tools/list -- "$echo" line

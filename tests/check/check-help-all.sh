@@ -88,7 +88,7 @@ listen tap --listen
 completion --completion
 lst list
 proxy tap
-validate check
+validate check' or 'duplex schema
 test check
 status ps
 stop down
@@ -102,6 +102,9 @@ cal call
 chekc check
 END2
 expect 2 '' $'duplex: unknown option \'-v\'\nhint: did you mean \'duplex --version\'?' -v
+expect 2 '' $'duplex: unknown option \'--verson\'\nhint: did you mean \'duplex --version\'?' --verson
+expect 2 '' $'duplex: unknown option \'--hepl\'\nhint: did you mean \'duplex --help\'?' --hepl
+expect 2 '' $'duplex: unknown option \'--xyzzy\'\nhint: \'duplex --help\' lists the options' --xyzzy
 expect 2 '' $'duplex call: unknown option \'--version\'\nhint: did you mean \'duplex --version\'?' call --version
 expect 2 '' $'duplex call: unknown option \'-v\'\nhint: did you mean --show?' call -v
 expect 2 '' $'duplex mcp: unknown subcommand \'call\'\nhint: did you mean \'duplex mcp tools call\'?' mcp call add -- true
@@ -111,6 +114,8 @@ expect 2 '' $'duplex: unknown command \'init\'\nhint: \'duplex --help\' lists th
 expect 2 '' $'duplex: missing command\nhint: \'duplex --help\' lists the commands'
 expect 2 '' $'duplex: unknown command \'lock\'\nhint: \'duplex --help\' lists the commands' lock
 expect 2 '' $'duplex: unknown command \'qqqqqq\'\nhint: \'duplex --help\' lists the commands' qqqqqq
+
+expect 2 '' $'duplex mcp: unknown option \'-x\'\nhint: \'duplex mcp ping --help\' lists the options' mcp ping -x
 
 # No peer could meet a time of 0.
 while read -r option words; do

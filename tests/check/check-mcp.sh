@@ -104,6 +104,20 @@ usage 'missing subcommand' serve
 usage 'missing FOLDER' serve files
 usage 'missing SPEC' serve command
 usage "duplex mcp serve files: unexpected argument 'b'" serve files a b
+# A tool that is not in the list may be there all the same.
+cat >unlisted.py <<'END'
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "n", "version": "1"},
+              "tools": [{"name": "weather", "inputSchema": {"type": "object"}}],
+              "content": [{"type": "text", "text": json.dumps(message.get("params"))}]}
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+END
+"$BUILD/duplex" mcp tools call wether days=2 -- python3 unlisted.py >out 2>err </dev/null || complain "unlisted: $(cat err)"
+[[ $(cat out) == '{"name": "wether", "arguments": {"days": "2"}}' && $(cat err) == "duplex mcp tools call: warning: the server does not list a tool 'wether', so arguments are sent as strings; did you mean 'weather'?" ]] ||
+    complain "unlisted: $(cat out err)"
 # A URL is not a command, whatever the command.
 url="'https://example.com/mcp' is a URL, not a command
 hint: put a local program after --; for a remote MCP server: -- npx -y mcp-remote https://example.com/mcp"

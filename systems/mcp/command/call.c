@@ -47,19 +47,26 @@ static const char *name_at(const void *names, size_t index) {
     return index < all->count && index < COMPARED_MAX ? all->at[index] : NULL;
 }
 
-/* One line, with the names that are like it. False: it is there, or there is no memory. */
-static bool tell_missing(yyjson_val *items, const char *what, const char *name) {
+/* `at` is to be freed; NULL: no memory. */
+static struct names names_of(yyjson_val *items) {
     struct names names = {calloc(yyjson_arr_size(items) + 1, sizeof *names.at), 0};
-    bool missing = names.at;
     size_t i;
     size_t max;
     yyjson_val *item;
     yyjson_arr_foreach(items, i, max, item) {
-        const char *one = yyjson_get_str(yyjson_obj_get(item, "name"));
-        missing = missing && !(one && strcmp(one, name) == 0);
-        if (missing && one)
-            names.at[names.count++] = one;
+        const char *name = yyjson_get_str(yyjson_obj_get(item, "name"));
+        if (names.at && name)
+            names.at[names.count++] = name;
     }
+    return names;
+}
+
+/* One line, with the names that are like it. False: it is there, or there is no memory. */
+static bool tell_missing(yyjson_val *items, const char *what, const char *name) {
+    struct names names = names_of(items);
+    bool missing = names.at;
+    for (size_t i = 0; missing && i < names.count; i++)
+        missing = strcmp(names.at[i], name) != 0;
     if (missing) {
         char *hint = put_suggestion(cli_nearest_of(name_at, &names, name));
         if (!hint && asprintf(&hint, "'duplex mcp %ss' lists them", what) < 0)
@@ -148,6 +155,16 @@ static yyjson_val *find_tool(yyjson_val *tools, const char *name) {
     return NULL;
 }
 
+/* Its schema is not known. */
+static void warn_unlisted(yyjson_val *tools, const char *name) {
+    struct names names = names_of(tools);
+    char *near = put_suggestion(cli_nearest_of(name_at, &names, name));
+    cli_warn("warning: the server does not list a tool '%s', so arguments are sent as strings%s%s",
+             name, near ? "; " : "", near ? near : "");
+    free(near);
+    free(names.at);
+}
+
 /* Only what is typed as text, or not at all, needs the tool's schema: JSON is sent as it is. A tool
  * that is not in the list may be there all the same. */
 static int fit_arguments(struct talk *talk, char **words, char **arguments) {
@@ -164,6 +181,8 @@ static int fit_arguments(struct talk *talk, char **words, char **arguments) {
         cli_seen_tools_keep(tools);
     if (tool)
         code = arguments_fit(tool, words + 1, arguments);
+    else if (tools && words[1])
+        warn_unlisted(tools, words[0]);
     answer_done(&answer);
     return code;
 }

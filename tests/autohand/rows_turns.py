@@ -426,6 +426,8 @@ def pinged(option, period, length):
         if option:
             identity = agent.prompt()
             question = agent.wait_question()
+            # One that came before the question, while the turn was beginning, says nothing of it.
+            agent.aside = [each for each in agent.aside if each.get("method") != "autohand.ping"]
             same(agent.news("ping")["status"], "waiting_permission", "at a question")
             agent.allow(question)
             agent.finish(identity)

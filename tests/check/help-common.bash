@@ -1,5 +1,5 @@
 # What checks of --help share; they read it. It needs complain().
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 
 # helps LINE COMMAND...: its help begins with that line and has at most 60; it has at least three examples, which run
 # as they are pasted into a shell, in an empty folder, if Duplex is installed.

@@ -164,7 +164,7 @@ with 4 'All done.' '*' prompt --yes hi -- "turn 2 $one" '< changesDecision' 'die
 with 0 'All done.' $'1. create "new"\n@@ -0,0 +1,1 @@\n+x\n\\ No newline at end of file\n2. delete "old"\n@@ -1,1 +0,0 @@\n-y\n' prompt --yes hi -- "turn 2 $(steps "$(change 1 new create '' x)" "$(change 2 old delete 'y\n' '')")" '< changesDecision' "$decided"
 
 # --yes is not for a turn that was aborted.
-with 5 '' 'rejecting the changes of the turn, because it was aborted' prompt --yes --timeout 300ms hi -- '< prompt' 'n turnStart {"turnId": "t"}' 'n changesBatchStart {"batchId": "BATCH", "turnId": "t"}' "$one" '< abort' 'a abort {"success": true}' 'n changesBatchEnd {"batchId": "BATCH", "changeCount": 1}' 'n turnEnd {"turnId": "t", "reason": "aborted"}' '< changesDecision {"action": "reject_all"}' "$decided"
+with 5 '' 'rejecting the changes of the turn, because it was aborted' prompt --yes --timeout 3s hi -- '< prompt' 'n turnStart {"turnId": "t"}' 'n changesBatchStart {"batchId": "BATCH", "turnId": "t"}' "$one" '< abort' 'a abort {"success": true}' 'n changesBatchEnd {"batchId": "BATCH", "changeCount": 1}' 'n turnEnd {"turnId": "t", "reason": "aborted"}' '< changesDecision {"action": "reject_all"}' "$decided"
 
 # The time of a turn is no time for its changes, which are waited for without haste.
 used() { awk -v now="$(cut -d ' ' -f 16,17 /proc/$$/stat | tr ' ' +)" 'BEGIN { split(now, part, "+"); print part[1] + part[2] }'; }

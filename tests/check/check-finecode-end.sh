@@ -101,7 +101,7 @@ gone
 # Serving: clients by TCP, the port in a file, an end by itself and by a signal.
 cat >client.py <<'END'
 import json, socket, sys, time
-for _ in range(100):
+for _ in range(1000):
     try:
         port = int(open("port").read())
         break
@@ -127,9 +127,9 @@ print(json.dumps(ask("r", "actions/run", {"actionSource": "t.l", "project": fold
       "options": {"resultFormats": ["string"], "trigger": "user", "devEnv": "ide"}})))
 END
 : >trace
-timeout 20 "$finecode" serve --port-file port --disconnect-timeout 2s >out 2>err </dev/null &
+timeout 100 "$finecode" serve --port-file port --disconnect-timeout 5s >out 2>err </dev/null &
 host=$!
-timeout 15 python3 client.py "$work/live" >answers 2>&1 || complain "the client: $(cat answers)"
+timeout 90 python3 client.py "$work/live" >answers 2>&1 || complain "the client: $(cat answers)"
 code=0
 wait "$host" || code=$?
 host=

@@ -81,8 +81,17 @@ static void name_end(dx_hermes_guest *guest, const dx_gone *gone) {
     }
 }
 
+/* Nothing tells what the rest of its output would have said: it may have been a change. */
+static void count_broken(dx_hermes_guest *guest, const dx_gone *gone) {
+    if (gone->broken.fault == DX_FAULT_NONE)
+        return;
+    guest->lost++;
+    hermes_guest_violation(guest, gone->broken.phrase);
+}
+
 static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     dx_hermes_guest *guest = user;
+    count_broken(guest, gone);
     bool early = guest->state == DX_HERMES_INITIALIZING;
     if (guest->state != DX_HERMES_FAILED && !guest->leaving) {
         bool has_reason = gone->error.fault != DX_FAULT_NONE;

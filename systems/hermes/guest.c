@@ -325,7 +325,6 @@ dx_status hermes_guest_start(dx_hermes_guest *guest, dx_error *reterr) {
     forget_facts(guest);
     guest->run++;
     guest->leaving = guest->shut = guest->late = false;
-    guest->lost = 0;
     guest->why[0] = '\0';
     guest->heard = dx_loop_now(guest->editor->loop);
     dx_child_config config = child_config(guest);

@@ -134,6 +134,15 @@ expect 3 '' 'no extension could be started' -x /absent a.hl7
 [[ ! -s out ]] || complain "the console is there without extensions"
 expect 0 'python3 failed: did not answer' '' -x "$extension hang" --start-timeout 200ms a.hl7
 
+# What an extension did not get done counts without --write, too: a script may have saved before.
+lines 'save s.hl7'
+expect 4 '' 'duplex hermes: Cmd did not answer shutdown in time and was killed' -x "$extension stay" --stop-timeout 200ms a.hl7
+expect 4 '' 'duplex hermes: Cmd exited before it answered shutdown: exit code 3' -x "$extension crash" a.hl7
+expect 6 '' 'duplex hermes: Cmd sent a message that could not be read' -x "$extension cut-body" a.hl7
+lines 'run cmd/garbage' wait reload wait 'run cmd/upper' wait 'save s.hl7'
+expect 6 '' 'duplex hermes: Cmd sent a message that could not be read' -x "$extension" a.hl7
+has s.hl7 DOE
+
 # --- What goes wrong is told, and the rest is done. --------------------------------------------
 while read -r line; do
     lines "$line" show

@@ -248,7 +248,7 @@ static int leave(struct work *work, int code) {
             int delivered = deliver_last(work);
             code = delivered == CLI_OK ? code : delivered;
         }
-        if (code == CLI_OK && (work->deliver || work->options->runs.count))
+        if (code == CLI_OK)
             code = crew_check_end(work);
     }
     dx_hermes_free(work->editor);

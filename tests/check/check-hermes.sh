@@ -142,6 +142,12 @@ for command in bad-header bad-length no-id; do
     expect 6 '' 'Cmd sent a message that could not be read' -x "$extension" --run cmd/$command a.hl7
     [[ ! -s out ]] || same out a.hl7
 done
+# A change is not made because its id is that of one that is not answered yet.
+for revision in '' '--revision exact'; do
+    # shellcheck disable=SC2086 # two words
+    expect 6 '' 'duplex hermes: cmd/same-id: Cmd sent a message that could not be read' $revision -x "$extension" --run cmd/same-id a.hl7
+    has err 'Cmd: violation: a request with the id of a pending request'
+done
 # An output that ends inside a message, whatever came before it, lacks that message.
 for revision in '' '--revision exact'; do
     for word in cut-body cut-head cut-block; do

@@ -237,7 +237,8 @@ DX_API const char *dx_hermes_guest_why(const dx_hermes_guest *guest);
 /* Did it fail because it had not answered initialize in time? */
 DX_API int dx_hermes_guest_is_late(const dx_hermes_guest *guest);
 /* Its messages that could not be read, because they were none, or because its output ended inside
- * them: what they asked for is lost. Those of a process before a reload count, too. */
+ * them, and changes without an id or with that of a pending request: what they asked for is lost.
+ * Those of a process before a reload count, too. */
 DX_API size_t dx_hermes_guest_lost(const dx_hermes_guest *guest);
 /* What it calls itself; before it has said so, its program. Two may have one name. */
 DX_API const char *dx_hermes_guest_name(const dx_hermes_guest *guest);

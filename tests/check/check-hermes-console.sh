@@ -92,6 +92,13 @@ expect 7 '' 'duplex hermes: cannot open none.hl7: Message must start with MSH se
 expect 1 '' 'get: '
 has err 'show: '
 
+# A document has the text of the message, lone backslashes included; a value gets its own escaped.
+printf '%s' '{"segments":[{"segment":"MSH","fields":{"1":"|","2":"^~\\&"}},{"segment":"PID","fields":{"1":"C:\\temp","2":"a^b","3":"\\X3\\"}}]}' >path.json
+lines show 'set PID.4 "\X3\ C:\temp"' 'set MSH.1 "|"' show
+expect 0 'PID|C:\temp|a\S\b|\X3\
+MSH' '' path.json
+has out 'PID|C:\temp|a\S\b|\X3\|\E\X3\E\ C:\E\temp'
+
 # --- Extensions. -------------------------------------------------------------------------------
 lines list 'run cmd/upper' wait 'get PID.5.1' 'log' schema windows
 expect 0 'DOE' 'Cmd: changed the message' -x "$extension events schema" a.hl7

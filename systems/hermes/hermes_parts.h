@@ -71,6 +71,7 @@ struct dx_hermes {
     uint64_t number; /* of the newest version */
     uint64_t saved;  /* of the one that was opened or saved */
     char *path;
+    uint64_t tag; /* the embedder's */
     bool has_opened;
     bool is_new;
     hermes_undo undo;

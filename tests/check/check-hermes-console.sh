@@ -92,6 +92,42 @@ expect 7 '' 'duplex hermes: cannot open none.hl7: Message must start with MSH se
 expect 1 '' 'get: '
 has err 'show: '
 
+# What others wrote to the file stays: another program, or another message of the same file.
+others=(-x "$extension" --env CMD_FILE=own.hl7)
+cp a.hl7 own.hl7
+cp a.hl7 theirs.hl7
+printf 'ZZZ|theirs\r' >>theirs.hl7
+lines 'set PID.5.1 mine' 'run cmd/append' wait save 'save ./own.hl7' "save $work/other.hl7"
+expect 1 '' "save: cannot write $work/own.hl7: it has changed since the message was opened; open it again, or use save OTHER or save --overwrite" "${others[@]}" own.hl7
+has err 'save: cannot write ./own.hl7: it has changed since the message was opened'
+same own.hl7 theirs.hl7
+has other.hl7 'mine^jane'
+cp a.hl7 own.hl7
+lines 'set PID.5.1 mine' 'run cmd/append' wait 'save --overwrite' 'set PID.5.2 too' save 'save --overwrite a b'
+expect 1 '' 'save: too many arguments' "${others[@]}" own.hl7
+has own.hl7 'mine^too'
+lacks own.hl7 theirs
+lines 'save --overwrite other.hl7' 'save other.hl7 b'
+expect 1 '' 'save: usage: save [--overwrite] [FILE]' own.hl7
+same other.hl7 own.hl7
+lines 'set PID.5.1 mine' 'run cmd/unlink' wait save
+expect 0 '' '' "${others[@]}" own.hl7
+has own.hl7 'mine^too'
+cp own.hl7 theirs.hl7
+printf 'ZZZ|theirs\r' >>theirs.hl7
+lines 'run cmd/append' wait
+expect 2 '' 'duplex hermes: cannot write own.hl7: it has changed since the message was opened
+hint: --write OTHER writes another file' "${others[@]}" --write own.hl7 own.hl7
+same own.hl7 theirs.hl7
+expect 2 '' 'duplex hermes: cannot write own.hl7: it has changed since the message was opened' "${others[@]}" --run cmd/append --write own.hl7 own.hl7
+lines save 'set PID.5.1 once' save 'set PID.5.1 twice' save
+expect 0 '' '' own.hl7
+has own.hl7 'twice^too'
+printf 'MSH|^~\\&|A1\rPID|1||1\rMSH|^~\\&|A2\rPID|1||2\r' >two.hl7
+lines 'set PID.3 lost?' 'open --discard two.hl7 2' 'set PID.3 second' save 'open two.hl7 1' undo save 'save --overwrite'
+expect 1 '' "save: cannot write $work/two.hl7: it has changed since the message was opened" two.hl7
+has two.hl7 'lost?'
+lacks two.hl7 second
 # A document has the text of the message, lone backslashes included; a value gets its own escaped.
 printf '%s' '{"segments":[{"segment":"MSH","fields":{"1":"|","2":"^~\\&"}},{"segment":"PID","fields":{"1":"C:\\temp","2":"a^b","3":"\\X3\\"}}]}' >path.json
 lines show 'set PID.4 "\X3\ C:\temp"' 'set MSH.1 "|"' show

@@ -133,17 +133,24 @@ const char *console_undo(struct console *console, char **words) {
 
 const char *console_save(struct console *console, char **words) {
     const char *known = dx_hermes_path(console->work->editor);
+    bool overwrite = words[0] && strcmp(words[0], "--overwrite") == 0;
     dx_error error;
-    bool misfit;
+    int how;
+    words += overwrite;
+    if (words[0] && words[1])
+        return "usage: save [--overwrite] [FILE]";
     if (!words[0] && !known)
         return "the message has no file yet; use save FILE";
     /* Its own path may be replaced by what it is saved as. */
     char *path = strdup(words[0] ? words[0] : known);
     if (!path)
         return "out of memory";
-    const char *why = message_save(console->work, path, &error, &misfit);
+    const char *why = message_save(console->work, path, overwrite, &error, &how);
     if (why)
-        why = console_why(console, "cannot write %s: %s", path, why);
+        why = console_why(console, "cannot write %s: %s%s", path, why,
+                          how == SAVE_CHANGED ? "; open it again, or use save OTHER or"
+                                                " save --overwrite"
+                                              : "");
     else if (console->event)
         cli_event_add(console->event, "file", path);
     free(path);

@@ -44,6 +44,7 @@ struct message {
     dx_buf text; /* UTF-8 */
     dx_hl7_file *file;
     size_t number; /* that was asked for; 0: none was */
+    uint64_t hash; /* of all of the file */
     dx_error error;
 };
 
@@ -127,8 +128,11 @@ bool message_has_file(const struct work *work);
 /* What was read from there ("-": from no file; NULL: nothing was) is the message from now on. NULL,
  * or why not, as message_read(); it must be HL7. */
 const char *message_open(struct work *work, const char *path, struct message *message);
-/* As a file, which is its own from then on. NULL, or why not; *ret_misfit: it has no such form. */
-const char *message_save(struct work *work, const char *path, dx_error *error, bool *ret_misfit);
+/* As a file, which is its own from then on. Its own file is replaced only if that is as it was read
+ * or last saved, or with `overwrite`. NULL, or why not. */
+enum { SAVE_FAILED, SAVE_MISFIT, SAVE_CHANGED }; /* it has no such form; its file was changed */
+const char *message_save(struct work *work, const char *path, bool overwrite, dx_error *error,
+                         int *ret_how);
 
 /* Dialogs. */
 

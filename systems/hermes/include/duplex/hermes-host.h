@@ -199,6 +199,11 @@ DX_API size_t dx_hermes_undo_dropped(const dx_hermes *editor);
 /* It was written to that file, which is its file from now on; save_as: to another one than before.
  * Extensions are told (message/saved). */
 DX_API dx_status dx_hermes_saved(dx_hermes *editor, const char *path, int save_as);
+/* A number of yours that belongs to the message, for example what its file was when you read it: 0
+ * until you set it and after dx_hermes_open(). A discarded message that an undo brings back has its
+ * own again. */
+DX_API void dx_hermes_set_tag(dx_hermes *editor, uint64_t tag);
+DX_API uint64_t dx_hermes_tag(const dx_hermes *editor);
 /* Lent until the next change; at is NULL without memory. The first call after a patch writes the
  * whole text. */
 DX_API dx_text dx_hermes_text(const dx_hermes *editor);

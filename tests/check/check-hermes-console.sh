@@ -23,7 +23,7 @@ two
 END
 diff wanted out || complain "other results"
 # An empty value is an empty line; what is absent is an error.
-[[ $(cat err) == $'get: PID.99 is absent\nget: PID.5.9 is absent\nget: ZZZ.1 is absent' ]] || complain "what is told: $(cat err)"
+[[ $(cat err) == $'duplex hermes: \'|\' was escaped, as text; to set fields, use PID.5, PID.6\nget: PID.99 is absent\nget: PID.5.9 is absent\nget: ZZZ.1 is absent' ]] || complain "what is told: $(cat err)"
 lines 'create NK1' 'set NK1.2 x' 'remove OBX[1]' 'show' 'save b.hl7' 'set NK1.2 y' save 'show json' 'show toml' 'show yaml'
 expect 0 'OBX|2|TX|b||two
 NK1||x' '' a.hl7
@@ -82,7 +82,7 @@ printf 'get PID.5.1\r\n\r\nset PID.5.1 "a b"\r\nget PID.5.1\r\nlist\r' >in # lin
 expect 0 $'doe\na b' '' a.hl7
 # What a get gives, a set takes back; a lost escape character is reported, and can be mended.
 printf 'MSH|^~&|A\rPID|1||a&b|one\\.br\\two\r' >lost.hl7
-lines 'get PID.3.1.2' 'set PID.1 x&y' 'set MSH.2 ^~\\&' 'set PID.1 x&y' 'get PID.4' 'set PID.4 one\\.br\\two' show
+lines 'get PID.3.1.2' 'set PID.1 x&y' 'set MSH.2 ^~\&' 'set PID.1 x&y' 'get PID.4' 'set PID.4 one\.br\two' show
 expect 1 $'b\none\\.br\\two\nMSH|^~\\&|A\nPID|x\\T\\y||a&b|one\\.br\\two' "warning: lost.hl7: MSH.2 has lost its escape character: a value that needs one cannot be set before MSH.2 is (^~\\&)
 set: Path 'PID.1' needs a character that MSH.2 does not have" lost.hl7
 expect 1 '' '' --revision exact lost.hl7
@@ -134,6 +134,28 @@ lines show 'set PID.4 "\X3\ C:\temp"' 'set MSH.1 "|"' show
 expect 0 'PID|C:\temp|a\S\b|\X3\
 MSH' '' path.json
 has out 'PID|C:\temp|a\S\b|\X3\|\E\X3\E\ C:\E\temp'
+
+# What get gives can be typed after set: backslashes, and the null of HL7.
+printf 'MSH|^~\\&|A\rPID|x\\.br\\y|""|\\E\\|\\X0D\\|a"b|\r' >odd.hl7
+lines 'get PID.1' 'get PID.2' 'get PID.3' 'get PID.4'
+expect 0 '' '' odd.hl7
+mv out values
+[[ $(wc -l <values) == 4 ]] || complain "other values: $(cat values)"
+while read -r value; do lines "set PID.6 $value" show; expect 0 "a\"b|$value" '' odd.hl7; done <values
+lines 'set PID.1 ""' "set PID.2 ''" 'set PID.3 "a \"" ' "set PID.4 '\\.br\\ \"\"'" 'set PID.5 ""x' 'set PID.6 "\\"y'\\ 'set  PID.7	""' show
+expect 0 '' '' odd.hl7
+tail -n 1 <(tr '\r' '\n' <out) >last
+[[ $(cat last) == 'PID|""||a "|\.br\ ""|x|\E\y\E\|""' ]] || complain "quotes: $(cat last)"
+lines 'set PID.1 "x' "set PID.1 'x" 'set PID.1 "x\"'
+expect 1 '' $'unclosed quote\nunclosed quote\nunclosed quote' odd.hl7
+# Separators in a value are text, which is noted unless the value is there already.
+lines "set PID.5 'ROE^J'" 'set PID.5 ROE^J' 'set PID-3[2]-4 a&b~c' 'set OBX[2].5 x|y' 'set PID.5.1 plain'
+expect 0 '' "duplex hermes: '^' was escaped, as text; to set components, use PID.5.1, PID.5.2
+duplex hermes: '~' was escaped, as text; to set repetitions, use PID-3[1], PID-3[2]; '&' was escaped, as text; to set subcomponents, use PID-3.4.1, PID-3.4.2
+duplex hermes: '|' was escaped, as text; to set fields, use OBX[2].5, OBX[2].6" a.hl7
+[[ $(wc -l <err) == 4 ]] || complain "not one note each: $(cat err)"
+expect 0 '' '' --json a.hl7
+events '[one.get("note", "")[:3] for one in of("result")] == ["'"'^'"'", "", "'"'~'"'", "'"'|'"'", ""]'
 
 # --- Extensions. -------------------------------------------------------------------------------
 lines list 'run cmd/upper' wait 'get PID.5.1' 'log' schema windows

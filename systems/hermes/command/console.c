@@ -178,7 +178,8 @@ const struct console_command console_commands[] = {
     {"run", "COMMAND", "run a command of an extension", 1, 1, do_run},
     {"show", "[FORMAT]", "print the message as hl7, json, yaml or toml", 0, 1, console_show},
     {"get", "PATH", "print the value at a path such as PID.5.1", 1, 1, console_get},
-    {"set", "PATH VALUE", "set the value at a path; separators in it are escaped", 2, 2,
+    {"set", "PATH VALUE",
+     "set the value at a path; separators in it are escaped; backslashes and \"\" stay", 2, 2,
      console_set},
     {"create", "SEG", "add a segment such as NK1 or NK1[2]", 1, 1, console_create},
     {"remove", "SEG", "remove a segment", 1, 1, console_remove},
@@ -233,9 +234,14 @@ static const char *unknown(struct console *console, const char *name) {
     return why;
 }
 
+static bool is_set(const char *line) {
+    line += strspn(line, " \t");
+    return strncmp(line, "set", 3) == 0 && strchr(" \t", line[3]);
+}
+
 static void take_command(struct console *console, const char *line) {
     struct words words = {NULL, 0};
-    const char *why = words_split(line, &words);
+    const char *why = is_set(line) ? words_split_value(line, &words) : words_split(line, &words);
     if (!why && (!words.count || words.at[0][0] == '#')) {
         words_done(&words);
         return;

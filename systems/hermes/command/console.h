@@ -49,6 +49,12 @@ size_t console_number(const char *word);
  * the command is taken again once that is answered with yes. */
 bool console_may_discard(struct console *console, const char **ret_why);
 
+enum { NOTE_ROOM = 600 };
+/* Would that value, which is not there yet, get separators escaped? Then the note says which, and
+ * where what they separate can be set. */
+bool separators_look(const dx_hermes *editor, const char *path, const char *value,
+                     char note[NOTE_ROOM]);
+
 const char *console_show(struct console *console, char **words);
 const char *console_get(struct console *console, char **words);
 const char *console_set(struct console *console, char **words);

@@ -69,7 +69,17 @@ static const char *patch(struct console *console, const dx_hl7_patch *one) {
 }
 
 const char *console_set(struct console *console, char **words) {
-    return patch(console, &(dx_hl7_patch){.path = dx_str(words[0]), .value = dx_str(words[1])});
+    char note[NOTE_ROOM] = "";
+    bool is_other = separators_look(console->work->editor, words[0], words[1], note);
+    const char *why =
+        patch(console, &(dx_hl7_patch){.path = dx_str(words[0]), .value = dx_str(words[1])});
+    if (why || !is_other)
+        return why;
+    if (console->event)
+        cli_event_add(console->event, "note", note);
+    else
+        cli_note("%s", note);
+    return NULL;
 }
 
 /* A patch with a field in its path would put nothing there. */

@@ -150,6 +150,10 @@ uint64_t dx_hermes_tag(const dx_hermes *editor) {
     return editor->tag;
 }
 
+uint64_t dx_hermes_opened(const dx_hermes *editor) {
+    return editor->opened;
+}
+
 const char *dx_hermes_path(const dx_hermes *editor) {
     return editor->path;
 }

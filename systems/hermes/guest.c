@@ -250,7 +250,8 @@ static bool is_lost(dx_fault fault) {
 }
 
 /* A request with the id of one that is pending is refused, and a change that it asks for is not
- * made, as without an id. (The real editor serves both, see H17; revision exact refuses it, too.) */
+ * made, as without an id. (The real editor serves both, see H17; revision exact refuses it, too.)
+ */
 static bool is_dropped_change(const dx_event *event) {
     char room[200];
     dx_text method;
@@ -339,6 +340,7 @@ dx_status hermes_guest_start(dx_hermes_guest *guest, dx_error *reterr) {
     forget_facts(guest);
     guest->run++;
     guest->leaving = guest->shut = guest->late = false;
+    guest->got = guest->told_of = 0;
     guest->why[0] = '\0';
     guest->heard = dx_loop_now(guest->editor->loop);
     dx_child_config config = child_config(guest);

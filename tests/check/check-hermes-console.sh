@@ -199,6 +199,32 @@ expect 3 '' 'no extension could be started' -x /absent a.hl7
 [[ ! -s out ]] || complain "the console is there without extensions"
 expect 0 'python3 failed: did not answer' '' -x "$extension hang" --start-timeout 200ms a.hl7
 
+# A change that was meant for the message before is reported. It is made: nobody knows better.
+holds=(-x "$extension" --env CMD_FILE=go.hl7)
+cp a.hl7 held.hl7
+for revision in '' '--revision exact' '--revision 2025-11-24'; do
+    lines 'run cmd/hold' 'open --discard held.hl7' 'save go.hl7'
+    # shellcheck disable=SC2086 # two words
+    expect 0 '' "duplex hermes: warning: Cmd changed $work/go.hl7, but its command cmd/hold was sent while $work/a.hl7 was open; check the change" $revision "${holds[@]}" a.hl7
+    has err 'Cmd: changed the message'
+    rm go.hl7
+done
+# One that asks for the message, or that has nothing left to do, is not reported.
+for command in hold-upper upper; do
+    lines "run cmd/$command" wait 'open --discard held.hl7' 'save go.hl7' wait 'run cmd/upper' wait
+    expect 0 '' '' "${holds[@]}" --write go2.hl7 a.hl7
+    has go2.hl7 'DOE^jane'
+    lacks err 'warning: Cmd changed'
+    rm go.hl7
+done
+# Known to be unfinished: what was sent is not read yet.
+lines 'run cmd/levels' 'open held.hl7' new 'set PID.5.1 x' 'open held.hl7' 'get PID.5.1' 'open --discard held.hl7' 'get PID.5.1'
+expect 1 'x
+doe' 'open: cmd/levels of Cmd has not finished; wait for it, or use open --discard
+new: cmd/levels of Cmd has not finished; wait for it, or use new --discard
+open: cmd/levels of Cmd has not finished, and the message has unsaved changes; wait and save, or use open --discard' -x "$extension" a.hl7
+lines 'run cmd/levels' wait 'open held.hl7' 'get PID.5.1'
+expect 0 doe '' -x "$extension" a.hl7
 # What an extension did not get done counts without --write, too: a script may have saved before.
 lines 'save s.hl7'
 expect 4 '' 'duplex hermes: Cmd did not answer shutdown in time and was killed' -x "$extension stay" --stop-timeout 200ms a.hl7
@@ -462,6 +488,29 @@ terminal a.hl7 <<'END'
 = 0
 END
 has d.hl7 'y^jane'
+terminal -x "$extension" --env CMD_FILE=never --stop-timeout 0 a.hl7 <<'END'
+< hermes> 
+> run cmd/hold
+< Cmd: holding
+< hermes> 
+> run cmd/hold
+< hermes> 
+> open b.hl7
+< cmd/hold of Cmd has not finished. Go on without waiting? [y/n] 
+> n
+< hermes> 
+> set PID.5.1 x
+< hermes> 
+> new
+< cmd/hold of Cmd has not finished. Discard unsaved changes? [y/n] 
+> y
+< hermes> 
+> get PID.5.1
+< get: 
+< hermes> 
+> quit
+= 4
+END
 terminal -x "$extension" --write e.hl7 a.hl7 <<'END'
 < hermes> 
 > set PID.5.1 x

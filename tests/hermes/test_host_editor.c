@@ -454,20 +454,13 @@ static void test_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_bad_configuration),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_undo_bytes),
-        cmocka_unit_test(test_patch),
-        cmocka_unit_test(test_undo_brings_back),
-        cmocka_unit_test(test_tag),
-        cmocka_unit_test(test_discarded_limits),
-        cmocka_unit_test(test_export),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_reentrance),
-        cmocka_unit_test(test_no_extensions),
+        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_bad_configuration),
+        cmocka_unit_test(test_files),      cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_limits),     cmocka_unit_test(test_undo_bytes),
+        cmocka_unit_test(test_patch),      cmocka_unit_test(test_undo_brings_back),
+        cmocka_unit_test(test_tag),        cmocka_unit_test(test_discarded_limits),
+        cmocka_unit_test(test_export),     cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_reentrance), cmocka_unit_test(test_no_extensions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,12 +20,8 @@ const char *console_why(struct console *console, const char *format, ...) {
     return console->why;
 }
 
-bool console_may_discard(struct console *console, const char **ret_why) {
-    if (console->discard || !dx_hermes_is_changed(console->work->editor))
-        return true;
-    *ret_why =
-        console_why(console, "the message has unsaved changes; save them, or use %s --discard",
-                    console->command->name);
+/* False; a terminal is asked about what *ret_why says. */
+static bool ask(struct console *console, const char **ret_why) {
     if (!console->work->interactive)
         return false;
     console->pending = strdup(console->line);
@@ -33,6 +29,27 @@ bool console_may_discard(struct console *console, const char **ret_why) {
     console->until = DX_NEVER;
     *ret_why = console->pending ? NULL : "out of memory";
     return false;
+}
+
+bool console_may_discard(struct console *console, const char **ret_why) {
+    console->busy[0] = '\0';
+    if (console->discard || !dx_hermes_is_changed(console->work->editor))
+        return true;
+    *ret_why =
+        console_why(console, "the message has unsaved changes; save them, or use %s --discard",
+                    console->command->name);
+    return ask(console, ret_why);
+}
+
+bool console_may_replace(struct console *console, const char **ret_why) {
+    bool is_changed = dx_hermes_is_changed(console->work->editor);
+    if (console->discard || !unfinished_find(console->work, console->busy, sizeof console->busy))
+        return console_may_discard(console, ret_why);
+    *ret_why = console_why(console, "%s has not finished%s or use %s --discard", console->busy,
+                           is_changed ? ", and the message has unsaved changes; wait and save,"
+                                      : "; wait for it,",
+                           console->command->name);
+    return ask(console, ret_why);
 }
 
 /* Results. */
@@ -79,6 +96,7 @@ static const char *run_now(struct console *console, const char *command) {
             command);
     struct member *member = crew_member(work, guest);
     if (member) {
+        unfinished_sent(work, member, command);
         member->told = true;
         member->told_ms = cli_now();
     }
@@ -320,9 +338,16 @@ static void put_prompt(const struct console *console) {
     if (work->prompted)
         return;
     cli_flush();
-    fputs(work->dialog_count              ? answers_prompt(work)
-          : console->pause == PAUSE_ASKED ? "Discard unsaved changes? [y/n] "
-                                          : "hermes> ",
+    bool is_asked = console->pause == PAUSE_ASKED && !work->dialog_count;
+    bool is_busy = is_asked && console->busy[0];
+    if (is_busy) {
+        cli_put_safe(stderr, dx_str(console->busy));
+        fputs(" has not finished. ", stderr);
+    }
+    fputs(work->dialog_count                               ? answers_prompt(work)
+          : is_busy && !dx_hermes_is_changed(work->editor) ? "Go on without waiting? [y/n] "
+          : is_asked                                       ? "Discard unsaved changes? [y/n] "
+                                                           : "hermes> ",
           stderr);
     work->prompted = true;
 }

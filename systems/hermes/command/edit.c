@@ -200,7 +200,7 @@ const char *console_open(struct console *console, char **words) {
         why = "too many arguments; put quotes around a value that contains spaces";
     else if (words[1] && !(number = console_number(words[1])))
         why = "expected the number of a message, from 1";
-    else if (console_may_discard(console, &why))
+    else if (console_may_replace(console, &why))
         why = open_message(console, words[0], number);
     console->discard &= !given;
     return why;
@@ -211,7 +211,7 @@ const char *console_new(struct console *console, char **words) {
     bool given = take_discard(console, &words);
     if (words[0])
         why = "usage: new [--discard]";
-    else if (console_may_discard(console, &why))
+    else if (console_may_replace(console, &why))
         why = open_message(console, NULL, 0);
     console->discard &= !given;
     return why;

@@ -240,8 +240,8 @@ static int deliver_to_file(struct work *work, const char *path) {
     int how;
     const char *why = message_save(work, path, false, &error, &how);
     if (why && how == SAVE_CHANGED)
-        return cli_fail_hint(CLI_USAGE, "--write OTHER writes another file",
-                             "cannot write %s: %s", path, why);
+        return cli_fail_hint(CLI_USAGE, "--write OTHER writes another file", "cannot write %s: %s",
+                             path, why);
     if (why && how == SAVE_MISFIT)
         return cli_fail(CLI_MISFIT, "cannot write the message as %s: %s",
                         dx_hl7_format_name(message_format(work, path)), why);

@@ -171,8 +171,9 @@ uint64_t store_hash(dx_text text) {
 bool store_is_same(const char *one, const char *two) {
     struct stat first;
     struct stat second;
-    return strcmp(one, two) == 0 || (stat(one, &first) == 0 && stat(two, &second) == 0 &&
-                                     first.st_dev == second.st_dev && first.st_ino == second.st_ino);
+    return strcmp(one, two) == 0 ||
+           (stat(one, &first) == 0 && stat(two, &second) == 0 && first.st_dev == second.st_dev &&
+            first.st_ino == second.st_ino);
 }
 
 const char *store_look(const char *path, uint64_t hash, bool *ret_changed) {

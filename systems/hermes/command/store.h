@@ -15,8 +15,8 @@ const char *store_read(const char *path, bool plain, dx_buf *out);
  * file, like a device, is written into. NULL, or why that can't be done. */
 const char *store_write(const char *path, dx_text text);
 
-/* A number by which another content of a file is noticed, never 0. It is no defence against somebody
- * who looks for one with the same number. */
+/* A number by which another content of a file is noticed, never 0. It is no defence against
+ * somebody who looks for one with the same number. */
 uint64_t store_hash(dx_text text);
 
 /* Do both names lead to the same file? */

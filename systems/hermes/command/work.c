@@ -256,6 +256,8 @@ static int leave(struct work *work, int code) {
     cli_loop_free(work->loop);
     cli_record_close(work->recorder);
     windows_reap(work);
+    for (size_t i = 0; i < work->member_count; i++)
+        unfinished_forget(&work->members[i]);
     free(work->members);
     free(work->dialogs);
     news_done(work);

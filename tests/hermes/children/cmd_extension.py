@@ -30,7 +30,7 @@ DIALOGS = {
 }
 COMMANDS = [
     "cmd/upper", "cmd/env", "cmd/exit", "cmd/flood", "cmd/slow", "cmd/escape", "cmd/stray", "cmd/window",
-    "cmd/window-close", "cmd/file-window", "cmd/dash-window", "cmd/latin", "cmd/encode", "cmd/dialog-and-exit", "cmd/levels", "cmd/sleep", "cmd/garbage", "cmd/late-garbage", "cmd/bad-header", "cmd/bad-length", "cmd/no-id", "cmd/cut", "cmd/same-id", "cmd/append", "cmd/unlink", *DIALOGS,
+    "cmd/window-close", "cmd/file-window", "cmd/dash-window", "cmd/latin", "cmd/encode", "cmd/dialog-and-exit", "cmd/levels", "cmd/sleep", "cmd/garbage", "cmd/late-garbage", "cmd/bad-header", "cmd/bad-length", "cmd/no-id", "cmd/cut", "cmd/same-id", "cmd/append", "cmd/unlink", "cmd/hold", "cmd/hold-upper", *DIALOGS,
 ]
 COMMANDS = [word[5:] for word in words if word.startswith("only=")] or COMMANDS
 SECONDS = next((float(word[6:]) for word in words if word.startswith("sleep=")), 1)
@@ -117,6 +117,14 @@ def run(command):
         body = b'{"jsonrpc":"2.0","id":9,"method":"editor/patchMessage","params":{"patches":[{"path":"PID.5.1","value":"LOST"}]}}'
         sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n" % (len(body) + 400) + body)
         sys.stdout.buffer.flush()
+    elif command in ("cmd/hold", "cmd/hold-upper"):  # until there is that file
+        log("holding")
+        while not os.path.exists(os.environ["CMD_FILE"]):
+            time.sleep(0.01)
+        if command == "cmd/hold-upper":
+            run("cmd/upper")
+        else:
+            ask("editor/patchMessage", {"patches": [{"path": "PID.5.1", "value": "HELD"}]})
     elif command == "cmd/append":  # as another program would
         with open(os.environ["CMD_FILE"], "ab") as file:
             file.write(b"ZZZ|theirs\r")

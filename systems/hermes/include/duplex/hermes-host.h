@@ -204,6 +204,9 @@ DX_API dx_status dx_hermes_saved(dx_hermes *editor, const char *path, int save_a
  * own again. */
 DX_API void dx_hermes_set_tag(dx_hermes *editor, uint64_t tag);
 DX_API uint64_t dx_hermes_tag(const dx_hermes *editor);
+/* How many messages were opened so far; one that an undo brought back counts again. While it is the
+ * same, so is the message. */
+DX_API uint64_t dx_hermes_opened(const dx_hermes *editor);
 /* Lent until the next change; at is NULL without memory. The first call after a patch writes the
  * whole text. */
 DX_API dx_text dx_hermes_text(const dx_hermes *editor);
@@ -254,6 +257,9 @@ DX_API yyjson_val *dx_hermes_guest_facts(const dx_hermes_guest *guest);
  * asked, or wait for it to read them. Together: is it busy? */
 DX_API size_t dx_hermes_guest_open(const dx_hermes_guest *guest);
 DX_API uint64_t dx_hermes_guest_heard(dx_hermes_guest *guest);
+/* Did it ask for the open message, or read an event or a command since that was opened? If not,
+ * what it changes was meant for another message, as far as it can know. */
+DX_API int dx_hermes_guest_knows(const dx_hermes_guest *guest);
 DX_API dx_link *dx_hermes_guest_link(const dx_hermes_guest *guest); /* NULL without a process … */
 DX_API pid_t dx_hermes_guest_pid(const dx_hermes_guest *guest);     /* … 0 without one */
 

@@ -425,8 +425,9 @@ static double seconds_of(clockid_t clock) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* A thread that gets no processor is no disk that hangs, wherever it stands still. If other programs
- * took most of the processor, it may have starved for longer than close waits: then once more. */
+/* A thread that gets no processor is no disk that hangs, wherever it stands still. If other
+ * programs took most of the processor, it may have starved for longer than close waits: then once
+ * more. */
 static void a_thread_that_starves_is_waited_for(void **state) {
     (void)state;
     enum { SPINNERS = 4, ROUNDS = 3, MOST = 10, MANY = 400, EACH = 100 };
@@ -453,8 +454,8 @@ static void a_thread_that_starves_is_waited_for(void **state) {
         double from = seconds_of(CLOCK_MONOTONIC);
         double used = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
         dx_status status = dx_recorder_close(recorder, NULL);
-        double share = (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - used) /
-                       (seconds_of(CLOCK_MONOTONIC) - from);
+        double share =
+            (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - used) / (seconds_of(CLOCK_MONOTONIC) - from);
         __atomic_store_n(&spinning, false, __ATOMIC_RELAXED);
         for (int i = 0; i < SPINNERS; i++)
             pthread_join(spinners[i], NULL);

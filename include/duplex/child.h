@@ -51,6 +51,9 @@ typedef struct dx_gone {
     dx_text errors; /* the last of its standard error (up to errors_max bytes) */
     dx_error
         error; /* one line about it all; fault DX_FAULT_NONE if it was stopped or left with 0 */
+    dx_error broken; /* what its output ended in if that could not be read, even if it was stopped:
+                        DX_FAULT_TRUNCATED, DX_FAULT_MESSAGE_LIMIT, …; otherwise fault
+                        DX_FAULT_NONE */
 } dx_gone;
 
 /*

@@ -45,6 +45,7 @@ struct dx_child {
     bool has_spoken;
     bool survived; /* SIGKILL: it has other rights than we, or the kernel holds it */
     siginfo_t status;
+    dx_error broken; /* what its output ended in */
 };
 
 dx_child_config dx_child_defaults(dx_framing framing, const char *const *argv) {
@@ -207,6 +208,7 @@ static void reap(dx_child *child) {
 static void tell_gone(dx_child *child) {
     dx_gone gone = {.stopped = child->stopping, .escaped = child->escaped};
     dx__gone_set(&gone, child->status_known, &child->status);
+    gone.broken = child->broken;
     gone.errors = (dx_text){child->tail.data ? child->tail.data : "", child->tail.len};
     if (child->survived || (!child->stopping && (!gone.known || gone.code || gone.signal)))
         describe(child, &gone.error);
@@ -231,6 +233,8 @@ static void be_gone(dx_child *child) {
     describe(child, &why);
     if (link && !child->freed)
         dx__link_finish_now(link, &why);
+    if (link)
+        dx__link_broke(link, &child->broken);
     dx__watch_close(&child->errors);
     reap(child);
     child->is_gone = true;

@@ -194,6 +194,8 @@ void dx__link_half_close(dx_link *link);
 void dx__link_finish_now(dx_link *link, const dx_error *why);
 /* Did the other side ever say something that could be read? */
 bool dx__link_has_spoken(const dx_link *link);
+/* What its input ended in if that could not be read; fault DX_FAULT_NONE otherwise. */
+void dx__link_broke(const dx_link *link, dx_error *ret_error);
 
 /* link.c, for relay.c: writing without SIGPIPE. *masked, false at first, is how. */
 ssize_t dx__write_quietly(int fd, dx_text bytes, bool *masked);

@@ -781,6 +781,19 @@ bool dx__link_has_spoken(const dx_link *link) {
     return stats.results || stats.errors || stats.requests || stats.notifications;
 }
 
+/* A header block that has no Content-Length may as well be text that somebody printed last. */
+static bool is_last_text(const dx_peer *peer) {
+    const dx_framer *framer = &peer->framer;
+    return peer->broke == DX_FAULT_TRUNCATED && !peer->broke_expected && framer->fields &&
+           !framer->has_length;
+}
+
+void dx__link_broke(const dx_link *link, dx_error *ret_error) {
+    const dx_peer *peer = link->peer;
+    dx_fault fault = is_last_text(peer) ? DX_FAULT_NONE : peer->broke;
+    dx__error_set(ret_error, fault, peer->frame.offset, peer->broke_found, peer->broke_expected);
+}
+
 /* Speaking. */
 
 dx_loop *dx_link_loop(const dx_link *link) {

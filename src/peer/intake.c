@@ -37,6 +37,9 @@ void dx__end(dx_peer *peer, dx_fault fault, uint64_t found, uint64_t expected) {
         return;
     peer->ending = true;
     dx__framer_cut(&peer->framer);
+    peer->broke = fault;
+    peer->broke_found = found;
+    peer->broke_expected = expected;
     if (!peer->given_why)
         dx__error_set(&peer->why, fault, peer->frame.offset, found, expected);
 }

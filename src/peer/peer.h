@@ -215,6 +215,10 @@ struct dx_peer {
     bool closed;
     bool given_why; /* by finish() */
     dx_error why;
+    /* What the stream ended in if that could not be read, whatever was given as `why`. */
+    dx_fault broke;
+    uint64_t broke_found;
+    uint64_t broke_expected;
 };
 
 /* Nothing new can be said any more. */

@@ -53,9 +53,11 @@ static dx_status send(dx_hermes_guest *guest, dx_text command) {
             status = dx_link_call(hermes_guest_link(guest), method, body, &options, NULL);
     }
     yyjson_mut_doc_free(doc);
-    if (status == DX_OK)
-        guest->commands += !rule->notification;
-    return status;
+    if (status != DX_OK)
+        return status;
+    guest->commands += !rule->notification;
+    hermes_guest_told(guest);
+    return DX_OK;
 }
 
 dx_status dx_hermes_run(dx_hermes *editor, dx_text command, dx_hermes_guest **ret_guest) {

@@ -5,6 +5,7 @@ struct hermes_discarded {
     hermes_version text;
     uint64_t saved;
     char *path;
+    uint64_t tag;
     dx_hl7_file *file;
     bool is_new;
     hermes_undo undo;
@@ -52,6 +53,7 @@ dx_status hermes_discarded_push(dx_hermes *editor) {
     *one = (hermes_discarded){.text = editor->text,
                               .saved = editor->saved,
                               .path = editor->path,
+                              .tag = editor->tag,
                               .file = editor->config.hl7.file,
                               .is_new = editor->is_new,
                               .undo = editor->undo,
@@ -75,6 +77,7 @@ dx_status hermes_discarded_pop(dx_hermes *editor) {
     editor->text = one->text;
     editor->saved = one->saved;
     editor->path = one->path;
+    editor->tag = one->tag;
     editor->undo = one->undo;
     editor->discarded = one->before;
     dx_hermes_set_file(editor, one->file);

@@ -43,6 +43,7 @@ dx_status dx_hermes_open(dx_hermes *editor, dx_text text, const char *path, int 
     editor->text = version;
     editor->saved = version.number;
     editor->path = copy;
+    editor->tag = 0;
     dx_hermes_set_file(editor, NULL);
     hermes_news_opened(editor, is_new != 0);
     hermes_editor_tell(editor, NULL);
@@ -139,6 +140,18 @@ dx_text dx_hermes_text(const dx_hermes *editor) {
     dx_text text = {NULL, 0};
     (void)hermes_version_text(version_of(editor), &editor->alloc, &text);
     return text;
+}
+
+void dx_hermes_set_tag(dx_hermes *editor, uint64_t tag) {
+    editor->tag = tag;
+}
+
+uint64_t dx_hermes_tag(const dx_hermes *editor) {
+    return editor->tag;
+}
+
+uint64_t dx_hermes_opened(const dx_hermes *editor) {
+    return editor->opened;
 }
 
 const char *dx_hermes_path(const dx_hermes *editor) {

@@ -1,6 +1,8 @@
 /* An extension's process, from its start to its end. */
 #include "systems/hermes/hermes_parts.h"
 
+#include <duplex/rpc.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,8 +83,17 @@ static void name_end(dx_hermes_guest *guest, const dx_gone *gone) {
     }
 }
 
+/* Nothing tells what the rest of its output would have said: it may have been a change. */
+static void count_broken(dx_hermes_guest *guest, const dx_gone *gone) {
+    if (gone->broken.fault == DX_FAULT_NONE)
+        return;
+    guest->lost++;
+    hermes_guest_violation(guest, gone->broken.phrase);
+}
+
 static void on_gone(dx_child *child, const dx_gone *gone, void *user) {
     dx_hermes_guest *guest = user;
+    count_broken(guest, gone);
     bool early = guest->state == DX_HERMES_INITIALIZING;
     if (guest->state != DX_HERMES_FAILED && !guest->leaving) {
         bool has_reason = gone->error.fault != DX_FAULT_NONE;
@@ -238,6 +249,19 @@ static bool is_lost(dx_fault fault) {
            fault == DX_FAULT_OTHER_FRAMING || fault == DX_FAULT_TRUNCATED;
 }
 
+/* A request with the id of one that is pending is refused, and a change that it asks for is not
+ * made, as without an id. (The real editor serves both, see H17; revision exact refuses it, too.)
+ */
+static bool is_dropped_change(const dx_event *event) {
+    char room[200];
+    dx_text method;
+    if (event->error.fault != DX_FAULT_ID_IN_USE)
+        return false;
+    dx_text quoted = dx_rpc_member(event->message, dx_str("method"));
+    return quoted.len <= sizeof room && dx_rpc_string(quoted, room, &method) == DX_OK &&
+           (dx_text_is(method, "editor/setMessage") || dx_text_is(method, "editor/patchMessage"));
+}
+
 /* It has the member that every message has. */
 static bool claims_message(dx_text text) {
     static const char member[] = "\"jsonrpc\"";
@@ -261,7 +285,7 @@ static void on_event(dx_link *link, const dx_event *event, void *user) {
         hermes_guest_violation(guest, phrase);
         break;
     case DX_EVENT_VIOLATION:
-        guest->lost += is_lost(event->error.fault);
+        guest->lost += is_lost(event->error.fault) || is_dropped_change(event);
         hermes_guest_violation(guest, event->error.phrase);
         break;
     default:
@@ -316,7 +340,7 @@ dx_status hermes_guest_start(dx_hermes_guest *guest, dx_error *reterr) {
     forget_facts(guest);
     guest->run++;
     guest->leaving = guest->shut = guest->late = false;
-    guest->lost = 0;
+    guest->got = guest->told_of = 0;
     guest->why[0] = '\0';
     guest->heard = dx_loop_now(guest->editor->loop);
     dx_child_config config = child_config(guest);

@@ -152,6 +152,24 @@ uint64_t dx_hermes_guest_heard(dx_hermes_guest *guest) {
     return guest->heard;
 }
 
+static uint64_t sent_bytes(const dx_link *link) {
+    return dx_link_statistics(link).bytes_out + dx_link_waiting(link);
+}
+
+void hermes_guest_told(dx_hermes_guest *guest) {
+    if (guest->told_of == guest->editor->opened)
+        return;
+    guest->told_of = guest->editor->opened;
+    guest->told_bytes = sent_bytes(hermes_guest_link(guest));
+}
+
+int dx_hermes_guest_knows(const dx_hermes_guest *guest) {
+    const dx_link *link = hermes_guest_link(guest);
+    uint64_t opened = guest->editor->opened;
+    return guest->got == opened || (guest->told_of == opened &&
+                                    sent_bytes(link) - dx_link_unread(link) >= guest->told_bytes);
+}
+
 pid_t dx_hermes_guest_pid(const dx_hermes_guest *guest) {
     return guest->child ? dx_child_pid(guest->child) : 0;
 }

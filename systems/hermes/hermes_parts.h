@@ -71,8 +71,10 @@ struct dx_hermes {
     uint64_t number; /* of the newest version */
     uint64_t saved;  /* of the one that was opened or saved */
     char *path;
+    uint64_t tag; /* the embedder's */
     bool has_opened;
     bool is_new;
+    uint64_t opened; /* messages, also those that an undo brought back */
     hermes_undo undo;
     hermes_discarded *discarded; /* the last one first */
     dx_timer *rest;              /* until the message has rested */
@@ -118,6 +120,9 @@ struct dx_hermes_guest {
     unsigned refused;    /* … so many messages that can't be read were answered */
     uint64_t moved;      /* bytes in both directions, when that was last looked at */
     size_t commands;     /* that are not answered (revision 2025-11-24) */
+    uint64_t got;        /* dx_hermes.opened when it last got the message … */
+    uint64_t told_of; /* … and when it was first sent something about a message after another */
+    uint64_t told_bytes; /* … and how much it had been sent by then */
     size_t window_count;
     size_t dialog_count;
     dx_hermes_dialog *dialogs;
@@ -201,6 +206,9 @@ dx_link *hermes_guest_link(const dx_hermes_guest *guest);
 void hermes_guest_violation(dx_hermes_guest *guest, const char *phrase);
 /* Does the editor stop, and is every extension gone? Then on_stopped is due. */
 void hermes_stop_check(dx_hermes *editor);
+
+/* It was just sent an event or a command: once it has read that, it knows of the open message. */
+void hermes_guest_told(dx_hermes_guest *guest);
 
 /* facts.c: what it answered to initialize. */
 /* What is wrong with it, or DX_OK. */

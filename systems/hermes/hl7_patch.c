@@ -52,20 +52,31 @@ static dx_status set_marks(dx_hl7 *hl7, hl7_place place, const hl7_path *path, d
     return status == DX_ERR_LIMIT ? too_large(hl7, why) : status;
 }
 
+/* Does that stand there already, byte for byte? */
+static bool is_there(const dx_hl7 *hl7, hl7_segment *segment, const hl7_path *path, dx_text value) {
+    hl7_spot spot = hl7_spot_find(hl7, segment, path, false);
+    return !hl7_spot_missing(&spot) && spot.to - spot.from == value.len && value.len &&
+           memcmp(segment->at + spot.from, value.at, value.len) == 0;
+}
+
+/* MSH.1 or MSH.2 itself, or what counts as a part of it. */
+static dx_status set_separators(dx_hl7 *hl7, hl7_place place, const hl7_path *path, dx_text value,
+                                dx_buf *why) {
+    bool is_first = place.block == 0 && place.slot == 0;
+    if (is_there(hl7, hl7_list_at(&hl7->list, place), path, value))
+        return DX_OK;
+    if (path->field == 2 && is_first && !path->repetition && !path->component)
+        return set_marks(hl7, place, path, value, why);
+    return refuse(HL7_SAY(why, HL7_PIECE("Cannot set MSH.1 or MSH.2, the separators")), DX_MISFIT);
+}
+
 dx_status hl7_set(dx_hl7 *hl7, const hl7_path *path, dx_text value, bool exact, dx_buf *why) {
     hl7_place place;
     if (!hl7_list_find(&hl7->list, path->key, path->segment ? path->segment : 1, &place))
         return refuse(HL7_SAY(why, HL7_PIECE("Segment "), path->name, HL7_PIECE(" not found")),
                       DX_MISFIT);
-    if (path->key == hl7->msh && path->field <= 2) {
-        bool is_first = place.block == 0 && place.slot == 0;
-        if (exact) /* it says that all is well */
-            return DX_OK;
-        if (path->field == 2 && is_first && !path->repetition && !path->component)
-            return set_marks(hl7, place, path, value, why);
-        return refuse(HL7_SAY(why, HL7_PIECE("Cannot set MSH.1 or MSH.2, the separators")),
-                      DX_MISFIT);
-    }
+    if (path->key == hl7->msh && path->field <= 2) /* exact: it says that all is well */
+        return exact ? DX_OK : set_separators(hl7, place, path, value, why);
     hl7_spot spot = hl7_spot_find(hl7, hl7_list_at(&hl7->list, place), path, exact);
     dx_status status = hl7_spot_set(hl7, place, &spot, value);
     if (status == DX_ERR_LIMIT)

@@ -89,6 +89,7 @@ void hermes_get_message(dx_hermes_guest *guest, const dx_event *event, yyjson_va
     dx_buf out;
     dx_buf_init(&out, SIZE_MAX / 4, &editor->alloc);
     dx_status status = dx_hermes_export(editor, format, editor->config.shape, &out, &error);
+    guest->got = status == DX_OK ? editor->opened : guest->got;
     if (status == DX_OK)
         send_message(guest, event, (dx_text){out.data, out.len});
     else if (status == DX_MISFIT)

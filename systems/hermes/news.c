@@ -18,7 +18,9 @@ static bool has_method(const dx_hermes *editor, const char *method) {
 
 /* One that can't be told, because it does not read or there is no memory, misses it. */
 static void notify(dx_hermes_guest *guest, const char *method, yyjson_mut_val *params) {
-    (void)dx_link_notify(hermes_guest_link(guest), dx_str(method), dx_json_built(params));
+    if (dx_link_notify(hermes_guest_link(guest), dx_str(method), dx_json_built(params)) == DX_OK &&
+        (strcmp(method, "message/opened") == 0 || strcmp(method, "message/changed") == 0))
+        hermes_guest_told(guest);
 }
 
 /* Has the message a file whose name can be told? */
@@ -122,6 +124,7 @@ static void tell(dx_hermes *editor, const dx_hermes_guest *only, const char *met
 void hermes_news_opened(dx_hermes *editor, bool is_new) {
     bool is_made = is_new && hermes_version_size(&editor->text);
     editor->has_opened = true;
+    editor->opened++;
     editor->is_new = is_new;
     dx_timer_set(editor->rest, DX_NEVER);
     if (!has_method(editor, "message/opened"))

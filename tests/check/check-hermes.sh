@@ -142,6 +142,33 @@ for command in bad-header bad-length no-id; do
     expect 6 '' 'Cmd sent a message that could not be read' -x "$extension" --run cmd/$command a.hl7
     [[ ! -s out ]] || same out a.hl7
 done
+# A change is not made because its id is that of one that is not answered yet.
+for revision in '' '--revision exact'; do
+    # shellcheck disable=SC2086 # two words
+    expect 6 '' 'duplex hermes: cmd/same-id: Cmd sent a message that could not be read' $revision -x "$extension" --run cmd/same-id a.hl7
+    has err 'Cmd: violation: a request with the id of a pending request'
+done
+# An output that ends inside a message, whatever came before it, lacks that message.
+for revision in '' '--revision exact'; do
+    for word in cut-body cut-head cut-block; do
+        # shellcheck disable=SC2086 # two words
+        expect 6 '' 'duplex hermes: Cmd sent a message that could not be read' $revision -x "$extension $word" --run cmd/upper a.hl7
+        has err 'Cmd: violation: truncated message: '
+        has out 'DOE^jane'
+        [[ $(grep -c violation err) == 1 ]] || complain "more than one line about it: $(cat err)"
+    done
+    # shellcheck disable=SC2086 # two words
+    expect 6 '' 'Cmd: violation: truncated message: got ' $revision -x "$extension" --run cmd/cut a.hl7
+    # Text that is printed last is none.
+    # shellcheck disable=SC2086 # two words
+    expect 0 'DOE^jane' '' $revision -x "$extension text-end" --run cmd/upper a.hl7
+done
+expect 6 '' 'Cmd: violation: message too long: ' -x "$extension huge-end" --run cmd/levels a.hl7
+expect 6 '' '' --json -x "$extension cut-body" --run cmd/upper a.hl7
+events '[one["extension"] for one in of("violation") if "truncated" in one["text"]] == ["Cmd"]'
+lines 'run cmd/cut' wait
+expect 6 '' 'Cmd: violation: truncated message: ' -x "$extension" --write cut.hl7 a.hl7
+: >in
 # -e meant --extension in 0.1, and does so for one more release.
 expect 0 'DOE^jane' 'duplex hermes: warning: -e will not mean --extension in the next release; write --extension' -e "$extension" --run cmd/upper a.hl7
 # A command is a request in the old revision, and done when that is answered.

@@ -351,6 +351,7 @@ class Editor:
         self.events = []
         self.is_over = False
         self.wrong = None
+        self.failure = None  # what it fails with in the end
         self.news = threading.Condition()
         self.child = None
         self.data = os.path.join(self.place, data or "data")
@@ -437,7 +438,11 @@ class Editor:
         try:
             for line in self.child.stdout:
                 event = json.loads(line.decode())
-                true(isinstance(event, dict) and "event" in event, "no event: %r" % line)
+                true(isinstance(event, dict) and not self.failure, "behind the failure: %r" % line)
+                if event.keys() == {"error"}:
+                    self.failure = event["error"]
+                    continue
+                true("event" in event, "no event: %r" % line)
                 with self.news:
                     self.events.append(event)
                     self.news.notify()
@@ -507,6 +512,8 @@ class Editor:
         except subprocess.TimeoutExpired:
             raise Wrong("the host does not end") from None
         same(got, code, "the exit code of the host")
+        if self.failure:
+            same(self.failure["exit"], code, "the exit code in the failure")
 
     def memory(self, what):
         """VmSize: how much memory it has asked for; VmRSS: how much of it is there. In bytes."""

@@ -369,7 +369,7 @@ def row_10():
         with editor(revision=revision) as host:
             guest = host.start()
             exchange(guest, "editor/getMessage", ',"params":{"format":"hl7"}', "result")
-            host.quit(guest)
+            host.quit(guest, code=6)
     with extension() as ours:
         ours.start()
         exchange(ours, "x/y", "", "error")
@@ -613,7 +613,7 @@ def row_15():
             # One that answers but stays is asked once more, with SIGTERM (H20).
             if "stays" in names:
                 same(set(guests["stays"].gone()), set(b"T"), "signals for one that answers and stays")
-            host.quit()
+            host.quit(code=4)
     for name in ("hermes-normalise", "hermes-validate", "hermes-window"):
         for started in (True, False):
             with extension(name) as ours:

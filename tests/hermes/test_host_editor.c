@@ -254,6 +254,30 @@ static void test_undo_brings_back(void **state) {
     world_free(world);
 }
 
+/* The embedder's number is of the message, through edits, saves, and a way to another one and back.
+ */
+static void test_tag(void **state) {
+    struct world *world = world_new();
+    (void)state;
+    world_open(world);
+    dx_hermes *editor = world->editor;
+    assert_int_equal(dx_hermes_tag(editor), 0);
+    assert_int_equal(dx_hermes_open(editor, dx_str(MESSAGE), "a", 0, NULL), DX_OK);
+    dx_hermes_set_tag(editor, UINT64_MAX);
+    assert_int_equal(dx_hermes_edit(editor, dx_str("first")), DX_OK);
+    assert_int_equal(dx_hermes_open(editor, dx_str(OTHER), "b", 0, NULL), DX_OK);
+    assert_int_equal(dx_hermes_tag(editor), 0);
+    dx_hermes_set_tag(editor, 7);
+    assert_int_equal(dx_hermes_saved(editor, "b", 0), DX_OK);
+    assert_int_equal(dx_hermes_tag(editor), 7);
+    assert_int_equal(dx_hermes_undo(editor), DX_OK);
+    expect_text(world, "first");
+    assert_true(dx_hermes_tag(editor) == UINT64_MAX);
+    assert_int_equal(dx_hermes_undo(editor), DX_OK);
+    assert_true(dx_hermes_tag(editor) == UINT64_MAX);
+    world_free(world);
+}
+
 /* What is kept is bounded as the steps are. */
 static void test_discarded_limits(void **state) {
     for (unsigned most = 0; most < 3; most++)
@@ -430,19 +454,13 @@ static void test_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_bad_configuration),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_undo_bytes),
-        cmocka_unit_test(test_patch),
-        cmocka_unit_test(test_undo_brings_back),
-        cmocka_unit_test(test_discarded_limits),
-        cmocka_unit_test(test_export),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_reentrance),
-        cmocka_unit_test(test_no_extensions),
+        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_bad_configuration),
+        cmocka_unit_test(test_files),      cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_limits),     cmocka_unit_test(test_undo_bytes),
+        cmocka_unit_test(test_patch),      cmocka_unit_test(test_undo_brings_back),
+        cmocka_unit_test(test_tag),        cmocka_unit_test(test_discarded_limits),
+        cmocka_unit_test(test_export),     cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_reentrance), cmocka_unit_test(test_no_extensions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

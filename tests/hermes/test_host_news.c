@@ -55,6 +55,40 @@ static void test_opened_exact(void **state) {
     world_free(world);
 }
 
+/* An extension knows of a message when it has got it, or read something that was sent since. */
+static void test_knows(void **state) {
+    struct world *world = world_new();
+    (void)state;
+    world_open(world);
+    dx_hermes *editor = world->editor;
+    dx_hermes_guest *guest =
+        world_add(world, "{'go': {'go': [{'id': 1, 'method': 'editor/getMessage', 'params': "
+                         "{'format': 'hl7'}}], 'none': []}}");
+    dx_hermes_guest *other = world_add(world, "{" EVENTS("{'name': 'message/opened'}") "}");
+    wait_state(world, guest, DX_HERMES_RUNNING);
+    wait_state(world, other, DX_HERMES_RUNNING);
+    assert_int_equal(dx_hermes_opened(editor), 0);
+    assert_int_equal(dx_hermes_open(editor, dx_str(MESSAGE), "/a", 0, NULL), DX_OK);
+    assert_int_equal(dx_hermes_opened(editor), 1);
+    assert_false(dx_hermes_guest_knows(guest));
+    assert_false(dx_hermes_guest_knows(other)); /* it has not read that yet */
+    WAIT(world, dx_hermes_guest_knows(other));
+    assert_int_equal(dx_hermes_run(editor, dx_str("none"), NULL), DX_OK);
+    assert_false(dx_hermes_guest_knows(guest));
+    WAIT(world, dx_hermes_guest_knows(guest));
+    assert_int_equal(dx_hermes_edit(editor, dx_str(MESSAGE "^X")), DX_OK);
+    assert_true(dx_hermes_guest_knows(guest));
+    assert_int_equal(dx_hermes_open(editor, dx_str(MESSAGE), "/b", 0, NULL), DX_OK);
+    assert_false(dx_hermes_guest_knows(guest));
+    run(world, "go", 1);
+    assert_true(dx_hermes_guest_knows(guest));
+    assert_int_equal(dx_hermes_undo(editor), DX_OK); /* which brings the first one back */
+    assert_int_equal(dx_hermes_opened(editor), 3);
+    assert_false(dx_hermes_guest_knows(guest));
+    stop(world);
+    world_free(world);
+}
+
 /* Once for each rest, however many edits there were. */
 static void test_changed(void **state) {
     struct world *world = begin(NULL, "{" EVENTS(ALL) "}");
@@ -181,6 +215,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_opened_and_saved),
         cmocka_unit_test(test_opened_exact),
+        cmocka_unit_test(test_knows),
         cmocka_unit_test(test_changed),
         cmocka_unit_test(test_content),
         cmocka_unit_test(test_echo),

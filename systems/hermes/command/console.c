@@ -20,12 +20,8 @@ const char *console_why(struct console *console, const char *format, ...) {
     return console->why;
 }
 
-bool console_may_discard(struct console *console, const char **ret_why) {
-    if (console->discard || !dx_hermes_is_changed(console->work->editor))
-        return true;
-    *ret_why =
-        console_why(console, "the message has unsaved changes; save them, or use %s --discard",
-                    console->command->name);
+/* False; a terminal is asked about what *ret_why says. */
+static bool ask(struct console *console, const char **ret_why) {
     if (!console->work->interactive)
         return false;
     console->pending = strdup(console->line);
@@ -33,6 +29,27 @@ bool console_may_discard(struct console *console, const char **ret_why) {
     console->until = DX_NEVER;
     *ret_why = console->pending ? NULL : "out of memory";
     return false;
+}
+
+bool console_may_discard(struct console *console, const char **ret_why) {
+    console->busy[0] = '\0';
+    if (console->discard || !dx_hermes_is_changed(console->work->editor))
+        return true;
+    *ret_why =
+        console_why(console, "the message has unsaved changes; save them, or use %s --discard",
+                    console->command->name);
+    return ask(console, ret_why);
+}
+
+bool console_may_replace(struct console *console, const char **ret_why) {
+    bool is_changed = dx_hermes_is_changed(console->work->editor);
+    if (console->discard || !unfinished_find(console->work, console->busy, sizeof console->busy))
+        return console_may_discard(console, ret_why);
+    *ret_why = console_why(console, "%s has not finished%s or use %s --discard", console->busy,
+                           is_changed ? ", and the message has unsaved changes; wait and save,"
+                                      : "; wait for it,",
+                           console->command->name);
+    return ask(console, ret_why);
 }
 
 /* Results. */
@@ -79,6 +96,7 @@ static const char *run_now(struct console *console, const char *command) {
             command);
     struct member *member = crew_member(work, guest);
     if (member) {
+        unfinished_sent(work, member, command);
         member->told = true;
         member->told_ms = cli_now();
     }
@@ -178,12 +196,14 @@ const struct console_command console_commands[] = {
     {"run", "COMMAND", "run a command of an extension", 1, 1, do_run},
     {"show", "[FORMAT]", "print the message as hl7, json, yaml or toml", 0, 1, console_show},
     {"get", "PATH", "print the value at a path such as PID.5.1", 1, 1, console_get},
-    {"set", "PATH VALUE", "set the value at a path; separators in it are escaped", 2, 2,
+    {"set", "PATH VALUE",
+     "set the value at a path; separators in it are escaped; backslashes and \"\" stay", 2, 2,
      console_set},
     {"create", "SEG", "add a segment such as NK1 or NK1[2]", 1, 1, console_create},
     {"remove", "SEG", "remove a segment", 1, 1, console_remove},
     {"undo", "", "undo the last change", 0, 0, console_undo},
-    {"save", "[FILE]", "save the message to its file, or to FILE", 0, 1, console_save},
+    {"save", "[--overwrite] [FILE]", "save the message to its file, or to FILE", 0, 2,
+     console_save},
     {"open", "[--discard] FILE [N]", "open another message; N: the message of that number in it", 1,
      3, console_open},
     {"new", "[--discard]", "start an empty message", 0, 1, console_new},
@@ -232,9 +252,14 @@ static const char *unknown(struct console *console, const char *name) {
     return why;
 }
 
+static bool is_set(const char *line) {
+    line += strspn(line, " \t");
+    return strncmp(line, "set", 3) == 0 && strchr(" \t", line[3]);
+}
+
 static void take_command(struct console *console, const char *line) {
     struct words words = {NULL, 0};
-    const char *why = words_split(line, &words);
+    const char *why = is_set(line) ? words_split_value(line, &words) : words_split(line, &words);
     if (!why && (!words.count || words.at[0][0] == '#')) {
         words_done(&words);
         return;
@@ -313,9 +338,16 @@ static void put_prompt(const struct console *console) {
     if (work->prompted)
         return;
     cli_flush();
-    fputs(work->dialog_count              ? answers_prompt(work)
-          : console->pause == PAUSE_ASKED ? "Discard unsaved changes? [y/n] "
-                                          : "hermes> ",
+    bool is_asked = console->pause == PAUSE_ASKED && !work->dialog_count;
+    bool is_busy = is_asked && console->busy[0];
+    if (is_busy) {
+        cli_put_safe(stderr, dx_str(console->busy));
+        fputs(" has not finished. ", stderr);
+    }
+    fputs(work->dialog_count                               ? answers_prompt(work)
+          : is_busy && !dx_hermes_is_changed(work->editor) ? "Go on without waiting? [y/n] "
+          : is_asked                                       ? "Discard unsaved changes? [y/n] "
+                                                           : "hermes> ",
           stderr);
     work->prompted = true;
 }

@@ -25,6 +25,7 @@ struct console {
     char why[512];                         /* what is wrong, where that has to be put together */
     enum pause pause;                      /* what it waits for, … */
     uint64_t until;                        /* … and how long */
+    char busy[300];                        /* PAUSE_ASKED: the command that is not finished */
     char *pending; /* PAUSE_STARTED: what is run then; PAUSE_ASKED: the line that is meant */
 };
 
@@ -48,6 +49,14 @@ size_t console_number(const char *word);
 /* May unsaved changes be lost? If not, *ret_why says so, or is NULL: then the user is asked, and
  * the command is taken again once that is answered with yes. */
 bool console_may_discard(struct console *console, const char **ret_why);
+/* The same for another message in place of this one, which a command may still be at work on. */
+bool console_may_replace(struct console *console, const char **ret_why);
+
+enum { NOTE_ROOM = 600 };
+/* Would that value, which is not there yet, get separators escaped? Then the note says which, and
+ * where what they separate can be set. */
+bool separators_look(const dx_hermes *editor, const char *path, const char *value,
+                     char note[NOTE_ROOM]);
 
 const char *console_show(struct console *console, char **words);
 const char *console_get(struct console *console, char **words);

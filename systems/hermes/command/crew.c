@@ -31,8 +31,10 @@ struct member *crew_member(struct work *work, dx_hermes_guest *guest) {
 void crew_on_state(dx_hermes *editor, dx_hermes_guest *guest, void *user) {
     struct member *member = crew_member(user, guest);
     (void)editor;
-    if (member)
-        member->started |= dx_hermes_guest_state(guest) == DX_HERMES_INITIALIZING;
+    if (member && dx_hermes_guest_state(guest) == DX_HERMES_INITIALIZING) {
+        member->started = true;
+        unfinished_forget(member); /* they were for the process before this one */
+    }
     news_tell_state(user, guest);
 }
 

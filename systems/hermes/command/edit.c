@@ -69,7 +69,17 @@ static const char *patch(struct console *console, const dx_hl7_patch *one) {
 }
 
 const char *console_set(struct console *console, char **words) {
-    return patch(console, &(dx_hl7_patch){.path = dx_str(words[0]), .value = dx_str(words[1])});
+    char note[NOTE_ROOM] = "";
+    bool is_other = separators_look(console->work->editor, words[0], words[1], note);
+    const char *why =
+        patch(console, &(dx_hl7_patch){.path = dx_str(words[0]), .value = dx_str(words[1])});
+    if (why || !is_other)
+        return why;
+    if (console->event)
+        cli_event_add(console->event, "note", note);
+    else
+        cli_note("%s", note);
+    return NULL;
 }
 
 /* A patch with a field in its path would put nothing there. */
@@ -133,17 +143,24 @@ const char *console_undo(struct console *console, char **words) {
 
 const char *console_save(struct console *console, char **words) {
     const char *known = dx_hermes_path(console->work->editor);
+    bool overwrite = words[0] && strcmp(words[0], "--overwrite") == 0;
     dx_error error;
-    bool misfit;
+    int how;
+    words += overwrite;
+    if (words[0] && words[1])
+        return "usage: save [--overwrite] [FILE]";
     if (!words[0] && !known)
         return "the message has no file yet; use save FILE";
     /* Its own path may be replaced by what it is saved as. */
     char *path = strdup(words[0] ? words[0] : known);
     if (!path)
         return "out of memory";
-    const char *why = message_save(console->work, path, &error, &misfit);
+    const char *why = message_save(console->work, path, overwrite, &error, &how);
     if (why)
-        why = console_why(console, "cannot write %s: %s", path, why);
+        why = console_why(console, "cannot write %s: %s%s", path, why,
+                          how == SAVE_CHANGED ? "; open it again, or use save OTHER or"
+                                                " save --overwrite"
+                                              : "");
     else if (console->event)
         cli_event_add(console->event, "file", path);
     free(path);
@@ -183,7 +200,7 @@ const char *console_open(struct console *console, char **words) {
         why = "too many arguments; put quotes around a value that contains spaces";
     else if (words[1] && !(number = console_number(words[1])))
         why = "expected the number of a message, from 1";
-    else if (console_may_discard(console, &why))
+    else if (console_may_replace(console, &why))
         why = open_message(console, words[0], number);
     console->discard &= !given;
     return why;
@@ -194,7 +211,7 @@ const char *console_new(struct console *console, char **words) {
     bool given = take_discard(console, &words);
     if (words[0])
         why = "usage: new [--discard]";
-    else if (console_may_discard(console, &why))
+    else if (console_may_replace(console, &why))
         why = open_message(console, NULL, 0);
     console->discard &= !given;
     return why;

@@ -73,6 +73,7 @@ const char *message_read(const struct work *work, const char *path, bool plain, 
     message->number = number;
     dx_buf_init(&bytes, DX_HL7_DOCUMENT_FACTOR * dx_hl7_defaults().text_max, NULL);
     const char *why = path ? store_read(path, plain, &bytes) : NULL;
+    message->hash = path && !why ? store_hash((dx_text){bytes.data, bytes.len}) : 0;
     if (!why) {
         dx_status status =
             dx_hl7_file_read(&config, (dx_text){bytes.data ? bytes.data : "", bytes.len},
@@ -184,40 +185,64 @@ const char *message_open(struct work *work, const char *path, struct message *me
     if (status != DX_OK)
         return phrase_of(status, error);
     dx_hermes_set_file(work->editor, message->file);
+    dx_hermes_set_tag(work->editor, message->hash);
     message->file = NULL;
     work->is_open = true;
     return NULL;
 }
 
-static const char *save(struct work *work, const char *path, dx_error *error, bool *ret_misfit) {
+/* What others wrote to the file of the message since then is not in the message. */
+static const char *check_file(const struct work *work, const char *path, int *ret_how) {
+    const char *own = dx_hermes_path(work->editor);
+    uint64_t hash = dx_hermes_tag(work->editor);
+    bool changed = false;
+    const char *why = NULL;
+    if (own && hash && store_is_same(own, path))
+        why = store_look(path, hash, &changed);
+    if (!changed)
+        return why;
+    *ret_how = SAVE_CHANGED;
+    return "it has changed since the message was opened";
+}
+
+static const char *save(struct work *work, const char *path, dx_error *error, int *ret_how) {
     const char *before = dx_hermes_path(work->editor);
     bool is_other = !before || strcmp(before, path) != 0;
     dx_buf out;
     dx_buf_init(&out, SIZE_MAX / 2, NULL);
     dx_status status = message_bytes(work, message_format(work, path), &out, error);
-    *ret_misfit = status == DX_MISFIT;
-    const char *why = status == DX_OK
-                          ? store_write(path, (dx_text){out.data ? out.data : "", out.len})
-                          : phrase_of(status, error);
+    dx_text text = {out.data ? out.data : "", out.len};
+    *ret_how = status == DX_MISFIT ? SAVE_MISFIT : SAVE_FAILED;
+    const char *why = status == DX_OK ? store_write(path, text) : phrase_of(status, error);
+    if (!why)
+        dx_hermes_set_tag(work->editor, store_hash(text));
     dx_buf_done(&out);
     if (!why && dx_hermes_saved(work->editor, path, is_other) != DX_OK)
         cli_note("could not notify the extensions that %s was saved", path);
     return why;
 }
 
-const char *message_save(struct work *work, const char *path, dx_error *error, bool *ret_misfit) {
+const char *message_save(struct work *work, const char *path, bool overwrite, dx_error *error,
+                         int *ret_how) {
     char *whole = store_whole_path(path, strlen(path));
-    *ret_misfit = false;
-    const char *why = whole ? save(work, whole, error, ret_misfit) : "out of memory";
+    *ret_how = SAVE_FAILED;
+    const char *why = !whole      ? "out of memory"
+                      : overwrite ? NULL
+                                  : check_file(work, whole, ret_how);
+    if (!why)
+        why = save(work, whole, error, ret_how);
     free(whole);
     return why;
 }
 
 static int deliver_to_file(struct work *work, const char *path) {
     dx_error error;
-    bool misfit;
-    const char *why = message_save(work, path, &error, &misfit);
-    if (why && misfit)
+    int how;
+    const char *why = message_save(work, path, false, &error, &how);
+    if (why && how == SAVE_CHANGED)
+        return cli_fail_hint(CLI_USAGE, "--write OTHER writes another file", "cannot write %s: %s",
+                             path, why);
+    if (why && how == SAVE_MISFIT)
         return cli_fail(CLI_MISFIT, "cannot write the message as %s: %s",
                         dx_hl7_format_name(message_format(work, path)), why);
     if (why)

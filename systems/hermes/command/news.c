@@ -74,6 +74,7 @@ static void warn_late(struct work *work, dx_hermes_guest *guest) {
 void news_on_message(dx_hermes *editor, dx_hermes_guest *guest, void *user) {
     struct work *work = user;
     warn_late(work, guest);
+    unfinished_warn(work, guest);
     if (cli_voice.json) {
         yyjson_mut_doc *event = cli_event_new("message");
         cli_event_add(event, "by", guest ? dx_hermes_guest_name(guest) : NULL);

@@ -155,6 +155,42 @@ const char *store_write(const char *path, dx_text text) {
     return number ? strerror(number) : NULL;
 }
 
+uint64_t store_hash(dx_text text) {
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = text.len * odd;
+    for (size_t i = 0; i < text.len; i += sizeof hash) {
+        size_t left = text.len - i;
+        uint64_t word = 0;
+        memcpy(&word, text.at + i, left < sizeof word ? left : sizeof word);
+        hash = (hash ^ word) * odd;
+        hash ^= hash >> 29;
+    }
+    return hash ? hash : 1;
+}
+
+bool store_is_same(const char *one, const char *two) {
+    struct stat first;
+    struct stat second;
+    return strcmp(one, two) == 0 ||
+           (stat(one, &first) == 0 && stat(two, &second) == 0 && first.st_dev == second.st_dev &&
+            first.st_ino == second.st_ino);
+}
+
+const char *store_look(const char *path, uint64_t hash, bool *ret_changed) {
+    struct stat stat_of;
+    dx_buf bytes;
+    *ret_changed = false;
+    if (stat(path, &stat_of) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? NULL : strerror(errno);
+    if (!S_ISREG(stat_of.st_mode))
+        return NULL;
+    dx_buf_init(&bytes, SIZE_MAX / 2, NULL);
+    const char *why = store_read(path, true, &bytes);
+    *ret_changed = !why && store_hash((dx_text){bytes.data, bytes.len}) != hash;
+    dx_buf_done(&bytes);
+    return why;
+}
+
 char *store_whole_path(const char *path, size_t len) {
     char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
     char *whole = NULL;

@@ -15,6 +15,17 @@ const char *store_read(const char *path, bool plain, dx_buf *out);
  * file, like a device, is written into. NULL, or why that can't be done. */
 const char *store_write(const char *path, dx_text text);
 
+/* A number by which another content of a file is noticed, never 0. It is no defence against
+ * somebody who looks for one with the same number. */
+uint64_t store_hash(dx_text text);
+
+/* Do both names lead to the same file? */
+bool store_is_same(const char *one, const char *two);
+
+/* Is the file no longer what that number was made of? Not if nothing is there, or no plain file.
+ * NULL, or why that is not known. */
+const char *store_look(const char *path, uint64_t hash, bool *ret_changed);
+
 /* From the root: extensions may run elsewhere. NULL without memory. */
 char *store_whole_path(const char *path, size_t len);
 

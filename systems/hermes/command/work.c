@@ -248,7 +248,7 @@ static int leave(struct work *work, int code) {
             int delivered = deliver_last(work);
             code = delivered == CLI_OK ? code : delivered;
         }
-        if (code == CLI_OK && (work->deliver || work->options->runs.count))
+        if (code == CLI_OK)
             code = crew_check_end(work);
     }
     dx_hermes_free(work->editor);
@@ -256,6 +256,8 @@ static int leave(struct work *work, int code) {
     cli_loop_free(work->loop);
     cli_record_close(work->recorder);
     windows_reap(work);
+    for (size_t i = 0; i < work->member_count; i++)
+        unfinished_forget(&work->members[i]);
     free(work->members);
     free(work->dialogs);
     news_done(work);

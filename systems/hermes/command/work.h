@@ -20,17 +20,27 @@ struct log_line {
 
 enum { LOG_LINES = 1000, LOG_TEXT_MAX = 4096, OPENERS_MAX = 256 };
 
+/* A command that went to an extension. */
+struct sent {
+    char *command; /* NULL: none did */
+    char *file;    /* of the message that was open; NULL: it had none */
+    uint64_t opened;
+};
+
 /* What is known of an extension beyond what the library says. */
 struct member {
     dx_hermes_guest *guest;
-    bool started;      /* there was a process */
-    bool told;         /* a command of this session went to it, and it was not quiet since … */
-    uint64_t told_ms;  /* … and when */
-    uint64_t still_ms; /* since then it is still … */
-    uint64_t cpu_ms;   /* … and this is the processor time that it had used by then */
-    bool failed;       /* it answered a command with a failure */
-    bool done;         /* a command of --run counted as done … */
-    bool warned;       /* … and it changed the message while another one ran */
+    bool started;       /* there was a process */
+    bool told;          /* a command of this session went to it, and it was not quiet since … */
+    uint64_t told_ms;   /* … and when */
+    uint64_t still_ms;  /* since then it is still … */
+    uint64_t cpu_ms;    /* … and this is the processor time that it had used by then */
+    bool failed;        /* it answered a command with a failure */
+    bool done;          /* a command of --run counted as done … */
+    bool warned;        /* … and it changed the message while another one ran */
+    struct sent last;   /* the last one in a console … */
+    struct sent before; /* … and the last one while another message was open before that */
+    uint64_t warned_of; /* the message that it changed without knowing of it */
 };
 
 /* A program that opens a page. */
@@ -44,6 +54,7 @@ struct message {
     dx_buf text; /* UTF-8 */
     dx_hl7_file *file;
     size_t number; /* that was asked for; 0: none was */
+    uint64_t hash; /* of all of the file */
     dx_error error;
 };
 
@@ -102,6 +113,15 @@ bool crew_is_quiet(const struct work *work, struct member *member, uint64_t *ret
 void crew_on_answered(dx_hermes *editor, dx_hermes_guest *guest, int ok, void *user);
 void crew_on_state(dx_hermes *editor, dx_hermes_guest *guest, void *user);
 
+/* Commands that an extension may still be at work on when another message is opened. */
+
+void unfinished_sent(struct work *work, struct member *member, const char *command);
+void unfinished_forget(struct member *member);
+/* It changed the message: was that meant for this one? */
+void unfinished_warn(struct work *work, dx_hermes_guest *guest);
+/* Is one known to be unfinished? Then its name is in `to`, with that of its extension. */
+bool unfinished_find(const struct work *work, char *to, size_t room);
+
 /* The message. */
 
 /* By --format, else by how the name ends. `name` may be NULL. */
@@ -127,8 +147,11 @@ bool message_has_file(const struct work *work);
 /* What was read from there ("-": from no file; NULL: nothing was) is the message from now on. NULL,
  * or why not, as message_read(); it must be HL7. */
 const char *message_open(struct work *work, const char *path, struct message *message);
-/* As a file, which is its own from then on. NULL, or why not; *ret_misfit: it has no such form. */
-const char *message_save(struct work *work, const char *path, dx_error *error, bool *ret_misfit);
+/* As a file, which is its own from then on. Its own file is replaced only if that is as it was read
+ * or last saved, or with `overwrite`. NULL, or why not. */
+enum { SAVE_FAILED, SAVE_MISFIT, SAVE_CHANGED }; /* it has no such form; its file was changed */
+const char *message_save(struct work *work, const char *path, bool overwrite, dx_error *error,
+                         int *ret_how);
 
 /* Dialogs. */
 

@@ -30,7 +30,7 @@ DIALOGS = {
 }
 COMMANDS = [
     "cmd/upper", "cmd/env", "cmd/exit", "cmd/flood", "cmd/slow", "cmd/escape", "cmd/stray", "cmd/window",
-    "cmd/window-close", "cmd/file-window", "cmd/dash-window", "cmd/latin", "cmd/encode", "cmd/dialog-and-exit", "cmd/levels", "cmd/sleep", "cmd/garbage", "cmd/late-garbage", "cmd/bad-header", "cmd/bad-length", "cmd/no-id", *DIALOGS,
+    "cmd/window-close", "cmd/file-window", "cmd/dash-window", "cmd/latin", "cmd/encode", "cmd/dialog-and-exit", "cmd/levels", "cmd/sleep", "cmd/garbage", "cmd/late-garbage", "cmd/bad-header", "cmd/bad-length", "cmd/no-id", "cmd/cut", "cmd/same-id", "cmd/append", "cmd/unlink", "cmd/hold", "cmd/hold-upper", *DIALOGS,
 ]
 COMMANDS = [word[5:] for word in words if word.startswith("only=")] or COMMANDS
 SECONDS = next((float(word[6:]) for word in words if word.startswith("sleep=")), 1)
@@ -47,6 +47,23 @@ def send(message):
     body = json.dumps({"jsonrpc": "2.0", **message}).encode()
     sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
     sys.stdout.buffer.flush()
+
+
+# What the output ends in, by the word that asks for it.
+ENDS = {
+    "cut-body": b'Content-Length: 300\r\n\r\n{"jsonrpc":"2.0",',
+    "cut-head": b"Content-Len",
+    "cut-block": b"Content-Length: 20\r\n",
+    "text-end": b"Done: 5 fields\n",
+}
+
+
+def leave():
+    for word, data in ENDS.items():
+        if word in words:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+    sys.exit(0)
 
 
 def receive():
@@ -95,6 +112,29 @@ def run(command):
     elif command in ("cmd/garbage", "cmd/late-garbage"):
         time.sleep(SECONDS if command == "cmd/late-garbage" else 0)
         sys.stdout.buffer.write(b'Content-Length: 17\r\n\r\n{"jsonrpc":"2.0",')
+        sys.stdout.buffer.flush()
+    elif command == "cmd/cut":  # the rest of it never comes
+        body = b'{"jsonrpc":"2.0","id":9,"method":"editor/patchMessage","params":{"patches":[{"path":"PID.5.1","value":"LOST"}]}}'
+        sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n" % (len(body) + 400) + body)
+        sys.stdout.buffer.flush()
+    elif command in ("cmd/hold", "cmd/hold-upper"):  # until there is that file
+        log("holding")
+        while not os.path.exists(os.environ["CMD_FILE"]):
+            time.sleep(0.01)
+        if command == "cmd/hold-upper":
+            run("cmd/upper")
+        else:
+            ask("editor/patchMessage", {"patches": [{"path": "PID.5.1", "value": "HELD"}]})
+    elif command == "cmd/append":  # as another program would
+        with open(os.environ["CMD_FILE"], "ab") as file:
+            file.write(b"ZZZ|theirs\r")
+        log("appended")
+    elif command == "cmd/unlink":
+        os.unlink(os.environ["CMD_FILE"])
+        log("unlinked")
+    elif command == "cmd/same-id":  # in one piece: the second comes before the first is answered
+        bodies = [b'{"jsonrpc":"2.0","id":"s","method":"editor\\/patchMessage","params":{"patches":[{"path":"PID.5.%d","value":"SAME"}]}}' % part for part in (1, 2)]
+        sys.stdout.buffer.write(b"".join(b"Content-Length: %d\r\n\r\n" % len(body) + body for body in bodies))
         sys.stdout.buffer.flush()
     elif command in ("cmd/bad-header", "cmd/bad-length", "cmd/no-id"):
         head = {"cmd/bad-header": b"Content-Lenght: %d", "cmd/bad-length": b"Content-Length: 0x%x", "cmd/no-id": b"Content-Length: %d"}
@@ -167,10 +207,12 @@ def handle(message):
         if "sulk" in words:
             send({"id": message["id"], "error": {"code": -32000, "message": "no"}})
             return
+        if "huge-end" in words:
+            sys.stdout.buffer.write(b"Content-Length: 9999999999\r\n\r\n")
         send({"id": message["id"], "result": {"success": True}})
         if "linger" in words:
             send({"id": "l", "method": "editor/patchMessage", "params": {"patches": [{"path": "PID.5.1", "value": "LINGERED"}]}})
-        sys.exit(0)
+        leave()
     elif method == "command/execute":
         run(message["params"]["command"])
         if "id" in message:
@@ -188,5 +230,5 @@ while True:
     if message is None and "stay" in words:
         time.sleep(60)
     if message is None:
-        sys.exit(0)
+        leave()
     handle(message)

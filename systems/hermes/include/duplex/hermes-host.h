@@ -199,6 +199,14 @@ DX_API size_t dx_hermes_undo_dropped(const dx_hermes *editor);
 /* It was written to that file, which is its file from now on; save_as: to another one than before.
  * Extensions are told (message/saved). */
 DX_API dx_status dx_hermes_saved(dx_hermes *editor, const char *path, int save_as);
+/* A number of yours that belongs to the message, for example what its file was when you read it: 0
+ * until you set it and after dx_hermes_open(). A discarded message that an undo brings back has its
+ * own again. */
+DX_API void dx_hermes_set_tag(dx_hermes *editor, uint64_t tag);
+DX_API uint64_t dx_hermes_tag(const dx_hermes *editor);
+/* How many messages were opened so far; one that an undo brought back counts again. While it is the
+ * same, so is the message. */
+DX_API uint64_t dx_hermes_opened(const dx_hermes *editor);
 /* Lent until the next change; at is NULL without memory. The first call after a patch writes the
  * whole text. */
 DX_API dx_text dx_hermes_text(const dx_hermes *editor);
@@ -236,7 +244,9 @@ DX_API dx_hermes_state dx_hermes_guest_state(const dx_hermes_guest *guest);
 DX_API const char *dx_hermes_guest_why(const dx_hermes_guest *guest);
 /* Did it fail because it had not answered initialize in time? */
 DX_API int dx_hermes_guest_is_late(const dx_hermes_guest *guest);
-/* Messages of its process that could not be read, or were none: what they asked for is lost. */
+/* Its messages that could not be read, because they were none, or because its output ended inside
+ * them, and changes without an id or with that of a pending request: what they asked for is lost.
+ * Those of a process before a reload count, too. */
 DX_API size_t dx_hermes_guest_lost(const dx_hermes_guest *guest);
 /* What it calls itself; before it has said so, its program. Two may have one name. */
 DX_API const char *dx_hermes_guest_name(const dx_hermes_guest *guest);
@@ -247,6 +257,9 @@ DX_API yyjson_val *dx_hermes_guest_facts(const dx_hermes_guest *guest);
  * asked, or wait for it to read them. Together: is it busy? */
 DX_API size_t dx_hermes_guest_open(const dx_hermes_guest *guest);
 DX_API uint64_t dx_hermes_guest_heard(dx_hermes_guest *guest);
+/* Did it ask for the open message, or read an event or a command since that was opened? If not,
+ * what it changes was meant for another message, as far as it can know. */
+DX_API int dx_hermes_guest_knows(const dx_hermes_guest *guest);
 DX_API dx_link *dx_hermes_guest_link(const dx_hermes_guest *guest); /* NULL without a process … */
 DX_API pid_t dx_hermes_guest_pid(const dx_hermes_guest *guest);     /* … 0 without one */
 

@@ -139,7 +139,8 @@ static void put_error_json(int code, const char *message, yyjson_mut_doc *doc,
         yyjson_mut_obj_add_uint(doc, error, "line", cli_voice.line);
     yyjson_mut_obj_add_int(doc, error, "exit", code);
     yyjson_mut_obj_add_str(doc, error, "kind", cli_code_name(code));
-    cli_add_text(doc, error, "message", dx_str(message));
+    if (!yyjson_mut_obj_get(error, "message"))
+        cli_add_text(doc, error, "message", dx_str(message));
     if (detail.len)
         cli_add_text(doc, error, "detail", detail);
     yyjson_mut_obj_add_val(doc, root, "error", error);

@@ -66,6 +66,24 @@ static dx_status add_cursor(dx__mcp_client_ask *ask, dx_text text) {
     return DX_OK;
 }
 
+/* What else a page has, but for the cursor: of several pages, the last one's counts. */
+static dx_status add_rest(struct dx__mcp_client_list *list, yyjson_val *page) {
+    yyjson_obj_iter iter = yyjson_obj_iter_with(page);
+    dx_status status = dx_buf_append(&list->items, "]", 1);
+    for (yyjson_val *key; status == DX_OK && (key = yyjson_obj_iter_next(&iter));) {
+        if (yyjson_equals_str(key, list->member) || yyjson_equals_str(key, "nextCursor"))
+            continue;
+        status = dx_buf_append(&list->items, ",", 1);
+        if (status == DX_OK)
+            status = dx_json_write(&list->items, dx_json_value(key));
+        if (status == DX_OK)
+            status = dx_buf_append(&list->items, ":", 1);
+        if (status == DX_OK)
+            status = dx_json_write(&list->items, dx_json_value(yyjson_obj_iter_get_val(key)));
+    }
+    return status == DX_OK ? dx_buf_append(&list->items, "}", 1) : status;
+}
+
 static dx_status add_items(struct dx__mcp_client_list *list, yyjson_val *items) {
     yyjson_arr_iter iter;
     yyjson_arr_iter_init(items, &iter);
@@ -77,6 +95,22 @@ static dx_status add_items(struct dx__mcp_client_list *list, yyjson_val *items) 
         if (status == DX_OK)
             status = dx_json_write(&list->items, dx_json_value(item));
     }
+    return status;
+}
+
+/* Numbers stay as they are written. */
+static dx_status add_page(dx__mcp_client_ask *ask, const dx_event *event, bool is_last) {
+    struct dx__mcp_client_list *list = ask->list;
+    yyjson_doc *doc = NULL;
+    dx_status status = DX_OK;
+    if (event->body.len)
+        status = dx__mcp_client_parse(ask->client, event->body, YYJSON_READ_NUMBER_AS_RAW, &doc);
+    yyjson_val *page = doc ? yyjson_doc_get_root(doc) : event->value;
+    if (status == DX_OK)
+        status = add_items(list, yyjson_obj_get(page, list->member));
+    if (status == DX_OK && is_last)
+        status = add_rest(list, page);
+    yyjson_doc_free(doc);
     return status;
 }
 
@@ -94,10 +128,8 @@ static dx_status ask_next(dx__mcp_client_ask *ask, dx_text cursor_text) {
 
 static void finish(dx__mcp_client_ask *ask, const dx_event *event) {
     struct dx__mcp_client_list *list = ask->list;
-    dx_status status = dx_buf_append(&list->items, "]}", 2);
     dx_text body = {list->items.data, list->items.len};
-    if (status == DX_OK)
-        status = dx__mcp_client_parse(ask->client, body, YYJSON_READ_NOFLAG, &ask->doc);
+    dx_status status = dx__mcp_client_parse(ask->client, body, YYJSON_READ_NOFLAG, &ask->doc);
     if (status != DX_OK) {
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM,
                                 "out of memory for the list");
@@ -134,7 +166,11 @@ void dx__mcp_client_list_result(dx__mcp_client_ask *ask, const dx_event *event) 
                                 "the resultType of a page is not \"complete\"");
         return;
     }
-    dx_status status = add_items(list, yyjson_obj_get(event->value, list->member));
+    if (list->pages == 1 && !next.at) { /* as it came */
+        dx__mcp_client_ask_done(ask, event);
+        return;
+    }
+    dx_status status = add_page(ask, event, !next.at);
     if (status == DX_OK && list->items.len > ask->client->config.message_max)
         status = DX_ERR_LIMIT;
     if (status == DX_OK && !next.at) {

@@ -229,7 +229,7 @@ with 0 '*' '' resources --json
 json '[one["name"] for one in j["resources"]] == ["text", "blob", "two"]'
 with 0 'test://item/{id}  items' '' templates
 has out '  Any item'
-with 0 '"resourceTemplates":[' '' templates list --json
+with 0 '"resourceTemplates": [' '' templates list --json
 with 0 'greet' '' prompts
 has out '    who  required'
 has out '        Whom'
@@ -261,10 +261,40 @@ with 1 '' 'duplex mcp tools call: tools/call: inside it \x1b broke (-32603)' too
 has err '{"why":7}'
 with 1 '*' '' tools call error --json
 json 'e["exit"] == 1 and e["kind"] == "refused" and e["code"] == -32603 and e["data"] == {"why": 7}'
-with 1 '' "duplex mcp tools call: unknown tool 'ecko'"$'\nhint: did you mean \'echo\'?' tools call ecko
-with 1 '' "unknown tool 'nothing-like-it'"$'\nhint: \'duplex mcp tools\' lists them' tools call nothing-like-it
+# An error arrives as the server sent it, without a request that nobody asked for.
+with 1 '' $'duplex mcp tools call: tools/call: Unknown tool: ecko (-32602)\nhint: did you mean \'echo\'?' tools call ecko
+with 1 '' $'Unknown tool: nothing-like-it (-32602)\nhint: \'duplex mcp tools\' lists the tools' tools call nothing-like-it
 with 1 '*' '' tools call ecko --json
-json '"ecko" in e["message"] and "echo" in e["hint"]'
+json 'e["message"] == "Unknown tool: ecko" and e["code"] == -32602 and e["method"] == "tools/call" and "echo" in e["hint"]'
+with 1 '' 'Unknown tool: ecko (-32602)' tools call ecko '{}' -o unlisted.jsonl
+! grep -q 'tools/list' unlisted.jsonl || complain "tools/list: $(cat unlisted.jsonl)"
+cat >raw.py <<'END'
+import sys, json
+error = r'{"code":1.5,"message":"odd\ttext \u001b[1m\u0000","data":{"x":1e3}}'
+pages = {None: r'{"tools":[{"name":"a","inputSchema":{"type":"object"},"_meta":{"z":1e3}}],"nextCursor":"2","_meta":{"p":1}}',
+         "2": r'{"tools":[{"name":"b","inputSchema":{"type":"object"}}],"ttlMs":7.50,"_meta":{"p":1e3}}'}
+if sys.argv[1:]:
+    pages[None] = pages["2"]
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get("method")
+    answer = {"initialize": '"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"n","version":"1"}}',
+              "tools/list": '"result":' + pages[message.get("params", {}).get("cursor")]}.get(method, '"error":' + error)
+    if "id" in message:
+        print('{"jsonrpc":"2.0","id":%s,%s}' % (json.dumps(message["id"]), answer), flush=True)
+END
+raw() { "$BUILD/duplex" mcp "$@" -- "$python" raw.py >out 2>err </dev/null; }
+raw tools call a x:=1 && complain 'an odd error is a success'
+[[ $(cat err) == 'duplex mcp tools call: tools/call: odd'$'\t''text \x1b[1m\x00 (1.5)'$'\n''  {"x":1e3}' ]] || complain "raw: $(cat err)"
+raw tools call a x:=1 --json && complain 'an odd error is a success'
+grep -qF '"code":1.5,"message":"odd\ttext \u001B[1m\u0000","data":{"x":1e3}' out || complain "raw: $(cat out)"
+raw tools --json || complain "raw: $(cat err)"
+[[ $(cat out) == '{"tools":[{"name":"a","inputSchema":{"type":"object"},"_meta":{"z":1e3}},{"name":"b","inputSchema":{"type":"object"}}],"ttlMs":7.50,"_meta":{"p":1e3}}' ]] ||
+    complain "two pages: $(cat out)"
+"$BUILD/duplex" mcp tools --json -- "$python" raw.py one >out 2>err </dev/null || complain "one page: $(cat err)"
+[[ $(cat out) == '{"tools":[{"name":"b","inputSchema":{"type":"object"}}],"ttlMs":7.50,"_meta":{"p":1e3}}' ]] || complain "one page: $(cat out)"
+raw info --json || complain "info: $(cat err)"
+grep -qF '"_meta":{"z":1e3}' out || complain "info: $(cat out)"
 with 7 '' "the tool 'echo' requires the argument 'message'"$'\nhint: \'echo\' takes message=TEXT' tools call echo
 with 1 '' "message is required" tools call echo '{}'
 with 1 '' 'cancelled by the other side' tools call giveup
@@ -297,7 +327,7 @@ with 1 '' 'Resource not found (-32002)' resources read test://none
 with 0 $'A greeting\nuser:\n  Greet Ada\nassistant:\n  [image: image/png, 3 bytes]' '' prompts get greet who=Ada
 with 0 '"messages":' '' prompts get greet who=Ada --json
 with 1 '' 'who is missing (-32602)' prompts get greet
-with 1 '' "unknown prompt 'gret'"$'\nhint: did you mean \'greet\'?' prompts get gret
+with 1 '' 'duplex mcp prompts get: prompts/get: no such prompt (-32602)' prompts get gret
 with 0 alpha 'there are more values' complete prompt greet who
 with 0 beta '' complete prompt greet who=be
 lacks out alpha

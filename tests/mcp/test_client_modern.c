@@ -104,7 +104,8 @@ static void test_every_request_says_it(void **state) {
                   "{\"tools\":[],\"resultType\":\"complete\",\"ttlMs\":0,"
                   "\"cacheScope\":\"public\"}");
     script_until(&s, &s.answers, 3);
-    assert_string_equal(s.body, "{\"tools\":[]}");
+    assert_string_equal(s.body, "{\"tools\":[],\"resultType\":\"complete\",\"ttlMs\":0,"
+                                "\"cacheScope\":\"public\"}");
     script_end(&s);
 }
 

@@ -14,8 +14,7 @@ yyjson_val *answer_value(const struct answer *answer) {
     return yyjson_doc_get_root(answer->doc);
 }
 
-/* Numbers that no double holds stay as they are written. */
-static void keep_result(struct answer *answer, const dx_event *event) {
+static bool keep_text(struct answer *answer, const dx_event *event) {
     if (event->body.len) {
         answer->text = malloc(event->body.len + 1);
         answer->len = event->body.len;
@@ -24,7 +23,12 @@ static void keep_result(struct answer *answer, const dx_event *event) {
     } else if (event->value) {
         answer->text = yyjson_val_write(event->value, 0, &answer->len);
     }
-    if (answer->text)
+    return answer->text;
+}
+
+/* Numbers that no double holds stay as they are written. */
+static void keep_result(struct answer *answer, const dx_event *event) {
+    if (keep_text(answer, event))
         answer->doc = yyjson_read(answer->text, answer->len, YYJSON_READ_BIGNUM_AS_RAW);
     if (!answer->doc) {
         answer->code = CLI_NO_START;
@@ -32,20 +36,24 @@ static void keep_result(struct answer *answer, const dx_event *event) {
     }
 }
 
-/* What the server says of its error; a text may hold anything, even NUL. */
+/* For people; a text of the server may hold anything, even NUL. The code should be an integer. */
 static void keep_error(struct answer *answer, const dx_event *event) {
-    dx_text message = member_of(event->value, "message");
-    yyjson_val *data = yyjson_obj_get(event->value, "data");
     char *text = NULL;
     size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-    answer->refusal = event->code ? event->code : DX_CODE_INTERNAL;
-    answer->text = data ? yyjson_val_write(data, 0, &answer->len) : NULL;
+    FILE *out = keep_text(answer, event) ? open_memstream(&text, &len) : NULL;
+    yyjson_doc *doc =
+        out ? yyjson_read(answer->text, answer->len, YYJSON_READ_NUMBER_AS_RAW) : NULL;
+    yyjson_val *error = yyjson_doc_get_root(doc);
+    dx_text message = member_of(error, "message");
+    answer->refused = true;
     if (!out)
         return;
     fprintf(out, "%s: ", answer->method);
     cli_put_safe(out, message.len ? message : dx_str("no error message"));
-    fprintf(out, " (%lld)", (long long)event->code);
+    fputs(" (", out);
+    put_value(out, yyjson_obj_get(error, "code"));
+    putc(')', out);
+    yyjson_doc_free(doc);
     if (fclose(out) == 0)
         answer->failure = text;
     else
@@ -108,20 +116,39 @@ static int tell_unsent(struct talk *talk, const struct answer *answer, dx_status
                     why ? why : cli_params_why_not(answer->method, status));
 }
 
-int answer_tell(struct talk *talk, struct answer *answer) {
-    if (answer->code != CLI_REFUSED || !answer->refusal)
+/* The members of the server's error, as they came. */
+static void add_error(yyjson_mut_doc *doc, yyjson_mut_val *more, yyjson_val *error) {
+    size_t i;
+    size_t max;
+    yyjson_val *key;
+    yyjson_val *value;
+    yyjson_obj_foreach(error, i, max, key, value) {
+        yyjson_mut_obj_put(more, yyjson_val_mut_copy(doc, key), yyjson_val_mut_copy(doc, value));
+    }
+}
+
+int answer_tell(struct talk *talk, struct answer *answer, const char *hint) {
+    if (answer->code != CLI_REFUSED || !answer->refused)
         return talk_tell(talk, answer->code, answer->failure, NULL, NULL);
+    yyjson_doc *read =
+        answer->text ? yyjson_read(answer->text, answer->len, YYJSON_READ_NUMBER_AS_RAW) : NULL;
+    yyjson_val *error = yyjson_doc_get_root(read);
+    yyjson_val *data = yyjson_obj_get(error, "data");
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *more = yyjson_mut_obj(doc);
+    size_t len = 0;
+    char *detail = data && !cli_voice.json ? yyjson_val_write(data, 0, &len) : NULL;
+    if (hint)
+        cli_add_text(doc, more, "hint", dx_str(hint));
     yyjson_mut_obj_add_str(doc, more, "method", answer->method);
-    yyjson_mut_obj_add_sint(doc, more, "code", answer->refusal);
-    if (answer->text)
-        yyjson_mut_obj_add_val(doc, more, "data", yyjson_mut_rawn(doc, answer->text, answer->len));
-    dx_text detail = {cli_voice.json ? NULL : answer->text, answer->len};
+    if (cli_voice.json)
+        add_error(doc, more, error);
     talk_clear_line(talk);
     int code = cli_fail_with(CLI_REFUSED, answer->failure ? answer->failure : "out of memory", doc,
-                             more, detail.at ? detail : dx_str(NULL));
+                             more, detail ? (dx_text){detail, len} : dx_str(NULL));
+    free(detail);
     yyjson_mut_doc_free(doc);
+    yyjson_doc_free(read);
     return code;
 }
 
@@ -170,15 +197,11 @@ static int wait_for_end(struct talk *talk, struct answer *answer) {
 
 int answer_wait(struct talk *talk, struct answer *answer, dx_status status) {
     if (status != DX_OK)
-        return answer->mute                              ? CLI_REFUSED
-               : answer->optional && status != DX_CLOSED ? CLI_OK
-                                                         : tell_unsent(talk, answer, status);
+        return answer->optional && status != DX_CLOSED ? CLI_OK : tell_unsent(talk, answer, status);
     talk_waits_for(talk, answer->method, talk->timeout_ms);
     int why = wait_for_end(talk, answer);
     cli_waiting_end();
     talk_clear_line(talk);
-    if (answer->mute)
-        return why != CLI_OK ? why : answer->code;
     if (why == CLI_INTERRUPTED)
         return talk_tell_interrupt();
     if (why == CLI_LATE)
@@ -195,7 +218,7 @@ int answer_wait(struct talk *talk, struct answer *answer, dx_status status) {
     if (answer->code == CLI_OK || (answer->quiet && answer->code == CLI_REFUSED))
         return answer->code;
     return answer->code == CLI_ENDED ? talk_tell_gone(talk, answer->method)
-                                     : answer_tell(talk, answer);
+                                     : answer_tell(talk, answer, NULL);
 }
 
 void answer_done(struct answer *answer) {

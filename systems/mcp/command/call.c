@@ -34,8 +34,6 @@ static bool read_arguments(char **words, char **ret_text) {
     return false;
 }
 
-/* Is it in the list at all? */
-
 struct names {
     const char **at;
     size_t count;
@@ -61,37 +59,6 @@ static struct names names_of(yyjson_val *items) {
     return names;
 }
 
-/* One line, with the names that are like it. False: it is there, or there is no memory. */
-static bool tell_missing(yyjson_val *items, const char *what, const char *name) {
-    struct names names = names_of(items);
-    bool missing = names.at;
-    for (size_t i = 0; missing && i < names.count; i++)
-        missing = strcmp(names.at[i], name) != 0;
-    if (missing) {
-        char *hint = put_suggestion(cli_nearest_of(name_at, &names, name));
-        if (!hint && asprintf(&hint, "'duplex mcp %ss' lists them", what) < 0)
-            hint = NULL;
-        cli_fail_hint(CLI_REFUSED, hint, "unknown %s '%s'", what, name);
-        free(hint);
-    }
-    free(names.at);
-    return missing;
-}
-
-/* Servers have many ways to say that they don't have it. True: that was told, better. */
-static bool is_missing(struct talk *talk, dx_mcp_kind kind, const char *name) {
-    struct answer answer = {.method = list_method(kind), .mute = true};
-    if (talk->closed || !dx_mcp_client_offers(talk->client, dx_str(list_method(kind))))
-        return false;
-    dx_status status =
-        dx_mcp_client_list(talk->client, kind, NULL, answer_take, &answer, &answer.call);
-    bool missing = answer_wait(talk, &answer, status) == CLI_OK &&
-                   tell_missing(yyjson_obj_get(answer_value(&answer), list_member(kind)),
-                                kind == DX_MCP_TOOLS ? "tool" : "prompt", name);
-    answer_done(&answer);
-    return missing;
-}
-
 /* tools call */
 
 static dx_status ask_tool(struct talk *talk, const char *name, const char *arguments,
@@ -105,7 +72,7 @@ static dx_status ask_tool(struct talk *talk, const char *name, const char *argum
 }
 
 /* It ran and failed: what it says of that is the message. */
-static int tell_failure(const char *name, yyjson_val *result) {
+static int tell_failure(const char *name, yyjson_val *result, const char *hint) {
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
@@ -118,21 +85,26 @@ static int tell_failure(const char *name, yyjson_val *result) {
     size_t first = strcspn(text, "\n");
     dx_text rest = first < len ? (dx_text){text + first + 1, len - first - 1} : dx_str(NULL);
     text[first] = '\0';
-    int code = cli_fail_with(CLI_REFUSED, text, NULL, NULL, rest);
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *more = yyjson_mut_obj(doc);
+    if (hint)
+        cli_add_text(doc, more, "hint", dx_str(hint));
+    int code = cli_fail_with(CLI_REFUSED, text, doc, more, rest);
+    yyjson_mut_doc_free(doc);
     free(text);
     return code;
 }
 
-static int call_tool(struct talk *talk, const char *name, const char *arguments) {
+/* hint: what to do if the tool is not there; NULL: it was found, or nobody looked. */
+static int call_tool(struct talk *talk, const char *name, const char *arguments, const char *hint) {
     struct answer answer = {.method = "tools/call", .quiet = true};
     int code = answer_wait(talk, &answer, ask_tool(talk, name, arguments, &answer));
     yyjson_val *result = answer_value(&answer);
     bool failed = yyjson_get_bool(yyjson_obj_get(result, "isError"));
-    if (answer.code == CLI_REFUSED || (failed && !cli_voice.json)) {
-        if (is_missing(talk, DX_MCP_TOOLS, name))
-            code = CLI_REFUSED;
-        else
-            code = failed ? tell_failure(name, result) : answer_tell(talk, &answer);
+    if (code == CLI_REFUSED) {
+        code = answer_tell(talk, &answer, hint);
+    } else if (failed && !cli_voice.json) {
+        code = tell_failure(name, result, hint);
     } else if (code == CLI_OK && cli_voice.json) {
         put_answer(&answer);
         code = failed ? CLI_REFUSED : CLI_OK;
@@ -155,19 +127,17 @@ static yyjson_val *find_tool(yyjson_val *tools, const char *name) {
     return NULL;
 }
 
-/* Its schema is not known. */
-static void warn_unlisted(yyjson_val *tools, const char *name) {
+/* "did you mean 'add'?", to be freed. */
+static char *hint_for(yyjson_val *tools, const char *name) {
     struct names names = names_of(tools);
-    char *near = put_suggestion(cli_nearest_of(name_at, &names, name));
-    cli_warn("warning: the server does not list a tool '%s', so arguments are sent as strings%s%s",
-             name, near ? "; " : "", near ? near : "");
-    free(near);
+    char *hint = put_suggestion(cli_nearest_of(name_at, &names, name));
     free(names.at);
+    return hint ? hint : strdup("'duplex mcp tools' lists the tools");
 }
 
 /* Only what is typed as text, or not at all, needs the tool's schema: JSON is sent as it is. A tool
  * that is not in the list may be there all the same. */
-static int fit_arguments(struct talk *talk, char **words, char **arguments) {
+static int fit_arguments(struct talk *talk, char **words, char **arguments, char **ret_hint) {
     struct answer answer = {.method = "tools/list", .optional = true};
     if ((words[1] && !cli_params_have_text(words + 1)) ||
         !dx_mcp_client_offers(talk->client, dx_str(answer.method)))
@@ -181,8 +151,15 @@ static int fit_arguments(struct talk *talk, char **words, char **arguments) {
         cli_seen_tools_keep(tools);
     if (tool)
         code = arguments_fit(tool, words + 1, arguments);
-    else if (tools && words[1])
-        warn_unlisted(tools, words[0]);
+    else if (tools)
+        *ret_hint = hint_for(tools, words[0]);
+    if (*ret_hint && words[1]) {
+        cli_warn("warning: the server does not list a tool '%s', so arguments are sent as strings;"
+                 " %s",
+                 words[0], *ret_hint);
+        free(*ret_hint); /* it was given */
+        *ret_hint = NULL;
+    }
     answer_done(&answer);
     return code;
 }
@@ -190,17 +167,19 @@ static int fit_arguments(struct talk *talk, char **words, char **arguments) {
 int verb_call(const struct mcp_options *options, char **words, char **command) {
     struct talk talk;
     char *arguments;
+    char *hint = NULL;
     if (!words[0])
         return cli_missing("tool NAME");
     if (!read_arguments(words + 1, &arguments))
         return CLI_USAGE;
     int code = talk_open(options, command, &talk);
     if (code == CLI_OK) {
-        code = fit_arguments(&talk, words, &arguments);
+        code = fit_arguments(&talk, words, &arguments, &hint);
         if (code == CLI_OK)
-            code = call_tool(&talk, words[0], arguments);
+            code = call_tool(&talk, words[0], arguments, hint);
         code = talk_close(&talk, code);
     }
+    free(hint);
     free(arguments);
     return code;
 }
@@ -208,7 +187,7 @@ int verb_call(const struct mcp_options *options, char **words, char **command) {
 /* prompts get */
 
 static int get_prompt(struct talk *talk, const char *name, const char *arguments) {
-    struct answer answer = {.method = "prompts/get", .quiet = true};
+    struct answer answer = {.method = "prompts/get"};
     dx_mcp_call_options call = talk_call_options(talk);
     dx_status status = dx_mcp_client_prompt(talk->client, dx_str(name), json_of(arguments), &call,
                                             answer_take, &answer, &answer.call);
@@ -217,8 +196,6 @@ static int get_prompt(struct talk *talk, const char *name, const char *arguments
         put_answer(&answer);
     else if (code == CLI_OK)
         show_prompt(stdout, answer_value(&answer));
-    else if (answer.code == CLI_REFUSED && !is_missing(talk, DX_MCP_PROMPTS, name))
-        code = answer_tell(talk, &answer);
     cli_flush();
     answer_done(&answer);
     return code;

@@ -113,9 +113,14 @@ static void put_json(const struct talk *talk, const struct answer *answers) {
     add_copy(doc, "capabilities", dx_mcp_client_capabilities(talk->client));
     if (instructions.at)
         yyjson_mut_obj_add_strn(doc, root, "instructions", instructions.at, instructions.len);
-    for (size_t i = 0; i < KINDS; i++)
+    for (size_t i = 0; i < KINDS; i++) {
+        const struct answer *answer = &answers[i];
+        yyjson_doc *read =
+            answer->doc ? yyjson_read(answer->text, answer->len, YYJSON_READ_NUMBER_AS_RAW) : NULL;
         add_copy(doc, list_member(kinds[i]),
-                 yyjson_obj_get(answer_value(&answers[i]), list_member(kinds[i])));
+                 yyjson_obj_get(yyjson_doc_get_root(read), list_member(kinds[i])));
+        yyjson_doc_free(read);
+    }
     size_t len;
     char *text = yyjson_mut_write(doc, 0, &len);
     cli_put_line(stdout, text ? (dx_text){text, len} : dx_str("{}"));

@@ -187,8 +187,8 @@ DX_API dx_status dx_mcp_client_ping(dx_mcp_client *client, const dx_mcp_call_opt
 DX_API dx_status dx_mcp_client_page(dx_mcp_client *client, dx_mcp_kind kind, dx_text cursor,
                                     const dx_mcp_call_options *options, dx_mcp_on_answer on_answer,
                                     void *user, dx_mcp_call *ret_call);
-/* All pages: the answer is one result that has all items. A server that hands out the same cursor
- * twice, or too many pages, ends it as DX_OUTCOME_INVALID. */
+/* All pages: the answer is one result that has all items, and what else the last page has. A server
+ * that hands out the same cursor twice, or too many pages, ends it as DX_OUTCOME_INVALID. */
 DX_API dx_status dx_mcp_client_list(dx_mcp_client *client, dx_mcp_kind kind,
                                     const dx_mcp_call_options *options, dx_mcp_on_answer on_answer,
                                     void *user, dx_mcp_call *ret_call);

@@ -148,7 +148,7 @@ for node in ast.walk(tree):
     if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)) and id(node) not in docs:
         text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
         for word in [text] + re.findall('"([^"]*)"', text):
-            if re.fullmatch("[A-Za-z]+(/[A-Za-z]+)?", word):
+            if re.fullmatch("[A-Za-z][A-Za-z0-9]*(/[A-Za-z0-9]+)?", word):
                 print(word)
 `;
 

@@ -1,5 +1,5 @@
 // duplex hermes host --run with extensions that know nothing of it: one in Python, one in Node, one of an
-// older time, each written from the document of the protocol alone.
+// older time, each written from the document of the protocol and from what is known of the real program.
 import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""An editor that starts one extension and talks to it, written from the document alone.
+"""An editor that starts one extension and talks to it, written from the document and from what is known of the real
+program, which has members and methods that the document does not show (seed_host.py knows the document alone).
 
 It reads and writes as the document's samples do, except where those break: lengths are bytes, and
 the end of a stream is an end. Its HL7 is a list of lists, enough for the patches of an editor.

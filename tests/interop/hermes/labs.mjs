@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // An extension for results of a laboratory: Node without packages, written from the document of the
-// protocol and in the manner of its samples. Questions go out side by side and are told apart by their
+// protocol, in the manner of its samples, and from what is known of the real program. Questions go out side by side and are told apart by their
 // ids. Against the sample, the buffer holds bytes: a chunk may end inside of a character. What came is
 // kept in the data directory (labs-å中😀.jsonl).
 import { appendFileSync } from "node:fs";

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """An extension for names and relatives: Python's standard library alone, written from the document of
-the protocol and in the manner of its samples. It asks one question at a time and waits for the answer in
+the protocol, in the manner of its samples, and from what is known of the real program, which has members
+and methods that the document does not show (seed_extension.py knows the document alone). It asks one question at a time and waits for the answer in
 the loop that the document shows; what else comes meanwhile is looked at there.
 
 Against the samples: bytes are counted, not characters, and the end of the input ends the program. What

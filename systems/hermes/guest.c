@@ -83,7 +83,7 @@ static void name_end(dx_hermes_guest *guest, const dx_gone *gone) {
     }
 }
 
-/* Nothing tells what the rest of its output would have said: it may have been a change. */
+/* The rest of its output, which is lost, may have been a change. */
 static void count_broken(dx_hermes_guest *guest, const dx_gone *gone) {
     if (gone->broken.fault == DX_FAULT_NONE)
         return;

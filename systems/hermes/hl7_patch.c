@@ -52,7 +52,7 @@ static dx_status set_marks(dx_hl7 *hl7, hl7_place place, const hl7_path *path, d
     return status == DX_ERR_LIMIT ? too_large(hl7, why) : status;
 }
 
-/* Does that stand there already, byte for byte? */
+/* Is that the value already, byte for byte? */
 static bool is_there(const dx_hl7 *hl7, hl7_segment *segment, const hl7_path *path, dx_text value) {
     hl7_spot spot = hl7_spot_find(hl7, segment, path, false);
     return !hl7_spot_missing(&spot) && spot.to - spot.from == value.len && value.len &&

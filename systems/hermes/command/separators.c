@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As they stand in MSH.1 and MSH.2. */
+/* As in MSH.1 and MSH.2. */
 enum mark { FIELD, COMPONENT, REPETITION, ESCAPE, SUBCOMPONENT, MARKS };
 
 /* A path; the numbers are 0 if it does not have them. */

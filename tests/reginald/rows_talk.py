@@ -166,6 +166,31 @@ def row_33():
             same(len(ours.told(kind="violation")), 4, "violations")
 
 
+def row_41():
+    """In seed a batch is taken as JSON-RPC has it: what asks for something is answered in one; elsewhere it is a protocol error (R35)."""
+    log = {"jsonrpc": "2.0", "method": "log", "params": {"level": "INFO", "msg": "in a batch"}}
+    batch = [log, {"jsonrpc": "2.0", "id": "a", "method": "config"}, 5, {"jsonrpc": "2.0", "id": "b", "method": "no/such"}]
+    for revision in ALL:
+        with host("work", revision=revision) as ours:
+            guest = ours.guest()
+            asked = guest.run(configs=[{"key": "owner", "value": "me", "type": "string"}])
+            guest.send([log, log])
+            guest.write(frame(batch))
+            if revision == "seed":
+                answer = guest.fresh()
+                same({each["id"]: each.get("error", {}).get("code", 0) for each in answer}, {"a": 0, "b": -32601, None: -32600},
+                     "the answers")
+                guest.write(frame([{"jsonrpc": "2.0", "id": asked["id"], "result": {}}]))
+            else:
+                for _ in () if revision else range(2):
+                    same(guest.fresh()["error"]["code"], -32600, "the answer")
+                guest.reply(asked, {})
+            guest.farewell()
+            ours.ended(0)
+            same(len(ours.told()), 3 if revision == "seed" else 0, "the log")
+            same(len(ours.told(kind="violation")), 1 if revision == "seed" else 2, "violations")
+
+
 def row_14():
     """A plugin's request is answered: config with its settings, others with -32601; in gen-a and exact it is a protocol error (R1)."""
     entries = [{"key": "owner", "value": "nobody", "type": "string"}]

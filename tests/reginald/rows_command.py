@@ -6,7 +6,7 @@ import time
 
 import rows
 import guests
-from rows import ALL, PATIENCE, host, processes_of, same, true
+from rows import ALL, PATIENCE, frame, host, processes_of, same, shown, true
 
 
 KNOBS = {"name": "work", "usage": "work", "configs": [
@@ -240,6 +240,21 @@ def row_36():
             guest.farewell()
             ours.ended(2)
             true(wrong in ours.said(), ours.said())
+
+
+def row_40():
+    """A result is printed with its numbers as they were sent."""
+    sent = b'{"a": 12345678901234567890123, "b": [1.10, -0.0,\n 1e5, 18446744073709551616], "c": "\\u00e5"}'
+    wanted = '{"a":12345678901234567890123,"b":[1.10,-0.0,1e5,18446744073709551616],"c":"å"}'
+    for revision in ALL:
+        for words, printed in (((), wanted), (("--json",), wanted)):
+            with host(*words, "work", revision=revision) as ours:
+                guest = ours.guest()
+                asked = guest.run()
+                guest.write(frame(b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (asked["id"], sent)))
+                guest.farewell()
+                ours.ended(0)
+                true(printed in ours.printed(), "%s instead of %s" % (ours.printed(), printed))
 
 
 LINKS = """[[tasks]]

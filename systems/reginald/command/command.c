@@ -10,17 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void on_done(dx_reginald *host, const dx_reginald_offer *offer, dx_outcome outcome,
-                    int64_t code, const char *why, void *user) {
-    struct ending *ending = user;
-    yyjson_val *result = dx_reginald_result(host);
-    (void)offer;
-    free(ending->why);
-    free(ending->result);
-    *ending = (struct ending){true, outcome, code, strdup(why ? why : ""),
-                              result ? yyjson_val_write(result, 0, NULL) : NULL};
-}
-
 /* {} and null say only that it is done. */
 static bool has_something(const char *json) {
     return strcmp(json, "{}") != 0 && strcmp(json, "null") != 0;
@@ -28,7 +17,7 @@ static bool has_something(const char *json) {
 
 /* A text is printed as it is, line by line. */
 static void put_result(const char *json) {
-    yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
+    yyjson_doc *doc = yyjson_read(json, strlen(json), YYJSON_READ_NUMBER_AS_RAW);
     yyjson_val *value = yyjson_doc_get_root(doc);
     dx_text rest = yyjson_is_str(value) ? (dx_text){yyjson_get_str(value), yyjson_get_len(value)}
                                         : dx_str(json);
@@ -82,7 +71,7 @@ static int run_with(struct work *work, const dx_reginald_offer *command, yyjson_
     dx_json values = yyjson_mut_arr_size(list) ? dx_json_built(list) : dx_json_none();
     dx_status status =
         dx_reginald_run_command(work->host, command, values,
-                                taken->word_count ? taken->words : NULL, on_done, &work->ending);
+                                taken->word_count ? taken->words : NULL, work_ended, &work->ending);
     if (status != DX_OK)
         return refuse(work, command, status);
     while (!work->ending.done && !cli_interrupts())

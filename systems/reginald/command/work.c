@@ -13,6 +13,24 @@ void work_wait(struct work *work) {
     cli_wait(work->loop, DX_NEVER);
 }
 
+/* On one line, with its numbers as they came. NULL: no JSON, or no memory. */
+static char *compact(dx_text json) {
+    yyjson_doc *doc = json.at ? yyjson_read(json.at, json.len, YYJSON_READ_NUMBER_AS_RAW) : NULL;
+    char *text = doc ? yyjson_write(doc, 0, NULL) : NULL;
+    yyjson_doc_free(doc);
+    return text;
+}
+
+void work_ended(dx_reginald *host, const dx_reginald_offer *offer, dx_outcome outcome, int64_t code,
+                const char *why, void *user) {
+    struct ending *ending = user;
+    (void)offer;
+    free(ending->why);
+    free(ending->result);
+    *ending = (struct ending){true, outcome, code, strdup(why ? why : ""),
+                              compact(dx_reginald_result_text(host))};
+}
+
 /* Was it ended for what it sent? */
 static bool is_thrown_out(const struct work *work, const dx_reginald_guest *guest) {
     return dx_reginald_guest_errors(guest) >= work->errors_max;

@@ -49,6 +49,9 @@ bool work_attends(const char *word);
 
 /* Waits until something has happened. */
 void work_wait(struct work *work);
+/* For on_done: keeps how a call ended in a struct ending, which `user` is. */
+void work_ended(dx_reginald *host, const dx_reginald_offer *offer, dx_outcome outcome, int64_t code,
+                const char *why, void *user);
 /* The exit code of how a call to that plugin ended. */
 int work_code(const struct work *work, dx_reginald_guest *guest, dx_outcome outcome);
 /* The one of a command or task that nobody has. */

@@ -242,6 +242,32 @@ def row_36():
             true(wrong in ours.said(), ours.said())
 
 
+def row_39():
+    """In gen-a and exact the settings for a type are sent in validateTask before the tasks, as the real host does; else only checked (R34)."""
+    config = '[defaults.echo]\nmsg = "usual"\n[[tasks]]\ntype = "other"\n'
+    for revision in ALL:
+        for refused in (False, True) if revision in ("gen-a", "exact") else (None,):
+            with host("attend", config=config, revision=revision) as ours:
+                guest = ours.guest()
+                guest.start(tasks=[{"type": "echo", "configs": [{"key": "msg", "value": "", "type": "string"}]}, {"type": "other"}])
+                asked = guest.news("validateTask")
+                if refused is not None:
+                    same(asked["params"], {"type": "echo", "config": [guests.setting("msg", "usual")]}, "the settings for a type")
+                    if refused:
+                        guest.refuse(asked, -32050, "msg is too usual")
+                        guest.farewell()
+                        ours.ended(7)
+                        true("config.toml: defaults.echo: msg is too usual" in ours.said(), ours.said())
+                        continue
+                    guest.reply(asked, {})
+                    asked = guest.news("validateTask")
+                same(asked["params"]["type"], "other", "the task")
+                guest.reply(asked, {})
+                guest.reply(guest.news("runTask"), {})
+                guest.farewell()
+                ours.ended(0)
+
+
 def row_40():
     """A result is printed with its numbers as they were sent."""
     sent = b'{"a": 12345678901234567890123, "b": [1.10, -0.0,\n 1e5, 18446744073709551616], "c": "\\u00e5"}'

@@ -63,28 +63,62 @@ int work_missing_code(const struct work *work) {
     return work->misfit ? CLI_MISFIT : failed || !ready ? CLI_NO_START : CLI_USAGE;
 }
 
-static bool is_offered(const struct work *work, const char *name) {
+static bool is_plugin(const struct work *work, const char *name) {
     dx_reginald_guest *guest;
     for (size_t i = 0; (guest = dx_reginald_guest_at(work->host, i)); i++)
         if (strcmp(dx_reginald_guest_name(guest), name) == 0)
             return true;
+    return false;
+}
+
+static bool is_command(const struct work *work, const char *name) {
     return dx_reginald_find(work->host, 0, dx_str(name));
 }
 
-/* Tables that are called like nothing there is: a mistake, unless a plugin that failed has them. */
-static int check_own_tables(const struct work *work) {
-    const char *name;
-    for (size_t i = 0; (name = file_own_name(&work->file, i)); i++) {
-        if (is_offered(work, name))
-            continue;
-        if (work_missing_code(work) == CLI_USAGE)
-            return cli_fail(CLI_USAGE, "%s: unknown table '%s': no plugin or command is called so",
-                            work->file.path, name);
-        cli_warn("%s: the table '%s' is not used: no plugin that started, and no command of one, is"
-                 " called so",
-                 work->file.path, name);
-    }
+static bool is_task(const struct work *work, const char *name) {
+    return dx_reginald_find(work->host, 1, dx_str(name));
+}
+
+static bool is_either(const struct work *work, const char *name) {
+    return is_plugin(work, name) || is_command(work, name);
+}
+
+/* A table that is called like nothing there is: a mistake, unless a plugin that failed has it. */
+static int refuse_table(const struct work *work, const char *group, const char *name,
+                        const char *what) {
+    const char *dot = *group ? "." : "";
+    if (work_missing_code(work) == CLI_USAGE)
+        return cli_fail(CLI_USAGE, "%s: unknown table '%s%s%s': no %s is called so",
+                        work->file.path, group, dot, name, what);
+    cli_warn("%s: the table '%s%s%s' is not used: no %s of a plugin that started is called so",
+             work->file.path, group, dot, name, what);
     return CLI_OK;
+}
+
+static int check_group(const struct work *work, const char *group, yyjson_val *tables,
+                       const char *what, bool (*is_known)(const struct work *, const char *)) {
+    yyjson_obj_iter iter = yyjson_obj_iter_with(tables);
+    int code = CLI_OK;
+    for (yyjson_val *key; code == CLI_OK && (key = yyjson_obj_iter_next(&iter));)
+        if (!is_known(work, yyjson_get_str(key)))
+            code = refuse_table(work, group, yyjson_get_str(key), what);
+    return code;
+}
+
+static int check_tables(const struct work *work) {
+    const struct file *file = &work->file;
+    const char *name;
+    int code = CLI_OK;
+    for (size_t i = 0; code == CLI_OK && (name = file_own_name(file, i)); i++)
+        if (!is_either(work, name))
+            code = refuse_table(work, "", name, "plugin or command");
+    if (code == CLI_OK)
+        code = check_group(work, "plugins", file->plugins, "plugin", is_plugin);
+    if (code == CLI_OK)
+        code = check_group(work, "commands", file->commands, "command", is_command);
+    return code == CLI_OK && work_attends(work->word)
+               ? check_group(work, "defaults", file->defaults, "task type", is_task)
+               : code;
 }
 
 /* Flags of plugins came first: which word after them is the command is known only now. */
@@ -107,7 +141,7 @@ static int find_word(struct work *work, struct tasks *tasks) {
 static int do_word(struct work *work, struct tasks *tasks) {
     int code = work->word[0] ? CLI_OK : find_word(work, tasks);
     if (code == CLI_OK)
-        code = check_own_tables(work);
+        code = check_tables(work);
     if (code != CLI_OK)
         return code;
     return work_attends(work->word) ? attend_run(work, tasks)

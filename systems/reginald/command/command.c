@@ -1,5 +1,6 @@
 /* A command of a plugin. */
 #include "cli/event.h"
+#include "systems/reginald/command/option.h"
 #include "systems/reginald/command/settings.h"
 #include "systems/reginald/command/work.h"
 
@@ -194,6 +195,21 @@ static int tell_missing(struct work *work, const char *name) {
     return code;
 }
 
+static int refuse_flag(const struct work *work, const dx_reginald_offer *command,
+                       const char *word) {
+    int len = (int)(word[1] == '-' ? strcspn(word, "=") : 2);
+    char *hint = option_hint(work, command, word);
+    char usual[256];
+    snprintf(usual, sizeof usual,
+             "'duplex reginald %.100s --help' lists its flags; options of duplex reginald go before"
+             " the command",
+             command->name);
+    int code = cli_fail_hint(CLI_USAGE, hint ? hint : usual, "%s has no flag %.*s", command->name,
+                             len, word);
+    free(hint);
+    return code;
+}
+
 int command_run(struct work *work, const char *name) {
     struct flags_taken taken;
     const dx_reginald_offer *command = dx_reginald_find(work->host, 0, dx_str(name));
@@ -201,6 +217,8 @@ int command_run(struct work *work, const char *name) {
         return tell_missing(work, name);
     int code = flags_take(&work->flags, name, command->settings,
                           dx_reginald_guest_settings(command->guest), &taken);
+    if (taken.unknown)
+        code = refuse_flag(work, command, taken.unknown);
     if (code == CLI_OK && taken.help)
         help_put(command);
     else if (code == CLI_OK)

@@ -147,7 +147,7 @@ const cli_verb cli_reginald = {
         " plugin gets unchanged. After -- there are only arguments, unless -- comes right after"
         " COMMAND. A flag that belongs to a plugin rather than to one command is passed to every "
         "plugin that declares it; it may also stand before COMMAND, after the options of duplex "
-        "reginald."
+        "reginald. Before COMMAND, a name or letter that duplex reginald has, too, is its option."
         " COMMAND --help lists the flags. The result of a command is printed: text with control "
         "characters escaped, "
         "anything else as JSON, and nothing for {} and null.\n\n"

@@ -1,6 +1,7 @@
 #include "systems/reginald/command/work.h"
 
 #include "systems/reginald/command/attend.h"
+#include "systems/reginald/command/option.h"
 #include "systems/reginald/command/tasks.h"
 
 #include "cli/say.h"
@@ -125,10 +126,10 @@ static int check_tables(const struct work *work) {
 static int find_word(struct work *work, struct tasks *tasks) {
     const char *unknown;
     const char *word = flags_find_command(&work->flags, &unknown);
+    if (unknown && strcmp(unknown, "--") == 0)
+        return option_refuse_dashes();
     if (unknown)
-        return cli_fail_hint(CLI_USAGE, "options of duplex reginald go before flags of plugins",
-                             "unknown option '%s': neither duplex reginald nor a plugin has it",
-                             unknown);
+        return option_refuse(work, unknown);
     if (!word)
         return cli_fail_hint(CLI_USAGE,
                              "the commands are attend, plugins, and those of your plugins",
@@ -150,8 +151,10 @@ static int do_word(struct work *work, struct tasks *tasks) {
 }
 
 /* Lives as long as the host: the end of a call that nobody waits for any more still comes. */
-int work_run(const struct reginald_options *options, const char *word, char **flags) {
-    struct work work = {.options = options, .word = word, .began_us = dx_recorder_now_us()};
+int work_run(const struct reginald_options *options, const char *letters, const char *word,
+             char **flags) {
+    struct work work = {
+        .options = options, .letters = letters, .word = word, .began_us = dx_recorder_now_us()};
     struct tasks tasks = {.count = 0};
     const char *path = options->config ? options->config : getenv("REGINALD_CONFIG");
     int code = flags_init(&work.flags, flags) ? CLI_OK : cli_fail(CLI_NO_START, "out of memory");
@@ -167,6 +170,7 @@ int work_run(const struct reginald_options *options, const char *word, char **fl
         code = crew_open(&work);
     if (code == CLI_OK) {
         crew_wait_ready(&work);
+        option_warn_letters(&work);
         code = cli_interrupts() ? cli_fail(CLI_INTERRUPTED, "interrupted") : do_word(&work, &tasks);
     }
     code = crew_leave(&work, code);

@@ -23,7 +23,8 @@ struct ending {
 
 struct work {
     const struct reginald_options *options;
-    const char *word; /* what to do; "": the flags say it, once plugins are known */
+    const char *letters; /* short options of duplex reginald before the command */
+    const char *word;    /* what to do; "": the flags say it, once plugins are known */
     struct file file;
     struct flags flags;
     struct logs logs;
@@ -42,8 +43,9 @@ struct work {
     struct ending ending; /* of the command */
 };
 
-/* All of it. `word` is what to do. An exit code. */
-int work_run(const struct reginald_options *options, const char *word, char **flags);
+/* All of it. `letters`: the short options before the command; `word`: what to do. An exit code. */
+int work_run(const struct reginald_options *options, const char *letters, const char *word,
+             char **flags);
 /* Is that the word for the tasks? */
 bool work_attends(const char *word);
 

@@ -105,6 +105,7 @@ check_id check_of_fault(dx_fault fault) {
         return CHECK_FRAMING_KIND;
     case DX_FAULT_HEADER_LIMIT:
         return CHECK_FRAMING_HEADER_LIMIT;
+    case DX_FAULT_HEADER_BLANK:
     case DX_FAULT_HEADER_SYNTAX:
     case DX_FAULT_FIELD_NAME:
         return CHECK_FRAMING_HEADER;

@@ -74,6 +74,8 @@ static int put_facts(const dx_protocol_facts *facts) {
         add_fact(table, "errors without a request", "have no id");
     if (facts->id_silent)
         add_fact(table, "errors without a request", "are not sent");
+    if (facts->host_silent)
+        add_fact(table, "errors of the host", "are not sent");
     if (facts->params_null)
         add_fact(table, "messages without params", "are sent with params null");
     add_fact(table, "unknown methods", facts->open ? "accepted, unchecked" : "refused (-32601)");

@@ -84,6 +84,7 @@ typedef enum dx_fault {
     DX_FAULT_STRAY,          /* text that is not part of a message */
     DX_FAULT_STRAY_LIMIT,    /* too much of it */
     DX_FAULT_OTHER_FRAMING,  /* the peer uses the other framing */
+    DX_FAULT_HEADER_BLANK,   /* an empty line before a header; the message counts */
     DX_FAULT_HEADER_SYNTAX,  /* NUL, a control character, non-ASCII or no field where one must be */
     DX_FAULT_HEADER_LF,      /* a header line that ends in LF alone */
     DX_FAULT_HEADER_LIMIT,   /* header block too long, or too many fields */

@@ -70,7 +70,10 @@ enum {
                                    else is one invalid request */
     DX_PEER_TELL_ROOM = 1 << 6, /* notify() has room that answers can't take: three times out_max */
     DX_PEER_ID_SILENT = 1 << 7, /* an error about no known request is not sent at all */
-    DX_PEER_ANSWER_UNREADABLE = 1 << 8 /* a host, too, answers what it can't read at all */
+    DX_PEER_ANSWER_UNREADABLE = 1 << 8, /* a host, too, answers what it can't read at all */
+    DX_PEER_NO_ERRORS =
+        1 << 9 /* what is invalid or not in the protocol gets no error, whatever its
+                  id is: the other side takes everything with an id for a response */
 };
 
 /*

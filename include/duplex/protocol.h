@@ -62,6 +62,7 @@ typedef struct dx_protocol_facts {
     int batch;
     int id_absent;   /* an error about no known request has no id, instead of null */
     int id_silent;   /* … or is not sent at all */
+    int host_silent; /* … and the host sends no errors at all, whatever the id is */
     int params_null; /* a message without params is sent with "params": null */
     int open;
     uint64_t deadline_ms;

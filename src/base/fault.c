@@ -17,6 +17,7 @@ static const struct fault_row {
          "line framing (one JSON text per line)",
          "expected line framing (one JSON text per line), but the peer sends "
          "header framing (Content-Length)"},
+    [DX_FAULT_HEADER_BLANK] = {"header-blank", "header", "an empty line before a header"},
     [DX_FAULT_HEADER_SYNTAX] = {"header-syntax", "header",
                                 "not a header line: expected 'Name: value' in ASCII"},
     [DX_FAULT_HEADER_LF] = {"header-lf", "header",

@@ -46,6 +46,7 @@ static dx_status report(dx_framer *framer, dx_frame *ret) {
         unsigned leniency;
         dx_fault fault;
     } rows[] = {
+        {DX_LENIENT_STRAY, DX_FAULT_HEADER_BLANK},
         {DX_LENIENT_LF, DX_FAULT_HEADER_LF},
         {DX_LENIENT_FIELD_NAME, DX_FAULT_FIELD_NAME},
         {DX_LENIENT_TAB, DX_FAULT_LENGTH_TAB},
@@ -316,8 +317,12 @@ static dx_status field(dx_framer *framer, dx_frame *ret, size_t at, dx_text line
 
 /* The empty line, `pos` already behind it. */
 static dx_status block_ends(dx_framer *framer, dx_frame *ret, size_t at) {
-    if (!framer->fields)
+    if (!framer->fields) {
+        /* With other text between two messages, that text is reported. */
+        if (!framer->stray)
+            (void)allows(framer, DX_LENIENT_STRAY);
         return stray(framer, ret, at, 0);
+    }
     if (!good_line_end(framer, at))
         return give_up(framer, ret, DX_FAULT_HEADER_LF, 0, 0);
     if (!framer->has_length)

@@ -144,8 +144,9 @@ static dx_status refuse_request(dx_peer *peer, dx__request *request, dx_event *e
         answer.message = dx_str(refusal->message);
     if (status == DX_OK)
         answer.body = dx_json_checked((dx_text){data.data, data.len});
+    bool is_silent = peer->config.flags & DX_PEER_NO_ERRORS;
     if (status != DX_ERR_NOMEM) /* without its data, if that can't be written as JSON */
-        status = dx__request_end(peer, request, &answer, SIZE_MAX);
+        status = dx__request_end(peer, request, is_silent ? NULL : &answer, SIZE_MAX);
     dx_buf_done(&data);
     if (status == DX_OK) {
         dx__rules_refused(peer, ev, true, refusal->fault);

@@ -98,7 +98,8 @@ dx_status dx__send(dx_peer *peer, dx__batch *batch, const dx__outgoing *outgoing
 
 dx_status dx__send_error(dx_peer *peer, dx__batch *batch, dx_text id, int64_t code,
                          const dx_error *error) {
-    if (!id.at && peer->config.flags & DX_PEER_ID_SILENT)
+    if (peer->config.flags & DX_PEER_NO_ERRORS ||
+        (!id.at && peer->config.flags & DX_PEER_ID_SILENT))
         return DX_OK;
     dx_refusal refusal = {.fault = error->fault, .code = code};
     if (peer->config.refuse)

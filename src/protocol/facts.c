@@ -44,7 +44,9 @@ static dx_status read_plain(dx__load *load, yyjson_val *duplex) {
                                                   : DX_IDS_COUNTER;
     facts->batch = yyjson_get_bool(dx__get(duplex, "batch"));
     facts->id_absent = yyjson_equals_str(dx__get(duplex, "unknownId"), "absent");
-    facts->id_silent = yyjson_equals_str(dx__get(duplex, "unknownId"), "none");
+    facts->host_silent = yyjson_equals_str(dx__get(duplex, "unknownId"), "silent-host");
+    facts->id_silent =
+        facts->host_silent || yyjson_equals_str(dx__get(duplex, "unknownId"), "none");
     facts->open = yyjson_get_bool(dx__get(duplex, "open"));
     facts->deadline_ms = dx__ms(dx__get(duplex, "deadline"), DEADLINE_MS);
     if (!facts->framing)

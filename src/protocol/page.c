@@ -87,6 +87,8 @@ static void put_facts(dx__page *page) {
         put_row(page, "an error about an unreadable message", "has no id");
     if (facts->id_silent)
         put_row(page, "an error about an unreadable message", "is not sent");
+    if (facts->host_silent)
+        put_row(page, "any error", "is not sent by the host");
     if (facts->params_null)
         put_row(page, "a message without params", "is sent with params null");
     put_row(page, "other methods", facts->open ? "accepted, not checked" : "refused (-32601)");

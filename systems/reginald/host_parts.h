@@ -35,6 +35,7 @@ struct dx_reginald {
     size_t guest_count;
     size_t guest_cap;
     yyjson_val *result; /* while on_done of a work is called */
+    dx_text result_text;
 };
 
 /* A command or task that runs. */

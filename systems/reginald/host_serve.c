@@ -23,9 +23,10 @@ static void violation(dx_reginald_guest *guest, const char *phrase) {
 
 /* The message that follows counts, and the real host takes it without a word. */
 static bool is_accepted(dx_fault fault) {
-    return fault == DX_FAULT_HEADER_LF || fault == DX_FAULT_FIELD_NAME ||
-           fault == DX_FAULT_LENGTH_TAB || fault == DX_FAULT_LENGTH_PLUS ||
-           fault == DX_FAULT_LENGTH_REPEATED || fault == DX_FAULT_LENGTH_CONFLICT;
+    return fault == DX_FAULT_HEADER_BLANK || fault == DX_FAULT_HEADER_LF ||
+           fault == DX_FAULT_FIELD_NAME || fault == DX_FAULT_LENGTH_TAB ||
+           fault == DX_FAULT_LENGTH_PLUS || fault == DX_FAULT_LENGTH_REPEATED ||
+           fault == DX_FAULT_LENGTH_CONFLICT;
 }
 
 /* The real host takes a log with other members for an error. */

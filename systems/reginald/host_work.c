@@ -47,13 +47,21 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
     } else if (event->outcome != DX_OUTCOME_RESULT) {
         dx__say_str(why, sizeof why, event->error.phrase);
     }
-    host->result = event->outcome == DX_OUTCOME_RESULT ? event->value : NULL;
+    if (event->outcome == DX_OUTCOME_RESULT) {
+        host->result = event->value;
+        host->result_text = event->body;
+    }
     end(work, event->outcome, event->outcome == DX_OUTCOME_ERROR ? event->code : 0, why);
     host->result = NULL;
+    host->result_text = (dx_text){NULL, 0};
 }
 
 yyjson_val *dx_reginald_result(const dx_reginald *host) {
     return host->result;
+}
+
+dx_text dx_reginald_result_text(const dx_reginald *host) {
+    return host->result_text;
 }
 
 static dx_link_call_options options_of(work_item *work) {

@@ -169,7 +169,7 @@ has out 'say \x1b[31mso'
 lacks trace setupCommand
 
 # Flag over environment over file over default; what does not fit is told with its place.
-printf '[plugins.example]\ndepth = 4\n[commands.sleep]\ntime = 11\nsecret = "f"\n[plugins.other]\nx = 1\n' >c.toml
+printf '[plugins.example]\ndepth = 4\n[commands.sleep]\ntime = 11\nsecret = "f"\n' >c.toml
 expect 0 '' '' --plugin-dir one -c c.toml sleep
 has trace '{"key": "time", "value": 11,'
 has trace '{"key": "secret", "value": "f",'
@@ -203,6 +203,19 @@ config 7 'd.toml: plugins.example.depth: expected int, got a date' '[plugins.exa
 config 2 'd.toml:1:' '[commands\n'
 config 2 "d.toml: unknown key 'nonsense'" 'nonsense = 1\n'
 config 2 "d.toml: unknown table 'nonsense': no plugin or command is called so" '[nonsense]\na = 1\n'
+config 2 "d.toml: unknown table 'plugins.nosuch': no plugin is called so" '[plugins.nosuch]\na = 1\n'
+config 2 "d.toml: unknown table 'commands.slep': no command is called so" '[commands.slep]\ntime = 1\n'
+config 2 "d.toml: unknown table 'defaults.mrak': no task type is called so" '[defaults.mrak]\nms = 1\n' attend
+config 0 '' 'plugin-dir = "absent"\n[plugins.example]\n[commands.sleep]\n[defaults.mark]\nms = 1\n'
+# A plugin that failed may have them.
+printf '[plugins.broken]\na = 1\n[commands.nosuch]\na = 1\n' >d.toml
+expect 0 '' "d.toml: the table 'commands.nosuch' is not used: no command of a plugin that started is called so" --plugin-dir mixed -c d.toml sleep
+for name in plugin-dir plugin_dir pluginDir; do
+    printf '%s = "one"\n' "$name" >d.toml
+    expect 0 '' '' -c d.toml sleep
+done
+config 2 'd.toml: plugin-dir and plugin_dir are the same setting' 'plugin-dir = "a"\nplugin_dir = "b"\n'
+config 2 'd.toml: pluginDir and plugin-dir are the same setting' 'pluginDir = "a"\nplugin-dir = "a"\n'
 config 2 'd.toml: directory: expected a path, got an integer' 'directory = 1\n'
 config 2 'd.toml: defaults.mark: expected a table' '[defaults]\nmark = 1\n'
 config 2 'd.toml: commands: expected a table' 'commands = 1\n'
@@ -223,8 +236,11 @@ config 7 '1 of 1 tasks failed' '[[tasks]]\ntype = "mark"\nconfig = {ms = true}\n
 has out 'd.toml: tasks[0].config.ms: expected int, got a boolean'
 config 7 '1 of 1 tasks failed' '[[tasks]]\ntype = "mark"\nms = true\n' attend
 has out 'd.toml: tasks[0].ms: expected int, got a boolean'
-config 7 '1 of 1 tasks failed' '[[tasks]]\ntype = "mark"\n[defaults.mark]\nms = true\n' attend
-has out 'd.toml: defaults.mark.ms: expected int, got a boolean'
+# With a task that uses it, with one that overrides it, and without any.
+for task in 'type = "mark"' 'type = "mark"\nms = 1' 'type = "dry"'; do
+    config 7 'duplex reginald: d.toml: defaults.mark.ms: expected int, got a boolean' "[[tasks]]\n$task\n[defaults.mark]\nms = true\n" attend
+    lacks trace validateTask
+done
 config 7 '' '[[tasks]]\ntype = "mark"\nconfig = {list = []}\n' attend
 has out 'tasks[0].config.list: expected bool, int or string, got an array'
 expect 2 '' $'duplex reginald: attend needs a configuration with tasks\nhint: pass --config FILE, or set REGINALD_CONFIG' --plugin-dir one attend

@@ -103,6 +103,7 @@ REPORTED = (
     ("Content-Length: +%d\r\n\r\n", "a plus sign"),
     ("Content-Length:\t%d\r\n\r\n", "a tab next to"),
     ("X-2: 1\r\nContent-Length: %d\r\n\r\n", "a header field name"),
+    ("\r\nContent-Length: %d\r\n\r\n", "an empty line before a header"),
     ("X_Other: 1\r\nContent-Length: %d\r\n\r\n", None),
 )
 TWO_LENGTHS = "Content-Length: 5\r\nContent-Length: %d\r\n\r\n"

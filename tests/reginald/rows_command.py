@@ -6,7 +6,7 @@ import time
 
 import rows
 import guests
-from rows import ALL, PATIENCE, host, processes_of, same, true
+from rows import ALL, PATIENCE, frame, host, processes_of, same, shown, true
 
 
 KNOBS = {"name": "work", "usage": "work", "configs": [
@@ -240,6 +240,99 @@ def row_36():
             guest.farewell()
             ours.ended(2)
             true(wrong in ours.said(), ours.said())
+
+
+# Named as options of duplex reginald are, or nearly so.
+ALIKE = [{"key": "log", "value": "", "type": "string", "flag": {}}, {"key": "time", "value": 0, "type": "int", "flag": {}},
+         {"key": "stop", "value": False, "type": "bool", "flag": {}}, {"key": "job", "value": "", "type": "string", "flag": {}},
+         {"key": "owner", "value": "", "type": "string", "flag": {"shorthand": "o"}}]
+
+
+def row_38():
+    """A flag of a plugin may be named nearly as an option of ours; what nobody has is refused with a suggestion; a letter of both is ours, with a warning."""
+    for words, wanted in ((("--log", "x", "work"), {"log": "x"}), (("--log=config", "work"), {"log": "config"}),
+                          (("--time", "3", "--stop", "work"), {"time": 3, "stop": True}), (("--job=jobs", "work"), {"job": "jobs"}),
+                          (("work", "-o", "me"), {"owner": "me"})):
+        with host(*words) as ours:
+            guest = ours.guest()
+            asked = guest.run(configs=ALIKE)
+            got = {each["key"]: each["value"] for each in guest.initialize["params"]["config"]}
+            same({key: got[key] for key in wanted}, wanted, "of the plugin, with %s" % shown(words))
+            guest.reply(asked, {})
+            guest.farewell()
+            ours.ended(0)
+            true("warning" not in ours.said(), ours.said())
+    wrong = (
+        (("--ownr", "me", "work"), "unknown option '--ownr'", "did you mean --owner?"),
+        (("--ownr=jobs", "work"), "unknown option '--ownr'", "did you mean --owner?"),
+        (("--jsn", "work"), "unknown option '--jsn'", "did you mean --json?"),
+        (("work", "--owne", "me"), "work has no flag --owne", "did you mean --owner?"),
+        (("--n", "1", "work"), "unknown option '--n'", "--n is a flag of work; write it after the command"),
+        (("--log", "x", "--json", "work"), "unknown option '--json'", "options of duplex reginald go before flags of plugins"),
+        (("-z", "work"), "unknown option '-z'", "'duplex reginald --help' lists the options"),
+        (("--owner", "me", "--", "work"), "missing command before '--'", "COMMAND -- [ARG...]"),
+    )
+    for words, error, hint in wrong:
+        with host(*words) as ours:
+            guest = ours.guest()
+            guest.start(configs=ALIKE, commands=[KNOBS])
+            guest.farewell()
+            ours.ended(2)
+            true("duplex reginald: " + error in ours.said() and "hint: " in ours.said() and hint in ours.said(), ours.said())
+    for words in (("--", "work"), ("--", "plugins")):
+        with host(*words, names=()) as ours:
+            ours.ended(2)
+            true("duplex reginald: missing command before '--'" in ours.said(), ours.said())
+    ours = host("work", names=("raw",))
+    ours.command[-1:] = ["-o", os.path.join(ours.place, "me"), "work"]
+    with ours:
+        guest = ours.guest()
+        guest.reply(guest.run(configs=ALIKE), {})
+        guest.farewell()
+        ours.ended(0)
+        true("-o before the command means --record; for the flag of the plugin raw, write -o after the command, or --owner"
+             in ours.said(), ours.said())
+
+
+def row_39():
+    """In gen-a and exact the settings for a type are sent in validateTask before the tasks, as the real host does; else only checked (R34)."""
+    config = '[defaults.echo]\nmsg = "usual"\n[[tasks]]\ntype = "other"\n'
+    for revision in ALL:
+        for refused in (False, True) if revision in ("gen-a", "exact") else (None,):
+            with host("attend", config=config, revision=revision) as ours:
+                guest = ours.guest()
+                guest.start(tasks=[{"type": "echo", "configs": [{"key": "msg", "value": "", "type": "string"}]}, {"type": "other"}])
+                asked = guest.news("validateTask")
+                if refused is not None:
+                    same(asked["params"], {"type": "echo", "config": [guests.setting("msg", "usual")]}, "the settings for a type")
+                    if refused:
+                        guest.refuse(asked, -32050, "msg is too usual")
+                        guest.farewell()
+                        ours.ended(7)
+                        true("config.toml: defaults.echo: msg is too usual" in ours.said(), ours.said())
+                        continue
+                    guest.reply(asked, {})
+                    asked = guest.news("validateTask")
+                same(asked["params"]["type"], "other", "the task")
+                guest.reply(asked, {})
+                guest.reply(guest.news("runTask"), {})
+                guest.farewell()
+                ours.ended(0)
+
+
+def row_40():
+    """A result is printed with its numbers as they were sent."""
+    sent = b'{"a": 12345678901234567890123, "b": [1.10, -0.0,\n 1e5, 18446744073709551616], "c": "\\u00e5"}'
+    wanted = '{"a":12345678901234567890123,"b":[1.10,-0.0,1e5,18446744073709551616],"c":"å"}'
+    for revision in ALL:
+        for words, printed in (((), wanted), (("--json",), wanted)):
+            with host(*words, "work", revision=revision) as ours:
+                guest = ours.guest()
+                asked = guest.run()
+                guest.write(frame(b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (asked["id"], sent)))
+                guest.farewell()
+                ours.ended(0)
+                true(printed in ours.printed(), "%s instead of %s" % (ours.printed(), printed))
 
 
 LINKS = """[[tasks]]

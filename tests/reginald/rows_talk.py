@@ -101,6 +101,48 @@ MALFORMED = (b'{"jsonrpc":"2.0","id":[1],"method":"log"}', b'{"jsonrpc":"2.0","m
              b'{"jsonrpc":"1.0","method":"log","params":{"level":"INFO","msg":"hidden"}}')
 
 
+# These have one. The last four are requests that the document allows, and the real host does not.
+WITH_ID = (b'{"jsonrpc":"2.0","id":9,"method":1}', b'{"jsonrpc":"2.0","id":9,"method":"x","params":5}',
+           b'{"id":9,"method":"x"}', b'{"jsonrpc":"1.0","id":9,"method":"x"}', b'{"jsonrpc":"2.0","id":99}',
+           b'{"jsonrpc":"2.0","id":9,"method":"x"}', b'{"jsonrpc":"2.0","id":9,"method":"config"}',
+           b'{"jsonrpc":"2.0","id":9,"method":"runCommand","params":{"name":"work"}}',
+           b'{"jsonrpc":"2.0","id":"","method":"log","params":{"level":"info","msg":"hidden"}}')
+
+
+def row_37():
+    """In gen-a and exact nothing is sent about what has an id either: each is one protocol error, also if the plugin answers all that comes (R1)."""
+    for revision in ("gen-a", "exact"):
+        for first in range(0, len(WITH_ID), 4):
+            several = WITH_ID[first:first + 4]
+            with host("work", revision=revision) as ours:
+                guest = ours.guest()
+                asked = guest.run()
+                for body in several:
+                    guest.write(frame(body))
+                ours.tells("raw", "violation", len(several))
+                guest.reply(asked, {})
+                leaving = guest.fresh()
+                same(leaving.get("method"), "shutdown", "what came instead: %s" % shown(leaving))
+                guest.reply(leaving, None)
+                guest.news("exit")
+                guest.leave()
+                ours.ended(0)
+                same(len(ours.told(kind="violation")), len(several), "violations")
+                same(ours.told(), [], "the log")
+    # Otherwise they are answered, as JSON-RPC has it.
+    for revision in (None, "seed"):
+        with host("work", revision=revision) as ours:
+            guest = ours.guest()
+            asked = guest.run()
+            for body in WITH_ID[:4]:
+                guest.write(frame(body))
+                answer = guest.fresh()
+                same((answer["id"], answer["error"]["code"]), (9, -32600), "the answer to %r" % body)
+            guest.reply(asked, {})
+            guest.farewell()
+            ours.ended(0)
+
+
 def row_33():
     """In gen-a and exact nothing is sent with an id of null, so that a plugin that answers everything is counted once (R22)."""
     for revision in ALL:
@@ -124,6 +166,31 @@ def row_33():
             same(len(ours.told(kind="violation")), 4, "violations")
 
 
+def row_41():
+    """In seed a batch is taken as JSON-RPC has it: what asks for something is answered in one; elsewhere it is a protocol error (R35)."""
+    log = {"jsonrpc": "2.0", "method": "log", "params": {"level": "INFO", "msg": "in a batch"}}
+    batch = [log, {"jsonrpc": "2.0", "id": "a", "method": "config"}, 5, {"jsonrpc": "2.0", "id": "b", "method": "no/such"}]
+    for revision in ALL:
+        with host("work", revision=revision) as ours:
+            guest = ours.guest()
+            asked = guest.run(configs=[{"key": "owner", "value": "me", "type": "string"}])
+            guest.send([log, log])
+            guest.write(frame(batch))
+            if revision == "seed":
+                answer = guest.fresh()
+                same({each["id"]: each.get("error", {}).get("code", 0) for each in answer}, {"a": 0, "b": -32601, None: -32600},
+                     "the answers")
+                guest.write(frame([{"jsonrpc": "2.0", "id": asked["id"], "result": {}}]))
+            else:
+                for _ in () if revision else range(2):
+                    same(guest.fresh()["error"]["code"], -32600, "the answer")
+                guest.reply(asked, {})
+            guest.farewell()
+            ours.ended(0)
+            same(len(ours.told()), 3 if revision == "seed" else 0, "the log")
+            same(len(ours.told(kind="violation")), 1 if revision == "seed" else 2, "violations")
+
+
 def row_14():
     """A plugin's request is answered: config with its settings, others with -32601; in gen-a and exact it is a protocol error (R1)."""
     entries = [{"key": "owner", "value": "nobody", "type": "string"}]
@@ -145,9 +212,11 @@ def row_14():
         with host("work", revision=revision) as ours:
             guest = ours.guest()
             guest.run()
-            for _ in range(4):
-                same(guest.error("config")["code"], -32601, "config, where the protocol is closed")
+            for number in range(4):
+                guest.send({"jsonrpc": "2.0", "id": "q%d" % number, "method": "config"})
             ours.tells("raw", "violation", 4)
+            guest.log(level="INFO", msg="still there")
+            ours.tells("raw", None)
             guest.send({"jsonrpc": "2.0", "id": "q", "method": "config"})
             guest.gone()
             ours.ended(6)

@@ -87,14 +87,16 @@ static void test_questions(void **state) {
         world_open(world);
         dx_reginald_guest *guest = world_add(world, spec);
         start(world);
-        WAIT(world, strstr(world->sent.text, "9007199254740993"));
-        must_have(&world->sent, "\"id\":9007199254740993,\"error\":{\"code\":-32601");
-        if (i < 2)
+        if (i < 2) {
+            WAIT(world, strstr(world->sent.text, "9007199254740993"));
+            must_have(&world->sent, "\"id\":9007199254740993,\"error\":{\"code\":-32601");
             must_have(&world->sent,
                       "\"id\":\"a-1\",\"result\":[{\"key\":\"a\",\"value\":7,\"type\":\"int\"},{"
                       "\"key\":\"b\",\"value\":true,\"type\":\"bool\"}]}");
-        else
-            must_have(&world->sent, "\"id\":\"a-1\",\"error\":{\"code\":-32601");
+        } else { /* the real host takes them for responses */
+            WAIT(world, count_of(&world->broken, "\n") == 2);
+            assert_null(strstr(world->sent.text, "\"error\""));
+        }
         assert_int_equal(count_of(&world->broken, "\n"), i < 2 ? 0 : 2);
         expect_ready(guest);
         stop(world);

@@ -141,6 +141,8 @@ static const char *set_flag(struct config *config, dx_text text) {
         config->peer.flags |= DX_PEER_TELL_ROOM;
     else if (text_is(text, "silent"))
         config->peer.flags |= DX_PEER_ID_SILENT;
+    else if (text_is(text, "no-errors"))
+        config->peer.flags |= DX_PEER_NO_ERRORS;
     else if (text_is(text, "pass-unknown"))
         config->peer.progress.pass_unknown = 1;
     else if (text_is(text, "busy"))

@@ -237,6 +237,67 @@ static void run_all(struct attend *attend) {
     }
 }
 
+/* Settings for a type are checked even if no task uses them. The real host sends them to the
+ * plugin, too, before the tasks; without those of a task they may be incomplete, so that others do
+ * not. */
+
+static int ask_about(struct work *work, const char *place, const dx_reginald_offer *offer,
+                     yyjson_mut_val *list) {
+    struct ending *ending = &work->ending;
+    dx_json values = yyjson_mut_arr_size(list) ? dx_json_built(list) : dx_json_none();
+    ending->done = false;
+    dx_status status = dx_reginald_validate_task(work->host, offer, values, work_ended, ending);
+    if (status != DX_OK)
+        return cli_fail(status == DX_CLOSED ? work_code(work, offer->guest, DX_OUTCOME_LOST)
+                                            : CLI_NO_START,
+                        "cannot check %s: %s", place, dx_status_name(status));
+    while (!ending->done && !cli_interrupts())
+        work_wait(work);
+    if (!ending->done)
+        return cli_fail(CLI_INTERRUPTED, "interrupted");
+    bool is_error = ending->outcome == DX_OUTCOME_ERROR;
+    if (ending->outcome == DX_OUTCOME_RESULT || (is_error && ending->code == DX_CODE_METHOD))
+        return CLI_OK;
+    return cli_fail(is_error ? CLI_MISFIT : work_code(work, offer->guest, ending->outcome),
+                    "%s: %s: %s", work->file.path, place, ending->why ? ending->why : "");
+}
+
+static int check_default(struct work *work, const char *type, yyjson_val *values) {
+    const char *revision = work->options->revision;
+    bool is_real = revision && (strcmp(revision, "gen-a") == 0 || strcmp(revision, "exact") == 0);
+    const dx_reginald_offer *offer = dx_reginald_find(work->host, 1, dx_str(type));
+    char why[SETTINGS_WHY] = "out of memory";
+    char *place = NULL;
+    int code = CLI_OK;
+    if (!offer)
+        return code;
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *list = doc ? yyjson_mut_arr(doc) : NULL;
+    if (asprintf(&place, "defaults.%s", type) < 0)
+        place = NULL;
+    struct settings settings = {.entries = offer->settings,
+                                .file = work->file.path,
+                                .tables = {{place, values}},
+                                .open = true};
+    if (!list || !place)
+        code = cli_fail(CLI_NO_START, "out of memory");
+    else if (!settings_resolve(&settings, doc, list, why))
+        code = cli_fail(CLI_MISFIT, "%s", why);
+    else if (is_real)
+        code = ask_about(work, place, offer, list);
+    yyjson_mut_doc_free(doc);
+    free(place);
+    return code;
+}
+
+static int check_defaults(struct work *work) {
+    yyjson_obj_iter iter = yyjson_obj_iter_with(work->file.defaults);
+    int code = CLI_OK;
+    for (yyjson_val *key; code == CLI_OK && (key = yyjson_obj_iter_next(&iter));)
+        code = check_default(work, yyjson_get_str(key), yyjson_obj_iter_get_val(key));
+    return code;
+}
+
 static int attend_all(struct attend *attend) {
     for (size_t i = 0; i < attend->tasks->count; i++)
         prepare(attend, &attend->tasks->at[i]);
@@ -250,6 +311,8 @@ static int attend_all(struct attend *attend) {
 
 int attend_run(struct work *work, struct tasks *tasks) {
     int code = flags_check_used(&work->flags);
+    if (code == CLI_OK)
+        code = check_defaults(work);
     if (code != CLI_OK)
         return code;
     /* It stays with the tasks: ends of calls come until the host is gone. */

@@ -1,5 +1,6 @@
 /* A command of a plugin. */
 #include "cli/event.h"
+#include "systems/reginald/command/option.h"
 #include "systems/reginald/command/settings.h"
 #include "systems/reginald/command/work.h"
 
@@ -10,17 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void on_done(dx_reginald *host, const dx_reginald_offer *offer, dx_outcome outcome,
-                    int64_t code, const char *why, void *user) {
-    struct ending *ending = user;
-    yyjson_val *result = dx_reginald_result(host);
-    (void)offer;
-    free(ending->why);
-    free(ending->result);
-    *ending = (struct ending){true, outcome, code, strdup(why ? why : ""),
-                              result ? yyjson_val_write(result, 0, NULL) : NULL};
-}
-
 /* {} and null say only that it is done. */
 static bool has_something(const char *json) {
     return strcmp(json, "{}") != 0 && strcmp(json, "null") != 0;
@@ -28,7 +18,7 @@ static bool has_something(const char *json) {
 
 /* A text is printed as it is, line by line. */
 static void put_result(const char *json) {
-    yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
+    yyjson_doc *doc = yyjson_read(json, strlen(json), YYJSON_READ_NUMBER_AS_RAW);
     yyjson_val *value = yyjson_doc_get_root(doc);
     dx_text rest = yyjson_is_str(value) ? (dx_text){yyjson_get_str(value), yyjson_get_len(value)}
                                         : dx_str(json);
@@ -82,7 +72,7 @@ static int run_with(struct work *work, const dx_reginald_offer *command, yyjson_
     dx_json values = yyjson_mut_arr_size(list) ? dx_json_built(list) : dx_json_none();
     dx_status status =
         dx_reginald_run_command(work->host, command, values,
-                                taken->word_count ? taken->words : NULL, on_done, &work->ending);
+                                taken->word_count ? taken->words : NULL, work_ended, &work->ending);
     if (status != DX_OK)
         return refuse(work, command, status);
     while (!work->ending.done && !cli_interrupts())
@@ -205,6 +195,21 @@ static int tell_missing(struct work *work, const char *name) {
     return code;
 }
 
+static int refuse_flag(const struct work *work, const dx_reginald_offer *command,
+                       const char *word) {
+    int len = (int)(word[1] == '-' ? strcspn(word, "=") : 2);
+    char *hint = option_hint(work, command, word);
+    char usual[256];
+    snprintf(usual, sizeof usual,
+             "'duplex reginald %.100s --help' lists its flags; options of duplex reginald go before"
+             " the command",
+             command->name);
+    int code = cli_fail_hint(CLI_USAGE, hint ? hint : usual, "%s has no flag %.*s", command->name,
+                             len, word);
+    free(hint);
+    return code;
+}
+
 int command_run(struct work *work, const char *name) {
     struct flags_taken taken;
     const dx_reginald_offer *command = dx_reginald_find(work->host, 0, dx_str(name));
@@ -212,6 +217,8 @@ int command_run(struct work *work, const char *name) {
         return tell_missing(work, name);
     int code = flags_take(&work->flags, name, command->settings,
                           dx_reginald_guest_settings(command->guest), &taken);
+    if (taken.unknown)
+        code = refuse_flag(work, command, taken.unknown);
     if (code == CLI_OK && taken.help)
         help_put(command);
     else if (code == CLI_OK)

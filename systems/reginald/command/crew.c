@@ -1,5 +1,6 @@
 /* The plugins: which there are, what they say by themselves, and their end. */
 #include "cli/event.h"
+#include "systems/reginald/command/option.h"
 #include "systems/reginald/command/settings.h"
 #include "systems/reginald/command/work.h"
 
@@ -231,10 +232,16 @@ static char *plugin_folder(const struct work *work, bool *ret_named) {
 
 /* Which commands there are is not known, but the word may be a typo all the same. */
 static int tell_no_folder(const struct work *work, const char *why) {
-    if (!work->word[0] && work->flags.count)
-        return cli_fail_hint(CLI_USAGE, "pass --plugin-dir FOLDER, or --plugin FILE",
-                             "unknown option '%s': cannot list the plugins: %s",
-                             work->flags.words[0], why);
+    if (!work->word[0] && work->flags.count) {
+        const char *word = work->flags.words[0];
+        char *hint = option_hint(work, NULL, word);
+        int code =
+            cli_fail_hint(CLI_USAGE, hint ? hint : "pass --plugin-dir FOLDER, or --plugin FILE",
+                          "unknown option '%.*s': cannot list the plugins: %s",
+                          (int)strcspn(word, "="), word, why);
+        free(hint);
+        return code;
+    }
     bool is_own = work->quiet || work_attends(work->word);
     char *meant = is_own ? NULL : command_meant(work);
     const char *hint = meant ? meant : "pass --plugin-dir FOLDER, or --plugin FILE";

@@ -105,6 +105,7 @@ static const struct {
     {"directory", PATH, offsetof(struct file, directory)},
     {"plugin-dir", PATH, offsetof(struct file, plugin_dir)},
     {"plugin_dir", PATH, offsetof(struct file, plugin_dir)},
+    {"pluginDir", PATH, offsetof(struct file, plugin_dir)},
     /* The real program's. */
     {"color", IDLE, 0},
     {"quiet", IDLE, 0},
@@ -119,6 +120,15 @@ static size_t known_at(const char *name) {
     return i;
 }
 
+/* The other name under which the file gives the same setting; NULL: none. */
+static const char *other_name(const struct file *file, size_t at) {
+    for (size_t i = 0; i < KNOWN; i++)
+        if (i != at && known[i].kind == known[at].kind && known[i].at == known[at].at &&
+            yyjson_obj_get(yyjson_doc_get_root(file->doc), known[i].name))
+            return known[i].name;
+    return NULL;
+}
+
 static int take_known(struct file *file, size_t at, yyjson_val *value) {
     static const char *const expected[] = {"a table", "[[tasks]]", "a path"};
     const char *name = known[at].name;
@@ -126,6 +136,9 @@ static int take_known(struct file *file, size_t at, yyjson_val *value) {
         cli_warn("%s: '%s' has no effect", file->path, name);
         return CLI_OK;
     }
+    const char *other = other_name(file, at);
+    if (other)
+        return cli_fail(CLI_USAGE, "%s: %s and %s are the same setting", file->path, name, other);
     bool fits = known[at].kind == TABLE   ? yyjson_is_obj(value)
                 : known[at].kind == TASKS ? yyjson_is_arr(value)
                                           : file_text(value) && *file_text(value);

@@ -79,16 +79,6 @@ const char **flags_scan(struct flags *flags, const dx_reginald_entry *entries) {
     return given;
 }
 
-static int refuse_flag(const char *command, const char *word) {
-    int len = (int)(word[1] == '-' ? strcspn(word, "=") : 2);
-    char hint[256];
-    snprintf(hint, sizeof hint,
-             "'duplex reginald %.100s --help' lists its flags; options of duplex reginald go before"
-             " the command",
-             command);
-    return cli_fail_hint(CLI_USAGE, hint, "%s has no flag %.*s", command, len, word);
-}
-
 /* The word at *at, and its value if that is the next one. */
 static int take_flag(const struct flags *flags, size_t *at, const char *command,
                      const dx_reginald_entry *own, const dx_reginald_entry *of_plugin,
@@ -108,8 +98,10 @@ static int take_flag(const struct flags *flags, size_t *at, const char *command,
         *at += *at + 1 < flags->count && flags->used[*at + 1] && !is_flag(flags->words[*at + 1]);
         return CLI_OK;
     }
-    if (!entry)
-        return refuse_flag(command, word);
+    if (!entry) {
+        taken->unknown = word;
+        return CLI_USAGE;
+    }
     if (!value && *at + 1 >= flags->count)
         return cli_fail(CLI_USAGE, "%s: %s needs a value", command, word);
     bool is_next = !value;
@@ -149,7 +141,7 @@ int flags_take(const struct flags *flags, const char *command, const dx_reginald
 void flags_taken_done(struct flags_taken *taken) {
     free(taken->given);
     free(taken->words);
-    *taken = (struct flags_taken){NULL, NULL, 0, false};
+    *taken = (struct flags_taken){.given = NULL};
 }
 
 const char *flags_find_command(struct flags *flags, const char **ret_unknown) {

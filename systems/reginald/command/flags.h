@@ -30,6 +30,7 @@ struct flags_taken {
     const char **words; /* that are no flags, NULL at the end */
     size_t word_count;
     bool help;
+    const char *unknown; /* a flag that neither has: CLI_USAGE, and to be reported; else NULL */
 };
 /* An exit code. */
 int flags_take(const struct flags *flags, const char *command, const dx_reginald_entry *own,

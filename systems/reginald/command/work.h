@@ -23,7 +23,8 @@ struct ending {
 
 struct work {
     const struct reginald_options *options;
-    const char *word; /* what to do; "": the flags say it, once plugins are known */
+    const char *letters; /* short options of duplex reginald before the command */
+    const char *word;    /* what to do; "": the flags say it, once plugins are known */
     struct file file;
     struct flags flags;
     struct logs logs;
@@ -42,13 +43,17 @@ struct work {
     struct ending ending; /* of the command */
 };
 
-/* All of it. `word` is what to do. An exit code. */
-int work_run(const struct reginald_options *options, const char *word, char **flags);
+/* All of it. `letters`: the short options before the command; `word`: what to do. An exit code. */
+int work_run(const struct reginald_options *options, const char *letters, const char *word,
+             char **flags);
 /* Is that the word for the tasks? */
 bool work_attends(const char *word);
 
 /* Waits until something has happened. */
 void work_wait(struct work *work);
+/* For on_done: keeps how a call ended in a struct ending, which `user` is. */
+void work_ended(dx_reginald *host, const dx_reginald_offer *offer, dx_outcome outcome, int64_t code,
+                const char *why, void *user);
 /* The exit code of how a call to that plugin ended. */
 int work_code(const struct work *work, dx_reginald_guest *guest, dx_outcome outcome);
 /* The one of a command or task that nobody has. */

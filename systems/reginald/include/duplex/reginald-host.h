@@ -135,6 +135,8 @@ typedef void (*dx_reginald_on_done)(dx_reginald *host, const dx_reginald_offer *
 /* What a plugin answered, while on_done is called for DX_OUTCOME_RESULT: any JSON for runCommand.
  * NULL at any other time. */
 DX_API yyjson_val *dx_reginald_result(const dx_reginald *host);
+/* The same as it came: JSON text whose numbers are unchanged. `at` is NULL at any other time. */
+DX_API dx_text dx_reginald_result_text(const dx_reginald *host);
 
 /* setupCommand with these values (an array of {key, value, type}, or none) and words (NULL at the
  * end; may be NULL), then runCommand. DX_ERR_INVALID: not a command, or values that are no JSON;

@@ -23,7 +23,7 @@ two
 END
 diff wanted out || complain "other results"
 # An empty value is an empty line; what is absent is an error.
-[[ $(cat err) == $'duplex hermes: \'|\' was escaped, as text; to set fields, use PID.5, PID.6\nget: PID.99 is absent\nget: PID.5.9 is absent\nget: ZZZ.1 is absent' ]] || complain "what is told: $(cat err)"
+[[ $(cat err) == $'duplex hermes: \'|\' is stored as text, escaped; to set fields, use PID.5, PID.6\nget: PID.99 is absent\nget: PID.5.9 is absent\nget: ZZZ.1 is absent' ]] || complain "what is told: $(cat err)"
 lines 'create NK1' 'set NK1.2 x' 'remove OBX[1]' 'show' 'save b.hl7' 'set NK1.2 y' save 'show json' 'show toml' 'show yaml'
 expect 0 'OBX|2|TX|b||two
 NK1||x' '' a.hl7
@@ -150,9 +150,9 @@ lines 'set PID.1 "x' "set PID.1 'x" 'set PID.1 "x\"'
 expect 1 '' $'unclosed quote\nunclosed quote\nunclosed quote' odd.hl7
 # Separators in a value are text, which is noted unless the value is there already.
 lines "set PID.5 'ROE^J'" 'set PID.5 ROE^J' 'set PID-3[2]-4 a&b~c' 'set OBX[2].5 x|y' 'set PID.5.1 plain'
-expect 0 '' "duplex hermes: '^' was escaped, as text; to set components, use PID.5.1, PID.5.2
-duplex hermes: '~' was escaped, as text; to set repetitions, use PID-3[1], PID-3[2]; '&' was escaped, as text; to set subcomponents, use PID-3.4.1, PID-3.4.2
-duplex hermes: '|' was escaped, as text; to set fields, use OBX[2].5, OBX[2].6" a.hl7
+expect 0 '' "duplex hermes: '^' is stored as text, escaped; to set components, use PID.5.1, PID.5.2
+duplex hermes: '~' is stored as text, escaped; to set repetitions, use PID-3[1], PID-3[2]; '&' is stored as text, escaped; to set subcomponents, use PID-3.4.1, PID-3.4.2
+duplex hermes: '|' is stored as text, escaped; to set fields, use OBX[2].5, OBX[2].6" a.hl7
 [[ $(wc -l <err) == 4 ]] || complain "not one note each: $(cat err)"
 expect 0 '' '' --json a.hl7
 events '[one.get("note", "")[:3] for one in of("result")] == ["'"'^'"'", "", "'"'~'"'", "'"'|'"'", ""]'

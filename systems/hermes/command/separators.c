@@ -1,4 +1,4 @@
-/* Separators in a value that the user sets: they become text, which he may not have meant. */
+/* Separators in a value that the user sets: they become text, which may not be what was meant. */
 #include "systems/hermes/command/console.h"
 
 #include <stdlib.h>
@@ -72,8 +72,9 @@ static void add_note(const char *path, const struct place *place, enum mark mark
     size_t len = strlen(note);
     name_part(path, place, mark, 1, first, sizeof first);
     name_part(path, place, mark, 2, second, sizeof second);
-    snprintf(note + len, NOTE_ROOM - len, "%s'%c' was escaped, as text; to set %s, use %s, %s",
-             len ? "; " : "", c, parts[mark], first, second);
+    snprintf(note + len, NOTE_ROOM - len,
+             "%s'%c' is stored as text, escaped; to set %s, use %s, %s", len ? "; " : "", c,
+             parts[mark], first, second);
 }
 
 bool separators_look(const dx_hermes *editor, const char *path, const char *value,

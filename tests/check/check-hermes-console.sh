@@ -146,6 +146,8 @@ lines 'set PID.1 ""' "set PID.2 ''" 'set PID.3 "a \"" ' "set PID.4 '\\.br\\ \"\"
 expect 0 '' '' odd.hl7
 tail -n 1 <(tr '\r' '\n' <out) >last
 [[ $(cat last) == 'PID|""||a "|\.br\ ""|x|\E\y\E\|""' ]] || complain "quotes: $(cat last)"
+lines "set PID.1 'it'\\''s'" 'set PID.2 a\"b' 'get PID.1' 'get PID.2'
+expect 0 $'it\'s\na"b' '' odd.hl7
 lines 'set PID.1 "x' "set PID.1 'x" 'set PID.1 "x\"'
 expect 1 '' $'unclosed quote\nunclosed quote\nunclosed quote' odd.hl7
 # Separators in a value are text, which is noted unless the value is there already.

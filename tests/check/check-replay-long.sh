@@ -48,7 +48,7 @@ replay() {
     ((peak < most))
 }
 
-timeout 200 "$work/record" "$BUILD/examples/echo" "$work/talk.jsonl" $messages 100000
+timeout 900 "$work/record" "$BUILD/examples/echo" "$work/talk.jsonl" $messages 100000
 parts=()
 for ((i = 1; i <= 1000; i++)); do
     [[ -e $work/talk.jsonl.$i ]] || break

@@ -36,6 +36,11 @@ static void protect(const char *line, char *to) {
             at++;
             continue;
         }
+        if (*at == '\\' && !quote && (at[1] == '\'' || at[1] == '"')) {
+            *to++ = *at++; /* a quote that is meant as such, as in a shell */
+            *to++ = *at;
+            continue;
+        }
         if (*at == '\\' && !quote)
             *to++ = '\\';
         if (*at == '\\' && quote == '"' && at[1])

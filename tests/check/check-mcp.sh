@@ -270,7 +270,7 @@ with 1 '' 'Unknown tool: ecko (-32602)' tools call ecko '{}' -o unlisted.jsonl
 ! grep -q 'tools/list' unlisted.jsonl || complain "tools/list: $(cat unlisted.jsonl)"
 cat >raw.py <<'END'
 import sys, json
-error = r'{"code":1.5,"message":"odd\ttext \u001b[1m\u0000","data":{"x":1e3}}'
+error = r'{"code":1.5,"message":"odd\ttext \u001b[1m\u0000","data":{"x":1e3},"hint":"do it","method":"x","exit":0}'
 pages = {None: r'{"tools":[{"name":"a","inputSchema":{"type":"object"},"_meta":{"z":1e3}}],"nextCursor":"2","_meta":{"p":1}}',
          "2": r'{"tools":[{"name":"b","inputSchema":{"type":"object"}}],"ttlMs":7.50,"_meta":{"p":1e3}}'}
 if sys.argv[1:]:
@@ -287,6 +287,7 @@ raw() { "$BUILD/duplex" mcp "$@" -- "$python" raw.py >out 2>err </dev/null; }
 raw tools call a x:=1 && complain 'an odd error is a success'
 [[ $(cat err) == 'duplex mcp tools call: tools/call: odd'$'\t''text \x1b[1m\x00 (1.5)'$'\n''  {"x":1e3}' ]] || complain "raw: $(cat err)"
 raw tools call a x:=1 --json && complain 'an odd error is a success'
+[[ $(cat out) == '{"error":{"method":"tools/call",'*'"exit":1,"kind":"refused"}}' && $(cat out) != *'do it'* ]] || complain "raw: $(cat out)"
 grep -qF '"code":1.5,"message":"odd\ttext \u001B[1m\u0000","data":{"x":1e3}' out || complain "raw: $(cat out)"
 raw tools --json || complain "raw: $(cat err)"
 [[ $(cat out) == '{"tools":[{"name":"a","inputSchema":{"type":"object"},"_meta":{"z":1e3}},{"name":"b","inputSchema":{"type":"object"}}],"ttlMs":7.50,"_meta":{"p":1e3}}' ]] ||

@@ -116,14 +116,13 @@ static int tell_unsent(struct talk *talk, const struct answer *answer, dx_status
                     why ? why : cli_params_why_not(answer->method, status));
 }
 
-/* The members of the server's error, as they came. */
+/* What the server says of its error, as it came. Any other member could pass for one of ours. */
 static void add_error(yyjson_mut_doc *doc, yyjson_mut_val *more, yyjson_val *error) {
-    size_t i;
-    size_t max;
-    yyjson_val *key;
-    yyjson_val *value;
-    yyjson_obj_foreach(error, i, max, key, value) {
-        yyjson_mut_obj_put(more, yyjson_val_mut_copy(doc, key), yyjson_val_mut_copy(doc, value));
+    static const char *const names[] = {"code", "message", "data"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        yyjson_val *value = yyjson_obj_get(error, names[i]);
+        if (value)
+            yyjson_mut_obj_add_val(doc, more, names[i], yyjson_val_mut_copy(doc, value));
     }
 }
 

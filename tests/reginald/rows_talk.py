@@ -109,6 +109,18 @@ WITH_ID = (b'{"jsonrpc":"2.0","id":9,"method":1}', b'{"jsonrpc":"2.0","id":9,"me
            b'{"jsonrpc":"2.0","id":"","method":"log","params":{"level":"info","msg":"hidden"}}')
 
 
+def ends_after(ours, guest, asked, violations):
+    """After so many violations nothing else comes than what ends every conversation."""
+    guest.reply(asked, {})
+    leaving = guest.fresh()
+    same(leaving.get("method"), "shutdown", "what came instead: %s" % shown(leaving))
+    guest.reply(leaving, None)
+    guest.news("exit")
+    guest.leave()
+    ours.ended(0)
+    same(len(ours.told(kind="violation")), violations, "violations")
+
+
 def row_37():
     """In gen-a and exact nothing is sent about what has an id either: each is one protocol error, also if the plugin answers all that comes (R1)."""
     for revision in ("gen-a", "exact"):
@@ -120,14 +132,7 @@ def row_37():
                 for body in several:
                     guest.write(frame(body))
                 ours.tells("raw", "violation", len(several))
-                guest.reply(asked, {})
-                leaving = guest.fresh()
-                same(leaving.get("method"), "shutdown", "what came instead: %s" % shown(leaving))
-                guest.reply(leaving, None)
-                guest.news("exit")
-                guest.leave()
-                ours.ended(0)
-                same(len(ours.told(kind="violation")), len(several), "violations")
+                ends_after(ours, guest, asked, len(several))
                 same(ours.told(), [], "the log")
     # Otherwise they are answered, as JSON-RPC has it.
     for revision in (None, "seed"):
@@ -155,15 +160,7 @@ def row_33():
             silent = revision in ("gen-a", "exact")
             for _ in () if silent else MALFORMED:
                 same(guest.fresh()["id"], None, "the id of an answer")
-            guest.reply(asked, {})
-            # The next thing that comes.
-            leaving = guest.fresh()
-            same(leaving.get("method"), "shutdown", "what came instead: %s" % shown(leaving))
-            guest.reply(leaving, None)
-            guest.news("exit")
-            guest.leave()
-            ours.ended(0)
-            same(len(ours.told(kind="violation")), 4, "violations")
+            ends_after(ours, guest, asked, 4)
 
 
 def row_41():

@@ -115,7 +115,6 @@ expect 0 '' '2 projects: 2 done' -w slow --one-by-one run l
 calls '[one[0] for one in all if one[1] in ("handler", "ended")] == ["p1/a", "p1/a", "p2/a", "p2/a"]'
 expect 0 '' '' -w slow --one-by-one run l -p p2 -p p1
 calls '[one[2][0] for one in of("handler")] == ["h2", "h1"]'
-expect 2 '' '' -w slow --fanout 1 run l
-expect 0 '' '' -w slow --fanout 2 --jobs 1 run l
+expect 0 '' '' -w slow --jobs 1 run l
 
 exit "$failed"

@@ -27,7 +27,8 @@ static const cli_option run_options[] = {
     {"stream", 0, CLI_FLAG, NULL, "print partial results as they arrive", AT(stream)},
     {"one-by-one", 0, CLI_FLAG, NULL, "run in one project after the other, not in parallel",
      AT(one_by_one)},
-    {"fanout", 0, CLI_COUNT, "N", "run in up to N projects at the same time, at least 1 (64)",
+    {"fanout", 0, CLI_COUNT, "N",
+     "how many projects a handler may request in one run of its own, at least 1 (10,000)",
      AT(fanout)},
     {"trigger", 0, CLI_CHOICE, "user|system|unknown", "who started the run (user)", AT(trigger)},
     {"dev-env", 0, CLI_CHOICE, "ide|cli|ai|git_hook|ci", "where the run was started from (cli)",
@@ -43,7 +44,9 @@ static const cli_option runner_options[] = {
      AT(runner)},
     {"revision", 0, CLI_CHOICE, "seed|real",
      "protocol revision spoken with runners (pipes: seed, TCP: real)", AT(revision)},
-    {"jobs", 'j', CLI_COUNT, "N", "start up to N runners at the same time, at least 1 (4)",
+    {"jobs", 'j', CLI_COUNT, "N",
+     "how many projects run at the same time, and how many runners there are, at least 1 (as many"
+     " as there are processors)",
      AT(jobs)},
     {"debug", 0, CLI_TEXT, "ENV",
      "make the runners of this environment wait for a debugger, and print the address", AT(debug)},
@@ -162,7 +165,7 @@ static const cli_subcommand subcommands[] = {
      " are its payload: NAME=TEXT and NAME:=JSON, or a JSON object, @FILE, or - for standard input."
      " Results are printed on standard output, progress and a summary on standard error. Edits that"
      " handlers request are written to the files, either all of them or none.",
-     "workspace project set payload format stream one-by-one fanout jobs runner log-level show"
+     "workspace project set payload format stream one-by-one jobs runner log-level show"
      " record run-timeout",
      run_examples},
     {"list", "[OPTION...]", "Show the tree of projects, actions and handlers", NULL,
@@ -172,7 +175,9 @@ static const cli_subcommand subcommands[] = {
      " stop-timeout",
      runners_examples},
     {"serve", "[OPTION...]", "Serve editors and other clients over TCP",
-     "Prints the address it listens on.",
+     "Prints the address it listens on. Keeps up to four runners for each of the --jobs, and at "
+     "least"
+     " 16; if more are needed, idle ones exit.",
      "workspace port port-file disconnect-timeout any-user fanout jobs log-level show record",
      serve_examples},
     {"er", "start|handlers|version [OPTION...]", "Act as a runner, or list the built-in handlers",
@@ -211,7 +216,8 @@ const cli_verb cli_finecode = {
             " environment; the manager starts it when needed and stops it at the end.",
     .details =
         "Handlers of several environments run one after the other, each with the result so far, or"
-        " in parallel if the action allows it.\n\n"
+        " in parallel if the action allows it. If there are more runners than --jobs, idle ones are"
+        " stopped, and started again when they are needed.\n\n"
         "Results are printed on standard output. Everything else is on standard error: on a"
         " terminal the current state, redrawn as it changes, and everywhere a line for each project"
         " as it ends, and a summary. Lines that runners write to standard error are shown only if"

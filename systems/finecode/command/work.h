@@ -23,6 +23,7 @@ struct work {
     uint64_t began_us;
     uint64_t began_ms;
     uint64_t stop_ms;
+    bool serves;       /* … clients, and not one command */
     bool leaving;      /* runners end because we do */
     bool stopped;      /* all runners are gone */
     cli_tail tail;     /* the last lines that runners wrote to their standard errors */

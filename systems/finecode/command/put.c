@@ -59,7 +59,7 @@ static dx_text put_styled(yyjson_val *styled) {
 
 static void put_name(const dx_finecode_project *project) {
     printf("%s", cli_paint(stdout, CLI_BOLD));
-    cli_put_safe(stdout, dx_str(dx_finecode_project_name(project)));
+    cli_put_safe(stdout, dx_str(dx_finecode_project_label(project)));
     printf(":%s\n", cli_paint(stdout, CLI_PLAIN));
 }
 

@@ -240,9 +240,12 @@ const cli_verb cli_finecode = {
         "             1,000 or 1 MiB a second, or because they were the same\n"
         "  debug      project, name, env, port: a debugger can attach\n"
         "  serving    port\n"
-        "  summary    projects, done, found, failed, notRun, returnCode, ms\n\n"
-        "Exit code 1 means that a return code was not 0 (the action has findings), or that a runner"
-        " reported a failure; 3 that a runner could not be started; 4 that one exited during a run;"
+        "  summary    projects, done, found, failed, notRun, returnCode, exitCode, ms\n\n"
+        "returnCode is null if there is none because something failed.\n\n"
+        "Exit code 1 means that a return code was not 0 (the action has findings); 8 that a "
+        "handler or"
+        " runner reported a failure; 3 that a runner could not be started; 4 that one exited "
+        "during a run;"
         " 6 that one violated the protocol; 7 that a project's configuration is invalid, or that a"
         " payload does not match its schema. The first project that fails decides; return codes"
         " matter only if none fails. SIGINT and SIGTERM cancel the run, stop the runners and end"
@@ -255,7 +258,7 @@ const cli_verb cli_finecode = {
     .groups = groups,
     .examples = examples,
     .environment = environment,
-    .codes = "134567",
+    .codes = "1345678",
     .is_program = true,
     .size = sizeof(struct finecode_options),
     .usual = &usual,

@@ -153,7 +153,8 @@ int work_open(struct work *work, const struct finecode_options *options, const c
     work->limiter = dx__log_limiter_new(work->loop, news_on_summary, work);
     if (options->log_level)
         dx_finecode_wm_forward_logs(work->wm, options->log_level);
-    return folder ? add_folder(work, folder) : CLI_OK;
+    code = folder ? add_folder(work, folder) : CLI_OK;
+    return folder && code == CLI_OK ? pick_check_overrides(work) : code;
 }
 
 /* A signal makes it short, a second one shorter. What is still there then is killed. */

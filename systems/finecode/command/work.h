@@ -55,6 +55,8 @@ const char *news_name(const dx_finecode_runner *runner, char room[200]);
 /* The projects of --project, or all of them if there are none: each once, NULL at the end, to be
  * freed. An exit code; what is no project is told. pick.c */
 int pick_projects(struct work *work, dx_finecode_project ***ret_projects);
+/* Does every --set change something? An exit code. */
+int pick_check_overrides(struct work *work);
 /* Says which of them are invalid, and why: CLI_MISFIT if there is one. */
 int pick_tell_invalid(struct work *work, dx_finecode_project *const *projects);
 /* Does that word name the action? */

@@ -131,6 +131,9 @@ DX_API dx_finecode_project *dx_finecode_wm_find_project(const dx_finecode_wm *wm
 DX_API dx_finecode_project *dx_finecode_wm_project_of(const dx_finecode_wm *wm, const char *path);
 DX_API const char *dx_finecode_project_path(const dx_finecode_project *project);
 DX_API const char *dx_finecode_project_name(const dx_finecode_project *project);
+/* What people should call it: its name, or its path below the folder that was added if another
+ * project has the same name. */
+DX_API const char *dx_finecode_project_label(const dx_finecode_project *project);
 DX_API const char *
 dx_finecode_project_file(const dx_finecode_project *project); /* its projectDefPath */
 DX_API dx_finecode_project_state dx_finecode_project_get_state(const dx_finecode_project *project);

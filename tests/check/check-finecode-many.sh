@@ -108,4 +108,40 @@ for ((i = 0; i < 60; i++)); do
 done
 [[ ! $(running) ]] || complain "left behind: $(running | wc -l)"
 for pid in $(running); do kill -KILL "$pid"; done
+
+# Results as long as a message: 64 MiB, and half of that behind the last of several envs, where it stands twice.
+mkdir long
+cat >long/finecode.toml <<'END'
+[finecode.er]
+runner = "duplex"
+[finecode.action.one]
+source = "t.one"
+handlers = [{name = "long", source = "t.long", env = "a"}]
+[finecode.action.two]
+source = "t.two"
+handlers = [{name = "long", source = "t.long", env = "a"}, {name = "short", source = "t.short", env = "b"}]
+END
+cat >long/finecode-handlers.toml <<'END'
+[[action]]
+source = "t.one"
+[[action]]
+source = "t.two"
+[[handler]]
+source = "t.long"
+output_max = "1G"
+command = ["sh", "-c", 'cat >&2; printf "{\"x\":\""; head -c "$LONG" /dev/zero | tr "\0" a; echo "\"}"']
+[[handler]]
+source = "t.short"
+command = ["sh", "-c", 'cat >&2; echo "{\"y\":1}"']
+END
+# long ACTION BYTES
+long() {
+    local code=0
+    LONG=$2 timeout 100 "$finecode" -w long run "$1" --format json </dev/null >out 2>err || code=$?
+    echo "$code"
+}
+[[ $(long one 67000000) == 0 && $(wc -c <out) -gt 67000000 ]] || complain "67 MB: $(cat err)"
+[[ $(long one 67200000) == 8 && $(cat err) == *'The result is too long: a message holds 64 MiB'* ]] || complain "67.2 MB: $(cat err)"
+[[ $(long two 33000000) == 0 && $(wc -c <out) -gt 33000000 ]] || complain "33 MB in two envs: $(cat err)"
+[[ $(long two 34000000) == 8 && $(cat err) == *'a message holds 64 MiB'* ]] || complain "34 MB in two envs: $(cat err)"
 exit "$failed"

@@ -18,6 +18,7 @@ bool dx__finecode_leg_may_begin(const dx_finecode_run *run) {
 
 static void count(dx__finecode_leg *leg) {
     leg->is_counted = true;
+    leg->project->legs++;
     leg->run->busy++;
     leg->run->wm->busy += !leg->run->nested;
 }
@@ -41,6 +42,7 @@ static void release(dx__finecode_leg *leg) {
     if (!leg->is_counted)
         return;
     leg->is_counted = false;
+    leg->project->legs--;
     leg->run->busy--;
     wm->busy -= !leg->run->nested;
     if (leg->holds)

@@ -250,6 +250,7 @@ void dx__finecode_work_go(dx__finecode_work *work) {
 
 void dx__finecode_run_action(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     const char *word = NULL;
     if (!dx__finecode_need_param(link, event, "actionSource") ||
         !dx__finecode_may_param(link, event, "project", &word) ||

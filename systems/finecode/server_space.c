@@ -71,6 +71,7 @@ static void start_listed(dx_finecode_wm *wm, yyjson_val *wanted, const char *fol
 
 void dx__finecode_add_dir(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     dx_error error = {.fault = DX_FAULT_NONE};
     const char *folder = dx__finecode_need_param(link, event, "dirPath");
     if (!folder)
@@ -101,17 +102,20 @@ void dx__finecode_remove_dir(dx_link *link, const dx_event *event, void *user) {
 
 void dx__finecode_start_runners(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     start_listed(client->server->wm, yyjson_obj_get(event->value, "projects"), NULL);
     dx__finecode_answer_empty(link, event->request);
 }
 
 void dx__finecode_list_projects(dx_link *link, const dx_event *event, void *user) {
+    dx__finecode_wm_refresh(((dx__finecode_client *)user)->server->wm);
     (void)link;
     send_projects(user, event, NULL);
 }
 
 void dx__finecode_find_project(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     const char *path = dx__finecode_need_param(link, event, "filePath");
     if (!path)
         return;
@@ -130,6 +134,7 @@ void dx__finecode_find_project(dx_link *link, const dx_event *event, void *user)
 
 void dx__finecode_raw_config(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     dx_finecode_project *project = dx__finecode_need_project(client, event, "project");
     if (!project)
         return;

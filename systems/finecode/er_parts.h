@@ -170,6 +170,7 @@ typedef struct dx__finecode_er_run {
     size_t count;
     size_t next;
     dx__finecode_er_sum result; /* of this run and what came before it */
+    int64_t return_code;        /* the largest of its handlers: not a part of the result */
     yyjson_doc *shown;          /* the same, as handlers see it */
     yyjson_doc *context;
     struct dx_finecode_job *jobs;

@@ -206,7 +206,8 @@ DX_API void dx_finecode_job_on_cancel(dx_finecode_job *job,
                                       void (*on_cancel)(dx_finecode_job *job, void *user),
                                       void *user);
 /* The end; the job is gone after each of these. */
-/* result: an object or none. A return code that is not 0 becomes the member "return_code". */
+/* result: an object or none. It stays as it is: the return code of a run is the largest of its
+ * handlers and of its result (fails_if), and next to the result in the response. */
 DX_API void dx_finecode_job_done(dx_finecode_job *job, dx_json result, int return_code);
 /* No handler after it runs, and this is the result. */
 DX_API void dx_finecode_job_stop(dx_finecode_job *job, dx_json result, int return_code);

@@ -257,3 +257,87 @@ for (const way of TRANSPORTS)
             assert.deepEqual(results(ended).find(({ event }) => event === "project").result.json.items, ["h@a after 0"]);
         });
     });
+
+// What our runner is to know: the handlers of the samples are commands.
+const say = (text) => `["sh", "-c", ${JSON.stringify(text)}]`;
+const HANDLERS = `
+[[action]]
+source = "myext.actions.lint.LintAction"
+aliases = ["myext.LintAction", "myext.again.LintAction"]
+runs_concurrently = true
+[[action]]
+source = "myext.FormatAction"
+canonical_source = "myext.actions.format.FormatAction"
+${["parts", "stop", "fail", "slow", "zigzag", "wide"].map((name) => `[[action]]\nsource = "more.${name}"\n`).join("")}
+[[handler]]
+source = "myext.say"
+command = ${say('echo "{\\"items\\":[\\"$FINECODE_HANDLER\\"]}"')}
+[[handler]]
+source = "myext.code"
+command = ${say('echo "{\\"items\\":[\\"$FINECODE_HANDLER\\"]}"; exit 2')}
+[[handler]]
+source = "myext.seen"
+form = "full"
+command = ["${python}", "-c", ${JSON.stringify(`
+import json, os, sys
+run = json.load(sys.stdin)
+items = ["%s after %d" % (run["handler"], len((run["result"] or {"items": []})["items"]))]
+print(json.dumps({"result": {"items": items}, "returnCode": 3 if run["handler"] == "h4" else 0}))
+`)}]
+[[handler]]
+source = "myext.parts"
+command = ${say('for i in 0 1; do echo "{\\"items\\":[\\"part $i\\"]}"; sleep 0.5; done')}
+[[handler]]
+source = "myext.stop"
+stop_code = 5
+command = ${say('echo "{\\"items\\":[\\"enough\\"]}"; exit 5')}
+[[handler]]
+source = "myext.fail"
+command = ${say("echo on purpose >&2; exit 3")}
+[[handler]]
+source = "myext.slow"
+command = ["sleep", "1000"]
+[[package]]
+name = "preset_ext"
+path = "preset_ext"
+`;
+const action = (name, source, ...handlers) => ({
+    name, source, config: {},
+    handlers: handlers.map(([handler, does, env]) => ({ name: handler, source: does.includes(".") ? does : `myext.${does}`, env, config: {} })),
+});
+const SEEN = (...envs) => envs.map((env, index) => [`h${index + 1}`, "seen", `env${env}`]);
+const CATALOG = [
+    action("lint", "myext.LintAction", ["l1", "say", "env1"], ["l2", "code", "env1"]),
+    action("chain", "myext.FormatAction", ...SEEN(1, 1, 1, 2)),
+    action("zigzag", "more.zigzag", ...SEEN(1, 2, 1)),
+    action("wide", "more.wide", ["h1", "say", "env1"], ["h2", "say", "env2"], ["h3", "say", "env1"]),
+    ...["parts", "stop", "fail", "slow"].map((name) => action(name, `more.${name}`, [name[0], name, "env1"])),
+    action("nowhere", "more.nowhere"),
+];
+const DEMO = "demo_ext.acts.";
+const REQUESTS = ["ask", "nest", "spread", "read"].map((name) => action(name, `${DEMO}${name[0].toUpperCase()}${name.slice(1)}Action`, [name[0], `${DEMO}${name}`, "env1"]));
+const ER = {
+    stdio: [duplex, "finecode", "er"],
+    tcp: [python, join(here, "seed_tcp.py"), "connect", duplex, "finecode", "er", "--revision", "seed", "--tcp"],
+};
+const DEMOS = {
+    stdio: [join(process.env.BUILD, "tests", "finecode_demo"), "--stdio"],
+    tcp: [python, join(here, "seed_tcp.py"), "connect", join(process.env.BUILD, "tests", "finecode_demo"), "--revision=seed"],
+};
+
+for (const way of TRANSPORTS)
+    describe(`a manager written from the document alone, and our runner, by ${way}`, { concurrency: 2 }, () => {
+        for (const [scene, actions, command] of [["catalog", CATALOG, ER], ["requests", REQUESTS, DEMOS], ["silent", CATALOG, ER], ["late", CATALOG, ER]])
+            test(scene, async (t) => {
+                const path = realpathSync(folder(t));
+                writeFileSync(join(path, "finecode-handlers.toml"), HANDLERS);
+                writeFileSync(join(path, "actions.json"), JSON.stringify(actions));
+                writeFileSync(join(path, "doc.txt"), "disk");
+                mkdirSync(join(path, "preset_ext"));
+                const child = spawn(python, [join(here, "seed_manager.py"), scene, path, "--", ...command[way]], { stdio: ["ignore", "pipe", "pipe"] });
+                let text = "";
+                for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (text += bytes));
+                assert.equal(await new Promise((resolve) => child.on("close", resolve)), 0, text);
+                assert.ok(text.includes("ok exit"), text);
+            });
+    });

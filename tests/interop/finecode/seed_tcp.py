@@ -4,12 +4,18 @@
     seed_tcp.py listen WORD...     runs WORD..., and joins its stdio to the first connection to a port that is printed
     seed_tcp.py connect WORD...    runs WORD..., and joins its own stdio to the port that WORD... prints
 """
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
+
+
+def write_all(fd, data):
+    while data:
+        data = data[os.write(fd, data):]
 
 
 def copy(read, write, end):
@@ -41,8 +47,8 @@ def main():
         port = next(int(found[1]) for found in (re.search(rb"Serving on \('[\d.]+', (\d+)\)", line) for line in child.stdout) if found)
         peer = socket.create_connection(("127.0.0.1", port))
         threading.Thread(target=child.stdout.read, daemon=True).start()
-        out = sys.stdout.buffer.raw
-        pairs = [(sys.stdin.buffer.raw.read, peer.sendall, lambda: peer.shutdown(socket.SHUT_WR)), (peer.recv, out.write, out.close)]
+        pairs = [(lambda size: os.read(0, size), peer.sendall, lambda: peer.shutdown(socket.SHUT_WR)),
+                 (peer.recv, lambda data: write_all(1, data), lambda: os.close(1))]
     threads = [threading.Thread(target=copy, args=pair, daemon=True) for pair in pairs]
     for thread in threads:
         thread.start()

@@ -65,6 +65,9 @@ typedef struct dx_finecode_er_config {
     uint64_t partial_ms;      /* between two $/progress of a run (300) */
     uint64_t connect_ms;      /* a listening one that nobody connects to ends after this (60 s) */
     uint64_t ask_ms;          /* for the manager's answers that have a limit (10 s) */
+    uint64_t raw_config_ms;   /* how long updateConfig waits for the answer to its
+                                 projects/getRawConfig, which belongs to the revision "seed" (2 s);
+                                 0: it does not ask */
     int any_user;             /* a listening one: a manager of another user may connect, too */
     dx_recorder *recorder;
     const dx_allocator *allocator;
@@ -192,6 +195,8 @@ DX_API dx_status dx_finecode_job_run_in_workspace(dx_finecode_job *job, const ch
                                                   dx_json payload, const char *const *paths,
                                                   int concurrently, dx_finecode_on_answer on_answer,
                                                   void *user);
+/* What the manager said to the projects/getRawConfig of updateConfig; NULL: nothing (yet). */
+DX_API yyjson_val *dx_finecode_er_raw_config(const dx_finecode_er *er);
 /* workspace/applyEdit, projects/getRawConfig and all other questions. A raw configuration is an
  * object, in whichever form it came. A run that is asked for with a partialResultToken (revision
  * real) ends with the sum of what came by $/progress. DX_GONE: the job is cancelled. */

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { duplex, folder, results, run, until } from "./duplex.mjs";
+import { clean, duplex, folder, results, run, until } from "./duplex.mjs";
 import { Client } from "./finecode/client.mjs";
 
 const here = join(dirname(fileURLToPath(import.meta.url)), "finecode");
@@ -341,3 +341,65 @@ for (const way of TRANSPORTS)
                 assert.ok(text.includes("ok exit"), text);
             });
     });
+
+// A venv whose Python has this as finecode_extension_runner.cli.
+function venv(root, program) {
+    const site = join(root, "site", "finecode_extension_runner");
+    mkdirSync(site, { recursive: true });
+    writeFileSync(join(site, "__init__.py"), "");
+    writeFileSync(join(site, "cli.py"), program);
+    for (const env of ["a", "b"]) {
+        const bin = join(root, "p", ".venvs", env, "bin");
+        mkdirSync(bin, { recursive: true });
+        writeFileSync(join(bin, "python"), `#!/bin/sh\nPYTHONDONTWRITEBYTECODE=1 PYTHONPATH=${join(root, "site")} exec ${python} "$@"\n`, { mode: 0o755 });
+    }
+}
+
+describe("--runner venv", { concurrency: 3 }, () => {
+    const noise = (lines) => `for line in ${JSON.stringify(lines)}: print(line, flush=True)\n`;
+    const LOG = ["starting", '{"level": "info"}', "Content-Type of what? Content-Length: 5", "[1]"];
+    const played = (program) => `import runpy, sys\nsys.path.insert(0, ${JSON.stringify(here)})\nrunpy.run_path(${JSON.stringify(join(here, program))}, run_name="__main__")\n`;
+    // Lines of any form may come from a program that has a port, at any time.
+    const later = `import threading, time
+def say():
+    time.sleep(0.1)
+    for number in range(2000):
+        print('{"jsonrpc": "2.0", "id": 1, "method": "shutdown"}\\nContent-Length: 100\\n\\n{"jsonrpc": "2.0", "id": %d, "result": {}}' % number, flush=True)
+threading.Thread(target=say, daemon=True).start()
+`;
+    const cases = {
+        "a runner of the document, which reads its input": ["seed", played("seed_runner.py"), {}],
+        "one that takes its time": ["seed", played("seed_runner.py"), { SEED_DELAY: "1.5" }],
+        "the program, which reports a port": ["real", noise(LOG) + later + played("er.py"), {}],
+    };
+    for (const [name, [revision, program, env]] of Object.entries(cases))
+        test(name, async (t) => {
+            const source = revision === "seed" ? LINT : "demo_ext.acts.ConcAction";
+            const does = (one, other) => (revision === "seed" ? one : `demo_ext.acts.${other}`);
+            const root = place(t, [], "");
+            project(join(root, "p"), [["lint", source]], "");
+            const handler = (handler, source, env) => `[[finecode.action.lint.handlers]]\nname = "${handler}"\nsource = "${source}"\nenv = "${env}"\n`;
+            writeFileSync(join(root, "p", "finecode.toml"), `[finecode.action.lint]\nsource = "${source}"\n` +
+                handler("h1", does("myext.say", "C1"), "a") + handler("h2", does("myext.say", "C2"), "b"));
+            venv(root, program);
+            const [journal, trace] = [join(root, "journal"), join(root, "trace.jsonl")];
+            const ended = await run(["finecode", "run", "-w", root, "--project", "p", "--json", "--record", trace, "lint"],
+                { env: { ...process.env, SEED_JOURNAL: journal, ER_JOURNAL: journal, ...env } });
+            assert.equal(ended.code, 0, ended.err + ended.out);
+            const { items } = results(ended).find(({ event }) => event === "project").result.json;
+            assert.deepEqual(items, revision === "seed" ? ["h1@a after 0", "h2@b after 0"] : ["c1", "c2"]);
+            const greeted = readFileSync(journal, "utf8").split("\n").filter((line) => line.includes('"initialize"'));
+            assert.equal(greeted.length, 2, `${greeted}`);
+            const sent = readFileSync(trace, "utf8").split("\n").filter((line) => line.includes('"method":"initialize"') || line.includes('\\"method\\":\\"initialize\\"'));
+            assert.equal(sent.length, 2, `${sent}`);
+            await clean(revision === "seed" ? "finecode" : "finecode@real", trace);
+        });
+
+    test("one that neither responds nor reports a port", async (t) => {
+        const root = place(t, ACTIONS.one, "");
+        venv(root, 'import sys\nprint("no idea", flush=True)\nsys.exit(3)\n');
+        const ended = await run(["finecode", "run", "-w", root, "--project", "p", "lint"]);
+        assert.equal(ended.code, 3, ended.err);
+        assert.match(ended.err, /exited with code 3 before it responded or reported a port.*no idea/s);
+    });
+});

@@ -111,10 +111,11 @@ yyjson_mut_val *dx__finecode_project_config(const dx_finecode_project *project, 
                                             bool real, yyjson_mut_doc *doc);
 /* How runners of an env are started: er.envs.ENV.runner, er.runner; `runner` is "venv" (the
  * default: .venvs/ENV/bin/python), "duplex", or an array of words; `transport` "tcp" or "stdio"
- * (default: tcp for venv, else stdio). */
+ * (default: for venv either, else stdio). */
 typedef struct dx__finecode_way {
     const char **argv; /* NULL at the end; to be freed with its strings in one piece */
     bool tcp;
+    bool either; /* by its pipes, unless it reports a port */
     bool debug;
 } dx__finecode_way;
 /* DX_MISFIT with a reason: there is no program (NO_VENV). */
@@ -206,10 +207,13 @@ struct dx_finecode_runner {
     char *env;
     char *label; /* what a trace calls it: "ENV@PROJECT" */
     dx_finecode_runner_state state;
-    bool is_real;    /* the revision that is spoken */
-    bool is_tcp;     /* the conversation is not that of the child's pipes */
-    dx_child *child; /* NULL: no process */
-    dx_link *link;   /* the conversation: the child's own, or that of its port; NULL: none */
+    bool is_real;                   /* the revision that is spoken */
+    bool is_tcp;                    /* the conversation is not that of the child's pipes */
+    bool is_either;                 /* it was started without knowing that … */
+    bool is_open;                   /* … and has shown neither yet */
+    struct dx__finecode_held *held; /* what was said to its pipes until then */
+    dx_child *child;                /* NULL: no process */
+    dx_link *link; /* the conversation: the child's own, or that of its port; NULL: none */
     dx_timer *limit;
     unsigned run;         /* which incarnation */
     uint64_t last_use;    /* the one with the smallest goes first */

@@ -30,7 +30,7 @@ static void write_string(const dx__finecode_er_run *run, yyjson_val *result,
     if (result)
         status = kind && kind->given.format
                      ? kind->given.format(result, &text, &styled, kind->given.user)
-                     : dx__finecode_format(result, &text);
+                     : dx__finecode_format(result, run->er->config.project_path, &text);
     if (out->status == DX_OK && status != DX_OK)
         out->status = status > 0 ? DX_ERR_INVALID : status;
     dx_text written = {text.data ? text.data : "", text.len};

@@ -569,7 +569,7 @@ def lines_of(result, name):
     """What was found in a file: (line from 0, column, code)."""
     for path, found in result["messages"].items():
         if path.endswith("/" + name):
-            return [(one["range"]["start"]["line"], one["range"]["start"]["character"], one["code"])
+            return [(one["range"]["start"]["line"], one["range"]["start"]["character"], one.get("code"))
                     for one in found]
     return []
 
@@ -775,6 +775,157 @@ def part_tidy():
         "text": "int g(void) {\n    return nowhere;\n}\n"}})
     result, code = er.run("it")
     check(code == 1 and lines_of(result, "a.c") == [(1, 11, "clang-diagnostic-error")], result, code)
+    er.end()
+
+
+def part_pattern():
+    """Programs that print a line for each finding, hostile output, and where programs are found."""
+    ws = make_folder("pattern", {
+        "finecode-workspace.toml": "[workspace]\n",
+        "p/a.py": "x\n\u00e4\U0001f642 y\n", "p/b.py": "x\n", "p/sub/c.py": "x\n", "p/d.txt": "x\n",
+        "p/print": "#!/bin/sh\ncat \"$PWD/out\"; exit $(cat \"$PWD/code\")\n",
+        "p/list": "#!/bin/sh\necho \"$#\" >>\"$PWD/count\"; for a; do echo \"$a:1:1: found\"; done\n",
+        "node_modules/.bin/tool": "#!/bin/sh\necho a.py:1: from the workspace\n",
+        "p/node_modules/.bin/near": "#!/bin/sh\necho a.py:1: from the project\n",
+    })
+    make_folder("", {"node_modules/.bin/far": "#!/bin/sh\necho a.py:1: from above\n"})
+    project = ws + "/p"
+    for name in ("p/print", "p/list", "node_modules/.bin/tool", "p/node_modules/.bin/near", "../node_modules/.bin/far"):
+        os.chmod(f"{ws}/{name}", 0o755)
+    pattern = r"(?<file>.+?):(?<line>\d+)(?::(?<column>\d+))?(?:-(?<end_line>\d+):(?<end_column>\d+))?: (?:(?<severity>error|warning|note): )?(?<message>.*?)(?: \[(?<code>\S+)\])?$"
+    base = {"program": project + "/print", "include": ["*.py"], "pattern": pattern}
+    er = Er(project)
+    er.begin({"it": ("duplex.Lint", [("it", "duplex.pattern", base)])})
+
+    def run(out=b"", code=0, payload=None, **config):
+        with open(project + "/out", "wb") as file:
+            file.write(out)
+        with open(project + "/code", "w") as file:
+            file.write(str(code))
+        configure(er, {"it": ("duplex.Lint", [("it", "duplex.pattern", {k: v for k, v in {**base, **config}.items() if v is not None})])})
+        return er.run("it", payload, 60)
+
+    result, code = run("a.py:2:4-2:5: error: bad \u00e4 [E1]\r\nFound 1 error.\n./sub/c.py:1: odd\n".encode(), 1)
+    one = {"range": {"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 5}},
+           "message": "bad \u00e4", "code": "E1", "source": "print", "severity": 1}
+    check(code == 1 and result["messages"].get(project + "/a.py") == [one], result, code)
+    check(result["messages"].get(project + "/sub/c.py", [{}])[0].get("severity") == 2, result)
+    for columns, at in (("bytes", 8), ("utf16", 5)):
+        result, code = run(f"a.py:2:{at}-2:{at + 1}: error: bad \u00e4 [E1]\n".encode(), 1, columns=columns)
+        check(code == 1 and result["messages"].get(project + "/a.py") == [one], columns, result, code)
+    result, code = run(b"a.py:1:1: bad\n", severity="hint")
+    check(code == 1 and result["messages"][project + "/a.py"][0]["severity"] == 4, result, code)
+    result, code = run(b"All good.\n")
+    check(code == 0 and result == {"messages": {}}, result, code)
+    # It found something, or broke down, and the pattern fits nothing of that.
+    result, code = run(b"1 problem in a.py\n", 1)
+    check(code is None and "no line fits the pattern; the last one: 1 problem in a.py" in str(result), result, code)
+    result, code = run(b"", 2)
+    check(code is None and "it printed nothing" in str(result), result, code)
+    # Anything may be printed.
+    result, code = run(b"\xff\x00\x1b:99999999999:1: x\n:1:1: no name\na.py:99999:99999: far\n" + b"a" * 100000 + b":1:1: long\na.py:1:1: \xff\n")
+    check(code == 1 and [one["message"] for one in result["messages"][project + "/a.py"]] == ["far", "?"], result, code)
+    result, code = run(b"a" * 4000 + b"\n", pattern="(?<file>(a+)+)[bc](?<message>)")
+    check(code is None and "it takes too long to match" in str(result), result, code)
+    # Each line may take its time, but not all of them together.
+    result, code = run((b"a" * 20 + b"\n") * 2000000, pattern=r"(?<file>(?:a|aa)+)[bc](?<message>)")
+    check(code is None and "it takes too long to match" in str(result), result, code)
+    # As few processes as there may be, by number and by length; and none without files.
+    for number in range(60):
+        make_folder("pattern/p/many", {f"{number:02}{'n' * 200}.py": "x\n"})
+
+    def counts(**config):
+        open(project + "/count", "w").close()
+        result, code = run(program=project + "/list", **config)
+        with open(project + "/count") as file:
+            return len(result["messages"]), sorted(map(int, file.read().split()))
+    check(counts(jobs=1, exclude=None) == (63, [63]), counts(jobs=1))
+    check(counts(jobs=2, include=["many/*.py"])[1] == [30, 30], counts(jobs=2, include=["many/*.py"]))
+    check(counts(include=["*.none"]) == (0, []), counts(include=["*.none"]))
+    check(counts(include=None, files=False) == (0, [0]), counts(include=None, files=False))
+    for number in range(3000):
+        make_folder("pattern/p/deep/" + "/".join(["d" * 100] * 3), {f"{number}.py": "x\n"})
+    found, processes = counts(jobs=1, include=["deep/**/*.py"])
+    check(found == 3000 and sum(processes) == 3000 and 6 <= len(processes) <= 60, found, processes)
+    shutil.rmtree(project + "/deep")
+    # The project's programs come first, then those of folders above, up to the workspace.
+    for program, text in (("near", "from the project"), ("tool", "from the workspace")):
+        result, code = run(program=program)
+        check(code == 1 and result["messages"][project + "/a.py"][0]["message"] == text, result, code)
+    result, code = run(program="far")
+    check(code is None and "cannot start far: No such file" in str(result), result, code)
+    os.chmod(ws, 0o777)  # anybody could put a program there
+    result, code = run(program="tool")
+    check(code is None and "cannot start tool: No such file" in str(result), result, code)
+    os.chmod(ws, 0o755)
+    # Configurations that are wrong.
+    for config, text in (({"pattern": "("}, "config: pattern: missing closing parenthesis, at 1"),
+                         ({"pattern": "(?<file>x)"}, "config: pattern: missing group (?<message>"),
+                         ({"pattern": None}, "config: pattern: missing"), ({"program": None}, "config: program: missing"),
+                         ({"include": None}, "config: include: missing"), ({"columns": "chars"}, "config: columns: expected"),
+                         ({"severity": "bad"}, "config: severity: expected"), ({"files": 1}, "config: files: expected"),
+                         ({"pattern": r"(?<file>\C)(?<message>)"}, "config: pattern: ")):
+        result, code = run(**config)
+        check(code is None and text in str(result), config, result, code)
+    configure(er, {"it": ("duplex.Lint", [("it", "duplex.clang_format_check", {"pattern": pattern})])})
+    result, code = er.run("it")
+    check(code is None and "config: pattern: unknown key" in str(result), result, code)
+    # What an editor has open counts, under its own name.
+    uri = "file://" + project + "/b.py"
+    er.note("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "", "version": 1, "text": "open\n"}})
+    configure(er, {"it": ("duplex.Lint", [("it", "duplex.pattern", {**base, "program": "grep", "args": ["-Hn", "open"], "jobs": 1,
+                                           "pattern": r"(?<file>[^:]+):(?<line>\d+):(?<message>.*)"})])})
+    result, code = er.run("it", {"files": ["b.py", "a.py"]})
+    check(code == 1 and list(result["messages"]) == [project + "/b.py"], result, code)
+    er.end()
+
+
+def part_npm():
+    """eslint and prettier with a document that an editor has open, and a manager that can't edit."""
+    project = os.path.realpath(make_folder("npm", {
+        "eslint.config.mjs": "export default [{ rules: { 'no-var': 'error' } }];\n",
+        "a.js": "let a = 1;\n", "b.js": "let b = 1;\n", "bad.js": "let = (\n", "latin.js": "",
+    }))
+    with open(project + "/latin.js", "wb") as file:
+        file.write(b"// \xe4\nlet  c = 1;\n")
+    er = Er(project)
+    er.begin({})
+
+    def run(handler, names, config={}, **options):
+        action = "duplex.Lint" if handler in ("eslint", "prettier_check") else "duplex.Format"
+        configure(er, {"it": (action, [("it", "duplex." + handler, config)])})
+        return er.answer(er.ask_run("it", {"files": names}, **options), 60)
+    uri = "file://" + project + "/a.js"
+    er.note("textDocument/didOpen", {"textDocument": {
+        "uri": uri, "languageId": "", "version": 1, "text": "// \u00e4\U0001f642\r\n/* \U0001f642 */ var  a = 1;\r\nlet b;\r\n"}})
+    files = ["a.js", "b.js"]
+    result, code = er.outcome(run("eslint", files))
+    check(code == 1 and lines_of(result, "a.js") == [(1, 9, "no-var")] and len(result["messages"]) == 1, result, code)
+    result, code = er.outcome(run("prettier_check", files))
+    check(code == 1 and result["changed"] == [project + "/a.js"], result, code)
+    asked = []
+    er.on_request = lambda method, params: (asked.append(params["edit"]["documentChanges"]), ({"applied": True}, None))[1]
+    result, code = er.outcome(run("eslint_fix", files))
+    check(code == 0 and result["changed"] == [project + "/a.js"], result, code)
+    check(asked[0][0]["edits"] == [{"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}},
+                                    "newText": "/* \U0001f642 */ let  a = 1;\r\n"}], asked)
+    result, code = er.outcome(run("prettier", files))
+    check(code == 0 and result["changed"] == [project + "/a.js"] and len(asked) == 2 and
+          asked[1][0]["textDocument"]["uri"] == uri, result, code, asked)
+    # What can't be read is reported; the others are formatted.
+    result, code = er.outcome(run("prettier", ["a.js", "bad.js"]))
+    check(code == 1 and result["changed"] == [project + "/a.js"] and lines_of(result, "bad.js") == [(1, 0, "")], result, code)
+    result, code = er.outcome(run("eslint_fix", ["bad.js"]))
+    check(code == 1 and result["changed"] == [] and len(lines_of(result, "bad.js")) == 1, result, code)
+    answer = run("prettier", ["a.js", "bad.js"], resultFormats=["string"])
+    check("formatted: " + project + "/a.js\\\\ncannot format: " + project + "/bad.js:2:1: SyntaxError" in json.dumps(answer), answer)
+    result, code = er.outcome(run("prettier", ["latin.js"]))
+    check(code is None and "latin.js: not valid UTF-8" in str(result), result, code)
+    # Why a tool broke down.
+    result, code = er.outcome(run("eslint", ["b.js"], {"args": ["--config", "absent.mjs"]}))
+    check(code is None and "exited with code 2" in str(result) and "absent.mjs" in str(result), result, code)
+    result, code = er.outcome(run("prettier_check", ["b.js"], {"args": ["--config", "absent.json"]}))
+    check(code is None and "prettier exited with code 2: Invalid configuration" in str(result), result, code)
     er.end()
 
 

@@ -396,7 +396,7 @@ def part_commands():
           run["meta"] == {"trigger": "user", "devEnv": "cli", "orchestrationDepth": 1}, run)
     for source, text in (("text", "its output is not a JSON object"), ("array", "its output is not a JSON object"), ("deep", "its output is not a JSON object"),
                          ("mixed", "line 3 of its output is not a JSON object"), ("noise", "its output is not a JSON object"),
-                         ("oddfull", "has no partial, progress, result, context, stop or returnCode"), ("late", "took longer than 300 ms"),
+                         ("oddfull", "has no partial, progress, result, files, context, stop or returnCode"), ("late", "took longer than 300 ms"),
                          ("much", "wrote more than 1999 bytes"), ("killed", "signal 11"),
                          ("broken", "sh exited with code 4 and no result: last ?? words0"),
                          ("absent", "cannot start no-such-program-here: No such file"),
@@ -776,6 +776,124 @@ def part_tidy():
     result, code = er.run("it")
     check(code == 1 and lines_of(result, "a.c") == [(1, 11, "clang-diagnostic-error")], result, code)
     er.end()
+
+
+EDITORS = r"""
+[[action]]
+source = "t.Any"
+[[handler]]
+source = "t.edit"
+form = "full"
+command = ["python3", "edit.py"]
+stop_code = 9
+"""
+
+EDIT = r"""import json, os, signal, sys, time
+run = json.load(sys.stdin)
+for line in run["payload"].get("lines", []):
+    print(json.dumps(line), flush=True)
+exec(run["payload"].get("code", ""))
+"""
+
+
+def part_edits():
+    """Files that a command hands in: all are replaced, or none."""
+    texts = {"a.txt": "one\n\u00e4\U0001f642 two\r\nthree", "sub/b c.txt": "b\n", "blank.txt": " \n\t\n", "c.txt": "c\n"}
+    project = os.path.realpath(make_folder("edits", {"finecode-handlers.toml": EDITORS, "edit.py": EDIT, **texts, "finecode.toml":
+        "[finecode.er]\nrunner = 'duplex'\n[finecode.action.it]\nsource = 't.Any'\nhandlers = [{ name = 'it', source = 't.edit', env = 'e' }]\n"}))
+    er = Er(project)
+    er.begin({"it": ("t.Any", [("it", "t.edit", {})])})
+    asked = []
+
+    def on_request(method, params):
+        asked.append((method, {change["textDocument"]["uri"][len("file://" + project + "/"):]: change["edits"]
+                               for change in params["edit"]["documentChanges"]}))
+        return {"applied": True}, None
+    er.on_request = on_request
+
+    def run(*lines, code="", form="json"):
+        asked.clear()
+        return er.run("it", {"lines": lines, "code": code})
+
+    def refused(text, *lines, code=""):
+        result, got = run(*lines, code=code)
+        check(got is None and text in str(result) and not asked, text, result, got, asked)
+
+    # By paths of the project, whole paths and URIs; the last text of a file counts.
+    result, code = run({"files": {"a.txt": "no"}}, {"files": {"./a.txt": "one\n2\r\nthree", project + "/sub/b c.txt": "B\n"}},
+                       {"files": {"file://" + project + "/c.txt": "c\n"}})
+    check(code == 0 and result == {"changed": [project + "/a.txt", project + "/sub/b c.txt"]}, result, code)
+    check(asked == [("workspace/applyEdit", {
+        "a.txt": [{"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}}, "newText": "2\r\n"}],
+        "sub/b%20c.txt": [{"range": {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}, "newText": "B\n"}]})], asked)
+    # The result is what the command gives, and its code.
+    result, code = run({"files": {"c.txt": "C"}}, {"result": {"fixed": 1}, "returnCode": 3})
+    check(code == 3 and result["fixed"] == 1 and "changed" not in result and len(asked) == 1, result, code, asked)
+    answer = er.answer(er.ask_run("it", {"lines": [{"files": {"c.txt": "C"}}], "code": "sys.exit(9)"}))["result"]
+    check(answer["status"] == "stopped" and len(asked) == 2, answer, asked)
+    result, code = run({"files": {"c.txt": "c\n"}}, {"files": {}})
+    check(code == 0 and result == {"changed": []} and not asked, result, code, asked)
+    result, code = run({"files": {"blank.txt": ""}})
+    check(code == 0 and len(asked) == 1, result, code, asked)
+    # A command that did not get through with it.
+    refused("python3 exited with code 1, so no file was changed", {"files": {"c.txt": "C"}}, code="sys.exit(1)")
+    refused("signal 9", {"files": {"c.txt": "C"}}, code="os.kill(os.getpid(), 9)")
+    refused("is not a JSON object", {"files": {"c.txt": "C"}}, code="print('{')")
+    refused("c.txt: the new text is empty", {"files": {"a.txt": "x", "c.txt": ""}})
+    # Texts that it can't have seen.
+    refused("c.txt: it changed while the command ran", {"files": {"c.txt": "C"}}, code="time.sleep(0.1); open('c.txt', 'w').write('d'); os.utime('c.txt', (1, 1))")
+    make_folder("edits", texts)
+    time.sleep(0.1)
+    uri = "file://" + project + "/c.txt"
+    er.note("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "", "version": 1, "text": "open"}})
+    refused("c.txt: it has unsaved changes in an editor", {"files": {"c.txt": "C"}})
+    er.note("textDocument/didClose", {"textDocument": {"uri": uri}})
+    # What is not a file, or not a text.
+    refused("absent.txt: No such file", {"files": {"a.txt": "x", "absent.txt": "x"}})
+    refused("sub: Is a directory", {"files": {"sub": "x"}})
+    for files in ({"c.txt": 1}, {"": "x"}, {"c\0.txt": "x"}, {"c.txt": None}):
+        refused("line 1 of its output has files that are not paths with their new text", {"files": files})
+    for files in ([], None, "c.txt"):
+        refused("line 1 of its output has files that are not an object", {"files": files})
+    # Cancelled, before and while the manager is asked.
+    number = er.ask_run("it", {"lines": [{"files": {"c.txt": "C"}}], "code": "open('pids', 'w').write(f'{os.getpid()}\\n'); time.sleep(60)"})
+    pids = read_pids(project + "/pids")
+    er.note("$/cancelRequest", {"id": number})
+    check(er.answer(number).get("error", {}).get("code") == -32800 and await_death(pids, 10) and not asked, asked)
+    # A manager that refuses, and one that can't do it: then the files are written here.
+    er.on_request = lambda method, params: ({"applied": False, "failureReason": "not today"}, None)
+    refused("not today", {"files": {"c.txt": "C"}})
+    er.on_request = lambda method, params: (None, {"code": -32601, "message": "Method not found"})
+    result, code = run({"files": {"c.txt": "C", "a.txt": texts["a.txt"]}})
+    check(code == 0 and result == {"changed": [project + "/c.txt"]}, result, code)
+    with open(project + "/c.txt", encoding="utf-8") as file:
+        check(file.read() == "C", "not written")
+    er.end()
+
+    # The same by the manager: an interrupted command leaves the files as they were.
+    def contents():
+        return [open(os.path.join(project, name), newline="", encoding="utf-8").read() for name in texts]
+    make_folder("edits", texts)
+    time.sleep(0.1)
+    lines = [{"files": {name: "new " + name for name in texts}}]
+    os.unlink(project + "/pids")
+    payload = json.dumps({"lines": lines, "code": "open('pids', 'w').write(f'{os.getpid()}\\n'); time.sleep(60)"})
+    child = subprocess.Popen([PROGRAM, "run", "it", payload], cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    pids = read_pids(project + "/pids")
+    child.send_signal(signal.SIGINT)
+    check(child.wait(30) == 130 and await_death(pids, 10) and contents() == list(texts.values()), child.returncode, contents())
+    done = subprocess.run([PROGRAM, "run", "it", json.dumps({"lines": lines})], cwd=project, capture_output=True, text=True)
+    check(done.returncode == 0 and contents() == ["new " + name for name in texts], done, contents())
+    # One that can't be written: none is.
+    os.chmod(project + "/c.txt", 0o400)
+    lines = [{"files": {name: "newer " + name for name in texts}}]
+    if os.geteuid():
+        done = subprocess.run([PROGRAM, "run", "it", json.dumps({"lines": lines})], cwd=project, capture_output=True, text=True)
+        check(done.returncode == 1 and contents() == ["new " + name for name in texts], done, contents())
+    make_folder("", {"outside.txt": "x"})
+    lines = [{"files": {"a.txt": "newer", WORK + "/outside.txt": "y"}}]
+    done = subprocess.run([PROGRAM, "run", "it", json.dumps({"lines": lines})], cwd=project, capture_output=True, text=True)
+    check(done.returncode == 1 and "outside the workspace" in done.stderr and contents() == ["new " + name for name in texts], done, contents())
 
 
 def part_pattern():

@@ -105,6 +105,8 @@ void edits_replace(struct work *work, struct work_file *file, dx_text text) {
 /* {"changed": [path]}, and messages if there are any. */
 static yyjson_mut_val *result_of(struct work *work) {
     struct edits *edits = &work->edits;
+    if (work->given)
+        return work->given;
     if (!edits->doc)
         edits->doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = edits->doc ? yyjson_mut_obj(edits->doc) : NULL;

@@ -4,6 +4,8 @@
 
 #include "systems/finecode/command/er/runner.h"
 
+#include <time.h>
+
 struct external {
     struct runner *runner;
     struct external *next;
@@ -27,6 +29,8 @@ struct external {
     bool stop;
     bool has_code;
     int code;
+    yyjson_mut_doc *files; /* {path: new text}, absolute; NULL: none */
+    struct timespec began;
 
     dx_buf errors;  /* the part of a line of its standard error */
     char last[200]; /* the last of these lines */

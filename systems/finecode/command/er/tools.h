@@ -4,6 +4,8 @@
 
 #include "systems/finecode/command/er/runner.h"
 
+#include <time.h>
+
 struct work;
 struct batch;
 
@@ -260,9 +262,26 @@ struct work {
     struct copies copies;
     struct messages messages;
     struct edits edits;
+    yyjson_mut_val *given; /* the result, in the document of the edits; NULL: what was found */
+    bool stop;
+    int code;
     char why[400];
 };
+/* NULL: the job has failed. */
+struct work *work_new(struct runner *runner, const struct tool *tool, dx_finecode_job *job);
 void work_run(dx_finecode_job *job, void *user);
+
+/* replace.c: what a command wants files to contain, and how its job ends after that. */
+struct replacement {
+    yyjson_mut_val *files; /* {path: text} */
+    struct timespec since; /* files that were changed later are not touched */
+    yyjson_val *result;    /* NULL: {"changed": [path]} */
+    bool stop;
+    int code;
+};
+/* Copies what it needs longer; it ends the job. */
+void work_replace(struct runner *runner, dx_finecode_job *job,
+                  const struct replacement *replacement);
 /* The first reason counts; what runs is stopped. */
 void work_fail(struct work *work, const char *why);
 /* The end, with a result; it is gone after that. */

@@ -103,8 +103,10 @@ void work_done(struct work *work, yyjson_mut_val *result) {
     dx_finecode_job *job = work->job;
     work->job = NULL;
     dx_finecode_job_finish(job, "");
-    if (result)
-        dx_finecode_job_done(job, dx_json_built(result), 0);
+    if (result && work->stop)
+        dx_finecode_job_stop(job, dx_json_built(result), work->code);
+    else if (result)
+        dx_finecode_job_done(job, dx_json_built(result), work->code);
     else
         dx_finecode_job_fail(job, "out of memory");
     work_free(work);
@@ -395,21 +397,30 @@ static void on_cancel(dx_finecode_job *job, void *user) {
     dx_timer_set(work->timer, LAST_MS);
 }
 
-void work_run(dx_finecode_job *job, void *user) {
-    const struct tool_binding *binding = user;
-    struct runner *runner = binding->runner;
-    yyjson_val *files = yyjson_obj_get(dx_finecode_job_payload(job), "files");
+struct work *work_new(struct runner *runner, const struct tool *tool, dx_finecode_job *job) {
     struct work *work = calloc(1, sizeof *work);
     if (!work || dx_timer_new(runner->loop, on_time, work, &work->timer) != DX_OK) {
         free(work);
         dx_finecode_job_fail(job, "out of memory");
-        return;
+        return NULL;
     }
     work->runner = runner;
-    work->tool = binding->tool;
+    work->tool = tool;
     work->job = job;
     work->next = runner->works;
     runner->works = work;
+    dx_finecode_job_keep(job);
+    dx_finecode_job_on_cancel(job, on_cancel, work);
+    return work;
+}
+
+void work_run(dx_finecode_job *job, void *user) {
+    const struct tool_binding *binding = user;
+    struct runner *runner = binding->runner;
+    yyjson_val *files = yyjson_obj_get(dx_finecode_job_payload(job), "files");
+    struct work *work = work_new(runner, binding->tool, job);
+    if (!work)
+        return;
     bool named = files && !yyjson_is_null(files);
     if (!settings_read(work->tool, dx_finecode_job_config(job), &work->settings, work->why,
                        sizeof work->why) ||
@@ -417,8 +428,6 @@ void work_run(dx_finecode_job *job, void *user) {
         give_up(work);
         return;
     }
-    dx_finecode_job_keep(job);
-    dx_finecode_job_on_cancel(job, on_cancel, work);
     const char *program = work->settings.program;
     work->program = work->tool->npm ? find_program(program, runner->project) : strdup(program);
     if (!work->program)

@@ -20,7 +20,7 @@ complain() {
 
 # They mostly wait, so all at once.
 declare -A parts
-for part in commands ends place tools nested odd tidy pattern edits; do
+for part in commands ends place tools nested odd tidy pattern edits text; do
     mkdir "$part"
     timeout 100 python3 "$SOURCE/tests/check/finecode-er.py" "$finecode" "$work/$part" "$part" &
     parts[$part]=$!
@@ -95,6 +95,9 @@ bad 'form: expected' '[[handler]]
 source = "a"
 command = ["true"]
 form = "half"'
+bad 'action 1 (a): text: expected a JSON Pointer' '[[action]]
+source = "a"
+text = "summary"'
 bad 'env: expected' '[[handler]]
 source = "a"
 command = ["true"]

@@ -896,6 +896,100 @@ def part_edits():
     check(done.returncode == 1 and "outside the workspace" in done.stderr and contents() == ["new " + name for name in texts], done, contents())
 
 
+TEXTS = r"""
+[[action]]
+source = "t.Any"
+[[action]]
+source = "t.Summary"
+text = "/deep/summary"
+[[handler]]
+source = "t.text"
+form = "text"
+command = ["sh", "-c", "printf 'one \\377\\n{\\n'; exit 3"]
+[[handler]]
+source = "t.silent"
+form = "text"
+command = ["sh", "-c", "echo broken >&2; exit 3"]
+[[handler]]
+source = "t.json"
+form = "full"
+command = ["python3", "-c", """ + "\"\"\"" + """
+import json, sys
+for line in json.load(sys.stdin)['payload']['lines']:
+    print(json.dumps(line), flush=True)
+""" + "\"\"\"" + r"""]
+[[handler]]
+source = "t.tidy"
+form = "full"
+command = ["sh", "-c", "trap 'kill $!; echo gone >cleaned; exit 1' TERM; sleep 60 & echo $$ >pids; wait"]
+"""
+
+
+def part_text():
+    """What handlers say: plain and styled text, and progress; and what they do when they are cancelled."""
+    project = make_folder("text", {"finecode-handlers.toml": TEXTS})
+    er = Er(project)
+    er.begin({"it": ("t.Any", [("one", "t.text", {}), ("two", "t.text", {})])})
+
+    def shown(er, lines=(), format="string", action="it", token=None):
+        answer = er.answer(er.ask_run(action, {"lines": lines}, resultFormats=[format], **({"progressToken": token} if token else {}))).get("result", {})
+        by_format = answer.get("result_by_format", answer.get("resultByFormat"))
+        by_format = json.loads(by_format) if isinstance(by_format, str) else by_format
+        return by_format, answer.get("return_code", answer.get("returnCode"))
+
+    # The output is the text; those of several handlers come one after the other.
+    by_format, code = shown(er)
+    check(by_format == {"string": "one ?\n{\n" * 2} and code == 3, by_format, code)
+    by_format, code = shown(er, format="json")
+    check(by_format["json"]["text"] == ["one ?\n{\n"] * 2, by_format)
+    configure(er, {"it": ("t.Any", [("it", "t.silent", {})])})
+    result, code = er.run("it")
+    check(code is None and "sh exited with code 3 and no result: broken" in str(result), result, code)
+    # Plain and styled text as a part of a result; the document's revision has only plain text.
+    configure(er, {"it": ("t.Any", [("it", "t.json", {})]), "sum": ("t.Summary", [("it", "t.json", {})])})
+    styled = {"parts": ["plain ", {"text": "red", "bold": True, "foreground": "red"}]}
+    for value, text in (("hello", "hello"), (["a\n", "b"], "a\nb"), (styled, "plain red"), (["a ", styled], "a plain red"), ("", ""), ([], "")):
+        by_format, code = shown(er, [{"result": {"text": value, "n": 1}}])
+        check(by_format == {"string": text} and code == 0, value, by_format, code)
+        by_format, code = shown(er, [{"result": {"deep": {"summary": value}, "text": "not this"}}], action="sum")
+        check(by_format == {"string": text}, value, by_format)
+    for value in (1, {"a": 1}, [1], {"parts": [1]}, {"parts": [{"bold": True}]}, None):
+        by_format, code = shown(er, [{"result": {"text": value}}])
+        check(json.loads(by_format["string"]) == {"text": value}, value, by_format)
+    real = Er(project, ["--tcp"], tcp=True)
+    real.begin({"it": ("t.Any", [("it", "t.json", {})])})
+    by_format, code = shown(real, [{"result": {"text": ["a ", styled]}}])
+    check(by_format == {"styled_text_json": {"parts": ["a ", *styled["parts"]]}}, by_format)
+
+    # Progress, as it goes to clients that want it.
+    progress = [{"progress": {"type": "begin", "title": "Look", "message": "first", "total": 2}},
+                {"progress": {"message": "half", "percentage": 50}}, {"progress": {"type": "report", "message": "most"}},
+                {"progress": {"type": "end", "message": "done"}}, {"result": {}}]
+    real.notes.clear()
+    shown(real, progress, token="tok")
+    values = [note["params"]["value"] for note in real.notes if note["method"] == "$/progress" and note["params"]["token"] == "tok"]
+    values = [json.loads(value) if isinstance(value, str) else value for value in values]
+    check([(one["type"], one["message"], one.get("percentage"), one.get("title"), one.get("total")) for one in values] ==
+          [("begin", "first", 0, "Look", 2), ("report", "half", 50, None, None), ("report", "most", None, None, None),
+           ("end", "done", None, None, None)], values)
+    # A handler that does not say that it has ended has ended, too.
+    real.notes.clear()
+    shown(real, progress[:1], token="tok")
+    check("end" in json.dumps([note["params"] for note in real.notes if note["method"] == "$/progress"]), real.notes)
+    result, code = real.run("it", {"lines": [{"progress": {"type": "odd"}}]})
+    check(code is None and "line 1 of its output has progress whose type is not begin, report or end" in str(result), result, code)
+
+    # A cancelled command gets SIGTERM, and the time to clean up.
+    configure(real, {"it": ("t.Any", [("it", "t.tidy", {})])})
+    number = real.ask_run("it")
+    pids = read_pids(project + "/pids")
+    real.note("$/cancelRequest", {"id": number})
+    check(real.answer(number).get("error", {}).get("code") == -32800 and await_death(pids, 10), real.answers)
+    check(os.path.exists(project + "/cleaned"), "it had no time")
+    er.end()
+    real.end()
+
+
 def part_pattern():
     """Programs that print a line for each finding, hostile output, and where programs are found."""
     ws = make_folder("pattern", {

@@ -73,6 +73,7 @@ static void tell_result(struct external *external) {
     int code = external->has_code ? external->code : status;
     bool stop = external->stop || (status && status == external->handler->stop_code);
     external->job = NULL;
+    dx_finecode_job_finish(job, "");
     if (external->files) {
         struct replacement replacement = {.files = yyjson_mut_doc_get_root(external->files),
                                           .since = external->began,
@@ -239,6 +240,8 @@ static int add_action(struct runner *runner, const struct spec_action *spec) {
         .payload = spec->payload,
         .merge = spec->merge,
         .fails_if = spec->fails_if,
+        .format = text_format,
+        .user = (void *)(uintptr_t)spec,
     };
     if (dx_finecode_er_add_action(runner->er, &action, &error) != DX_OK)
         return tell(runner, spec->source, &error);

@@ -43,6 +43,11 @@ void lines_release(struct external *external);
 /* The output is complete: the result is there if there is one, or `why`. */
 void lines_end(struct external *external);
 
+/* text.c: the text of a result, as its action has it (a struct spec_action). */
+dx_status text_format(yyjson_val *result, dx_buf *text, int *ret_styled, void *user);
+/* {"text": [the output]}; NULL without memory. */
+yyjson_doc *text_result(dx_text output);
+
 /* input.c: what it gets: to be freed; false without memory. */
 bool input_text(const struct external *external, char **ret_text, size_t *ret_len);
 /* Its environment, NULL at the end, for input_env_free(); NULL with the reason in `why`. */

@@ -55,11 +55,22 @@ static void give_part(struct external *external, yyjson_val *part) {
 
 static void give_progress(struct external *external, yyjson_val *progress) {
     const char *message = yyjson_get_str(yyjson_obj_get(progress, "message"));
+    const char *title = yyjson_get_str(yyjson_obj_get(progress, "title"));
     yyjson_val *percent = yyjson_obj_get(progress, "percentage");
+    yyjson_val *total = yyjson_obj_get(progress, "total");
+    yyjson_val *type = yyjson_obj_get(progress, "type");
     double number = yyjson_is_num(percent) ? yyjson_get_num(percent) : -1;
-    if (external->job)
-        dx_finecode_job_report(external->job, message ? message : "",
+    message = message ? message : "";
+    if (yyjson_equals_str(type, "begin"))
+        dx_finecode_job_begin(external->job, title, message,
+                              yyjson_is_uint(total) ? (int64_t)yyjson_get_uint(total) : -1);
+    else if (yyjson_equals_str(type, "end"))
+        dx_finecode_job_finish(external->job, message);
+    else if (!type || yyjson_equals_str(type, "report"))
+        dx_finecode_job_report(external->job, message,
                                number >= 0 && number <= 100 ? (int)number : -1);
+    else
+        fail_line(external, "has progress whose type is not begin, report or end");
 }
 
 /* The last text of a file counts. */
@@ -105,7 +116,7 @@ static void take_full(struct external *external, yyjson_doc *doc) {
         take_files(external, files);
     if (!external->why[0] && partial)
         give_part(external, partial);
-    if (!external->why[0] && progress)
+    if (!external->why[0] && progress && external->job)
         give_progress(external, progress);
     if (!external->why[0] && context && external->job &&
         dx_finecode_job_set_context(external->job, dx_json_value(context)) != DX_OK)
@@ -177,7 +188,8 @@ static void take_next(struct external *external, size_t at, size_t len) {
 /* A long line that comes in many pieces is not looked through again with each of them. */
 void lines_take(struct external *external) {
     const dx_buf *output = &external->program->output;
-    while (!external->is_whole && !external->why[0] && external->looked < output->len) {
+    while (!external->handler->text && !external->is_whole && !external->why[0] &&
+           external->looked < output->len) {
         size_t at = external->taken;
         const char *end =
             memchr(output->data + external->looked, '\n', output->len - external->looked);
@@ -201,6 +213,12 @@ void lines_end(struct external *external) {
     size_t len = external->program->output.len;
     if (external->why[0] || !len)
         return;
+    if (external->handler->text) {
+        external->result = text_result(output_part(external, 0, len));
+        if (!external->result)
+            fail(external, "out of memory");
+        return;
+    }
     if (!external->is_whole && external->taken < len)
         take_next(external, external->taken, len - external->taken);
     if (external->handler->full || external->why[0])

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { NAME_LEN = 200 };
+
 /* The last part of the path, without what stands behind its last dot. */
 static char *name_of(const dx_allocator *alloc, const char *path) {
     const char *slash = strrchr(path, '/');
@@ -111,6 +113,23 @@ static dx_status find_file(dx_finecode_project *project) {
     return DX_OK;
 }
 
+/* pyproject.toml may give it another name than its folder. */
+static dx_status take_name(dx_finecode_project *project, yyjson_doc *pyproject) {
+    yyjson_val *table = yyjson_obj_get(yyjson_doc_get_root(pyproject), "project");
+    dx_text name = dx__finecode_string(table, "name");
+    bool fits = name.len > 0 && name.len <= NAME_LEN;
+    for (size_t i = 0; fits && i < name.len; i++)
+        fits = (unsigned char)name.at[i] >= 0x20 && name.at[i] != 0x7f;
+    if (!fits || dx_text_is(name, project->name))
+        return DX_OK;
+    char *copy = dx__text_copy(&project->alloc, name);
+    if (!copy)
+        return DX_ERR_NOMEM;
+    dx__free(&project->alloc, project->name);
+    project->name = copy;
+    return DX_OK;
+}
+
 static dx_status read_files(dx_finecode_project *project, const dx__finecode_overrides *overrides) {
     dx_status status = find_file(project);
     dx__finecode_load *load = dx__malloc(&project->alloc, sizeof *load);
@@ -121,6 +140,8 @@ static dx_status read_files(dx_finecode_project *project, const dx__finecode_ove
     status = dx__finecode_load_all(load, project, overrides);
     if (status == DX_OK || status == DX_MISFIT)
         status = take_load(project, load, status);
+    if (status == DX_OK)
+        status = take_name(project, load->pyproject);
     dx__finecode_load_done(load);
     dx__free(&project->alloc, load);
     return status == DX_OK ? DX_OK : DX_ERR_NOMEM;

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { NAME_LEN = 200 };
+
 /* The last part of the path, without what stands behind its last dot. */
 static char *name_of(const dx_allocator *alloc, const char *path) {
     const char *slash = strrchr(path, '/');
@@ -66,6 +68,23 @@ static dx_status take_reading(dx_finecode_project *project, dx__finecode_reading
     return DX_OK;
 }
 
+/* pyproject.toml may give it another name than its folder. */
+static dx_status take_name(dx_finecode_project *project, yyjson_doc *pyproject) {
+    yyjson_val *table = yyjson_obj_get(yyjson_doc_get_root(pyproject), "project");
+    dx_text name = dx__finecode_string(table, "name");
+    bool fits = name.len > 0 && name.len <= NAME_LEN;
+    for (size_t i = 0; fits && i < name.len; i++)
+        fits = (unsigned char)name.at[i] >= 0x20 && name.at[i] != 0x7f;
+    if (!fits || dx_text_is(name, project->name))
+        return DX_OK;
+    char *copy = dx__text_copy(&project->alloc, name);
+    if (!copy)
+        return DX_ERR_NOMEM;
+    dx__free(&project->alloc, project->name);
+    project->name = copy;
+    return DX_OK;
+}
+
 static dx_status take_load(dx_finecode_project *project, dx__finecode_load *load,
                            dx_status status) {
     dx__finecode_reading *reading = NULL;
@@ -86,7 +105,7 @@ static dx_status take_load(dx_finecode_project *project, dx__finecode_load *load
     project->why[0] = '\0';
     if (status == DX_MISFIT)
         dx__say_str(project->why, sizeof project->why, load->why);
-    return DX_OK;
+    return take_name(project, load->pyproject);
 }
 
 /* The file that stands for the project, whether it can be read or not. */

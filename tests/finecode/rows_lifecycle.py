@@ -281,6 +281,10 @@ def row_13b():
         with Er("duplex", tcp=tcp) as ours:
             ours.hello()
             same(ours.result("finecodeRunner/getInfo", None if tcp else {}), {"logFilePath": None}, "no log")
+        with stage.tempfile.TemporaryDirectory() as state, Er("duplex", tcp=tcp, state=state) as ours:
+            ours.hello()
+            told = ours.result("finecodeRunner/getInfo", None if tcp else {})["logFilePath"]
+            true(told.startswith(state) and os.path.isfile(told), "a log of its own: %s" % told)
 
 
 def row_14():

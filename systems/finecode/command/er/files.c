@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void file_done(struct work_file *file) {
+void file_done(struct work_file *file) {
     free(file->path);
     free(file->text);
     free(file->copy);
@@ -191,6 +191,11 @@ static int compare(const void *first, const void *second) {
     const struct work_file *one = first;
     const struct work_file *other = second;
     return strcmp(one->path, other->path);
+}
+
+struct work_file *files_find(const struct files *files, const char *path) {
+    const struct work_file wanted = {.path = (char *)(uintptr_t)path};
+    return files->count ? bsearch(&wanted, files->at, files->count, sizeof wanted, compare) : NULL;
 }
 
 void files_filter(struct files *files, const struct work *work, bool named) {

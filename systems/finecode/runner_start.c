@@ -64,7 +64,7 @@ static void observe_pipes(void *user, int out, dx_text text, size_t framed) {
         hold(runner, text, framed);
         return;
     }
-    if (runner->is_open && !dx_rpc_member(text, dx_str("id")).at)
+    if (runner->is_open && dx_link_framing(runner->link) == DX_FRAMING_LINE)
         return; /* a line of its log */
     if (held)
         record(runner, 1, (dx_text){held->text, held->len}, held->framed, held->time_us);

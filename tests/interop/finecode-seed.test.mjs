@@ -362,10 +362,10 @@ describe("--runner venv", { concurrency: 3 }, () => {
     // Lines of any form may come from a program that has a port, at any time.
     const later = `import threading, time
 def say():
-    time.sleep(0.1)
     for number in range(2000):
         print('{"jsonrpc": "2.0", "id": 1, "method": "shutdown"}\\nContent-Length: 100\\n\\n{"jsonrpc": "2.0", "id": %d, "result": {}}' % number, flush=True)
 threading.Thread(target=say, daemon=True).start()
+time.sleep(0.1)
 `;
     const cases = {
         "a runner of the document, which reads its input": ["seed", played("seed_runner.py"), {}],
@@ -402,4 +402,27 @@ threading.Thread(target=say, daemon=True).start()
         assert.equal(ended.code, 3, ended.err);
         assert.match(ended.err, /exited with code 3 before it responded or reported a port.*no idea/s);
     });
+});
+
+// Members and methods of the two peers. What the document leaves to LSP, JSON-RPC and the two peers themselves:
+const OTHERS = ["jsonrpc", "id", "method", "params", "result", "error", "code", "message", "name", "uri", "version", "languageId", "text",
+    "textDocument", "contentChanges", "range", "start", "end", "line", "character", "newText", "edit", "changes", "applied",
+    "items", "bad", "type", "array", "properties", "required", "answer", "source", "mark", "project", "projectDefPath", "env",
+    "stage", "documents", "raw", "tool", "nowhere", "catalog"];
+const KEYS = `
+import ast, sys
+for node in ast.walk(ast.parse(open(sys.argv[1], encoding="utf-8").read())):
+    for key in node.keys if isinstance(node, ast.Dict) else [node.slice] if isinstance(node, ast.Subscript) else []:
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            print(key.value)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count("/") == 1 and node.value.replace("/", "").isalpha():
+        print(node.value)
+`;
+
+test("the two peers have no word that the document does not have", { skip: !existsSync(seed) && "the document is not beside the source" }, () => {
+    const document = readFileSync(seed, "utf8");
+    const used = ["seed_runner.py", "seed_manager.py"].flatMap((name) => execFileSync(python, ["-c", KEYS, join(here, name)], { encoding: "utf8" }).trim().split("\n"));
+    assert.ok(used.length > 100, `${used}`);
+    const known = (word) => OTHERS.includes(word) || new RegExp(`(?<![A-Za-z])${word}(?![A-Za-z])`).test(document);
+    assert.deepEqual([...new Set(used)].filter((word) => !known(word) && !word.startsWith("myext.")), []);
 });

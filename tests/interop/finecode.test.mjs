@@ -46,7 +46,7 @@ const change = (start, end, text) => ({ range: { start: { line: 0, character: st
 const script = (project) => [
     { run: "echo", payload: { text: "Å中😀" }, formats: ["json", "string"] },
     { run: "chain", payload: { text: "t" }, formats: ["json", "string"] },
-    { run: "conc", payload: { text: "t" }, formats: ["json", "string"] },
+    { run: "conc", payload: { text: "t" }, formats: ["json"] }, // by the document, its text is the manager's own
     { run: "stop", payload: { text: "t" }, formats: ["json"] },
     { run: "fail", payload: { text: "t" } },
     { run: "canc", payload: { text: "t" } },

@@ -78,11 +78,11 @@ bool dx__finecode_leg_formats(const dx__finecode_leg *leg, const char *env) {
 }
 
 static bool add_text(yyjson_mut_doc *doc, yyjson_mut_val *root, yyjson_val *result,
-                     const dx_allocator *alloc) {
+                     const dx__finecode_leg *leg) {
     dx_buf text;
-    dx_buf_init(&text, SIZE_MAX / 4, alloc);
+    dx_buf_init(&text, SIZE_MAX / 4, &leg->run->alloc);
     bool done =
-        dx__finecode_format(result, &text) == DX_OK &&
+        dx__finecode_format(result, leg->project->path, &text) == DX_OK &&
         yyjson_mut_obj_add_strncpy(doc, root, "string", text.data ? text.data : "", text.len);
     dx_buf_done(&text);
     return done;
@@ -98,7 +98,7 @@ void dx__finecode_leg_wrap(dx__finecode_leg *leg, yyjson_val *result) {
     if (done && formats & DX_FINECODE_JSON)
         done = yyjson_mut_obj_add_val(doc, root, "json", yyjson_val_mut_copy(doc, result));
     if (done && formats & DX_FINECODE_STRING)
-        done = add_text(doc, root, result, alloc);
+        done = add_text(doc, root, result, leg);
     if (done)
         (void)dx__finecode_doc_of_json(alloc, dx_json_built(root), &leg->by_format);
     yyjson_mut_doc_free(doc);

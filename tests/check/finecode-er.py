@@ -79,6 +79,9 @@ class Er:
                 break
             message = json.loads(self.source.read(length))
             if "method" in message and "id" in message:
+                if message["method"] == "projects/getRawConfig":  # during each updateConfig
+                    self.send({"id": message["id"], "result": {"config": "{}"}})
+                    continue
                 result, error = self.on_request(message["method"], message["params"])
                 self.notes.append(message)
                 answer = {"error": error} if error else {"result": result}
@@ -889,11 +892,11 @@ def part_edits():
     lines = [{"files": {name: "newer " + name for name in texts}}]
     if os.geteuid():
         done = subprocess.run([PROGRAM, "run", "it", json.dumps({"lines": lines})], cwd=project, capture_output=True, text=True)
-        check(done.returncode == 1 and contents() == ["new " + name for name in texts], done, contents())
+        check(done.returncode == 8 and contents() == ["new " + name for name in texts], done, contents())
     make_folder("", {"outside.txt": "x"})
     lines = [{"files": {"a.txt": "newer", WORK + "/outside.txt": "y"}}]
     done = subprocess.run([PROGRAM, "run", "it", json.dumps({"lines": lines})], cwd=project, capture_output=True, text=True)
-    check(done.returncode == 1 and "outside the workspace" in done.stderr and contents() == ["new " + name for name in texts], done, contents())
+    check(done.returncode == 8 and "outside the workspace" in done.stderr and contents() == ["new " + name for name in texts], done, contents())
 
 
 TEXTS = r"""

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void file_done(struct work_file *file) {
+void file_done(struct work_file *file) {
     free(file->path);
     free(file->text);
     free(file->copy);

@@ -15,6 +15,7 @@ struct tool {
     const char *const *include; /* globs of the files that it is for */
     bool scripts;               /* and files without a dot in their name that a shell runs */
     bool joined;                /* see struct cli_program_plan */
+    bool skips_empty; /* it says nothing about an empty file, not even that it has read it */
     bool copies;      /* a text that is not on the disk is put there, as a copy; else by stdin */
     size_t batch_max; /* files that one process gets */
     /* Adds words behind the program's name; false without memory. */
@@ -86,6 +87,7 @@ bool files_add(struct files *files, char *path);
 /* Leaves those that the tool is for, in the order of their paths, each once. Of those that were not
  * named, only what is there, and not what belongs to a project below this one. */
 void files_filter(struct files *files, const struct work *work, bool named);
+void file_done(struct work_file *file);
 void files_done(struct files *files);
 /* The whole of a file; NULL with errno. */
 char *file_read(const char *path, size_t *ret_len);
@@ -230,6 +232,8 @@ struct work {
 void work_run(dx_finecode_job *job, void *user);
 /* The first reason counts; what runs is stopped. */
 void work_fail(struct work *work, const char *why);
+/* The same with the file that it is about. */
+void work_fail_file(struct work *work, const char *path, const char *why);
 /* The end, with a result; it is gone after that. */
 void work_done(struct work *work, yyjson_mut_val *result);
 /* Looks what is to be done now; it may be gone after that. */

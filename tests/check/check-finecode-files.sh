@@ -77,4 +77,65 @@ truncate -s 65M wrong/first.c
 expect 1 '' "cannot read $work/wrong/first.c: File too large" -w wrong run format
 [[ $(cat wrong/second.c) == 'int   a;' ]] || complain "second.c was formatted"
 
+# --- Which files ---------------------------------------------------------------------------------
+ready repo/a
+ready repo/b
+ready repo/b/inner
+mkdir -p repo/a/src/deep repo/plain repo/a/node_modules
+fill() {
+    for file in a/x.c a/src/y.c a/src/deep/z.c a/node_modules/n.c b/x.c b/inner/x.c plain/x.c; do
+        printf 'int   a;\n' >"repo/$file"
+    done
+}
+# formatted FILE...: of those in repo; and then they are as before.
+formatted() {
+    local found
+    found=$(cd repo && find . -name '*.c' -size -8c | sort | tr '\n' ' ')
+    [[ $found == "$*${*:+ }" ]] || complain "formatted: $found, expected: $*"
+    fill
+}
+fill
+# What an action does not know is refused before anything is touched or started.
+expect 7 '' $'duplex finecode: a: action \'format\' does not take \'save\'\nhint: the members of its payload are files' -w repo run format save=no 'file_paths:=["a.c"]'
+formatted
+expect 7 '' "hint: did you mean files?" -w repo run format 'file:=["a.c"]'
+expect 7 '"hint":"did you mean files?"' '' --json -w repo run format 'file:=["a.c"]'
+expect 7 '' '' -w repo run lint -p b --payload '{"files": ["repo/b/x.c"], "all": true}'
+expect 7 '' $'duplex finecode: files: expected a list\nhint: write files:=\'["a.c"]\'' -w repo run format files=repo/a/x.c
+formatted
+# Files count from here, and go to their projects.
+expect 0 'formatted: ' '1 project: 1 done' -w repo run format 'files:=["repo/a/x.c"]'
+formatted ./a/x.c
+(cd repo && expect 0 'formatted: ' '2 projects: 2 done' run format 'files:=["a/x.c", "./b/../b/inner/x.c"]'; exit "$failed") || failed=1
+formatted ./a/x.c ./b/inner/x.c
+(cd repo/a/src && expect 0 'formatted: ' '' -w ../.. run format 'files:=["y.c", "../x.c", "y.c"]'; exit "$failed") || failed=1
+formatted ./a/src/y.c ./a/x.c
+expect 0 '' '' -w repo run format "files:=[\"$work/repo/a/x.c\", \"file://$work/repo/b/x%2ec\"]"
+formatted ./a/x.c ./b/x.c
+ln -s repo/a/src short
+expect 0 '' '' -w repo run format 'files:=["short/y.c"]'
+formatted ./a/src/y.c
+# Of one project they may also count from its folder.
+expect 0 '' '' -w repo run format -p a 'files:=["src/y.c"]'
+formatted ./a/src/y.c
+# A folder means what is below it, as the whole project means its files; also the projects there.
+expect 0 '' '1 project: 1 done' -w repo run format 'files:=["repo/a/src"]'
+formatted ./a/src/deep/z.c ./a/src/y.c
+expect 0 '' '' -w repo run format 'files:=["repo/a/"]'
+formatted ./a/src/deep/z.c ./a/src/y.c ./a/x.c
+expect 0 '' '' -w repo run format 'files:=["repo/a/node_modules", "repo/a/src/deep", "repo/a/x.c"]'
+formatted ./a/node_modules/n.c ./a/src/deep/z.c ./a/x.c
+expect 0 '' '2 projects: 2 done' -w repo run format 'files:=["repo/b"]'
+formatted ./b/inner/x.c ./b/x.c
+expect 0 '' '3 projects: 3 done' -w repo run format 'files:=["repo"]'
+formatted ./a/src/deep/z.c ./a/src/y.c ./a/x.c ./b/inner/x.c ./b/x.c
+# What is not there, or no project's, is refused before anything is touched.
+expect 2 '' 'duplex finecode: cannot read repo/a/absent.c: No such file or directory' -w repo run format 'files:=["repo/a/x.c", "repo/a/absent.c"]'
+expect 2 '' 'duplex finecode: cannot read a/x.c: No such file or directory' -w repo run format 'files:=["a/x.c"]'
+expect 2 '' "duplex finecode: repo/plain/x.c is outside all projects in or below $work/repo" -w repo run format 'files:=["repo/plain/x.c"]'
+expect 2 '' "duplex finecode: ../../../.././etc/passwd" -w repo run format 'files:=["../../../.././etc/passwd"]'
+expect 2 '' "duplex finecode: repo/b/x.c belongs to b, where 'format' does not run" -w repo run format -p a 'files:=["repo/b/x.c"]'
+expect 2 '' $'duplex finecode: files: the list is empty\nhint: leave \'files\' out to mean all files' -w repo run format 'files:=[]'
+formatted
+
 exit "$failed"

@@ -2,9 +2,11 @@
 #include "cli/event.h"
 #include "cli/say.h"
 #include "cli/wait.h"
+#include "systems/finecode/command/files.h"
 #include "systems/finecode/command/live.h"
 #include "systems/finecode/command/put.h"
 #include "systems/finecode/command/report.h"
+#include "systems/finecode/command/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,8 @@ struct run;
 struct errand {
     struct run *run;
     dx_finecode_project *project; /* NULL: all */
-    dx_finecode_run *handle;      /* NULL: not begun, or over */
+    const char *payload;
+    dx_finecode_run *handle; /* NULL: not begun, or over */
     bool begun;
     bool over;
     bool told; /* that it has failed */
@@ -34,8 +37,9 @@ struct run {
     dx_finecode_project **projects; /* that are meant, NULL at the end */
     struct errand *errands;
     size_t count;
-    int code;     /* of what is no project's failure */
-    bool leaving; /* what still comes is not told any more */
+    char **payloads; /* of each project, if files were named; else NULL */
+    int code;        /* of what is no project's failure */
+    bool leaving;    /* what still comes is not told any more */
 };
 
 /* What comes. */
@@ -168,7 +172,7 @@ static void begin(struct run *run, struct errand *errand) {
     dx_finecode_ask ask = {
         .action = run->action,
         .project = errand->project,
-        .payload = dx_json_text(run->payload, strlen(run->payload)),
+        .payload = dx_json_text(errand->payload, strlen(errand->payload)),
         .formats = run->json ? DX_FINECODE_JSON : DX_FINECODE_STRING,
         .origin = {options->trigger ? options->trigger : "user",
                    options->dev_env ? options->dev_env : "cli", 0},
@@ -253,6 +257,16 @@ static bool look_at(struct run *run, dx_finecode_project *project, bool named) {
     return true;
 }
 
+/* Files that are named for ready-made handlers: projects without any do not run. */
+static int share_files(struct run *run) {
+    bool any = false;
+    for (size_t i = 0; run->projects[i]; i++)
+        any |= schema_is_ready_made(run->projects[i], run->action);
+    if (!any || !files_are_named(run->payload))
+        return CLI_OK;
+    return files_share(run->work, run->projects, run->action, run->payload, &run->payloads);
+}
+
 static int choose(struct run *run) {
     bool named = run->work->options->projects.count > 0;
     size_t count = 0;
@@ -266,17 +280,29 @@ static int choose(struct run *run) {
             return cli_fail(CLI_USAGE, "%s has no FineCode configuration",
                             dx_finecode_project_path(project));
     }
+    code = schema_check(run->work, run->projects, run->action, run->payload);
+    if (code == CLI_OK)
+        code = share_files(run);
+    if (code != CLI_OK)
+        return code;
     run->errands = calloc(count + 1, sizeof *run->errands);
     if (!run->errands)
         return cli_fail(CLI_NO_START, "out of memory");
+    named |= run->payloads != NULL;
     for (size_t i = 0; i < count; i++) {
+        if (run->payloads && !run->payloads[i])
+            continue;
         bool valid = look_at(run, run->projects[i], named);
         if (valid && named)
-            run->errands[run->count++] = (struct errand){run, run->projects[i], NULL, 0, 0, 0, 0};
+            run->errands[run->count++] = (struct errand){
+                .run = run,
+                .project = run->projects[i],
+                .payload = run->payloads ? run->payloads[i] : run->payload,
+            };
         any |= valid;
     }
     if (any && !named)
-        run->errands[run->count++] = (struct errand){run, NULL, NULL, 0, 0, 0, 0};
+        run->errands[run->count++] = (struct errand){.run = run, .payload = run->payload};
     if (!any && !run->rows.count)
         return cli_fail(CLI_USAGE, "no FineCode project in or below %s", run->work->folder);
     return CLI_OK;
@@ -335,6 +361,7 @@ int verb_run(const struct finecode_options *options, char **words) {
         code = go(&run);
     code = work_leave(&work, code);
     rows_done(&run.rows);
+    files_drop(run.payloads, run.projects);
     free(run.projects);
     free(run.errands);
     free(run.payload);

@@ -107,6 +107,9 @@ static const char *const examples[] = {
 static const char *const run_examples[] = {
     "Run an action in every project that has it:",
     "duplex finecode run -w build/examples/finecode report",
+    "Lint only some files and folders:",
+    "duplex finecode run -w build/examples/finecode lint "
+    "'files:=[\"build/examples/finecode/app\"]'",
     "Run it in one project, with another setting for a handler:",
     ("duplex finecode run -w build/examples/finecode --project app"
      " --set 'report.collect.globs=[\"*.h\"]' report"),
@@ -161,7 +164,10 @@ static const cli_subcommand subcommands[] = {
      "ACTION is the name of an action, its source, or its canonical source. The arguments after it"
      " are its payload: NAME=TEXT and NAME:=JSON, or a JSON object, @FILE, or - for standard input."
      " Results are printed on standard output, progress and a summary on standard error. Edits that"
-     " handlers request are written to the files, either all of them or none.",
+     " handlers request are written to the files, either all of them or none. Ready-made actions "
+     "know"
+     " one member, files: a list of files and folders relative to the current folder; each goes to"
+     " its own project (docs/finecode-handlers.md).",
      "workspace project set payload format stream one-by-one fanout jobs runner log-level show"
      " record run-timeout",
      run_examples},

@@ -47,6 +47,7 @@ static void work_free(struct work *work) {
     }
     copies_done(&work->copies, &work->files);
     files_done(&work->files);
+    words_done(&work->folders);
     messages_done(&work->messages);
     edits_done(&work->edits);
     dx_timer_free(work->timer);
@@ -289,14 +290,14 @@ void work_step(struct work *work) {
 }
 
 /* What is not on the disk as it counts. False: there is nothing to look at. */
-static bool read_text(struct work *work, struct work_file *file, bool named) {
+static bool read_text(struct work *work, struct work_file *file) {
     dx_error error = {.fault = DX_FAULT_NONE};
     char *text = NULL;
     size_t len = 0;
     size_t disk_len = 0;
     if (dx_finecode_job_read(work->job, file->path, &text, &len, &error) != DX_OK) {
         /* It was removed since it was listed. */
-        if (!named && error.system == ENOENT)
+        if (!file->named && error.system == ENOENT)
             return false;
         work_fail(work, error.phrase[0] ? error.phrase : "out of memory");
         return true;
@@ -312,12 +313,12 @@ static bool read_text(struct work *work, struct work_file *file, bool named) {
     return len || !work->tool->skips_empty;
 }
 
-static void read_texts(struct work *work, bool named) {
+static void read_texts(struct work *work) {
     char room[400];
     struct files *files = &work->files;
     size_t kept = 0;
     for (size_t i = 0; i < files->count; i++) {
-        if (work->why[0] || read_text(work, &files->at[i], named))
+        if (work->why[0] || read_text(work, &files->at[i]))
             files->at[kept++] = files->at[i];
         else
             file_done(&files->at[i]);
@@ -329,10 +330,12 @@ static void read_texts(struct work *work, bool named) {
 }
 
 /* The files are known. */
-static void begin(struct work *work, bool named) {
-    files_filter(&work->files, work, named);
+static void begin(struct work *work) {
+    if (work->folders.count && !files_keep_below(&work->files, &work->folders))
+        work_fail(work, "out of memory");
+    files_filter(&work->files, work);
     if (!work->why[0])
-        read_texts(work, named);
+        read_texts(work);
     if (work->files.count && !work->why[0])
         dx_finecode_job_begin(work->job, work->settings.program, "", (int64_t)work->files.count);
     work_step(work);
@@ -341,7 +344,7 @@ static void begin(struct work *work, bool named) {
 static void walk(struct work *work) {
     if (!files_walk(&work->files, work->runner->project))
         work_fail(work, "out of memory");
-    begin(work, false);
+    begin(work);
 }
 
 /* What git does not know, or ignores as a whole, is looked for. */
@@ -356,7 +359,7 @@ static void on_list(struct cli_program *program) {
     else {
         if (!files_split(&work->files, list, work->runner->project))
             work_fail(work, "out of memory");
-        begin(work, false);
+        begin(work);
     }
 }
 
@@ -413,14 +416,15 @@ void work_run(dx_finecode_job *job, void *user) {
     bool named = files && !yyjson_is_null(files);
     if (!settings_read(work->tool, dx_finecode_job_config(job), &work->settings, work->why,
                        sizeof work->why) ||
-        (named && !files_take(&work->files, files, runner->project, work->why, sizeof work->why))) {
+        (named && !files_take(&work->files, &work->folders, files, runner->project, work->why,
+                              sizeof work->why))) {
         give_up(work);
         return;
     }
     dx_finecode_job_keep(job);
     dx_finecode_job_on_cancel(job, on_cancel, work);
-    if (named)
-        begin(work, true);
+    if (named && !work->folders.count)
+        begin(work);
     else
         list_files(work);
 }

@@ -3,7 +3,7 @@
 # alone says what is right.
 # shellcheck source=/dev/null disable=SC2154 # its names
 . "$SOURCE/tests/check/finecode-common.bash" || exit 1
-for tool in clang-format cppcheck shellcheck; do
+for tool in clang-format shellcheck patch git; do
     command -v "$tool" >/dev/null || { echo "$tool is not installed"; exit 77; }
 done
 # The repository around a build folder is none of its business.
@@ -137,5 +137,89 @@ expect 2 '' "duplex finecode: ../../../.././etc/passwd" -w repo run format 'file
 expect 2 '' "duplex finecode: repo/b/x.c belongs to b, where 'format' does not run" -w repo run format -p a 'files:=["repo/b/x.c"]'
 expect 2 '' $'duplex finecode: files: the list is empty\nhint: leave \'files\' out to mean all files' -w repo run format 'files:=[]'
 formatted
+
+# --- Dry runs ------------------------------------------------------------------------------------
+mkdir dry
+ready dry/a
+ready dry/b
+(
+    cd dry || exit
+    for name in 'a b.c' $'a\nb.c' -x.c "it's \"it\".c" $'\xff.c' 'ä🙂.c'; do printf 'int   a;\n' >"b/$name"; done
+    printf 'int   a;' >b/open.c
+    printf '\xef\xbb\xbfint   a;\n' >b/bom.c
+    printf 'int   a;\r\n\r\n\r\n\r\nint   b;\r\n' >b/crlf.c
+    printf '/* \xff */ int   a;\n' >b/latin.c
+    printf '\n\n  ' >b/blank.c
+    seq -f 'int   a%g;' 3000 >b/long.c
+    { seq -f 'int a%g;' 100; echo 'int   x;'; seq -f 'int b%g;' 5; echo 'int   y;'; seq -f 'int c%g;' 9; echo 'int   z;'; } >b/hunks.c
+    printf 'int a;\n' >b/fine.c
+)
+cp -a dry before
+expect 1 $'--- a/b/hunks.c\n+++ b/b/hunks.c\n@@ -98,13 +98,13 @@' ' files would change' -w dry run --dry-run format
+has err 'formatted: '
+lacks out 'formatted: '
+gone
+diff -r before dry >differences || complain "a dry run has written: $(cat differences)"
+cp -a dry patched
+cp -a dry applied
+mv out patch
+expect 0 '' '' -w dry run format
+(cd patched && patch -s -p1 --binary <"$work/patch") || complain "patch does not take it"
+diff -r patched dry >differences || complain "patch makes something else of it: $(cat differences)"
+(cd applied && git apply "$work/patch") || complain "git apply does not take it"
+diff -r applied dry >differences || complain "git apply makes something else of it: $(cat differences)"
+expect 0 '' '' -w dry run --dry-run format
+[[ ! -s out ]] || complain "nothing changes, but: $(cat out)"
+# What the first formatter changes, the second one sees; also for a script.
+mkdir twice
+cat >twice/finecode.toml <<'END'
+[finecode.er]
+runner = "duplex"
+[finecode.action.format]
+source = "duplex.Format"
+handlers = [
+    { name = "wide", source = "duplex.clang_format", env = "c", config = { args = ["--style={IndentWidth: 8}"] } },
+    { name = "narrow", source = "duplex.clang_format", env = "d", config = { args = ["--style={ColumnLimit: 20}"] } },
+    { name = "again", source = "duplex.clang_format", env = "c", config = { args = ["--style={IndentWidth: 3}"] } },
+]
+END
+printf 'int f(void) { int first; int second; return first + second; }\n' >twice/x.c
+cp twice/x.c once.c
+expect 1 '--- a/x.c' '' -w twice run format --dry-run
+mv out patch
+cmp twice/x.c once.c || complain "a dry run has written"
+expect 1 '' '' -w twice run format --dry-run --json
+events '[one["diff"] for one in of("diff")] == [open("patch").read()] and of("diff")[0]["name"] == "twice" and all[-1]["event"] == "summary"'
+expect 0 '' '' -w twice run format
+patch -s once.c patch
+cmp twice/x.c once.c || complain "the dry run has shown something else: $(diff twice/x.c once.c)"
+# What may write files by itself is refused.
+cat >twice/finecode-handlers.toml <<'END'
+[[handler]]
+source = "t.write"
+command = ["sh", "-c", "echo >>x.c; echo '{}'"]
+[[handler]]
+source = "t.honest"
+command = ["sh", "-c", "[ \"$FINECODE_DRY_RUN\" ] || echo >>x.c; echo '{}'"]
+dry_run = true
+END
+sed -e 's/duplex.clang_format", env = "d"/t.write", env = "d"/' -i twice/finecode.toml
+cp twice/x.c once.c
+expect 1 '' '--dry-run: the command may write files; if it does not' -w twice run format --dry-run
+cmp twice/x.c once.c || complain "a dry run has written"
+sed -e 's/t.write/t.honest/' -i twice/finecode.toml
+expect 0 '' '' -w twice run format --dry-run # one indents, the other takes it back
+[[ ! -s out ]] || complain "nothing changes, but: $(cat out)"
+printf 'int   a;\n' | tee twice/x.c >once.c
+expect 1 '--- a/x.c' '' -w twice run format --dry-run
+cmp twice/x.c once.c || complain "a dry run has written"
+ready wrong 'args = ["-i"]'
+cp dry/a/finecode.toml wrong/second.toml
+rm wrong/first.c
+expect 1 '' 'config: args: with --dry-run, the program must not write files' -w wrong run format --dry-run
+project foreign/one <<<'format h a'
+expect 2 '' $'--dry-run: one: the handler \'h\' of \'format\' may write files itself\nhint: only handlers of runner = "duplex" can be run dry' -w foreign run format --dry-run
+[[ ! -s trace ]] || complain "a runner was started: $(cat trace)"
+expect 2 '' '--dry-run applies only to run' -w dry list --dry-run
 
 exit "$failed"

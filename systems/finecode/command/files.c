@@ -151,15 +151,19 @@ int files_share(struct work *work, dx_finecode_project *const *projects, const c
     size_t count = 0;
     while (projects[count])
         count++;
-    yyjson_doc *doc = yyjson_read(payload, strlen(payload), YYJSON_READ_NUMBER_AS_RAW);
     struct share *shares = calloc(count + 1, sizeof *shares);
-    *ret_payloads = calloc(count + 1, sizeof **ret_payloads);
-    int code = doc && shares && *ret_payloads ? share(work, projects, action, doc, shares)
-                                              : cli_fail(CLI_NO_START, "out of memory");
-    if (code == CLI_OK)
-        code = hand_over(shares, projects, action, payload, *ret_payloads);
-    for (size_t i = 0; shares && i < count; i++)
-        yyjson_mut_doc_free(shares[i].doc);
+    char **payloads = *ret_payloads = calloc(count + 1, sizeof *payloads);
+    yyjson_doc *doc = yyjson_read(payload, strlen(payload), YYJSON_READ_NUMBER_AS_RAW);
+    int code = CLI_NO_START;
+    if (shares && payloads && doc) {
+        code = share(work, projects, action, doc, shares);
+        if (code == CLI_OK)
+            code = hand_over(shares, projects, action, payload, payloads);
+        for (size_t i = 0; i < count; i++)
+            yyjson_mut_doc_free(shares[i].doc);
+    } else {
+        cli_fail(code, "out of memory");
+    }
     free(shares);
     yyjson_doc_free(doc);
     return code;

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /* Text of somebody else, which may have several lines. */
-static void put_text(dx_text text) {
+static void put_text(FILE *to, dx_text text) {
     while (text.len) {
         const char *end = memchr(text.at, '\n', text.len);
         size_t len = end ? (size_t)(end - text.at) : text.len;
         bool returns = end && len && text.at[len - 1] == '\r';
-        cli_put_document(stdout, (dx_text){text.at, len - returns});
+        cli_put_document(to, (dx_text){text.at, len - returns});
         if (end)
-            putchar('\n');
+            fputc('\n', to);
         len += end != NULL;
         text = (dx_text){text.at + len, text.len - len};
     }
@@ -36,7 +36,7 @@ static cli_colour colour_of(yyjson_val *part) {
 
 /* {"parts": ["text", {"text", "bold", "foreground"}]}; the last text is told, to see how it ends.
  */
-static dx_text put_styled(yyjson_val *styled) {
+static dx_text put_styled(FILE *to, yyjson_val *styled) {
     size_t index;
     size_t max;
     yyjson_val *part;
@@ -46,21 +46,21 @@ static dx_text put_styled(yyjson_val *styled) {
         cli_colour colour = colour_of(part);
         bool bold = yyjson_get_bool(yyjson_obj_get(part, "bold"));
         if (bold)
-            fputs(cli_paint(stdout, CLI_BOLD), stdout);
+            fputs(cli_paint(to, CLI_BOLD), to);
         if (colour)
-            fputs(cli_paint(stdout, colour), stdout);
-        put_text(text);
+            fputs(cli_paint(to, colour), to);
+        put_text(to, text);
         if (bold || colour)
-            fputs(cli_paint(stdout, CLI_PLAIN), stdout);
+            fputs(cli_paint(to, CLI_PLAIN), to);
         last = text.len ? text : last;
     }
     return last;
 }
 
-static void put_name(const dx_finecode_project *project) {
-    printf("%s", cli_paint(stdout, CLI_BOLD));
-    cli_put_safe(stdout, dx_str(dx_finecode_project_name(project)));
-    printf(":%s\n", cli_paint(stdout, CLI_PLAIN));
+static void put_name(FILE *to, const dx_finecode_project *project) {
+    fputs(cli_paint(to, CLI_BOLD), to);
+    cli_put_safe(to, dx_str(dx_finecode_project_name(project)));
+    fprintf(to, ":%s\n", cli_paint(to, CLI_PLAIN));
 }
 
 static bool has_parts(yyjson_val *styled) {
@@ -68,7 +68,8 @@ static bool has_parts(yyjson_val *styled) {
 }
 
 /* False: there is no text in it. */
-static bool put_string(const dx_finecode_project *project, yyjson_val *by_format, bool named) {
+static bool put_string(FILE *to, const dx_finecode_project *project, yyjson_val *by_format,
+                       bool named) {
     yyjson_val *string = yyjson_obj_get(by_format, "string");
     yyjson_val *styled = yyjson_obj_get(by_format, "styled_text_json");
     dx_text text = dx_json_string(yyjson_is_str(string) ? string : styled);
@@ -77,17 +78,17 @@ static bool put_string(const dx_finecode_project *project, yyjson_val *by_format
     if (!text.len && !has_parts(styled))
         return true;
     if (named)
-        put_name(project);
+        put_name(to, project);
     if (text.len)
-        put_text(text);
+        put_text(to, text);
     else
-        text = put_styled(styled);
+        text = put_styled(to, styled);
     if (text.len && text.at[text.len - 1] != '\n')
-        putchar('\n');
+        fputc('\n', to);
     return true;
 }
 
-static void put_json(const dx_finecode_project *project, yyjson_val *value) {
+static void put_json(FILE *to, const dx_finecode_project *project, yyjson_val *value) {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = doc ? yyjson_mut_obj(doc) : NULL;
     size_t len = 0;
@@ -98,19 +99,20 @@ static void put_json(const dx_finecode_project *project, yyjson_val *value) {
     }
     char *text = doc ? yyjson_mut_write(doc, 0, &len) : NULL;
     if (text)
-        cli_put_json(stdout, (dx_text){text, len});
+        cli_put_json(to, (dx_text){text, len});
     else
         cli_warn("lost a result: out of memory");
     free(text);
     yyjson_mut_doc_free(doc);
 }
 
-void put_result(const dx_finecode_project *project, yyjson_val *by_format, bool json, bool named) {
+void put_result(FILE *to, const dx_finecode_project *project, yyjson_val *by_format, bool json,
+                bool named) {
     yyjson_val *value = yyjson_obj_get(by_format, "json");
     if (!yyjson_obj_size(by_format))
         return;
     /* What came in another form than was asked for is not kept back. */
-    if (json || !put_string(project, by_format, named))
-        put_json(project, value ? value : by_format);
+    if (json || !put_string(to, project, by_format, named))
+        put_json(to, project, value ? value : by_format);
     cli_flush();
 }

@@ -4,6 +4,7 @@
 #include "cli/wait.h"
 #include "systems/finecode/command/files.h"
 #include "systems/finecode/command/live.h"
+#include "systems/finecode/command/preview.h"
 #include "systems/finecode/command/put.h"
 #include "systems/finecode/command/report.h"
 #include "systems/finecode/command/schema.h"
@@ -61,7 +62,8 @@ static void on_project(dx_finecode_wm *wm, dx_finecode_run *handle, dx_finecode_
     errand->ran = true;
     if (whole && !cli_voice.json) {
         work_clear(run->work);
-        put_result(project, result->by_format, run->json, run->rows.count > 1);
+        put_result(run->work->options->dry_run ? stderr : stdout, project, result->by_format,
+                   run->json, run->rows.count > 1);
     }
     report_project(run->work, row, run->action, result, whole);
 }
@@ -77,7 +79,8 @@ static void on_partial(dx_finecode_wm *wm, dx_finecode_run *handle, dx_finecode_
     row->has_parts = true;
     if (!cli_voice.json) {
         work_clear(run->work);
-        put_result(project, by_format, run->json, run->rows.count > 1);
+        put_result(run->work->options->dry_run ? stderr : stdout, project, by_format, run->json,
+                   run->rows.count > 1);
         return;
     }
     yyjson_mut_doc *event = cli_event_new("partial");
@@ -331,6 +334,8 @@ static int go(struct run *run) {
                         .drawn_ms = cli_now()}; /* what is over at once does not flicker */
     run->work->live = live_can() ? &live : NULL;
     int code = choose(run);
+    if (code == CLI_OK && run->work->options->dry_run)
+        code = preview_check(run->work, run->projects, run->action);
     if (code == CLI_OK)
         attend(run);
     work_clear(run->work);
@@ -343,7 +348,9 @@ static int go(struct run *run) {
         return run->code;
     if (!interrupted)
         forget_others(&run->rows);
-    return report_summary(run->work, &run->rows, interrupted);
+    int shown = preview_put(run->work);
+    code = report_summary(run->work, &run->rows, interrupted);
+    return code == CLI_OK ? shown : code;
 }
 
 int verb_run(const struct finecode_options *options, char **words) {

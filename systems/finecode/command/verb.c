@@ -27,6 +27,10 @@ static const cli_option run_options[] = {
     {"stream", 0, CLI_FLAG, NULL, "print partial results as they arrive", AT(stream)},
     {"one-by-one", 0, CLI_FLAG, NULL, "run in one project after the other, not in parallel",
      AT(one_by_one)},
+    {"dry-run", 0, CLI_FLAG, NULL,
+     "write no files: print what would change as a unified diff for patch -p1 or git apply in the"
+     " workspace's folder; exit code 1 if there is any",
+     AT(dry_run)},
     {"fanout", 0, CLI_COUNT, "N", "run in up to N projects at the same time, at least 1 (64)",
      AT(fanout)},
     {"trigger", 0, CLI_CHOICE, "user|system|unknown", "who started the run (user)", AT(trigger)},
@@ -168,8 +172,8 @@ static const cli_subcommand subcommands[] = {
      "know"
      " one member, files: a list of files and folders relative to the current folder; each goes to"
      " its own project (docs/finecode-handlers.md).",
-     "workspace project set payload format stream one-by-one fanout jobs runner log-level show"
-     " record run-timeout",
+     "workspace project set payload dry-run format stream one-by-one fanout jobs runner log-level"
+     " show record run-timeout",
      run_examples},
     {"list", "[OPTION...]", "Show the tree of projects, actions and handlers", NULL,
      "workspace project set resolve show record", list_examples},

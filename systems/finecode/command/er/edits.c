@@ -69,6 +69,8 @@ static yyjson_mut_val *edit_of(struct edits *edits, const char *name) {
 /* Without a manager that can do it, what is on the disk is edited here. */
 static void apply_here(struct work *work) {
     dx_error error = {.fault = DX_FAULT_NONE};
+    if (er_is_dry_run())
+        work_fail(work, "the manager cannot show edits, and --dry-run writes none");
     yyjson_mut_val *edit = edit_of(&work->edits, "documentChanges");
     yyjson_doc *doc = edit ? yyjson_mut_val_imut_copy(edit, NULL) : NULL;
     if (!doc)

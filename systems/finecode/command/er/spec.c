@@ -195,8 +195,8 @@ static bool take_command(const struct place *place, yyjson_val *words,
 }
 
 static bool take_handler(const struct place *at, yyjson_val *table, struct spec_handler *handler) {
-    static const char *const names[] = {"source",     "command", "cwd",       "env", "timeout",
-                                        "output_max", "form",    "stop_code", NULL};
+    static const char *const names[] = {"source",     "command", "cwd",       "env",     "timeout",
+                                        "output_max", "form",    "stop_code", "dry_run", NULL};
     struct place place = *at;
     const char *form = "plain";
     yyjson_val *stop = yyjson_obj_get(table, "stop_code");
@@ -213,6 +213,7 @@ static bool take_handler(const struct place *at, yyjson_val *table, struct spec_
     handler->stop_code = stop ? (int)yyjson_get_uint(stop) : 0;
     if (!are_known(&place, table, names) || !take_text(&place, table, "cwd", &handler->cwd) ||
         !take_text(&place, table, "form", &form) ||
+        !take_bool(&place, table, "dry_run", &handler->dry_run) ||
         !take_timeout(&place, yyjson_obj_get(table, "timeout"), &handler->timeout_ms) ||
         !take_size(&place, yyjson_obj_get(table, "output_max"), &handler->output_max) ||
         !take_command(&place, yyjson_obj_get(table, "command"), handler))

@@ -16,7 +16,7 @@ struct tool {
     const char *const *include; /* globs of the files that it is for */
     bool scripts;               /* and files without a dot in their name that a shell runs */
     bool joined;                /* see struct cli_program_plan */
-    bool skips_empty; /* its output skips empty files */
+    bool skips_empty;           /* its output skips empty files */
     bool copies;      /* a text that is not on the disk is put there, as a copy; else by stdin */
     size_t batch_max; /* files that one process gets */
     /* Adds words behind the program's name; false without memory. */

@@ -49,6 +49,8 @@ const char *cli_code_text(int code) {
         return "the peer violated the protocol";
     case CLI_MISFIT:
         return "something does not match its schema or protocol";
+    case CLI_BROKEN:
+        return "a part of it failed";
     case CLI_INTERRUPTED:
         return "interrupted";
     default:

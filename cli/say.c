@@ -11,8 +11,8 @@
 struct cli_voice cli_voice = {.verb = NULL};
 
 const char *cli_code_name(int code) {
-    static const char *const names[] = {"ok",    "refused", "usage",     "start",
-                                        "ended", "timeout", "violation", "misfit"};
+    static const char *const names[] = {"ok",      "refused",   "usage",  "start", "ended",
+                                        "timeout", "violation", "misfit", "failed"};
     if (code >= 0 && code < (int)(sizeof names / sizeof names[0]))
         return names[code];
     return code == CLI_INTERRUPTED ? "interrupted" : "other";

@@ -21,6 +21,7 @@ enum {
     CLI_LATE = 5,      /* a time was up */
     CLI_VIOLATION = 6, /* the peer broke the protocol */
     CLI_MISFIT = 7,    /* something does not fit its schema or protocol */
+    CLI_BROKEN = 8,    /* what should have worked failed, where "refused" means findings */
     CLI_INTERRUPTED = 130
 };
 

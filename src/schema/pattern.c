@@ -215,6 +215,14 @@ dx__pattern_room *dx__pattern_room_free(dx__pattern_room *room) {
     return NULL;
 }
 
+bool dx__pattern_is_anchored(const dx__pattern *pattern) {
+    uint32_t options = 0;
+    if (!pattern->code)
+        return pattern->from_start;
+    return !pcre2_pattern_info(pattern->code, PCRE2_INFO_ALLOPTIONS, &options) &&
+           (options & PCRE2_ANCHORED);
+}
+
 static bool is_at(const dx__pattern *pattern, const char *at) {
     return !pattern->literal_len || memcmp(at, pattern->literal, pattern->literal_len) == 0;
 }

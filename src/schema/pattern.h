@@ -21,6 +21,8 @@ bool dx__pattern_is(dx_text source);
 dx_status dx__pattern_new(const dx_allocator *allocator, dx_text source, dx__pattern **ret_pattern,
                           char *reterr, size_t reterr_len);
 dx__pattern *dx__pattern_free(dx__pattern *pattern);
+/* Is it only looked for at the start of a text? */
+bool dx__pattern_is_anchored(const dx__pattern *pattern);
 
 /* match_max is the effort that one search may take: about as many steps back, or sixteen times as
  * many characters. */

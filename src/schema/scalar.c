@@ -39,8 +39,10 @@ static dx__out check_pattern(dx_check *check, const dx__node *node, yyjson_val *
 dx__out dx__check_string(dx_check *check, const dx__node *node, yyjson_val *string) {
     const dx__string_rules *rules = node->string;
     dx_text text = dx__text_of(string);
-    /* What a string costs is in proportion to its length, a pattern's search more than others. */
-    if (!dx__step(check, rules->pattern ? text.len + 16 : text.len / 16))
+    bool searched = rules->pattern && !dx__pattern_is_anchored(rules->pattern);
+    /* What a string costs is in proportion to its length, a search in all of it more than others.
+     */
+    if (!dx__step(check, (searched ? text.len : text.len / 16) + (rules->pattern ? 16 : 0)))
         return dx__stop_steps(check);
     dx__out out = check_length(check, node, string, text);
     if (out == DX__FITS && rules->pattern)

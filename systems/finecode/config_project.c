@@ -9,6 +9,17 @@ const char *dx_finecode_project_name(const dx_finecode_project *project) {
     return project->name;
 }
 
+const char *dx_finecode_project_label(const dx_finecode_project *project) {
+    const dx_finecode_wm *wm = project->wm;
+    size_t same = 0;
+    for (size_t i = 0; wm && i < wm->project_count && same < 2; i++)
+        same += strcmp(wm->projects[i]->name, project->name) == 0;
+    size_t root = project->root ? strlen(project->root) : 0;
+    if (same < 2)
+        return project->name;
+    return root > 1 && project->path[root] == '/' ? project->path + root + 1 : project->path;
+}
+
 const char *dx_finecode_project_file(const dx_finecode_project *project) {
     return project->file;
 }

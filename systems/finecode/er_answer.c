@@ -190,9 +190,10 @@ bool dx__finecode_er_answer_send(dx__finecode_er_run *run) {
                                dx_json_checked(dx__finecode_er_out_text(&run->answer)));
         if (status == DX_MISFIT || status == DX_ERR_INVALID || status == DX_ERR_LIMIT)
             status = refuse(run, DX_CODE_INTERNAL,
-                            dx_str(status == DX_MISFIT      ? dx_link_why(link)->phrase
-                                   : status == DX_ERR_LIMIT ? "The result is too long"
-                                                            : "The result is not JSON"));
+                            dx_str(status == DX_MISFIT ? dx_link_why(link)->phrase
+                                   : status == DX_ERR_LIMIT
+                                       ? "The result is too long: a message holds 64 MiB"
+                                       : "The result is not JSON"));
     }
     return status != DX_BUSY && status != DX_ERR_NOMEM;
 }

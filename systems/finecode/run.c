@@ -48,11 +48,24 @@ static void give_up(dx_finecode_run *run) {
 static void begin_legs(dx_finecode_run *run) {
     for (size_t i = 0; i < run->leg_count; i++) {
         dx__finecode_leg *leg = &run->legs[i];
+        if (leg->state == DX__FINECODE_LEG_NEW && !dx__finecode_leg_may_begin(run))
+            return;
         if (leg->state == DX__FINECODE_LEG_NEW)
             dx__finecode_leg_begin(leg);
         if (run->ask.one_by_one && leg->state != DX__FINECODE_LEG_OVER)
             return;
     }
+}
+
+unsigned dx__finecode_runs_width(const dx_finecode_wm *wm) {
+    unsigned count = 0;
+    for (const dx_finecode_run *run = wm->runs; run; run = run->next)
+        for (size_t i = 0; i < run->leg_count && !run->nested; i++) {
+            count += run->legs[i].state != DX__FINECODE_LEG_OVER;
+            if (run->ask.one_by_one || count >= wm->config.max_jobs)
+                break;
+        }
+    return count > wm->config.max_jobs ? wm->config.max_jobs : count ? count : 1;
 }
 
 static bool is_done(const dx_finecode_run *run) {

@@ -33,7 +33,7 @@ void dx__finecode_run_sum(dx_finecode_run *run) {
     run->end.return_code = code;
     if (run->leg_count > 1 && worst->end.why[0] && worst->project) {
         run->end.why[0] = '\0';
-        dx__say_str(run->end.why, sizeof run->end.why, worst->project->name);
+        dx__say_str(run->end.why, sizeof run->end.why, dx_finecode_project_label(worst->project));
         dx__say_str(run->end.why, sizeof run->end.why, ": ");
         dx__say_str(run->end.why, sizeof run->end.why, worst->end.why);
     }

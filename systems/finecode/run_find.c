@@ -75,9 +75,10 @@ static bool has_any_presets(const dx_finecode_run *run) {
     return false;
 }
 
+/* Only runners are limited: who asks for the whole workspace gets it. */
 static dx_status check_fanout(const dx_finecode_run *run, size_t count, dx_error *reterr) {
     char text[100];
-    if (count <= run->wm->config.max_fanout)
+    if (!run->is_canonical || count <= run->wm->config.max_fanout)
         return DX_OK;
     snprintf(text, sizeof text, "Project fan-out %zu exceeds limit %u. Action source:", count,
              run->wm->config.max_fanout);
@@ -138,7 +139,7 @@ static dx_status add(dx_finecode_run *run, dx_finecode_project *project, const c
 static bool is_tried(const dx_finecode_run *run, const dx_finecode_project *project,
                      const char *env) {
     const dx_finecode_runner *runner = dx_finecode_wm_find_runner(run->wm, project, env);
-    return runner && (runner->state == DX_FINECODE_RUNNING ||
+    return runner && (dx__finecode_runner_is_good(runner) ||
                       (run->rounds > 1 && runner->state != DX_FINECODE_NOT_STARTED &&
                        runner->state != DX_FINECODE_INITIALIZING));
 }
@@ -181,7 +182,7 @@ static dx_status add_sources(dx_finecode_run *run) {
     const dx_finecode_runner *runner = run->wm->runners;
     for (; status == DX_OK && runner; runner = runner->next)
         for (size_t i = 0; status == DX_OK && i < candidates(run); i++)
-            if (candidate(run, i) == runner->project && runner->state == DX_FINECODE_RUNNING)
+            if (candidate(run, i) == runner->project && dx__finecode_runner_is_good(runner))
                 status = add(run, runner->project, runner->env, DX__FINECODE_SOURCE);
     return status;
 }

@@ -25,12 +25,12 @@ static bool join_failures(const dx__finecode_leg *leg, size_t count, dx__finecod
     return is_any;
 }
 
-/* The first of them that still runs. */
+/* The first of them that still runs, or would again. */
 static const char *find_merger(const dx__finecode_leg *leg) {
     for (size_t i = 0; i < leg->group_count; i++) {
         const dx_finecode_runner *runner =
             dx_finecode_wm_find_runner(leg->run->wm, leg->project, leg->groups[i].env);
-        if (runner && runner->state == DX_FINECODE_RUNNING)
+        if (runner && dx__finecode_runner_is_good(runner))
             return leg->groups[i].env;
     }
     return NULL;

@@ -9,8 +9,53 @@ dx_status dx__finecode_leg_init(dx__finecode_leg *leg, dx_finecode_run *run,
     return leg->action ? DX_OK : DX_ERR_NOMEM;
 }
 
+/* How many run at the same time. What a runner asks for is not counted with the others: the leg
+ * that waits for it may have the last place. */
+
+bool dx__finecode_leg_may_begin(const dx_finecode_run *run) {
+    return (run->nested ? run->busy : run->wm->busy) < run->wm->config.max_jobs;
+}
+
+static void count(dx__finecode_leg *leg) {
+    leg->is_counted = true;
+    leg->run->busy++;
+    leg->run->wm->busy += !leg->run->nested;
+}
+
+/* If all of its runners have room, they stay until it is over. */
+static bool hold(dx__finecode_leg *leg) {
+    dx_finecode_wm *wm = leg->run->wm;
+    unsigned most = wm->config.max_runners;
+    if (!most)
+        return true;
+    if (leg->group_count * dx__finecode_runs_width(wm) > most || wm->held + leg->group_count > most)
+        return false;
+    leg->holds = (unsigned)leg->group_count;
+    leg->project->holders++;
+    wm->held += leg->holds;
+    return true;
+}
+
+static void release(dx__finecode_leg *leg) {
+    dx_finecode_wm *wm = leg->run->wm;
+    if (!leg->is_counted)
+        return;
+    leg->is_counted = false;
+    leg->run->busy--;
+    wm->busy -= !leg->run->nested;
+    if (leg->holds)
+        leg->project->holders--;
+    wm->held -= leg->holds;
+    leg->holds = 0;
+    for (dx_finecode_run *run = wm->runs; run; run = run->next)
+        if (run->stage == DX__FINECODE_GOING && !run->is_over)
+            dx__finecode_run_look(run);
+    dx__finecode_wm_wake(wm);
+}
+
 void dx__finecode_leg_done(dx__finecode_leg *leg) {
     const dx_allocator *alloc = &leg->run->alloc;
+    release(leg);
     for (size_t i = 0; i < leg->step_count; i++)
         dx__finecode_step_done(&leg->steps[i]);
     yyjson_doc_free(leg->by_format);
@@ -92,15 +137,45 @@ static void begin_schemas(dx__finecode_leg *leg) {
                                dx__finecode_project_env(leg->project, i));
 }
 
+/* What can be known of runners that are not started yet. */
+static bool have_programs(dx__finecode_leg *leg) {
+    const dx_finecode_wm_config *config = &leg->run->wm->config;
+    for (size_t i = 1; i < leg->group_count; i++) {
+        const char *env = leg->groups[i].env;
+        dx__finecode_way way = {0};
+        char reason[200] = "";
+        char before[100] = "env ";
+        dx_status status = dx__finecode_project_way(leg->project, env, config, &way, reason);
+        if (status == DX_OK)
+            dx__free(&leg->project->alloc, way.argv);
+        if (status != DX_MISFIT)
+            continue;
+        dx__finecode_end end;
+        dx__say_str(before, sizeof before, env);
+        dx__say_str(before, sizeof before, " has no runner: ");
+        dx__finecode_end_set(&end, DX_FINECODE_FAILED, DX_FINECODE_NO_RUNNER, before, reason);
+        dx__finecode_leg_end(leg, &end);
+        return false;
+    }
+    return true;
+}
+
+/* Without room for all of them only the first, which says whether its handlers run at the same
+ * time. */
 static void begin_runners(dx__finecode_leg *leg) {
+    bool all = hold(leg);
+    if (!all && !have_programs(leg))
+        return;
     leg->state = DX__FINECODE_LEG_STARTING;
-    leg->pending = leg->group_count;
-    for (size_t i = 0; i < leg->group_count && leg->state == DX__FINECODE_LEG_STARTING; i++)
+    leg->pending = all ? leg->group_count : 1;
+    for (size_t i = 0, most = leg->pending; i < most && leg->state == DX__FINECODE_LEG_STARTING;
+         i++)
         dx__finecode_leg_start(leg, &leg->steps[i], DX__FINECODE_GATE, NULL, leg->groups[i].env);
 }
 
 void dx__finecode_leg_begin(dx__finecode_leg *leg) {
     leg->began = dx_loop_now(leg->run->wm->loop);
+    count(leg);
     if (leg->run->kind == DX__FINECODE_SCHEMA) {
         begin_schemas(leg);
         return;
@@ -242,6 +317,7 @@ void dx__finecode_leg_end(dx__finecode_leg *leg, const dx__finecode_end *end) {
     if (leg->state == DX__FINECODE_LEG_OVER)
         return;
     leg->state = DX__FINECODE_LEG_OVER;
+    release(leg);
     dx__finecode_tell_run(run, leg,
                           !leg->began ? "run.rejected"
                           : is_bad    ? "run.failed"

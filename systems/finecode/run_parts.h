@@ -79,10 +79,12 @@ struct dx__finecode_leg {
     size_t segment_count;
     dx__finecode_step *steps; /* room for all of either, one to merge and one to format */
     size_t step_count;
-    size_t at;      /* the segment */
-    size_t pending; /* steps that are under way */
-    bool is_told;   /* partial results were given to who asked */
-    bool is_held;   /* … and none are any more before the end */
+    size_t at;       /* the segment */
+    size_t pending;  /* steps that are under way */
+    bool is_told;    /* partial results were given to who asked */
+    bool is_held;    /* … and none are any more before the end */
+    bool is_counted; /* in run->busy, and unless that is nested in wm->busy */
+    unsigned holds;  /* runners: see wm->held */
     dx__finecode_end end;
     yyjson_doc *by_format;
     uint64_t began; /* 0: not yet */
@@ -115,6 +117,7 @@ struct dx_finecode_run {
     size_t finding; /* those that are under way */
     dx__finecode_leg *legs;
     size_t leg_count;
+    unsigned busy; /* legs that have begun and are not over */
     unsigned tokens;
     bool is_cancelled;
     bool is_over;         /* `end` holds it, and only on_done is left */
@@ -166,6 +169,8 @@ void dx__finecode_find_done(dx__finecode_step *step);
 dx_status dx__finecode_leg_init(dx__finecode_leg *leg, dx_finecode_run *run,
                                 dx_finecode_project *project, const char *action);
 void dx__finecode_leg_done(dx__finecode_leg *leg);
+/* Are there few enough others? */
+bool dx__finecode_leg_may_begin(const dx_finecode_run *run);
 void dx__finecode_leg_begin(dx__finecode_leg *leg);
 /* A step of it is over. */
 void dx__finecode_leg_advance(dx__finecode_leg *leg, dx__finecode_step *step);

@@ -143,6 +143,7 @@ void dx__finecode_step_start(dx__finecode_step *step) {
         return;
     }
     step->env = runner->env;
+    runner->is_urgent |= step->run->nested != NULL;
     if (dx__finecode_runner_is_ready(runner)) {
         ready(step);
         return;

@@ -65,6 +65,10 @@ bool dx__finecode_runner_is_ready(const dx_finecode_runner *runner) {
     return runner->state == DX_FINECODE_RUNNING && runner->link && !runner->leaving;
 }
 
+bool dx__finecode_runner_is_good(const dx_finecode_runner *runner) {
+    return runner->state == DX_FINECODE_RUNNING || runner->is_idled;
+}
+
 void dx__finecode_runner_log(dx_finecode_runner *runner, const char *type) {
     dx__finecode_wal_event event = {
         .type = type, .project_path = runner->project->path, .env_name = runner->env};

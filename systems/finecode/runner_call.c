@@ -15,6 +15,9 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
     (void)link;
     unlink_call(call);
     dx__free(&runner->wm->alloc, call);
+    runner->last_use = ++runner->wm->last_use;
+    if (runner->wm->first_queued) /* for its place */
+        dx__finecode_wm_wake(runner->wm);
     if (options.on_done)
         options.on_done(runner, event, options.user);
 }

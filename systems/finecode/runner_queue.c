@@ -3,9 +3,57 @@
 
 #include <string.h>
 
+/* Processes: those that stay, those that are leaving, and of the idle ones the one that was used
+ * longest ago. */
+struct places {
+    unsigned taken;
+    unsigned leaving;
+    dx_finecode_runner *idle;
+};
+
+static bool is_idle(const dx_finecode_runner *runner) {
+    return runner->step == FINECODE_READY && dx__finecode_runner_is_ready(runner) &&
+           !runner->calls && !runner->waiters && !runner->project->holders &&
+           !runner->starts_others;
+}
+
+static struct places look(const dx_finecode_wm *wm) {
+    struct places places = {0};
+    for (dx_finecode_runner *one = wm->runners; one; one = one->next) {
+        places.taken += one->child && !one->leaving && !one->dying;
+        places.leaving += one->child && (one->leaving || one->dying);
+        if (is_idle(one) && (!places.idle || one->last_use < places.idle->last_use))
+            places.idle = one;
+    }
+    return places;
+}
+
+static dx_finecode_runner *find_urgent(const dx_finecode_wm *wm) {
+    dx_finecode_runner *one = wm->first_queued;
+    while (one && !one->is_urgent)
+        one = one->next_queued;
+    return one;
+}
+
+/* One that leaves takes its time: as many as may stay may be about to leave. */
+static bool make_room(const dx_finecode_wm *wm) {
+    unsigned most = wm->config.max_runners;
+    struct places places = look(wm);
+    if (!most || (places.taken < most && places.leaving < most))
+        return true;
+    if (!places.idle || places.leaving >= most)
+        return false;
+    places.idle->is_idled = true;
+    dx__finecode_runner_stop(places.idle);
+    return places.taken <= most;
+}
+
 /* More are let through when these have started. */
-static bool may_start(const dx_finecode_wm *wm) {
-    return wm->first_queued && wm->starting < (wm->config.max_starts ? wm->config.max_starts : 1);
+static dx_finecode_runner *next_to_start(const dx_finecode_wm *wm) {
+    if (!wm->first_queued || wm->starting >= wm->config.max_jobs)
+        return NULL;
+    dx_finecode_runner *urgent = find_urgent(wm);
+    return make_room(wm) || urgent ? (urgent ? urgent : wm->first_queued) : NULL;
 }
 
 static void queue(dx_finecode_runner *runner) {
@@ -61,6 +109,7 @@ static bool wait_for_presets(dx_finecode_runner *runner) {
     if (!bootstrap || bootstrap->is_bootstrapped ||
         dx__finecode_runner_need(bootstrap, on_bootstrapped, runner) != DX_OK)
         return false;
+    bootstrap->is_urgent |= runner->is_urgent;
     runner->step = FINECODE_WAITS;
     return true;
 }
@@ -69,7 +118,7 @@ void dx__finecode_runner_begin(dx_finecode_runner *runner) {
     if (runner->wm->stopping || runner->child || runner->step != FINECODE_IDLE)
         return;
     runner->why[0] = '\0';
-    runner->restart = false;
+    runner->restart = runner->is_idled = false;
     runner->lines.len = 0;
     dx__finecode_runner_set_state(runner, DX_FINECODE_INITIALIZING);
     if (!wait_for_presets(runner))
@@ -77,9 +126,10 @@ void dx__finecode_runner_begin(dx_finecode_runner *runner) {
 }
 
 void dx__finecode_runner_starts(dx_finecode_wm *wm) {
-    while (may_start(wm)) {
-        dx_finecode_runner *runner = wm->first_queued;
+    dx_finecode_runner *runner;
+    while ((runner = next_to_start(wm))) {
         dx__finecode_runner_unqueue(runner);
+        runner->is_urgent = false;
         runner->is_starting = true;
         wm->starting++;
         dx__finecode_runner_start(runner);

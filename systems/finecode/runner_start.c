@@ -122,9 +122,10 @@ static dx_child_config pipe_child(dx_finecode_runner *runner, const char *const 
     return child;
 }
 
-/* Ours without VIRTUAL_ENV, which would send Python elsewhere. NULL without memory. */
-static const char **environment(const dx_allocator *alloc) {
-    size_t count = 1;
+/* Ours without VIRTUAL_ENV, which would send Python elsewhere, and with how many processes it
+ * should start at the same time. NULL without memory. */
+static const char **environment(const dx_allocator *alloc, const char *jobs) {
+    size_t count = 2;
     size_t used = 0;
     for (char **one = environ; one && *one; one++)
         count++;
@@ -132,8 +133,9 @@ static const char **environment(const dx_allocator *alloc) {
     if (!env)
         return NULL;
     for (char **one = environ; one && *one; one++)
-        if (strncmp(*one, "VIRTUAL_ENV=", 12) != 0)
+        if (strncmp(*one, "VIRTUAL_ENV=", 12) != 0 && strncmp(*one, "FINECODE_JOBS=", 14) != 0)
             env[used++] = *one;
+    env[used++] = jobs;
     env[used] = NULL;
     return env;
 }
@@ -142,7 +144,10 @@ static dx_status start_process(dx_finecode_runner *runner, const char *const *ar
                                dx_error *reterr) {
     dx_finecode_wm *wm = runner->wm;
     dx_child_config child = runner->is_tcp ? tcp_child(runner, argv) : pipe_child(runner, argv);
-    const char **env = environment(&wm->alloc);
+    char jobs[32];
+    snprintf(jobs, sizeof jobs, "FINECODE_JOBS=%u",
+             wm->config.max_jobs / dx__finecode_runs_width(wm));
+    const char **env = environment(&wm->alloc, jobs);
     if (!env)
         return DX_ERR_NOMEM;
     child.env = env;

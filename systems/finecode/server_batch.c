@@ -111,27 +111,21 @@ static const char *homeless(const struct batch *batch) {
 
 /* False with a refusal. */
 static bool find_projects(struct batch *batch, dx_link *link, dx_request request) {
-    size_t most = batch->wm->config.max_fanout;
     const char *before = "unknown project: ";
     const char *missing = NULL;
-    bool many = yyjson_arr_size(batch->names) > most;
-    if (batch->names && !many)
+    if (batch->names)
         missing = choose_named(batch);
-    else if (!batch->names)
+    else
         choose_all(batch);
-    many = many || batch->count > most;
-    if (!missing && !many) {
+    if (!missing) {
         before = "no project has the action ";
         missing = homeless(batch);
     }
-    if (many)
-        dx__finecode_answer_refuse(link, request, DX_CODE_INTERNAL, "too many projects for one run",
-                                   "");
-    else if (missing)
+    if (missing)
         dx__finecode_answer_refuse(link, request, DX_CODE_PARAMS, before, missing);
     else if (!batch->count)
         dx__finecode_answer_refuse(link, request, DX_CODE_PARAMS, "no project to run it in", "");
-    return !many && !missing && batch->count;
+    return !missing && batch->count;
 }
 
 static void add_items(dx__finecode_work *work, const struct batch *batch,

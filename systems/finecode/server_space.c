@@ -151,7 +151,7 @@ void dx__finecode_packages(dx_link *link, const dx_event *event, void *user) {
     dx_finecode_project *project;
     for (size_t i = 0; built && (project = dx_finecode_wm_project(client->server->wm, i)); i++)
         built = dx_finecode_project_get_state(project) != DX_FINECODE_VALID ||
-                yyjson_mut_obj_add(list, yyjson_mut_strcpy(doc, dx_finecode_project_name(project)),
+                yyjson_mut_obj_add(list, yyjson_mut_strcpy(doc, dx_finecode_project_label(project)),
                                    yyjson_mut_strcpy(doc, dx_finecode_project_path(project)));
     dx__finecode_answer_send(link, event->request, doc, built);
 }

@@ -1,4 +1,5 @@
 /* The manager as a whole: its configuration, its birth and its end. */
+#include "systems/finecode/processors.h"
 #include "systems/finecode/runner.h"
 
 #include <string.h>
@@ -15,8 +16,7 @@ dx_finecode_wm_config dx_finecode_wm_defaults(void) {
         .total_ms = (uint64_t)24 * 60 * 60 * 1000,
         .stop_ms = 10000,
         .max_depth = 8,
-        .max_fanout = 64,
-        .max_starts = 4,
+        .max_fanout = 10000,
         .env_overrides = 1,
     };
 }
@@ -101,6 +101,8 @@ dx_status dx_finecode_wm_new(dx_loop *loop, const dx_finecode_wm_config *config,
     if (!wm)
         return DX_ERR_NOMEM;
     *wm = (dx_finecode_wm){.loop = loop, .config = *config, .alloc = alloc};
+    if (!wm->config.max_jobs)
+        wm->config.max_jobs = dx__finecode_processors();
     dx__finecode_documents_init(&wm->documents, &wm->alloc);
     dx_status status = equip(wm, reterr);
     if (status != DX_OK) {

@@ -69,6 +69,7 @@ struct dx_finecode_project {
     dx__finecode_preset *presets;
     size_t preset_count;
     const char *root; /* the folder that was added: lent by the manager */
+    unsigned holders; /* legs that need all of its runners: none of them is idle */
 };
 
 /* Overrides of the environment and of the command line, as they are given. */
@@ -140,6 +141,9 @@ struct dx_finecode_wm {
     char *wal_folder; /* if a workspace wants one, and the configuration does not say where */
     char *log_level;  /* that is forwarded; NULL: none */
     unsigned starting;
+    unsigned busy;     /* legs that take one of max_jobs */
+    unsigned held;     /* runners that are held, and places for those still to start */
+    uint64_t last_use; /* the runners' own are counted by it */
     bool stopping;
     dx_timer *turn; /* what has to come from a dispatch of its own */
     bool *freed;    /* whoever calls back looks there before going on; may be NULL */
@@ -195,10 +199,13 @@ struct dx_finecode_runner {
     dx_link *link;   /* the conversation: the child's own, or that of its port; NULL: none */
     dx_timer *limit;
     unsigned run;         /* which incarnation */
+    uint64_t last_use;    /* the one with the smallest goes first */
     unsigned step;        /* of the start, and of the end: see runner.h */
     bool restart;         /* once it is gone */
     bool queued;          /* for its turn to start */
     bool is_starting;     /* counts in wm->starting */
+    bool is_urgent;       /* a run that holds others up waits for it: it starts in any case */
+    bool is_idled;        /* it was stopped to make room, and may be started again */
     bool is_debugged;     /* it waits for a debugger, as long as that takes */
     bool leaving;         /* it was asked to; what waits for it gets the next one */
     bool dying;           /* its conversation has ended, its process has not */
@@ -233,6 +240,8 @@ void dx__finecode_runner_stop(dx_finecode_runner *runner);
 dx_finecode_runner *dx__finecode_runner_free(dx_finecode_runner *runner);
 /* Is there somebody to talk to? */
 bool dx__finecode_runner_is_ready(const dx_finecode_runner *runner);
+/* … or was there, and would be again? */
+bool dx__finecode_runner_is_good(const dx_finecode_runner *runner);
 /* In the place of params where a method has none: {} by the document; the programs say null, which
  * their revision makes of nothing. */
 static inline dx_json dx__finecode_no_params(const dx_finecode_runner *runner) {
@@ -273,6 +282,9 @@ void dx__finecode_runs_drop(dx_finecode_wm *wm, const dx_finecode_project *proje
 /* All runs and questions that have this `user` are cancelled, and none of their callbacks comes any
  * more. */
 void dx__finecode_runs_forget(dx_finecode_wm *wm, void *user);
+/* So many projects run at the same time, now or as soon as they can: at least 1, max_jobs at most.
+ */
+unsigned dx__finecode_runs_width(const dx_finecode_wm *wm);
 /* All of them go without a word; before the runners do. */
 void dx__finecode_runs_free(dx_finecode_wm *wm);
 /* The seed's table: consecutive handlers of one env, or all of one env. To be freed in one piece.

@@ -136,12 +136,19 @@ void dx_mcp_work_value(dx_mcp_work *work, dx_text value) {
         dx__mcp_out_string(&work->pieces, value);
 }
 
+dx_status dx_mcp_work_fits(dx_mcp_work *work, yyjson_val *value, dx_misfit *why) {
+    dx_mcp_server *server = work->session->server;
+    const dx__mcp_item *tool = work->purpose == DX__MCP_TOOL ? work->item : NULL;
+    if (!tool || !tool->output_schema || !server)
+        return DX_OK;
+    return dx_schema_check(tool->output_schema, value, 0, server->check, why);
+}
+
 /* The structured result has to fit what the tool declared. */
 static dx_status check_structured(dx_mcp_work *work, dx_misfit *why) {
     const dx__mcp_item *tool = work->item;
-    dx_mcp_server *server = work->session->server;
     dx_text text = dx__mcp_out_text(&work->structured);
-    if (!tool->output_schema || !server)
+    if (!tool->output_schema || !work->session->server)
         return DX_OK;
     if (!text.len) {
         dx__mcp_wrong(why, "the result",
@@ -151,8 +158,7 @@ static dx_status check_structured(dx_mcp_work *work, dx_misfit *why) {
     yyjson_doc *doc = NULL;
     dx_status status = dx__mcp_parse(&work->session->alloc, text, &doc);
     if (status == DX_OK)
-        status =
-            dx_schema_check(tool->output_schema, yyjson_doc_get_root(doc), 0, server->check, why);
+        status = dx_mcp_work_fits(work, yyjson_doc_get_root(doc), why);
     else if (status == DX_ERR_INVALID)
         dx__mcp_wrong(why, "the result", "a number is out of range");
     yyjson_doc_free(doc);

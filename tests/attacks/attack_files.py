@@ -6,6 +6,8 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 import attack
 from attack import PATIENCE, Skip, duplex, eventually, run, same, time_bound, true
@@ -169,6 +171,81 @@ def attack_files_own_links():
         folder.link("loop", "loop")
         code, _, said = run(call(folder.path("loop")), PATIENCE)
         true(code == 2 and said.count("\n") == 1, said)
+
+
+class Reader:
+    """A client of `mcp serve files`, which reads one path after the other."""
+
+    def __init__(self, root):
+        self.process = subprocess.Popen(duplex("mcp", "serve", "files", root), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "attack", "version": "1"}}
+        self.ask("initialize", hello)
+
+    def ask(self, method, params):
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+        while True:
+            answer = json.loads(self.process.stdout.readline())
+            if "id" in answer:
+                return answer.get("result", {})
+
+    def read(self, path):
+        return self.ask("tools/call", {"name": "read_file", "arguments": {"path": path}}).get("content", [{}])[0].get("text", "")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        same(self.process.wait(time_bound(PATIENCE)), 0, "the exit code")
+
+
+def attack_files_served_links():
+    """No link leads out of a folder that is served, whatever becomes of links and folders while they are followed."""
+    with Folder() as folder:
+        root, outside = os.path.realpath(folder.place) + "/root", os.path.realpath(folder.place) + "/outside"
+        for path in root + "/inside/deep", outside:
+            os.makedirs(path)
+        for path, text in (root + "/file", "plain"), (root + "/inside/file", "plain"), (outside + "/file", "secret"):
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+        os.symlink("../file", root + "/inside/deep/up")  # while deep is elsewhere, this is another file
+        os.symlink(root + "/way/file", root + "/twice")
+        os.symlink(root + "/inside/../../outside/file", root + "/round")
+        for number in range(60):  # each doubles the way
+            os.symlink(f"l{number + 1}/" * 2, f"{root}/l{number}")
+        os.symlink(".", root + "/l60")
+        os.symlink("./" * 2040 + "l0", root + "/long")
+        stop = threading.Event()
+
+        def juggle():
+            while not stop.is_set():
+                for target in root + "/inside", outside, "../outside", root + "/inside/../../outside", root:
+                    os.symlink(target, root + "/new")
+                    os.rename(root + "/new", root + "/way")
+                os.rename(root + "/inside/deep", outside + "/deep")
+                os.rename(outside + "/deep", root + "/inside/deep")
+
+        thread = threading.Thread(target=juggle)
+        thread.start()
+        seen = set()
+        try:
+            with Reader(root) as reader:
+                until = time.monotonic() + 3
+                while time.monotonic() < until:
+                    for path in "way/file", "twice", "inside/deep/up", "round", "way/way/file", root + "/way/file":
+                        seen.add(reader.read(path))
+                for path in "l0/file", "long/file", "l0", "/".join(["l60"] * 900) + "/file":
+                    begin = time.monotonic()
+                    true("plain" != reader.read(path), path[:20] + " is followed for ever")
+                    true(time.monotonic() - begin < time_bound(2), path[:20] + " takes long")
+                same(reader.read("/".join(["l60"] * 40) + "/file"), "plain", "as many links as are allowed")
+        finally:
+            stop.set()
+            thread.join()
+        true("plain" in seen and not any("secret" in text for text in seen), str(seen))
 
 
 if __name__ == "__main__":

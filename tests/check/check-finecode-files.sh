@@ -69,12 +69,12 @@ mkdir wrong
 ready wrong 'jobs = 1, args = ["--no-such-option"]'
 printf 'int   a;\n' >wrong/first.c
 cp wrong/first.c wrong/second.c
-expect 1 '' "$work/wrong/first.c and 1 more: clang-format exited with code 1: " -w wrong run format
+expect 8 '' "$work/wrong/first.c and 1 more: clang-format exited with code 1: " -w wrong run format
 ready wrong
 printf '#include "b\xff.h"\n#include "a.h"\n' >wrong/first.c
-expect 1 '' "$work/wrong/first.c: clang-format replaces text that is not valid UTF-8; convert the file, or exclude it" -w wrong run format
+expect 8 '' "$work/wrong/first.c: clang-format replaces text that is not valid UTF-8; convert the file, or exclude it" -w wrong run format
 truncate -s 65M wrong/first.c
-expect 1 '' "cannot read $work/wrong/first.c: File too large" -w wrong run format
+expect 8 '' "cannot read $work/wrong/first.c: File too large" -w wrong run format
 [[ $(cat wrong/second.c) == 'int   a;' ]] || complain "second.c was formatted"
 
 # --- Which files ---------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ dry_run = true
 END
 sed -e 's/duplex.clang_format", env = "d"/t.write", env = "d"/' -i twice/finecode.toml
 cp twice/x.c once.c
-expect 1 '' '--dry-run: the command may write files; if it does not' -w twice run format --dry-run
+expect 8 '' '--dry-run: the command may write files; if it does not' -w twice run format --dry-run
 cmp twice/x.c once.c || complain "a dry run has written"
 sed -e 's/t.write/t.honest/' -i twice/finecode.toml
 expect 0 '' '' -w twice run format --dry-run # one indents, the other takes it back
@@ -216,7 +216,7 @@ cmp twice/x.c once.c || complain "a dry run has written"
 ready wrong 'args = ["-i"]'
 cp dry/a/finecode.toml wrong/second.toml
 rm wrong/first.c
-expect 1 '' 'config: args: with --dry-run, the program must not write files' -w wrong run format --dry-run
+expect 8 '' 'config: args: with --dry-run, the program must not write files' -w wrong run format --dry-run
 project foreign/one <<<'format h a'
 expect 2 '' $'--dry-run: one: the handler \'h\' of \'format\' may write files itself\nhint: only handlers of runner = "duplex" can be run dry' -w foreign run format --dry-run
 [[ ! -s trace ]] || complain "a runner was started: $(cat trace)"

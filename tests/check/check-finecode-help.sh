@@ -17,7 +17,7 @@ expect 0 $'Run actions such as lint and format across projects\n\nUsage: duplex 
 has out $'  serve           Serve editors and other clients over TCP\n'
 has out 'More: duplex finecode SUBCOMMAND --help, --help-all, man duplex-finecode'
 expect 0 $'Run an action in every project that has it\n\nUsage: duplex finecode run [OPTION...] ACTION [NAME=VALUE | NAME:=JSON]...\n' '' run --help
-has out $'  --fanout N              run in up to N projects at the same time, at least 1\n                          (64)\n'
+has out $'  -j, --jobs N            how many projects run at the same time, and how many\n                          runners there are, at least 1 (as many as there are\n                          processors)\n'
 lacks out --port
 expect 0 $'Show the tree of projects, actions and handlers\n\nUsage: duplex finecode list [OPTION...]\n' '' list --help
 lacks out --payload

@@ -53,13 +53,31 @@ printf '{"i": true}' | timeout 20 "$finecode" -w two run clean --payload - >out 
 expect 1 '' '' -w two run clean --set clean.only.code=1
 expect 0 '' '' -w two run lint -p core --set 'lint.second.code=0'
 FINECODE_CONFIG_CLEAN__ONLY__CODE=1 expect 1 '' '' -w two run clean
+# A setting that nothing takes changes nothing: it is a mistake.
+expect 2 '' $'duplex finecode: --set: no project has an action \'claen\'\nhint: \'duplex finecode list\' shows all actions' -w two run clean --set claen.code=1
+expect 2 '' "--set: action 'clean' has no handler 'onyl'" -w two run clean --set clean.onyl.code=1
+expect 2 '' "--set: action 'clean' has no handler 'first'" -w two run clean --set clean.first.code=1
+[[ ! -s trace ]] || complain "a runner was started: $(cat trace)"
+
+# Two projects of one name: lines and --project tell them apart by their folders.
+project twins/x/core <<<'lint h a'
+project twins/y/core <<<'lint h a code = 1'
+project twins/other <<<'lint h a'
+expect 1 'x/core:' 'done      x/core: lint, ' -w twins run lint
+has out 'y/core:'
+has out $'other:\n'
+has err 'findings  y/core: lint'
+expect 0 'x/core' '' -w twins list
+expect 2 '' "--project: several projects are named 'core': $work/twins/x/core, $work/twins/y/core" -w twins run lint --project core
+has err 'hint: write the folder instead of the name'
+expect 0 '' '' -w twins run lint --project twins/x/core
 
 # Forms of results.
 expect 0 "{\"project\":\"$work/two/core\",\"result\":{\"ran\":[\"only\"],\"payload\":{}}}" '' -w two run clean --format json
 expect 1 '' '' -w two --json run lint
 events '{one["name"]: one["returnCode"] for one in of("project")} == {"core": 1, "tools": 0}'
 events '[one["result"]["json"]["ran"] for one in of("project") if one["name"] == "core"] == [["first", "second"]]'
-events 'all[-1]["event"] == "summary" and {**all[-1], "ms": 0} == {"event": "summary", "projects": 2, "done": 1, "found": 1, "failed": 0, "notRun": 0, "returnCode": 1, "ms": 0}'
+events 'all[-1]["event"] == "summary" and {**all[-1], "ms": 0} == {"event": "summary", "projects": 2, "done": 1, "found": 1, "failed": 0, "notRun": 0, "returnCode": 1, "exitCode": 1, "ms": 0}'
 events '[one["state"] for one in of("step") if one["name"] == "tools"] == ["started", "done"] and of("step")[0]["handlers"]'
 events '"RUNNING" in [one["state"] for one in of("runner")]'
 expect 1 '' '' -w two --json --format string run lint
@@ -115,7 +133,6 @@ expect 0 '' '2 projects: 2 done' -w slow --one-by-one run l
 calls '[one[0] for one in all if one[1] in ("handler", "ended")] == ["p1/a", "p1/a", "p2/a", "p2/a"]'
 expect 0 '' '' -w slow --one-by-one run l -p p2 -p p1
 calls '[one[2][0] for one in of("handler")] == ["h2", "h1"]'
-expect 2 '' '' -w slow --fanout 1 run l
-expect 0 '' '' -w slow --fanout 2 --jobs 1 run l
+expect 0 '' '' -w slow --jobs 1 run l
 
 exit "$failed"

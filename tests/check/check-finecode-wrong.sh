@@ -16,14 +16,18 @@ broken h broken
 silent h silent
 many h a ms = 100
 END
-expect 1 '' 'failed    p: fail: it ?[1mwent wrong, ' -w bad run fail
+expect 8 '' 'failed    p: fail: it ?[1mwent wrong, ' -w bad run fail
 has err '1 of 1 projects failed'
 has err 'p/a: the last words'
-expect 1 '{"error":{"exit":1,"kind":"refused"' '' -w bad --json run fail
+expect 8 '{"error":{"exit":8,"kind":"failed"' '' -w bad --json run fail
+events 'of("project")[0]["returnCode"] is None and (of("summary")[0]["returnCode"], of("summary")[0]["exitCode"]) == (None, 8)'
 events 'of("project")[0]["status"] == "failed" and "went wrong" in of("project")[0]["why"] and of("stderr")[0]["text"] == "the last words"'
-expect 1 '' 'cancelled p: cancel' -w bad run cancel
+expect 8 '' 'cancelled p: cancel' -w bad run cancel
 expect 7 '' 'failed    p: misfit' -w bad run misfit
 expect 7 '' 'Invalid payload' -w bad run words
+expect 4 '' 'failed    p: die' -w bad run die
+expect 4 '' '' -w bad --json run die
+events '(of("summary")[0]["returnCode"], of("summary")[0]["exitCode"]) == (None, 4)'
 expect 4 '' 'failed    p: die' -w bad run die
 has err 'p/a: ouch\x1b[2J'
 lacks err $'\x1b'
@@ -40,7 +44,7 @@ project mixed/a <<<'m h a code = 1'
 project mixed/b <<<'m h a fail = "no"'
 project mixed/c <<<'m h broken'
 project mixed/d <<<'m h a'
-expect 1 $'d:\nh' '4 projects: 1 done, 1 with findings, 2 failed' -w mixed run m
+expect 8 $'d:\nh' '4 projects: 1 done, 1 with findings, 2 failed' -w mixed run m
 has err '2 of 4 projects failed'
 rm -r mixed/b
 expect 3 '' '1 of 3 projects failed' -w mixed run m

@@ -36,7 +36,7 @@ expect 2 '' 'expected ide|cli|ai|git_hook|ci' run lint --dev-env precommit
 expect 2 '' "duplex finecode: --jobs: expected a number of at least 1, got '0'" -w two run lint --jobs 0
 expect 2 '' "duplex finecode: --fanout: expected a number of at least 1, got '0'" -w two run lint --fanout 0
 for word in fanout jobs; do
-    [[ $("$finecode" run --help | grep -A 1 -e "--$word N" | tr -s ' \n' ' ') == *'at least 1 ('* ]] || complain "the help of --$word"
+    [[ $("$finecode" run --help-all | grep -A 2 -e "--$word N" | tr -s ' \n' ' ') == *'at least 1 ('* ]] || complain "the help of --$word"
 done
 expect 2 '' $'duplex finecode: er must come before all options\nhint: write: duplex finecode er start OPTION...' -w two er start
 expect 2 '' 'absent' -w absent list

@@ -65,6 +65,7 @@ client = Client(spec(
     tool("in", ["cat"], names, stdin="<{a}|{b}>"),
     tool("json", [*show, "{a}"], names, output="json"),
     tool("shaped", ["cat"], names, stdin="{a}", output={"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}),
+    tool("list", ["cat"], names, stdin="{a}", output={"type": "array"}),
     title="T", instructions="I"))
 words = lambda name, **arguments: json.loads(output(client.call(name, arguments)))
 expect(words("plain", a="1", b="2") == ["1", "x1y2", "{a}", "2"], words("plain", a="1", b="2"))
@@ -97,7 +98,12 @@ result = client.call("shaped", {"a": '{"n": 7}'})
 expect(result["structuredContent"] == {"n": 7} and json.loads(output(result)) == {"n": 7}, result)
 client.fails("shaped", {"a": "no JSON"}, "not valid JSON")
 result = client.call("shaped", {"a": '{"n": "x"}'})
-expect("structuredContent" not in result, result)
+expect(result.get("isError") and "structuredContent" not in result, result)
+expect("does not match its schema: #/n" in output(result) or "does not match its schema: /n" in output(result), result)
+client.fails("shaped", {"a": "[7]"}, "does not match its schema")
+result = client.call("list", {"a": '["x"]'})
+expect(json.loads(output(result)) == ["x"] and not result.get("isError"), result)
+client.fails("list", {"a": '{"n": 7}'}, "does not match its schema")
 expect(client.close() == 0, "code")
 
 # --- Limits, failures, leftovers. ---------------------------------------------------------------
@@ -124,6 +130,7 @@ client = Client(spec(
     tool("wait", script(forks + "time.sleep(60)")),
     tool("nap", ["sleep", "{a}"], names),
     tool("lines", script("import time\nfor i in range(6):\n    print(i, flush=True)\n    time.sleep(0.12)")),
+    tool("first", script("import time\nprint('first', flush=True)\ntime.sleep(25)")),
     tool("fds", script("import os, json; print(json.dumps([[fd for fd in range(64) if os.path.exists(f'/proc/self/fd/{fd}')], os.getsid(0) == os.getpid() == os.getpgid(0), "
                        "[s for s in open('/proc/self/status') if s.startswith(('SigBlk', 'SigIgn'))]]))")),
     tool("env", script("import os, json; print(json.dumps(dict(os.environ)))"), env={"MINE": "ü=1", "HOME": "/nowhere"}),
@@ -190,6 +197,9 @@ number = client.ask("tools/call", {"name": "lines", "arguments": {}, "_meta": {"
 expect(output(client.answer(number)["result"]) == "0\n1\n2\n3\n4\n5\n", "lines")
 told = [one["params"]["progress"] for one in client.seen if one["method"] == "notifications/progress"]
 expect(told and told == sorted(set(told)) and told[-1] <= 6, told)
+number = client.ask("tools/call", {"name": "first", "arguments": {}, "_meta": {"progressToken": 2}})
+expect((client.news("notifications/progress", 20) or {}).get("progress") == 1, "the first line is told at once")
+client.notify("notifications/cancelled", {"requestId": number})
 fds, own, signals = json.loads(output(client.call("fds")))
 expect([fd for fd in fds if fd > 3] == [] and own and all(int(line.split()[1], 16) & ~0x1000000 == 0 for line in signals if "SigBlk" in line), (fds, own, signals))
 env = json.loads(output(client.call("env")))

@@ -57,8 +57,11 @@ with open(root + "-other/x", "w") as file:
     file.write("the outside\n")
 for name, target in {"in.txt": "sub/b.c", "out.txt": "../outside/secret.txt", "absolute.txt": outside + "/secret.txt", "outdir": "../outside",
                      "up": "..", "indir": "sub", "loop": "loop", "dangling": "nowhere", "proc": "/proc/self/environ", "cwd": "/proc/self/cwd",
-                     "around": "../root/a.txt", "peek": ".hidden", "sub/back": "../a.txt", "sub/self": "."}.items():
+                     "around": "../root/a.txt", "peek": ".hidden", "sub/back": "../a.txt", "sub/self": ".", "full.txt": root + "/sub/b.c", "whole": root,
+                     "beside.txt": root + "-other/x", "chain": "full.txt", "full.hid": root + "/.hidden", "full.out": root + "/../outside/secret.txt",
+                     "aliased.txt": os.path.join(work, "alias", "a.txt")}.items():
     os.symlink(target, os.path.join(root, name))
+os.symlink("root", os.path.join(work, "alias"))
 os.mkfifo(os.path.join(root, "fifo"))
 sock = socket.socket(socket.AF_UNIX)
 sock.bind(os.path.join(root, "socket"))
@@ -94,7 +97,7 @@ def listed(client):
 # --- Resources. ---------------------------------------------------------------------------------
 resources, pages = listed(client)
 names = [one["name"] for one in resources]
-expect(names == ["a.txt", "bad\ufffd\ufffdname", "binary.bin", "empty.txt", "in.txt", "latin.txt", "no newline", "odd % #?&name.txt",
+expect(names == ["a.txt", "bad\ufffd\ufffdname", "binary.bin", "chain", "empty.txt", "full.txt", "in.txt", "latin.txt", "no newline", "odd % #?&name.txt",
                  "sub/b.c", "sub/back", "sub/deep/c.md", "sub/exact", "sub/larger"], names)
 by_name = {one["name"]: one for one in resources}
 expect(by_name["a.txt"] == {"uri": uri("a.txt"), "name": "a.txt", "mimeType": "text/plain", "size": 14}, by_name["a.txt"])
@@ -112,28 +115,31 @@ expect(base64.b64decode(read("latin.txt")["contents"][0]["blob"]) == b"caf\xe9 n
 expect(read("bad%FF%FEname")["contents"][0]["text"] == "bad name\n", "a name that is no UTF-8")
 expect(read("in.txt")["contents"][0]["text"].startswith("int main"), "a link inside")
 expect(read("indir/deep/c.md")["contents"][0]["text"] == "# needle\n", "through a link to a folder")
+expect(read("full.txt") == {"contents": [{**read("sub/b.c")["contents"][0], "uri": uri("full.txt"), "mimeType": "text/plain"}]}, read("full.txt"))
+for path in ("chain", "whole/sub/../whole/full.txt", "sub/../chain", "whole/indir/b.c", "x/../sub/./b.c", "sub/deep/../../sub/b.c"):
+    expect(read(path)["contents"][0]["text"].startswith("int main"), path)
 expect(client.request("resources/read", {"uri": uri("a.txt").replace("file:///", "file://localhost/")})["contents"][0]["text"], "localhost")
 
 # --- Nothing leads out. -------------------------------------------------------------------------
 escapes = ["../outside/secret.txt", "sub/../../outside/secret.txt", "%2e%2e/outside/secret.txt", "..%2Foutside%2Fsecret.txt", "out.txt", "absolute.txt",
            "outdir/secret.txt", "up/outside/secret.txt", "up/root/a.txt", "around", "proc", "cwd/root/a.txt", "loop", "dangling", "fifo", "socket", "sub",
-           "", ".", ".hidden", ".git/config", "sub/../.hidden", "peek", "a.txt%00", "%00", "a.txt/", "a.txt/x", "nothing", "a%", "a%2", "a%zz", "x" * 5000,
+           "", ".", ".hidden", ".git/config", "sub/../.hidden", "peek", "a.txt%00", "%00", "a.txt/", "a.txt/.", "sub/b.c/", "chain/", "beside.txt", "full.hid", "full.out",
+           "aliased.txt", "whole/../a.txt/../../x", "a.txt/x", "nothing", "a%", "a%2", "a%zz", "x" * 5000,
            "a.txt?x", "a.txt#x", "sub//../../outside/secret.txt", "./../outside/secret.txt"] + ["device"] * has_device
 for path in escapes:
     result = read(path)
-    expected = path in ("a.txt/",)  # a slash too many says nothing
-    expect(("contents" in result) == expected, (path, result))
-    expect(expected or result["code"] == -32002, (path, result))
+    expect(result.get("code") == -32002, (path, result))
 for whole in ["file:///etc/passwd", "file://" + outside + "/secret.txt", "file://" + root + "-other/x", "file://" + root, "file://other/" + root + "/a.txt",
               "file:" + root + "/a.txt", "http://x/a.txt", "a.txt", "/etc/passwd", "file://", "file:", ""]:
     result = client.request("resources/read", {"uri": whole})
     expect("contents" not in result, (whole, result))
-for path, part in {"../outside/secret.txt": "points outside", "sub/../a.txt": "points outside", "/etc/passwd": "outside", outside + "/secret.txt": "outside",
+for path, part in {"../outside/secret.txt": "points outside", "a.txt/": "remove the '/'", "sub/../a.txt/": "remove the '/'", "a.txt/.": "remove the '/'", "nothing/": "no such file",
+                   "beside.txt": "points outside", "full.hid": "no such file", "full.out": "points outside", "aliased.txt": "points outside", "/etc/passwd": "outside", outside + "/secret.txt": "outside",
                    root + "-other/x": "outside", "out.txt": "points outside", "absolute.txt": "points outside", "outdir/secret.txt": "points outside",
                    "up/outside/secret.txt": "points outside", "around": "points outside", "proc": "points outside", "loop": "link", "dangling": "no such file",
                    "fifo": "not a regular file", "socket": "not a regular file", "sub": "a folder", "": "a folder", ".hidden": "no such file",
                    ".git/config": "no such file", "peek": "no such file", "a.txt\0": "NUL", "\0": "NUL", "a.txt\0/../../etc/passwd": "NUL",
-                   "file:///etc/passwd": "outside", "file://" + root + "/%2e%2e/outside/secret.txt": "points outside", "nothing": "no such file",
+                   "file:///etc/passwd": "outside", "file://" + root + "/%2e%2e/outside/secret.txt": "outside", "nothing": "no such file",
                    "binary.bin": "binary", "latin.txt": "not valid UTF-8", "x" * 5000: "too long", "y" * 300: "", "cwd/x": "points outside"}.items():
     client.fails("read_file", {"path": path}, part)
 if has_device:
@@ -143,6 +149,10 @@ for path in ("..", "/etc", "outdir", "up", "a.txt", "nothing", ".git", "a\0b"):
     client.fails("search", {"path": path, "pattern": "x"}, "")
 expect("the outside" not in json.dumps(client.call("search", {"pattern": "outside"})), "search leads out")
 expect("secret" not in json.dumps(client.call("search", {"pattern": "secret"})["structuredContent"]["matches"]), "search finds what is hidden")
+
+def entries_of(path):
+    return client.call("list_files", {"path": path})["structuredContent"]["entries"]
+
 
 # --- read_file. ---------------------------------------------------------------------------------
 lines = lambda **arguments: client.call("read_file", arguments)
@@ -155,11 +165,21 @@ expect(lines(path="a.txt", offset=1e300)["structuredContent"]["lines"] == 0, "a 
 expect(lines(path="a.txt", offset=4)["structuredContent"]["lines"] == 0, "behind the end")
 expect(lines(path="no newline", offset=2)["structuredContent"]["text"] == "last", "the last line")
 expect(lines(path="./sub//b.c")["structuredContent"]["path"] == "sub/b.c", "dots and slashes")
+expect(lines(path="sub/../a.txt")["structuredContent"]["path"] == "a.txt" and lines(path="../a.txt").get("isError"), "two dots")
+expect(lines(path=root + "/sub/../../root/a.txt")["structuredContent"]["path"] == "a.txt", "two dots in an absolute path")
+expect(entries_of("sub/") == entries_of("sub") == entries_of("a/../sub/."), "a folder with a slash")
 expect(lines(path=root + "/a.txt")["structuredContent"]["path"] == "a.txt", "an absolute path")
 expect(lines(path=by_name["bad\ufffd\ufffdname"]["uri"])["structuredContent"]["text"] == "bad name\n", "a URI")
 expect(lines(path="empty.txt")["structuredContent"] == {"path": "empty.txt", "offset": 1, "lines": 0, "total": 0, "text": ""}, "empty")
 write("many", "".join(f"{number}\n" for number in range(2001)))
-expect(lines(path="many")["structuredContent"]["lines"] == 2000 and lines(path="many")["structuredContent"]["total"] == 2001, "the limit")
+result = lines(path="many")
+expect(result["structuredContent"]["lines"] == 2000 and result["structuredContent"]["total"] == 2001, "the limit")
+expect(result["content"][0]["text"] == result["structuredContent"]["text"], "the text as it is")
+note = lambda result: [one["text"] for one in result["content"][1:]]
+expect(note(result) == ["[Lines 1 to 2000 of 2001. Read on with offset 2001, or set a larger limit.]"], result["content"][1:])
+expect(note(lines(path="many", offset=7, limit=2)) == ["[Lines 7 to 8 of 2001. Read on with offset 9, or set a larger limit.]"], "a part")
+expect(note(lines(path="many", offset=2001)) == [] and note(lines(path="many", limit=2001)) == [], "to the end")
+expect(note(lines(path="many", offset=2002)) == ["[The file has 2001 lines.]"] and note(lines(path="empty.txt")) == [], "after the end")
 expect(lines(path="many", limit=2001)["structuredContent"]["lines"] == 2001, "more than the limit")
 os.remove(os.path.join(root, "many"))
 for arguments in ({}, {"path": 1}, {"path": "a.txt", "offset": 0}, {"path": "a.txt", "limit": 0}, {"path": "a.txt", "more": 1}, {"path": "a.txt", "offset": 1.5}):
@@ -174,7 +194,7 @@ expect(entries(path="indir", depth=1)[0] == "indir/b.c", "through a link")
 expect("indir" in entries(depth=1) and "indir/b.c" not in entries(), "links to folders are not followed")
 expect(entries(glob="*.c") == ["sub/b.c"] and entries(glob="sub/*.c") == ["sub/b.c"] and entries(glob="**/*.md") == ["sub/deep/c.md"], "globs")
 expect(entries(glob="s*/**/c.m[a-e]") == ["sub/deep/c.md"] and entries(glob="sub/?.c") == ["sub/b.c"] and entries(glob="*/c.md") == [], "globs")
-expect(entries(glob="[!a]*.txt") == ["empty.txt", "in.txt", "latin.txt", "odd % #?&name.txt"] and entries(glob="**/b.c") == ["sub/b.c"], entries(glob="[!a]*.txt"))
+expect(entries(glob="[!a]*.txt") == ["empty.txt", "full.txt", "in.txt", "latin.txt", "odd % #?&name.txt"] and entries(glob="**/b.c") == ["sub/b.c"], entries(glob="[!a]*.txt"))
 expect(entries(glob="sub/**/ack") == [] and entries(glob="**/exact") == ["sub/exact"] and entries(glob="\\*") == [] and entries(glob="[") == [], "globs")
 client.fails("list_files", {"glob": "x" * 257}, "256")
 client.fails("list_files", {"glob": "a\0b"}, "NUL")
@@ -188,13 +208,15 @@ expect(time.monotonic() - before < 2, "a hard glob takes long")
 # --- search. ------------------------------------------------------------------------------------
 def search(**arguments):
     result = client.call("search", arguments)["structuredContent"]
-    return [(one["path"], one["line"]) for one in result["matches"]], result
+    return [(one["path"], one["line"]) for one in result["matches"] if one["path"] not in ("chain", "full.txt")], result
 
 
 expect(search(pattern="needle")[0] == [("sub/deep/c.md", 1)], search(pattern="needle"))
 expect(search(pattern="needle")[1]["skipped"] == 2, "binary files are skipped, and counted")
 expect(search(pattern="NEEDLE", case=False)[0] == [("in.txt", 1), ("sub/b.c", 1), ("sub/deep/c.md", 1)], "case")
 expect(search(pattern="e", glob="a.txt")[0] == [("a.txt", 1), ("a.txt", 3)], "lines")
+expect([one.get("uri") for one in search(pattern="bad name")[1]["matches"]] == [uri("bad%FF%FEname")], search(pattern="bad name"))
+expect("uri" not in search(pattern="three")[1]["matches"][0], "a name that is UTF-8")
 expect(search(pattern="last", path=".", glob="no*")[0] == [("no newline", 2)], "the last line")
 expect(search(pattern="^[Nt]?.?h?ree$|^one$", regex=True, glob="a.txt")[0] == [("a.txt", 1), ("a.txt", 3)], "a regular expression")
 expect(search(pattern="ï$", regex=True)[0] == [("no newline", 1)], "CR is no part of a line")
@@ -256,7 +278,7 @@ for number in range(1, 5000):
     os.link(root + "/pages/00/0000.txt", f"{root}/pages/{number % 50:02}/{number:04}.txt")  # much faster than a new one
 resources, pages = listed(client)
 names = [one["name"] for one in resources]
-expect(len(names) == len(set(names)) == 5000 + 14 and pages == 51, (len(names), pages))
+expect(len(names) == len(set(names)) == 5000 + 16 and pages == 51, (len(names), pages))
 inside = [name for name in names if name.startswith("pages/")]
 expect(inside == sorted(inside), "they are in order")
 first = client.request("resources/list")
@@ -296,6 +318,8 @@ expect(complete(base + "/sub/") == [base + "/sub/" + name for name in ("b.c", "b
 expect(complete(base + "/sub/b") == [base + "/sub/b.c", base + "/sub/back"], "a beginning")
 for value in ("etc/", base + "/../", base + "/up/", base + "/.h", base + "/sub\0", "nothing"):
     expect(complete(value) == [], (value, complete(value)))
+result = client.request("completion/complete", {"ref": {"type": "ref/resource", "uri": "file:///{+path}"}, "argument": {"name": "file", "value": ""}})
+expect(result.get("code") == -32602 and "only 'path'" in result["message"], result)
 
 # --- What changes. ------------------------------------------------------------------------------
 def subscribe(path, method="subscribe"):
@@ -408,7 +432,7 @@ for size in ("0", "11M"):
     expect(client.close() == 0, "code")
 os.unlink(os.path.join(root, "sub/huge"))
 
-# A kernel that cannot confine a path: no link is followed then.
+# A kernel that cannot confine a path.
 def without_openat2(number):
     def limit():
         libc = ctypes.CDLL(None, use_errno=True)
@@ -425,13 +449,22 @@ def without_openat2(number):
 for number in (errno.ENOSYS, errno.EPERM):
     client = Client(serve, preexec_fn=without_openat2(number))
     expect(client.call("read_file", {"path": "sub/deep/c.md"})["structuredContent"]["text"] == "still\n", "without openat2")
-    for path in ("in.txt", "out.txt", "absolute.txt", "outdir/secret.txt", "indir/b.c", "up/root/a.txt", "proc", "peek", "fifo", "sub", "y" * 300, "loop"):
+    for path in ("in.txt", "indir/b.c", "chain", "whole/full.txt"):
+        expect("int main" in client.call("read_file", {"path": path})["structuredContent"]["text"], path)
+    for path in ("out.txt", "absolute.txt", "outdir/secret.txt", "up/root/a.txt", "proc", "peek", "fifo", "sub", "y" * 300, "loop", "around", "full.hid",
+                 "full.out", "beside.txt", "a.txt/"):
         expect(client.call("read_file", {"path": path}).get("isError"), path)
         expect("code" in client.request("resources/read", {"uri": uri(path)}), path)
     expect("the outside" not in json.dumps(client.call("search", {"pattern": "the outside"})["structuredContent"]), "search leads out")
     names = [one["name"] for one in client.request("resources/list")["resources"]]
-    expect("sub/b.c" in names and "in.txt" not in names and "sub/back" not in names, names)
+    expect("sub/b.c" in names and "in.txt" in names and "out.txt" not in names and "peek" not in names, names)
     expect(client.close() == 0, "code")
+
+# By another name of the folder.
+client = Client([program, "serve", "files", os.path.join(work, "alias", "")])
+for path in ("aliased.txt", os.path.join(work, "alias", "a.txt"), root + "/a.txt", "file://" + os.path.join(work, "alias", "a.txt")):
+    expect(client.call("read_file", {"path": path})["structuredContent"]["total"] > 0, path)
+expect(client.close() == 0, "code")
 
 # More folders than are watched.
 wide = os.path.join(work, "wide")

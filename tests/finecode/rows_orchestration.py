@@ -268,18 +268,14 @@ WHO = [demo_action("who", ACTS + "WhoAction", ("w", "who", "a"))]
 
 
 def row_35():
-    """64 projects are fine, 65 are refused before anything is started; also when a runner asks for them."""
-    with Command({"p%02d" % number: WHO for number in range(64)}, "run", "who", "text=t", options=("--json",), runner=demo(False)) as ours:
+    """A user may ask for any number of projects; a runner for as many as the limit, one more is refused."""
+    with Command({"p%02d" % number: WHO for number in range(70)}, "run", "who", "text=t", options=("--json",), runner=demo(False)) as ours:
         ours.ended(0, 120)
         done = ours.events("project")
-        same((len(done), {each["status"] for each in done}), (64, {"success"}), "64 projects")
-    with Command({"p%02d" % number: WHO for number in range(65)}, "run", "who", "text=t", options=("--json",)) as ours:
-        ours.nobody_new("65 projects", 1)
-        true(ours.child.wait(stage.PATIENCE) not in (0, None), "65 projects are refused")
-        true("64" in ours.said() + ours.printed(), "the limit is told: %s" % shown(ours.said()))
+        same((len(done), {each["status"] for each in done}), (70, {"success"}), "70 projects")
     many = {"p%02d" % number: WHO for number in range(64)}
     many["q"] = [DEEP[1]] + WHO
-    with Manager(many, runner=demo(False)) as ours:
+    with Manager(many, "--fanout", "64", runner=demo(False)) as ours:
         payload = {"source": ACTS + "WhoAction", "payload": {"text": "t"}, "paths": [ours.path("p%02d" % n) for n in range(64)]}
         answer = ours.client.answer_to(ours.client.start_run(ACTS + "SpreadAction", ours.path("q"), payload))
         results = answer["result"]["resultByFormat"]["json"]["answer"]["resultsByProject"]
@@ -346,7 +342,7 @@ def row_T1():
         true(time.monotonic() - begin < 25 * stage.SLOW, "it took %.1f s" % (time.monotonic() - begin))
         with open("/proc/%d/task/%d/children" % (ours.child.pid, ours.child.pid), encoding="ascii") as file:
             pids = [int(each) for each in file.read().split()]
-        true(len(pids) >= 128, "%d processes" % len(pids))
+        true(len(pids) >= 16, "%d processes" % len(pids))
         ours.client.start_run(ACTS + "SlowAction", "", {"text": "t", "n": 60})
         time.sleep(0.3)
         ours.child.kill()

@@ -133,6 +133,7 @@ static void test_removed_twice(void **state) {
     project(world, "p", slow);
     project(world, "q", slow);
     project(world, "r", slow);
+    world->config.max_jobs = 6;
     world_open(world);
     dx_finecode_ask ask = ask_for(world, "slow", JSON);
     ask.on_project = on_project_remove;

@@ -69,7 +69,7 @@ static void test_stop_early(void **state) {
         struct world *world = world_new();
         make_project(world, "p", "a b", i < 2 ? "tcp" : "stdio", "");
         set_spec(world, "p", "a", specs[i]);
-        world->config.max_starts = 1;
+        world->config.max_jobs = 1;
         world_open(world);
         dx_finecode_runner *first = runner_of(world, "p", "a");
         dx_finecode_runner *queued = runner_of(world, "p", "b");

@@ -10,7 +10,7 @@ enum { PROJECTS = 64 };
 static void be_manager(struct world *world, int ready, bool all_run) {
     world->loop = NULL;
     assert_int_equal(dx_loop_new(NULL, &world->loop, NULL), DX_OK);
-    world->config.max_starts = 8;
+    world->config.max_jobs = 8;
     world_open(world);
     dx_finecode_wm_start_runners(world->wm, NULL);
     for (bool done = false; !done;) {

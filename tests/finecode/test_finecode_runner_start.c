@@ -344,7 +344,7 @@ static void test_debug(void **state) {
             world_with(i ? "tcp" : "stdio", i ? "{'tcp': '', 'debug': 5678}" : "{'debug': 5678}");
         world->config.debug_env = "a";
         world->config.port_ms = world->config.initialize_ms = 2000;
-        world->config.max_starts = 1;
+        world->config.max_jobs = 1;
         make_project(world, "q", "b", "stdio", "");
         world_open(world);
         dx_finecode_runner *runner = runner_of(world, "p", "a");
@@ -374,7 +374,7 @@ static void test_queue(void **state) {
         snprintf(env, sizeof env, "e%d", i);
         set_spec(world, "p", env, "{'tcp': '', 'sleep': 0.2}");
     }
-    world->config.max_starts = 2;
+    world->config.max_jobs = 2;
     world_open(world);
     dx_finecode_wm_start_runners(world->wm, NULL);
     size_t most = 0;

@@ -331,6 +331,68 @@ for (const kind of Object.keys(KINDS)) {
                 assert.equal((await call(peer, "read_file", { path: outside })).isError, true);
             }
         });
+
+        // They close the connection when more than 10 MiB wait. The other kinds share this.
+        const skip = /legacy|auto/.test(kind);
+        test("every response fits into the client's buffer", { skip }, async (t) => {
+            const path = folder(t);
+            const most = 9961472; // bytes of JSON in what a response tells
+            const sizes = { x: 1, '"': 2, "\u0001": 6 };
+            const write = (name, unit, bytes) => writeFileSync(join(path, name), unit.repeat(bytes / sizes[unit]));
+            const peer = await connect(kind, [duplex, "mcp", "serve", "files", path]);
+            t.after(() => peer.close());
+            const read = async (name) => {
+                const uri = `file://${path}/${name}`;
+                const asked = peer.client.readResource({ uri }).catch((error) => error);
+                return { file: await call(peer, "read_file", { path: name }), resource: await asked };
+            };
+            for (const unit of Object.keys(sizes)) {
+                write("fits.txt", unit, most / 2 - 2 - ((most / 2 - 2) % sizes[unit]));
+                const { file, resource } = await read("fits.txt");
+                assert.equal(file.structuredContent.text, file.content[0].text);
+                assert.equal(resource.contents[0].text, file.content[0].text);
+                write("fits.txt", unit, most / 2 - 2 + sizes[unit]);
+                const more = await read("fits.txt");
+                assert.match(all(more.file), /^fits.txt: line 1 takes \d+ bytes in a response, the limit is 9961472 \(--max-size\)/);
+                assert.equal(more.resource.contents[0].text.length, Math.floor((most / 2 - 2) / sizes[unit]) + 1);
+                write("large.txt", unit, most - 600 - ((most - 600) % sizes[unit]));
+                assert.equal((await read("large.txt")).resource.contents[0].text[0], unit);
+                write("large.txt", unit, most);
+                assert.match((await read("large.txt")).resource.message, /the limit is 9961472 \(--max-size\): read parts of it with the tool read_file/);
+            }
+            writeFileSync(join(path, "bytes.bin"), Buffer.alloc(((most - 600) / 4) * 3));
+            assert.equal((await read("bytes.bin")).resource.contents[0].blob.length, most - 600);
+            writeFileSync(join(path, "bytes.bin"), Buffer.alloc((most / 4) * 3));
+            assert.match((await read("bytes.bin")).resource.message, /the limit is 9961472 \(--max-size\)$/);
+            writeFileSync(join(path, "lines.txt"), `${"x".repeat(93)}\n`.repeat(100000));
+            const part = await call(peer, "read_file", { path: "lines.txt" });
+            assert.equal(part.structuredContent.lines, 2000);
+            assert.match(part.content[1].text, /^\[Lines 1 to 2000 of 100000\. Read on with offset 2001,/);
+            const whole = await call(peer, "read_file", { path: "lines.txt", limit: 100000 });
+            assert.match(all(whole), /lines 1 to 100000 take \d+ bytes .* with offset and limit$/);
+            const second = await call(peer, "read_file", { path: "lines.txt", limit: 50000, offset: 50001 });
+            assert.equal(second.structuredContent.lines, 50000);
+            // Every byte of a match or of a name may take 13: "\u0001" in the result, "\\u0001" in its text.
+            writeFileSync(join(path, "search.txt"), `!${"\u0001".repeat(400)}\n`.repeat(10000));
+            const found = (await call(peer, "search", { pattern: "!", max_results: 10000 })).structuredContent;
+            assert.ok(found.truncated && found.matches.length > 1500, `${found.matches.length} of 10000`);
+            const deep = join(path, ...Array(14).fill("\u0001".repeat(250)));
+            mkdirSync(deep, { recursive: true });
+            for (let i = 0; i < 300; i++) writeFileSync(join(deep, String(i)), "");
+            const listed = (await call(peer, "list_files")).structuredContent;
+            assert.ok(listed.truncated && listed.entries.length > 200, `${listed.entries.length} of 300`);
+            const pages = [];
+            for (let cursor; pages.length < 10; ) {
+                const page = await peer.client.listResources(cursor ? { cursor } : {});
+                pages.push(page.resources.length);
+                cursor = page.nextCursor;
+                if (!cursor) break;
+            }
+            assert.ok(pages.includes(100) || pages[0] > 300, String(pages));
+            const longest = Math.max(...peer.all.map(({ text }) => Buffer.byteLength(text)));
+            assert.ok(longest < 10 * 1024 * 1024 - 65536 && longest > most, String(longest));
+            assert.deepEqual(peer.errors, []);
+        });
     });
 }
 

@@ -102,7 +102,7 @@ static int take(const struct work *work, struct share *shares, const char *actio
         return cli_fail(CLI_USAGE, "%.*s is outside all projects in or below %s", (int)given.len,
                         given.at, work->folder);
     return cli_fail(CLI_USAGE, "%.*s belongs to %s, where '%s' does not run", (int)given.len,
-                    given.at, dx_finecode_project_name(owner), action);
+                    given.at, dx_finecode_project_label(owner), action);
 }
 
 static bool begin(struct share *share, dx_finecode_project *project, yyjson_doc *payload) {

@@ -134,7 +134,7 @@ static void put_action(const dx_finecode_action_view *action) {
 static void put_tree(const dx_finecode_project *project) {
     dx_finecode_project_state state = dx_finecode_project_get_state(project);
     dx_finecode_action_view action;
-    put(CLI_BOLD, dx_finecode_project_name(project));
+    put(CLI_BOLD, dx_finecode_project_label(project));
     fputs("  ", stdout);
     put(CLI_DIM, dx_finecode_project_path(project));
     if (state == DX_FINECODE_INVALID) {
@@ -166,7 +166,7 @@ static void on_value(dx_finecode_wm *wm, yyjson_val *value, const char *why, voi
     if (!why || cli_interrupts())
         return;
     if (!cli_voice.json)
-        cli_note("%s: %s", dx_finecode_project_name(resolve->project), why);
+        cli_note("%s: %s", dx_finecode_project_label(resolve->project), why);
     *resolve->code = CLI_NO_START;
 }
 

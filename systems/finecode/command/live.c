@@ -93,7 +93,7 @@ static void put_row(struct page *page, const struct live *live, const struct row
     if (!has_room(page))
         return;
     fprintf(page->out, "  %s", cli_paint(stderr, CLI_BOLD));
-    cli_put_safe(page->out, dx_str(dx_finecode_project_name(row->project)));
+    cli_put_safe(page->out, dx_str(dx_finecode_project_label(row->project)));
     fprintf(page->out, "%s ", cli_paint(stderr, CLI_PLAIN));
     if (row->percent >= 0)
         fprintf(page->out, "%d%% ", row->percent);

@@ -40,14 +40,9 @@ static int check_options(const struct finecode_options *options, const char *wor
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].given && !rows[i].fits)
             return cli_fail(CLI_USAGE, "--%s applies only to %s", rows[i].name, rows[i].where);
-    const struct {
-        const char *name;
-        uint64_t count;
-    } counts[] = {{"fanout", options->fanout}, {"jobs", options->jobs}};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        if (!counts[i].count)
-            return cli_fail(CLI_USAGE, "--%s: expected a number of at least 1, got '0'",
-                            counts[i].name);
+    if (!options->jobs || !options->fanout)
+        return cli_fail(CLI_USAGE, "--%s: expected a number of at least 1, got '0'",
+                        options->jobs ? "fanout" : "jobs");
     return CLI_OK;
 }
 

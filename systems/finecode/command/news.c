@@ -22,7 +22,7 @@ yyjson_mut_doc *news_event(const char *name, const dx_finecode_runner *runner) {
 }
 
 const char *news_name(const dx_finecode_runner *runner, char room[200]) {
-    snprintf(room, 200, "%s/%s", dx_finecode_project_name(dx_finecode_runner_project(runner)),
+    snprintf(room, 200, "%s/%s", dx_finecode_project_label(dx_finecode_runner_project(runner)),
              dx_finecode_runner_env(runner));
     return room;
 }

@@ -52,7 +52,31 @@ static const char *project_at(const void *user, size_t index) {
     return project ? dx_finecode_project_name(project) : NULL;
 }
 
+/* The paths of those that have the name, if there are several. NULL: there are not. */
+static char *list_namesakes(const struct work *work, const char *name) {
+    const dx_finecode_project *project;
+    char *list = NULL;
+    for (size_t i = 0; (project = dx_finecode_wm_project(work->wm, i)); i++) {
+        char *longer = NULL;
+        if (strcmp(dx_finecode_project_name(project), name) != 0)
+            continue;
+        if (asprintf(&longer, "%s%s%s", list ? list : "", list ? ", " : "",
+                     dx_finecode_project_path(project)) < 0)
+            longer = NULL;
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
 static int tell_missing(struct work *work, const char *word) {
+    char *namesakes = list_namesakes(work, word);
+    if (namesakes) {
+        cli_fail_hint(CLI_USAGE, "write the folder instead of the name",
+                      "--project: several projects are named '%s': %s", word, namesakes);
+        free(namesakes);
+        return CLI_USAGE;
+    }
     char *near = cli_nearest_of(project_at, work->wm, word);
     char *hint = pick_hint(near);
     cli_fail_hint(CLI_USAGE, hint, "--project: no project below %s has the name or folder '%s'",
@@ -95,6 +119,57 @@ int pick_projects(struct work *work, dx_finecode_project ***ret_projects) {
         add(projects, project);
     }
     *ret_projects = projects;
+    return CLI_OK;
+}
+
+/* --set: an override that no project takes would change nothing. */
+
+static bool has_handler(const dx_finecode_action_view *action, dx_text name) {
+    for (size_t i = 0; i < action->handler_count; i++)
+        if (dx_text_is(name, action->handlers[i].name))
+            return true;
+    return false;
+}
+
+/* What a preset in a package has is known only once a runner has told where that lies. */
+static bool may_have_more(const dx_finecode_project *project) {
+    yyjson_val *tool = yyjson_obj_get(dx_finecode_project_raw(project), "tool");
+    return yyjson_arr_size(yyjson_obj_get(yyjson_obj_get(tool, "finecode"), "presets")) > 0;
+}
+
+enum { NOTHING_FITS, ACTION_FITS, ALL_FITS };
+
+static int how_far(const struct work *work, dx_text action_name, dx_text handler) {
+    const dx_finecode_project *project;
+    int best = NOTHING_FITS;
+    for (size_t i = 0; best < ALL_FITS && (project = dx_finecode_wm_project(work->wm, i)); i++) {
+        dx_finecode_action_view action;
+        if (may_have_more(project))
+            return ALL_FITS;
+        for (size_t k = 0; dx_finecode_project_action(project, k, &action); k++)
+            if (dx_text_is(action_name, action.name))
+                best = !handler.at || has_handler(&action, handler) ? ALL_FITS : ACTION_FITS;
+    }
+    return best;
+}
+
+int pick_check_overrides(struct work *work) {
+    const cli_list *set = &work->options->set;
+    for (size_t i = 0; i < set->count; i++) {
+        const char *word = set->at[i];
+        size_t action = strcspn(word, ".=");
+        size_t rest = strcspn(word + action + 1, ".=");
+        bool for_one = word[action + 1 + rest] == '.';
+        dx_text handler = {for_one ? word + action + 1 : NULL, for_one ? rest : 0};
+        int fits = how_far(work, (dx_text){word, action}, handler);
+        if (fits == ACTION_FITS)
+            return cli_fail_hint(CLI_USAGE, "'duplex finecode list' shows all handlers",
+                                 "--set: action '%.*s' has no handler '%.*s'", (int)action, word,
+                                 (int)handler.len, handler.at);
+        if (fits == NOTHING_FITS)
+            return cli_fail_hint(CLI_USAGE, "'duplex finecode list' shows all actions",
+                                 "--set: no project has an action '%.*s'", (int)action, word);
+    }
     return CLI_OK;
 }
 

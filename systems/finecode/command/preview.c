@@ -62,7 +62,7 @@ static int check_action(struct work *work, const dx_finecode_project *project,
         work_clear(work);
         return cli_fail_hint(CLI_USAGE, "only handlers of runner = \"duplex\" can be run dry",
                              "--dry-run: %s: the handler '%s' of '%s' may write files itself",
-                             dx_finecode_project_name(project), handler->name, action->name);
+                             dx_finecode_project_label(project), handler->name, action->name);
     }
     return CLI_OK;
 }

@@ -59,7 +59,7 @@ static dx_text put_styled(FILE *to, yyjson_val *styled) {
 
 static void put_name(FILE *to, const dx_finecode_project *project) {
     fputs(cli_paint(to, CLI_BOLD), to);
-    cli_put_safe(to, dx_str(dx_finecode_project_name(project)));
+    cli_put_safe(to, dx_str(dx_finecode_project_label(project)));
     fprintf(to, ":%s\n", cli_paint(to, CLI_PLAIN));
 }
 

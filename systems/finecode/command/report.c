@@ -7,13 +7,13 @@
 #include <string.h>
 
 int report_code(const dx_finecode_result *result) {
-    static const int codes[] = {[DX_FINECODE_REFUSED] = CLI_REFUSED,
+    static const int codes[] = {[DX_FINECODE_REFUSED] = CLI_BROKEN,
                                 [DX_FINECODE_NO_RUNNER] = CLI_NO_START,
                                 [DX_FINECODE_ENDED] = CLI_ENDED,
                                 [DX_FINECODE_LATE] = CLI_LATE,
                                 [DX_FINECODE_VIOLATION] = CLI_VIOLATION};
     if (result->status == DX_FINECODE_GIVEN_UP)
-        return cli_interrupts() ? CLI_INTERRUPTED : CLI_REFUSED;
+        return cli_interrupts() ? CLI_INTERRUPTED : CLI_BROKEN;
     if (result->status != DX_FINECODE_FAILED)
         return CLI_OK;
     /* How runners say that a payload does not fit. */
@@ -22,13 +22,19 @@ int report_code(const dx_finecode_result *result) {
     return misfit && result->cause == DX_FINECODE_REFUSED ? CLI_MISFIT : codes[result->cause];
 }
 
+/* null: there is none, as something failed. */
+static yyjson_mut_val *code_value(yyjson_mut_doc *event, bool failed, int64_t code) {
+    return failed ? yyjson_mut_null(event) : yyjson_mut_sint(event, code);
+}
+
 static void report_json(const struct row *row, const char *action, const dx_finecode_result *result,
                         bool with_result) {
     yyjson_mut_doc *event = cli_event_new("project");
     news_add_project(event, row->project);
     cli_event_add(event, "action", action);
     cli_event_add(event, "status", dx_finecode_status_name(result->status));
-    cli_event_add_value(event, "returnCode", yyjson_mut_sint(event, result->return_code));
+    cli_event_add_value(event, "returnCode",
+                        code_value(event, report_code(result) != CLI_OK, result->return_code));
     if (with_result && result->by_format)
         cli_event_add_value(event, "result", yyjson_val_mut_copy(event, result->by_format));
     if (result->why && *result->why)
@@ -47,7 +53,7 @@ static void put_seconds(uint64_t ms) {
 static void put_head(const struct row *row, const char *word, cli_colour colour,
                      const char *action) {
     fprintf(stderr, "%s%-9s%s ", cli_paint(stderr, colour), word, cli_paint(stderr, CLI_PLAIN));
-    cli_put_safe(stderr, dx_str(dx_finecode_project_name(row->project)));
+    cli_put_safe(stderr, dx_str(dx_finecode_project_label(row->project)));
     fputs(": ", stderr);
     cli_put_safe(stderr, dx_str(action));
 }
@@ -103,6 +109,7 @@ struct counts {
     size_t failed;
     size_t not_run;
     int64_t return_code; /* the largest */
+    int code;            /* the exit code */
     uint64_t ms;
 };
 
@@ -114,7 +121,9 @@ static void put_summary(struct work *work, const struct rows *rows, const struct
         cli_event_add_number(event, "found", counts->found);
         cli_event_add_number(event, "failed", counts->failed);
         cli_event_add_number(event, "notRun", counts->not_run);
-        cli_event_add_value(event, "returnCode", yyjson_mut_sint(event, counts->return_code));
+        cli_event_add_value(event, "returnCode",
+                            code_value(event, counts->failed > 0, counts->return_code));
+        cli_event_add_number(event, "exitCode", (uint64_t)counts->code);
         cli_event_add_number(event, "ms", counts->ms);
         cli_event_put(event);
         return;
@@ -146,11 +155,12 @@ int report_summary(struct work *work, const struct rows *rows, bool interrupted)
         if (code == CLI_OK)
             code = row->code;
     }
+    counts.code = interrupted ? CLI_INTERRUPTED : code ? code : counts.found ? CLI_REFUSED : CLI_OK;
     put_summary(work, rows, &counts);
     if (interrupted)
         return cli_fail(CLI_INTERRUPTED, "interrupted");
     if (code == CLI_OK)
-        return counts.found ? CLI_REFUSED : CLI_OK;
+        return counts.code;
     char message[100];
     snprintf(message, sizeof message, "%zu of %zu projects failed", counts.failed, rows->count);
     return cli_tail_fail(&work->tail, NULL, code, message, NULL, NULL);

@@ -159,7 +159,7 @@ static void on_done(dx_finecode_wm *wm, dx_finecode_run *handle, const dx_fineco
     if (run->leaving || errand->told || code == CLI_OK || code == CLI_INTERRUPTED)
         return;
     /* That there is no such action may be known only once runners were asked. */
-    if (code == CLI_REFUSED && !errand->ran) {
+    if (code == CLI_BROKEN && !errand->ran) {
         run->code = refuse(run, DX_ERR_INVALID, why);
         return;
     }

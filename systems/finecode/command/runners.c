@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When runners were ready, or were not. */
-struct when {
+/* What became of a runner when it was started: later it may have been stopped to make room. */
+struct outcome {
     const dx_finecode_runner *runner;
+    dx_finecode_runner_state state;
+    char *why;
     uint64_t ms;
 };
 
 struct watch {
-    struct when *at;
+    struct outcome *at;
     size_t count;
 };
 
@@ -30,11 +32,14 @@ static void on_runner(struct work *work, dx_finecode_runner *runner) {
     for (size_t i = 0; i < watch->count; i++)
         if (watch->at[i].runner == runner)
             return;
-    struct when *more = realloc(watch->at, (watch->count + 1) * sizeof *more);
+    struct outcome *more = realloc(watch->at, (watch->count + 1) * sizeof *more);
     if (!more)
         return;
     watch->at = more;
-    more[watch->count++] = (struct when){runner, cli_now() - work->began_ms};
+    const char *why = dx_finecode_runner_why(runner);
+    more[watch->count++] =
+        (struct outcome){runner, dx_finecode_runner_get_state(runner),
+                         why && *why ? strdup(why) : NULL, cli_now() - work->began_ms};
 }
 
 static bool is_meant(dx_finecode_project *const *projects, const dx_finecode_runner *runner) {
@@ -51,34 +56,36 @@ static bool are_settled(const struct work *work, dx_finecode_project *const *pro
     return true;
 }
 
-static uint64_t time_of(const struct watch *watch, const dx_finecode_runner *runner) {
+/* Those that were not told are as they are now. */
+static struct outcome outcome_of(const struct watch *watch, const dx_finecode_runner *runner) {
     for (size_t i = 0; i < watch->count; i++)
         if (watch->at[i].runner == runner)
-            return watch->at[i].ms;
-    return 0;
+            return watch->at[i];
+    return (struct outcome){.runner = runner, .state = dx_finecode_runner_get_state(runner)};
 }
 
-static void put_event(const dx_finecode_runner *runner, uint64_t ms) {
+static void put_event(const struct outcome *outcome) {
+    const dx_finecode_runner *runner = outcome->runner;
     yyjson_mut_doc *event = news_event("runner", runner);
-    const char *why = dx_finecode_runner_why(runner);
     const char *log = dx_finecode_runner_log(runner);
-    cli_event_add(event, "state",
-                  dx_finecode_runner_state_name(dx_finecode_runner_get_state(runner)));
-    if (why && *why)
-        cli_event_add(event, "why", why);
+    cli_event_add(event, "state", dx_finecode_runner_state_name(outcome->state));
+    if (outcome->why)
+        cli_event_add(event, "why", outcome->why);
     if (dx_finecode_runner_pid(runner) > 0)
         cli_event_add_number(event, "pid", (uint64_t)dx_finecode_runner_pid(runner));
     if (log && *log)
         cli_event_add(event, "log", log);
-    cli_event_add_number(event, "ms", ms);
+    cli_event_add_number(event, "ms", outcome->ms);
     cli_event_put(event);
 }
 
-static void put_line(const dx_finecode_runner *runner, uint64_t ms) {
+static void put_line(const struct outcome *outcome) {
+    const dx_finecode_runner *runner = outcome->runner;
+    uint64_t ms = outcome->ms;
     char name[200];
-    bool runs = dx_finecode_runner_get_state(runner) == DX_FINECODE_RUNNING;
-    const char *state = dx_finecode_runner_state_name(dx_finecode_runner_get_state(runner));
-    const char *more = runs ? dx_finecode_runner_log(runner) : dx_finecode_runner_why(runner);
+    bool runs = outcome->state == DX_FINECODE_RUNNING;
+    const char *state = dx_finecode_runner_state_name(outcome->state);
+    const char *more = runs ? dx_finecode_runner_log(runner) : outcome->why;
     printf("%s%-8s%s ", cli_paint(stdout, runs ? CLI_GREEN : CLI_RED), state,
            cli_paint(stdout, CLI_PLAIN));
     cli_put_safe(stdout, dx_str(news_name(runner, name)));
@@ -101,12 +108,13 @@ static int show(struct work *work, dx_finecode_project *const *projects,
     for (size_t i = 0; (runner = dx_finecode_wm_runner(work->wm, i)); i++) {
         if (!is_meant(projects, runner))
             continue;
+        struct outcome outcome = outcome_of(watch, runner);
         count++;
-        running += dx_finecode_runner_get_state(runner) == DX_FINECODE_RUNNING;
+        running += outcome.state == DX_FINECODE_RUNNING;
         if (cli_voice.json)
-            put_event(runner, time_of(watch, runner));
+            put_event(&outcome);
         else
-            put_line(runner, time_of(watch, runner));
+            put_line(&outcome);
     }
     cli_flush();
     int code = pick_tell_invalid(work, projects);
@@ -141,6 +149,8 @@ int verb_runners(const struct finecode_options *options) {
         code = start_all(&work, projects, &watch);
     code = work_leave(&work, code);
     free(projects);
+    while (watch.count)
+        free(watch.at[--watch.count].why);
     free(watch.at);
     return code;
 }

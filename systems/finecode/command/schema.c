@@ -44,7 +44,7 @@ static int judge(struct work *work, const dx_finecode_project *project, const ch
         char *hint = cli_near_or_all(cli_key_at, known, member, "members of its payload");
         work_clear(work);
         cli_fail_hint(CLI_MISFIT, hint, "%s: action '%s' does not take '%s'",
-                      dx_finecode_project_name(project), action, member);
+                      dx_finecode_project_label(project), action, member);
         free(hint);
         return CLI_MISFIT;
     }

@@ -72,7 +72,7 @@ static int serve(struct work *work, const dx_finecode_server_config *config, con
 }
 
 int verb_serve(const struct finecode_options *options) {
-    struct work work = {.on_runner = on_runner};
+    struct work work = {.on_runner = on_runner, .serves = true};
     dx_finecode_server_config config = dx_finecode_server_defaults();
     bool idle = false;
     if (options->port && !read_port(options->port, &config.port))

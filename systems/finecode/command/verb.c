@@ -31,7 +31,8 @@ static const cli_option run_options[] = {
      "write no files: print what would change as a unified diff for patch -p1 or git apply in the"
      " workspace's folder; exit code 1 if there is any",
      AT(dry_run)},
-    {"fanout", 0, CLI_COUNT, "N", "run in up to N projects at the same time, at least 1 (64)",
+    {"fanout", 0, CLI_COUNT, "N",
+     "how many projects a handler may request in one run of its own, at least 1 (10,000)",
      AT(fanout)},
     {"trigger", 0, CLI_CHOICE, "user|system|unknown", "who started the run (user)", AT(trigger)},
     {"dev-env", 0, CLI_CHOICE, "ide|cli|ai|git_hook|ci", "where the run was started from (cli)",
@@ -47,7 +48,9 @@ static const cli_option runner_options[] = {
      AT(runner)},
     {"revision", 0, CLI_CHOICE, "seed|real",
      "protocol revision spoken with runners (pipes: seed, TCP: real)", AT(revision)},
-    {"jobs", 'j', CLI_COUNT, "N", "start up to N runners at the same time, at least 1 (4)",
+    {"jobs", 'j', CLI_COUNT, "N",
+     "how many projects run at the same time, and how many runners there are, at least 1 (as many"
+     " as there are processors)",
      AT(jobs)},
     {"debug", 0, CLI_TEXT, "ENV",
      "make the runners of this environment wait for a debugger, and print the address", AT(debug)},
@@ -168,11 +171,11 @@ static const cli_subcommand subcommands[] = {
      "ACTION is the name of an action, its source, or its canonical source. The arguments after it"
      " are its payload: NAME=TEXT and NAME:=JSON, or a JSON object, @FILE, or - for standard input."
      " Results are printed on standard output, progress and a summary on standard error. Edits that"
-     " handlers request are written to the files, either all of them or none. Ready-made actions "
-     "know"
-     " one member, files: a list of files and folders relative to the current folder; each goes to"
+     " handlers request are written to the files, either all of them or none. Ready-made actions"
+     " know one member, files: a list of files and folders relative to the current folder; each "
+     "goes to"
      " its own project (docs/finecode-handlers.md).",
-     "workspace project set payload dry-run format stream one-by-one fanout jobs runner log-level"
+     "workspace project set payload dry-run format stream one-by-one jobs runner log-level"
      " show record run-timeout",
      run_examples},
     {"list", "[OPTION...]", "Show the tree of projects, actions and handlers", NULL,
@@ -182,7 +185,9 @@ static const cli_subcommand subcommands[] = {
      " stop-timeout",
      runners_examples},
     {"serve", "[OPTION...]", "Serve editors and other clients over TCP",
-     "Prints the address it listens on.",
+     "Prints the address it listens on. Keeps up to four runners for each of the --jobs, and at "
+     "least"
+     " 16; if more are needed, idle ones exit.",
      "workspace port port-file disconnect-timeout any-user fanout jobs log-level show record",
      serve_examples},
     {"er", "start|handlers|version [OPTION...]", "Act as a runner, or list the built-in handlers",
@@ -221,7 +226,8 @@ const cli_verb cli_finecode = {
             " environment; the manager starts it when needed and stops it at the end.",
     .details =
         "Handlers of several environments run one after the other, each with the result so far, or"
-        " in parallel if the action allows it.\n\n"
+        " in parallel if the action allows it. If there are more runners than --jobs, idle ones are"
+        " stopped, and started again when they are needed.\n\n"
         "Results are printed on standard output. Everything else is on standard error: on a"
         " terminal the current state, redrawn as it changes, and everywhere a line for each project"
         " as it ends, and a summary. Lines that runners write to standard error are shown only if"
@@ -244,9 +250,12 @@ const cli_verb cli_finecode = {
         "             1,000 or 1 MiB a second, or because they were the same\n"
         "  debug      project, name, env, port: a debugger can attach\n"
         "  serving    port\n"
-        "  summary    projects, done, found, failed, notRun, returnCode, ms\n\n"
-        "Exit code 1 means that a return code was not 0 (the action has findings), or that a runner"
-        " reported a failure; 3 that a runner could not be started; 4 that one exited during a run;"
+        "  summary    projects, done, found, failed, notRun, returnCode, exitCode, ms\n\n"
+        "returnCode is null if there is none because something failed.\n\n"
+        "Exit code 1 means that a return code was not 0 (the action has findings); 8 that a "
+        "handler or"
+        " runner reported a failure; 3 that a runner could not be started; 4 that one exited "
+        "during a run;"
         " 6 that one violated the protocol; 7 that a project's configuration is invalid, or that a"
         " payload does not match its schema. The first project that fails decides; return codes"
         " matter only if none fails. SIGINT and SIGTERM cancel the run, stop the runners and end"
@@ -259,7 +268,7 @@ const cli_verb cli_finecode = {
     .groups = groups,
     .examples = examples,
     .environment = environment,
-    .codes = "134567",
+    .codes = "1345678",
     .is_program = true,
     .size = sizeof(struct finecode_options),
     .usual = &usual,

@@ -8,6 +8,7 @@
 #include "cli/say.h"
 #include "cli/subreaper.h"
 #include "cli/wait.h"
+#include "systems/finecode/processors.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -37,8 +38,18 @@ static void on_stopped(dx_finecode_wm *wm, void *user) {
     work->stopped = true;
 }
 
+/* A server keeps more runners than run at the same time: what a user does next mostly needs the
+ * same ones again. */
+enum { COUNT_MAX = 1 << 20, SERVED_MIN = 16, SERVED_FACTOR = 4 };
+
 static unsigned number_of(uint64_t given, unsigned otherwise) {
-    return given == FINECODE_UNSAID ? otherwise : given < UINT_MAX ? (unsigned)given : UINT_MAX;
+    return given == FINECODE_UNSAID ? otherwise : given < COUNT_MAX ? (unsigned)given : COUNT_MAX;
+}
+
+static void set_jobs(dx_finecode_wm_config *config, const struct work *work) {
+    config->max_jobs = number_of(work->options->jobs, dx__finecode_processors());
+    unsigned kept = SERVED_FACTOR * config->max_jobs;
+    config->max_runners = !work->serves ? config->max_jobs : kept > SERVED_MIN ? kept : SERVED_MIN;
 }
 
 static void set_times(dx_finecode_wm_config *config, const struct finecode_options *options) {
@@ -63,8 +74,8 @@ static dx_finecode_wm_config configure(struct work *work) {
     if (work->program)
         config.er_program = work->program;
     set_times(&config, options);
+    set_jobs(&config, work);
     config.max_fanout = number_of(options->fanout, config.max_fanout);
-    config.max_starts = number_of(options->jobs, config.max_starts);
     config.wal_folder = options->wal;
     config.debug_env = options->debug;
     config.overrides = work->overrides;
@@ -145,7 +156,8 @@ int work_open(struct work *work, const struct finecode_options *options, const c
     work->limiter = dx__log_limiter_new(work->loop, news_on_summary, work);
     if (options->log_level)
         dx_finecode_wm_forward_logs(work->wm, options->log_level);
-    return folder ? add_folder(work, folder) : CLI_OK;
+    code = folder ? add_folder(work, folder) : CLI_OK;
+    return folder && code == CLI_OK ? pick_check_overrides(work) : code;
 }
 
 /* A signal makes it short, a second one shorter. What is still there then is killed. */

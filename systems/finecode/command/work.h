@@ -31,6 +31,7 @@ struct work {
     uint64_t began_ms;
     uint64_t stop_ms;
     struct preview preview;
+    bool serves;       /* … clients, and not one command */
     bool leaving;      /* runners end because we do */
     bool stopped;      /* all runners are gone */
     cli_tail tail;     /* the last lines that runners wrote to their standard errors */
@@ -62,6 +63,8 @@ const char *news_name(const dx_finecode_runner *runner, char room[200]);
 /* The projects of --project, or all of them if there are none: each once, NULL at the end, to be
  * freed. An exit code; what is no project is told. pick.c */
 int pick_projects(struct work *work, dx_finecode_project ***ret_projects);
+/* Does every --set change something? An exit code. */
+int pick_check_overrides(struct work *work);
 /* Says which of them are invalid, and why: CLI_MISFIT if there is one. */
 int pick_tell_invalid(struct work *work, dx_finecode_project *const *projects);
 /* Does that word name the action? */

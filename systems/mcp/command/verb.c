@@ -90,7 +90,9 @@ static const cli_option serve_options[] = {
     {"any-user", 0, CLI_FLAG, NULL,
      "with --listen: let every user of this machine connect, not only you and root", AT(any_user)},
     {"max-size", 0, CLI_SIZE, "SIZE",
-     "serve files: do not read files larger than this; 0 means no limit (10M)", AT(size_max)},
+     "serve files: do not read files larger than this; 0 means no limit (10M). Only above 10M are"
+     " responses larger than 10 MiB, at which many clients close the connection.",
+     AT(size_max)},
     {"hidden", 0, CLI_FLAG, NULL, "serve files: include hidden files, whose names start with a dot",
      AT(hidden)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},

@@ -2,9 +2,10 @@
 #include "systems/finecode/command/er/tools.h"
 
 #include "cli/options.h"
+#include "systems/finecode/processors.h"
 
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { JOBS_MAX = 64 };
 #define TIMEOUT_MS ((uint64_t)300000)
@@ -70,18 +71,24 @@ static bool take_timeout(yyjson_val *value, uint64_t *to) {
     return *to > 0;
 }
 
+/* Its share of what the manager runs at the same time. */
+static size_t usual_jobs(void) {
+    const char *said = getenv("FINECODE_JOBS");
+    unsigned long jobs = said ? strtoul(said, NULL, 10) : 0;
+    if (!jobs)
+        jobs = dx__finecode_processors();
+    return jobs > JOBS_MAX ? JOBS_MAX : jobs;
+}
+
 bool settings_read(const struct tool *tool, yyjson_val *config, struct settings *settings,
                    char *room, size_t room_len) {
     yyjson_val *jobs = yyjson_obj_get(config, "jobs");
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
     *settings = (struct settings){
         .program = tool->program,
         .args = yyjson_obj_get(config, "args"),
         .include = yyjson_obj_get(config, "include"),
         .exclude = yyjson_obj_get(config, "exclude"),
-        .jobs = processors < 1          ? 1
-                : processors > JOBS_MAX ? JOBS_MAX
-                                        : (size_t)processors,
+        .jobs = usual_jobs(),
     };
     if (!are_known(config, room, room_len) ||
         !take_text(config, "program", &settings->program, room, room_len) ||

@@ -67,8 +67,11 @@ typedef struct dx_finecode_wm_config {
     uint64_t total_ms;      /* … and in all, whatever signs it gives (24 h; at least run_ms) */
     uint64_t stop_ms;       /* shutdown, and the end after exit (10 s) */
     unsigned max_depth;     /* 8 */
-    unsigned max_fanout;    /* 64 */
-    unsigned max_starts;    /* runners that start at the same time (4) */
+    unsigned max_fanout;    /* projects that a runner may ask for at once (10,000) */
+    unsigned max_jobs;      /* projects that run at the same time, and runners that start; those
+                               that a runner asks for not counted (0: the number of processors) */
+    unsigned max_runners;   /* processes: an idle one is stopped if another needs its place, and
+                               starts again when it is needed (0: any number) */
     const char *wal_folder; /* events are written there, runners get --wal; NULL: none */
     const char *debug_env;  /* runners of this env wait for a debugger; may be NULL */
     const char *const
@@ -131,6 +134,9 @@ DX_API dx_finecode_project *dx_finecode_wm_find_project(const dx_finecode_wm *wm
 DX_API dx_finecode_project *dx_finecode_wm_project_of(const dx_finecode_wm *wm, const char *path);
 DX_API const char *dx_finecode_project_path(const dx_finecode_project *project);
 DX_API const char *dx_finecode_project_name(const dx_finecode_project *project);
+/* What people should call it: its name, or its path below the folder that was added if another
+ * project has the same name. */
+DX_API const char *dx_finecode_project_label(const dx_finecode_project *project);
 DX_API const char *
 dx_finecode_project_file(const dx_finecode_project *project); /* its projectDefPath */
 /* Is `duplex finecode er` the runner of that env? */
@@ -237,7 +243,7 @@ typedef struct dx_finecode_ask {
 } dx_finecode_ask;
 
 /* DX_ERR_INVALID with reterr: no such action, a payload that is no object, a bad origin;
- * DX_ERR_LIMIT: too deep, or too many projects. */
+ * DX_ERR_LIMIT: too deep, or more projects than a runner may ask for. */
 DX_API dx_status dx_finecode_wm_run(dx_finecode_wm *wm, const dx_finecode_ask *ask,
                                     dx_finecode_run **ret_run, dx_error *reterr);
 DX_API void dx_finecode_wm_cancel(dx_finecode_wm *wm, dx_finecode_run *run);

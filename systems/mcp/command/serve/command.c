@@ -135,11 +135,18 @@ static void answer_json(dx_mcp_work *work, const struct run *run) {
         return;
     }
     yyjson_val *root = yyjson_doc_get_root(doc);
-    if (yyjson_is_obj(root))
-        dx_mcp_work_structured(work, dx_json_value(root));
-    else
-        dx_mcp_work_text(work, text);
-    dx_mcp_work_done(work);
+    dx_misfit misfit = {.phrase = ""};
+    if (dx_mcp_work_fits(work, root, &misfit) != DX_OK) {
+        char why[sizeof misfit.phrase + 64] = "its output does not match its schema: ";
+        strncat(why, misfit.phrase[0] ? misfit.phrase : "out of memory", sizeof misfit.phrase);
+        fail(work, run, why);
+    } else {
+        if (yyjson_is_obj(root) || yyjson_is_obj(yyjson_obj_get(run->tool->value, "output")))
+            dx_mcp_work_structured(work, dx_json_value(root));
+        else
+            dx_mcp_work_text(work, text);
+        dx_mcp_work_done(work);
+    }
     yyjson_doc_free(doc);
 }
 
@@ -278,7 +285,7 @@ static void call(dx_mcp_work *work, yyjson_val *arguments, void *user) {
                          dx_str(dx__is_utf8(dx_str(why)) ? why : "the program cannot be started"));
         return;
     }
-    *run = (struct run){.work = work, .tool = tool, .program = program, .told_ms = cli_now()};
+    *run = (struct run){.work = work, .tool = tool, .program = program};
     dx_buf_init(&run->tail, (size_t)2 * TAIL, NULL);
     program->user = run;
     program->on_output = on_output;

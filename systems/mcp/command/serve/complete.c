@@ -43,8 +43,13 @@ void files_complete(dx_mcp_work *work, dx_text argument, dx_text value, yyjson_v
     struct files *files = user;
     const char *base = files->folder.path[0] ? files->folder.path + 1 : "";
     size_t base_len = strlen(base);
-    (void)argument;
     (void)context;
+    if (!dx_text_is(argument, "path")) {
+        dx_mcp_work_refuse(work, DX_CODE_PARAMS,
+                           dx_str("unknown argument: file:///{+path} has only 'path'"),
+                           dx_json_none());
+        return;
+    }
     if (base_len && value.len <= base_len) {
         offer_base(work, base, value);
     } else if (!memchr(value.at, '\0', value.len)) {

@@ -13,6 +13,10 @@
 /* A message is shorter than 4 GiB, whatever it holds. */
 #define MESSAGE_MOST ((uint64_t)UINT32_MAX - 1)
 
+/* The clients made with the SDKs of TypeScript close the connection when 10 MiB wait to be parsed:
+ * a response, and the beginning of what follows it. Around it are an id, a URI and the like. */
+enum { ANSWER_MAX = (9 << 20) + (1 << 19), AROUND = 1 << 20 };
+
 #define READ_ONLY                                                               \
     "{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true," \
     "\"openWorldHint\":false}"
@@ -90,6 +94,7 @@ static const char search_output[] =
     "{\"type\":\"object\",\"properties\":{\"matches\":{\"type\":\"array\",\"items\":{"
     "\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"
     "\"line\":{\"type\":\"integer\"},\"text\":{\"type\":\"string\"},"
+    "\"uri\":{\"type\":\"string\",\"description\":\"only if the path is not valid UTF-8\"},"
     "\"cut\":{\"type\":\"boolean\",\"description\":\"text is only the beginning of the line\"}},"
     "\"required\":[\"path\",\"line\",\"text\"]}},"
     "\"files\":{\"type\":\"integer\",\"minimum\":0,"
@@ -152,15 +157,17 @@ static int declare(struct files *files) {
                                       status == DX_ERR_INVALID ? why.phrase : "out of memory");
 }
 
-/* A byte of a file takes up to six in JSON. */
+/* A byte of a file takes up to six in JSON, and read_file sends it twice. */
 static void set_limits(struct files *files, dx_mcp_server_config *config) {
     uint64_t given = files->serve.options->size_max;
-    files->folder.size_max = given && given < MESSAGE_MOST ? given : MESSAGE_MOST;
-    uint64_t most = 6 * files->folder.size_max + (1 << 20);
-    if (most > MESSAGE_MOST)
-        most = MESSAGE_MOST;
-    if (most > config->message_max)
-        config->message_max = (size_t)most;
+    uint64_t size = given && given < MESSAGE_MOST ? given : MESSAGE_MOST;
+    uint64_t most = size <= mcp_usual.size_max ? ANSWER_MAX : 12 * size;
+    if (most > MESSAGE_MOST - AROUND)
+        most = MESSAGE_MOST - AROUND;
+    files->folder.size_max = size;
+    files->answer_max = (size_t)most;
+    if (most + AROUND > config->message_max)
+        config->message_max = (size_t)most + AROUND;
 }
 
 static int run(struct files *files, const struct mcp_options *options) {

@@ -50,6 +50,7 @@ struct watcher;
 struct files {
     struct serve serve;
     struct folder folder;
+    size_t answer_max; /* bytes of JSON in one response */
     struct job *jobs;
     size_t job_count;
     struct watcher *watcher;
@@ -76,6 +77,14 @@ bool files_check_glob(dx_mcp_work *work, yyjson_val *glob);
 size_t files_count(yyjson_val *value, size_t otherwise);
 /* A tool's failure: "PATH: why". */
 void files_fail(dx_mcp_work *work, dx_text path, const char *why);
+/* How long a text is as a string of JSON. */
+size_t files_json_size(dx_text text);
+/* Adds an item to the list of a structured result, which is sent twice: the other time as text.
+ * `used` counts the bytes. False: there is no room for it. */
+bool files_add(const struct files *files, yyjson_mut_val *list, yyjson_mut_val *item, size_t *used);
+/* The "path", and the "uri" if that is not UTF-8. */
+void files_add_path(const struct files *files, yyjson_mut_doc *doc, yyjson_mut_val *item,
+                    const char *path);
 /* The structured result, and its end. */
 void files_answer(dx_mcp_work *work, yyjson_mut_doc *doc);
 

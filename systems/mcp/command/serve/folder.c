@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +12,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { TRIES = 16, READ_TRIES = 3 };
+enum { TRIES = 16, READ_TRIES = 3, LINKS = 40 };
+
+/* The folder as it was given: links and clients may name it so. */
+static char *find_alias(const struct folder *folder, const char *given) {
+    char *alias = given[0] == '/' ? strdup(given) : NULL;
+    struct stat one;
+    struct stat other;
+    if (alias && folder_normalise(alias) && strcmp(alias, folder->path) != 0 &&
+        stat(alias, &one) == 0 && fstat(folder->fd, &other) == 0 && one.st_dev == other.st_dev &&
+        one.st_ino == other.st_ino)
+        return alias;
+    free(alias);
+    return NULL;
+}
 
 const char *folder_open(struct folder *folder, const char *path) {
     folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -21,6 +35,7 @@ const char *folder_open(struct folder *folder, const char *path) {
         folder_close(folder);
         return why;
     }
+    folder->alias = find_alias(folder, path);
     if (strcmp(folder->path, "/") == 0)
         folder->path[0] = '\0';
     return NULL;
@@ -30,25 +45,25 @@ void folder_close(struct folder *folder) {
     if (folder->fd >= 0)
         close(folder->fd);
     free(folder->path);
+    free(folder->alias);
     folder->fd = -1;
-    folder->path = NULL;
+    folder->path = folder->alias = NULL;
 }
 
-static int confined(const struct folder *folder, const char *path, int flags, uint64_t resolve) {
+/* Without following any link: -ELOOP. */
+static int confined(const struct folder *folder, const char *path, int flags) {
     struct open_how how = {.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
-                           .resolve = resolve | RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
     long fd = -1;
     for (int i = 0; i < TRIES; i++) {
         fd = syscall(SYS_openat2, folder->fd, *path ? path : ".", &how, sizeof how);
-        /* Somebody has moved a folder while the kernel looked: whether the path leads out can't be
-         * said then. */
         if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
             break;
     }
     return fd >= 0 ? (int)fd : -errno;
 }
 
-/* One component after the other, and none that is a symbolic link. */
+/* The same where the kernel can't: one component after the other. */
 static int stepwise(const struct folder *folder, const char *path, int flags) {
     int at = fcntl(folder->fd, F_DUPFD_CLOEXEC, 3);
     while (at >= 0) {
@@ -74,38 +89,107 @@ static int stepwise(const struct folder *folder, const char *path, int flags) {
     return at >= 0 ? at : -errno;
 }
 
-/* A link that can be seen may lead to what is hidden: where did it lead? */
-static bool is_seen(const struct folder *folder, int fd) {
-    char name[40];
-    char base[4096];
-    char real[4096];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", folder->fd);
-    ssize_t base_len = readlink(name, base, sizeof base - 1);
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    ssize_t len = readlink(name, real, sizeof real - 1);
-    if (base_len <= 0 || len < base_len || (size_t)len == sizeof real - 1)
-        return false;
-    real[len] = '\0';
-    if (base_len == 1) /* "/" */
-        base_len = 0;
-    return memcmp(real, base, (size_t)base_len) == 0 &&
-           (!real[base_len] || real[base_len] == '/') && !strstr(real + base_len, "/.");
+static bool is_missing(int fd) {
+    return fd == -ENOSYS || fd == -EPERM;
+}
+
+static int open_plain(const struct folder *folder, const char *path, int flags) {
+    int fd = confined(folder, path, flags);
+    return is_missing(fd) ? stepwise(folder, path, flags) : fd;
+}
+
+/* A path on its way: what is left of it, and what it has led to, without links. */
+struct route {
+    const struct folder *folder;
+    char rest[PATH_MAX];
+    char done[PATH_MAX];
+    int links;
+};
+
+static void go_up(struct route *route) {
+    char *slash = strrchr(route->done, '/');
+    *(slash ? slash : route->done) = '\0';
+}
+
+/* `done` ends in a link: its target takes its place. */
+static int take_link(struct route *route, int fd) {
+    char target[PATH_MAX];
+    char rest[PATH_MAX];
+    ssize_t len = readlinkat(fd, "", target, sizeof target);
+    if (len < 0)
+        return -errno;
+    if (++route->links > LINKS)
+        return -ELOOP;
+    if ((size_t)len == sizeof target)
+        return -ENAMETOOLONG;
+    target[len] = '\0';
+    const char *inner = target[0] == '/' ? folder_below(route->folder, target) : target;
+    if (!inner)
+        return -EXDEV;
+    if (target[0] == '/')
+        route->done[0] = '\0';
+    else
+        go_up(route);
+    int rest_len = snprintf(rest, sizeof rest, "%s/%s", inner, route->rest);
+    if (rest_len >= (int)sizeof rest)
+        return -ENAMETOOLONG;
+    memcpy(route->rest, rest, (size_t)rest_len + 1);
+    return 0;
+}
+
+/* Looks at what `done` leads to now. */
+static int check_link(struct route *route) {
+    struct stat status;
+    int fd = open_plain(route->folder, route->done, O_PATH | O_NOFOLLOW);
+    if (fd < 0)
+        return fd;
+    int number = fstat(fd, &status) < 0 ? -errno : 0;
+    if (number == 0 && S_ISLNK(status.st_mode))
+        number = take_link(route, fd);
+    close(fd);
+    return number;
+}
+
+static int take_name(struct route *route) {
+    size_t len = strcspn(route->rest, "/");
+    size_t used = strlen(route->done);
+    char name[NAME_MAX + 1];
+    if (len >= sizeof name || used + len + 2 > sizeof route->done)
+        return -ENAMETOOLONG;
+    memcpy(name, route->rest, len);
+    name[len] = '\0';
+    len += route->rest[len] == '/';
+    memmove(route->rest, route->rest + len, strlen(route->rest + len) + 1);
+    if (!*name || strcmp(name, ".") == 0)
+        return 0;
+    if (strcmp(name, "..") == 0) {
+        if (!used)
+            return -EXDEV;
+        go_up(route);
+        return 0;
+    }
+    if (name[0] == '.' && !route->folder->hidden)
+        return -ENOENT;
+    sprintf(route->done + used, "%s%s", used ? "/" : "", name);
+    return check_link(route);
+}
+
+/* Links are followed by name, and what they lead to is opened without them: whatever changes
+ * meanwhile, that can't lead out. */
+static int open_linked(const struct folder *folder, const char *path, int flags) {
+    struct route route = {.folder = folder};
+    size_t len = strlen(path);
+    int number = len < sizeof route.rest ? 0 : -ENAMETOOLONG;
+    if (number == 0)
+        memcpy(route.rest, path, len + 1);
+    while (number == 0 && route.rest[0])
+        number = take_name(&route);
+    return number == 0 ? open_plain(folder, route.done, flags) : number;
 }
 
 int folder_at(const struct folder *folder, const char *path, int flags) {
-    if (folder->plain)
-        return stepwise(folder, path, flags);
-    int fd = confined(folder, path, flags, RESOLVE_NO_SYMLINKS);
-    if (fd == -ENOSYS || fd == -EPERM)
-        return stepwise(folder, path, flags);
-    if (fd != -ELOOP)
-        return fd;
-    fd = confined(folder, path, flags, 0);
-    if (fd >= 0 && !folder->hidden && !is_seen(folder, fd)) {
-        close(fd);
-        return -ENOENT;
-    }
-    return fd;
+    int fd = confined(folder, path, flags);
+    return fd == -ELOOP || is_missing(fd) ? open_linked(folder, path, flags) : fd;
 }
 
 int folder_stat(const struct folder *folder, const char *path, struct stat *ret_stat) {

@@ -11,8 +11,8 @@
 struct folder {
     int fd;
     char *path;        /* absolute and real, without a slash at its end (so "" for the root) */
+    char *alias;       /* how it was given, if that is absolute and another one; or NULL */
     bool hidden;       /* names that begin with a dot count, too */
-    bool plain;        /* the kernel can't confine a path: symbolic links are not followed */
     uint64_t size_max; /* larger files are not read */
 };
 
@@ -20,6 +20,11 @@ struct folder {
 const char *folder_open(struct folder *folder, const char *path);
 void folder_close(struct folder *folder);
 
+/* Drops empty names, "." and ".." with the name before it, in place. False: it leads above its
+ * beginning. */
+bool folder_normalise(char *path);
+/* What comes after the folder in an absolute path ("" or "/…"); NULL if that is not below it. */
+const char *folder_below(const struct folder *folder, const char *path);
 /* A path from outside: relative, absolute or a file: URI. NULL, or what is wrong with it. *ret_path
  * is to be freed. */
 const char *folder_path(const struct folder *folder, dx_text given, char **ret_path);

@@ -14,6 +14,7 @@ struct listing {
     char *glob;
     char last[4096]; /* the path of the last one */
     bool is_page;    /* of resources, not of the tool */
+    size_t used;     /* bytes of the items */
 };
 
 static void listing_free(struct job *job) {
@@ -71,19 +72,16 @@ static void add_resource(struct listing *listing, const char *path, const struct
     free(uri);
 }
 
-/* A path that is no UTF-8 can only be told as a URI. */
-static void add_entry(struct listing *listing, const char *path, const struct stat *status) {
+/* False: there is no room for it. */
+static bool add_entry(struct listing *listing, const char *path, const struct stat *status) {
     yyjson_mut_doc *doc = listing->doc;
-    yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, listing->items);
-    bool is_clean = cli_add_text(doc, item, "path", dx_str(path));
+    yyjson_mut_val *item = yyjson_mut_obj(doc);
     bool is_file = S_ISREG(status->st_mode);
+    files_add_path(listing->job.files, doc, item, path);
     yyjson_mut_obj_add_str(doc, item, "type", is_file ? "file" : "folder");
     if (is_file)
         yyjson_mut_obj_add_uint(doc, item, "size", (uint64_t)status->st_size);
-    char *uri = is_clean ? NULL : folder_uri(&listing->job.files->folder, path);
-    if (uri)
-        yyjson_mut_obj_add_strcpy(doc, item, "uri", uri);
-    free(uri);
+    return files_add(listing->job.files, listing->items, item, &listing->used);
 }
 
 static bool listing_step(struct job *job) {
@@ -108,8 +106,8 @@ static bool listing_step(struct job *job) {
         return end(listing, true);
     if (listing->is_page)
         add_resource(listing, path, &status);
-    else
-        add_entry(listing, path, &status);
+    else if (!add_entry(listing, path, &status))
+        return end(listing, true);
     snprintf(listing->last, sizeof listing->last, "%s", path);
     return true;
 }

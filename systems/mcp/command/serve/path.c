@@ -57,18 +57,19 @@ char *folder_unescape(dx_text text) {
     return made;
 }
 
-/* Drops what says nothing, in place; what is wrong with it, or NULL. */
-static const char *clean(const struct folder *folder, char *path) {
+bool folder_normalise(char *path) {
+    bool absolute = path[0] == '/';
     char *to = path;
     for (char *at = path; *at;) {
         size_t len = strcspn(at, "/");
         char *next = at[len] ? at + len + 1 : at + len;
-        if (len == 2 && at[0] == '.' && at[1] == '.')
-            return "'..' points outside the folder";
-        if (len && !(len == 1 && at[0] == '.')) {
-            if (at[0] == '.' && !folder->hidden)
-                return "no such file";
-            if (to > path)
+        if (len == 2 && at[0] == '.' && at[1] == '.') {
+            if (to == path)
+                return false;
+            while (to > path && *--to != '/')
+                ;
+        } else if (len && !(len == 1 && at[0] == '.')) {
+            if (absolute || to > path)
                 *to++ = '/';
             memmove(to, at, len);
             to += len;
@@ -76,15 +77,46 @@ static const char *clean(const struct folder *folder, char *path) {
         at = next;
     }
     *to = '\0';
-    return to - path > PATH_LIMIT ? "the path is too long" : NULL;
+    return true;
 }
 
-/* An absolute path: what stands behind that of the folder. */
-static const char *below(const struct folder *folder, char *path) {
-    size_t len = strlen(folder->path);
-    if (strncmp(path, folder->path, len) != 0 || (path[len] && path[len] != '/'))
-        return "it is outside the folder";
-    memmove(path, path + len, strlen(path + len) + 1);
+const char *folder_below(const struct folder *folder, const char *path) {
+    const char *const both[] = {folder->path, folder->alias};
+    for (size_t i = 0; i < 2 && both[i]; i++) {
+        size_t len = strlen(both[i]);
+        if (strncmp(path, both[i], len) == 0 && (!path[len] || path[len] == '/'))
+            return path + len;
+    }
+    return NULL;
+}
+
+/* Only a folder can have a slash or dots at its end. */
+static bool names_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *last = slash ? slash + 1 : path;
+    return !*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
+}
+
+/* Makes a path from outside relative to the folder, in place; what is wrong with it, or NULL. */
+static const char *enter(const struct folder *folder, char *path) {
+    bool absolute = path[0] == '/';
+    bool is_folder = names_folder(path);
+    struct stat status;
+    if (!folder_normalise(path))
+        return "'..' points outside the folder";
+    if (absolute) {
+        const char *inner = folder_below(folder, path);
+        if (!inner)
+            return "it is outside the folder";
+        inner += *inner == '/';
+        memmove(path, inner, strlen(inner) + 1);
+    }
+    if (!folder->hidden && (path[0] == '.' || strstr(path, "/.")))
+        return "no such file";
+    if (strlen(path) > PATH_LIMIT)
+        return "the path is too long";
+    if (is_folder && folder_stat(folder, path, &status) == 0 && !S_ISDIR(status.st_mode))
+        return "it is not a folder: remove the '/' at the end";
     return NULL;
 }
 
@@ -99,9 +131,7 @@ const char *folder_from_uri(const struct folder *folder, dx_text uri, char **ret
         char *path = folder_unescape((dx_text){uri.at + len, uri.len - len});
         if (!path)
             return "it is not a file URI";
-        const char *why = below(folder, path);
-        if (!why)
-            why = clean(folder, path);
+        const char *why = enter(folder, path);
         if (why)
             free(path);
         else
@@ -119,9 +149,7 @@ const char *folder_path(const struct folder *folder, dx_text given, char **ret_p
     char *path = strndup(given.at, given.len);
     if (!path)
         return "out of memory";
-    const char *why = path[0] == '/' ? below(folder, path) : NULL;
-    if (!why)
-        why = clean(folder, path);
+    const char *why = enter(folder, path);
     if (why)
         free(path);
     else

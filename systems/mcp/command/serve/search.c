@@ -33,6 +33,7 @@ struct search {
     yyjson_mut_doc *doc;
     yyjson_mut_val *matches;
     size_t results_max;
+    size_t used; /* bytes of the matches */
     uint64_t files;
     uint64_t skipped;
     uint64_t given_up;
@@ -113,13 +114,13 @@ static bool add_match(struct search *search, size_t begin, size_t end) {
         len = FILES_LINE_SHOWN;
     while (cut && ((unsigned char)search->text[begin + len] & 0xc0) == 0x80)
         len--;
-    yyjson_mut_val *match = yyjson_mut_arr_add_obj(search->doc, search->matches);
-    cli_add_text(search->doc, match, "path", dx_str(search->path));
+    yyjson_mut_val *match = yyjson_mut_obj(search->doc);
+    files_add_path(search->job.files, search->doc, match, search->path);
     yyjson_mut_obj_add_uint(search->doc, match, "line", search->line);
     yyjson_mut_obj_add_strncpy(search->doc, match, "text", search->text + begin, len);
     if (cut)
         yyjson_mut_obj_add_bool(search->doc, match, "cut", true);
-    return true;
+    return files_add(search->job.files, search->matches, match, &search->used);
 }
 
 static size_t line_end(const struct search *search, size_t at) {

@@ -240,6 +240,9 @@ DX_API void dx_mcp_work_content(dx_mcp_work *work, dx_json item);
 DX_API void dx_mcp_work_bytes(dx_mcp_work *work, dx_text bytes, const char *mime);
 /* The structured result of a tool; a text with the same JSON is added if there is no content. */
 DX_API void dx_mcp_work_structured(dx_mcp_work *work, dx_json value);
+/* Does it fit the output schema that the tool declares? DX_OK (also without one), DX_MISFIT with
+ * the reason in *why (may be NULL), or DX_ERR_NOMEM. */
+DX_API dx_status dx_mcp_work_fits(dx_mcp_work *work, yyjson_val *value, dx_misfit *why);
 /* A message of a prompt: role "user" or "assistant"; content as in dx_mcp_work_content(). */
 DX_API void dx_mcp_work_message(dx_mcp_work *work, const char *role, dx_json content);
 DX_API void dx_mcp_work_description(dx_mcp_work *work, dx_text text);

@@ -27,10 +27,10 @@ static void write_string(const dx__finecode_er_run *run, yyjson_val *result,
     dx_buf text;
     dx_buf_init(&text, SIZE_MAX / 4, &run->er->alloc);
     dx_status status = DX_OK;
-    if (result)
-        status = kind && kind->given.format
-                     ? kind->given.format(result, &text, &styled, kind->given.user)
-                     : dx__finecode_format(result, &text);
+    if (result && kind && kind->given.format)
+        status = kind->given.format(result, &text, &styled, kind->given.user);
+    if (result && (!kind || !kind->given.format || status == DX_AGAIN))
+        status = dx__finecode_format(result, run->er->config.project_path, &text);
     if (out->status == DX_OK && status != DX_OK)
         out->status = status > 0 ? DX_ERR_INVALID : status;
     dx_text written = {text.data ? text.data : "", text.len};

@@ -52,7 +52,20 @@ static dx_status say_part(dx_buf *text, const char *before, dx_text part, const 
     return status == DX_OK ? say(text, after) : status;
 }
 
-static dx_status say_message(dx_buf *text, dx_text file, yyjson_val *message) {
+/* Not "<stdin>", and not a URI. */
+static bool is_relative(dx_text file) {
+    return file.len && file.at[0] != '/' && file.at[0] != '<' &&
+           !memmem(file.at, file.len, "://", 3);
+}
+
+static dx_status say_file(dx_buf *text, const char *project, dx_text file) {
+    dx_status status = text->len ? say(text, "\n") : DX_OK;
+    if (status == DX_OK && project && is_relative(file))
+        status = say_part(text, "", dx_str(project), "/");
+    return status == DX_OK ? say_clean(text, file) : status;
+}
+
+static dx_status say_message(dx_buf *text, yyjson_val *message) {
     char code[32] = "";
     yyjson_val *number = yyjson_obj_get(message, "code");
     dx_text name = dx_json_string(number);
@@ -62,11 +75,7 @@ static dx_status say_message(dx_buf *text, dx_text file, yyjson_val *message) {
         (void)snprintf(code, sizeof code, "%" PRId64, yyjson_get_sint(number));
     if (*code)
         name = dx_str(code);
-    dx_status status = text->len ? say(text, "\n") : DX_OK;
-    if (status == DX_OK)
-        status = say_clean(text, file);
-    if (status == DX_OK)
-        status = say_place(text, message);
+    dx_status status = say_place(text, message);
     if (status == DX_OK)
         status = say_part(text, " ", severity(message), ":");
     if (status == DX_OK)
@@ -93,7 +102,7 @@ static bool has_messages(yyjson_val *result) {
     return true;
 }
 
-static dx_status say_messages(dx_buf *text, yyjson_val *files) {
+static dx_status say_messages(dx_buf *text, const char *project, yyjson_val *files) {
     size_t file_index;
     size_t file_count;
     yyjson_val *file;
@@ -103,8 +112,9 @@ static dx_status say_messages(dx_buf *text, yyjson_val *files) {
         size_t count;
         yyjson_val *message;
         yyjson_arr_foreach(messages, index, count, message) {
-            dx_text path = dx_json_string(file);
-            dx_status status = say_message(text, path, message);
+            dx_status status = say_file(text, project, dx_json_string(file));
+            if (status == DX_OK)
+                status = say_message(text, message);
             if (status != DX_OK)
                 return status;
         }
@@ -124,12 +134,13 @@ static dx_status say_json(dx_buf *text, yyjson_val *value) {
     return status;
 }
 
-dx_status dx__finecode_format(yyjson_val *result, dx_buf *text) {
+dx_status dx__finecode_format(yyjson_val *result, const char *project, dx_buf *text) {
     size_t before = text->len;
     if (!result)
         return DX_OK;
-    dx_status status = has_messages(result) ? say_messages(text, yyjson_obj_get(result, "messages"))
-                                            : say_json(text, result);
+    dx_status status = has_messages(result)
+                           ? say_messages(text, project, yyjson_obj_get(result, "messages"))
+                           : say_json(text, result);
     if (status != DX_OK)
         text->len = before;
     return status;

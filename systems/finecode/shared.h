@@ -92,8 +92,9 @@ int64_t dx__finecode_return_code(yyjson_val *result, const char *fails_if);
 /* format.c: the usual text of a result (see dx_finecode_action.format), without a line end behind
  * it: {"messages": {FILE: [{"range", "message", "severity"?: 1 to 4 or a word, "code"?,
  * "source"?}]}} gives lines "FILE:LINE:COLUMN: SEVERITY: MESSAGE [CODE] (SOURCE)"; positions are
- * those of LSP, from 0, in the result, and from 1 in the text. */
-dx_status dx__finecode_format(yyjson_val *result, dx_buf *text);
+ * those of LSP, from 0, in the result, and from 1 in the text. A relative FILE counts from the
+ * folder of the project, which is put before it; NULL: it is not. */
+dx_status dx__finecode_format(yyjson_val *result, const char *project, dx_buf *text);
 
 /* edit.c: dx_finecode_apply() and what it needs: texts are read, edited and written beside their
  * files first, then all are renamed into place, the mode of the old file kept; nothing is changed

@@ -20,7 +20,7 @@ complain() {
 
 # They mostly wait, so all at once.
 declare -A parts
-for part in commands ends place tools nested odd tidy; do
+for part in commands ends place tools nested odd tidy pattern edits text; do
     mkdir "$part"
     timeout 100 python3 "$SOURCE/tests/check/finecode-er.py" "$finecode" "$work/$part" "$part" &
     parts[$part]=$!
@@ -95,6 +95,9 @@ bad 'form: expected' '[[handler]]
 source = "a"
 command = ["true"]
 form = "half"'
+bad 'action 1 (a): text: expected a JSON Pointer' '[[action]]
+source = "a"
+text = "summary"'
 bad 'env: expected' '[[handler]]
 source = "a"
 command = ["true"]
@@ -106,11 +109,11 @@ bad 'package 1: path: missing' '[[package]]
 name = "a"'
 
 [[ $("$finecode" er version) == "FineCode Extension Runner "[0-9]* ]] || complain "version"
-[[ $("$finecode" er handlers | wc -l) == 5 ]] || complain "handlers: $("$finecode" er handlers)"
+[[ $("$finecode" er handlers | wc -l) == 10 ]] || complain "handlers: $("$finecode" er handlers)"
 "$finecode" er handlers --json | python3 -c '
 import json, sys
 rows = [json.loads(line) for line in sys.stdin]
-assert all(row["installed"] for row in rows) and rows[4]["source"] == "duplex.shellcheck", rows' || complain "handlers --json"
+assert all(row["installed"] for row in rows[:5]) and rows[4]["source"] == "duplex.shellcheck", rows' || complain "handlers --json"
 PATH=/nowhere "$finecode" er handlers | grep -q 'duplex.cppcheck.*(not installed)' || complain "handlers without programs"
 [[ $("$finecode" er --help) == *"Usage: duplex finecode er start"* ]] || complain "help"
 

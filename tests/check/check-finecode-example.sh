@@ -46,9 +46,9 @@ cd "$work/example"
 
 # --- Lint across both, their environments side by side. -----------------------------------------
 run 1 lint
-has "$work/example/notes/notes.md:4:4: warning: leave out 'very' [word] (wording)"
+has "notes/notes.md:4:4: warning: leave out 'very' [word] (wording)"
 # In UTF-16: behind an astral character.
-has "$work/example/notes/notes.md:6:10: warning: leave out 'obviously' [word] (wording)"
+has "notes/notes.md:6:10: warning: leave out 'obviously' [word] (wording)"
 has_not "app/"
 sed -i 's/very //; s/obviously //' notes/notes.md
 run 0 lint
@@ -81,8 +81,8 @@ json "'longer than 80' in str(results['notes']['result']) and 'main.c' in str(re
 # --- Format, with edits that the manager applies. -------------------------------------------------
 printf 'int  spare;  \n' >>app/greet.c
 run 0 format
-has "formatted: $work/example/app/greet.c"
-has "formatted: $work/example/app/main.c"
+has "formatted: app/greet.c"
+has "formatted: app/main.c"
 [[ $(tail -n 1 app/greet.c) == 'int spare;' ]] || complain "greet.c: $(cat app/greet.c)"
 cmp app/main.c "$SOURCE/examples/finecode/app/main.c" || complain "main.c: $(cat app/main.c)"
 run 0 format
@@ -133,8 +133,8 @@ printf 'int  odd;\n#include <stdlib.h>\nint leak(void) {\n    char *p = malloc(1
 # shellcheck disable=SC2016
 printf '#!/bin/bash\nrm $1\n' >tools/bad
 run 1 lint
-has "$work/main/src/bad.c:1:4: warning: code should be clang-formatted"
-has "$work/main/src/bad.c:5:5: error: Memory leak: p [memleak] (cppcheck)"
-has "$work/main/tools/bad:2:4: info: Double quote to prevent globbing and word splitting. [SC2086] (shellcheck)"
+has "src/bad.c:1:4: warning: code should be clang-formatted"
+has "src/bad.c:5:5: error: Memory leak: p [memleak] (cppcheck)"
+has "tools/bad:2:4: info: Double quote to prevent globbing and word splitting. [SC2086] (shellcheck)"
 [[ $(wc -l <"$work/out") == 3 ]] || complain "more than that: $(cat "$work/out")"
 exit "$failed"

@@ -407,7 +407,7 @@ def part_commands():
           run["meta"] == {"trigger": "user", "devEnv": "cli", "orchestrationDepth": 1}, run)
     for source, text in (("text", "its output is not a JSON object"), ("array", "its output is not a JSON object"), ("deep", "its output is not a JSON object"),
                          ("mixed", "line 3 of its output is not a JSON object"), ("noise", "its output is not a JSON object"),
-                         ("oddfull", "has no partial, progress, result, context, stop or returnCode"), ("late", "took longer than 300 ms"),
+                         ("oddfull", "has no partial, progress, result, files, context, stop or returnCode"), ("late", "took longer than 300 ms"),
                          ("much", "wrote more than 1999 bytes"), ("killed", "signal 11"),
                          ("broken", "sh exited with code 4 and no result: last ?? words0"),
                          ("absent", "cannot start no-such-program-here: No such file"),
@@ -580,7 +580,7 @@ def lines_of(result, name):
     """What was found in a file: (line from 0, column, code)."""
     for path, found in result["messages"].items():
         if path.endswith("/" + name):
-            return [(one["range"]["start"]["line"], one["range"]["start"]["character"], one["code"])
+            return [(one["range"]["start"]["line"], one["range"]["start"]["character"], one.get("code"))
                     for one in found]
     return []
 
@@ -793,6 +793,369 @@ def part_tidy():
         "text": "int g(void) {\n    return nowhere;\n}\n"}})
     result, code = er.run("it")
     check(code == 1 and lines_of(result, "a.c") == [(1, 11, "clang-diagnostic-error")], result, code)
+    er.end()
+
+
+EDITORS = r"""
+[[action]]
+source = "t.Any"
+[[handler]]
+source = "t.edit"
+form = "full"
+command = ["python3", "edit.py"]
+stop_code = 9
+"""
+
+EDIT = r"""import json, os, signal, sys, time
+run = json.load(sys.stdin)
+for line in run["payload"].get("lines", []):
+    print(json.dumps(line), flush=True)
+exec(run["payload"].get("code", ""))
+"""
+
+
+def part_edits():
+    """Files that a command hands in: all are replaced, or none."""
+    texts = {"a.txt": "one\n\u00e4\U0001f642 two\r\nthree", "sub/b c.txt": "b\n", "blank.txt": " \n\t\n", "c.txt": "c\n"}
+    project = os.path.realpath(make_folder("edits", {"finecode-handlers.toml": EDITORS, "edit.py": EDIT, **texts, "finecode.toml":
+        "[finecode.er]\nrunner = 'duplex'\n[finecode.action.it]\nsource = 't.Any'\nhandlers = [{ name = 'it', source = 't.edit', env = 'e' }]\n"}))
+    er = Er(project)
+    er.begin({"it": ("t.Any", [("it", "t.edit", {})])})
+    asked = []
+
+    def on_request(method, params):
+        asked.append((method, {change["textDocument"]["uri"][len("file://" + project + "/"):]: change["edits"]
+                               for change in params["edit"]["documentChanges"]}))
+        return {"applied": True}, None
+    er.on_request = on_request
+
+    def run(*lines, code="", form="json"):
+        asked.clear()
+        return er.run("it", {"lines": lines, "code": code})
+
+    def refused(text, *lines, code=""):
+        result, got = run(*lines, code=code)
+        check(got is None and text in str(result) and not asked, text, result, got, asked)
+
+    # By paths of the project, whole paths and URIs; the last text of a file counts.
+    result, code = run({"files": {"a.txt": "no"}}, {"files": {"./a.txt": "one\n2\r\nthree", project + "/sub/b c.txt": "B\n"}},
+                       {"files": {"file://" + project + "/c.txt": "c\n"}})
+    check(code == 0 and result == {"changed": [project + "/a.txt", project + "/sub/b c.txt"]}, result, code)
+    check(asked == [("workspace/applyEdit", {
+        "a.txt": [{"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}}, "newText": "2\r\n"}],
+        "sub/b%20c.txt": [{"range": {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}, "newText": "B\n"}]})], asked)
+    # The result is what the command gives, and its code.
+    result, code = run({"files": {"c.txt": "C"}}, {"result": {"fixed": 1}, "returnCode": 3})
+    check(code == 3 and result["fixed"] == 1 and "changed" not in result and len(asked) == 1, result, code, asked)
+    answer = er.answer(er.ask_run("it", {"lines": [{"files": {"c.txt": "C"}}], "code": "sys.exit(9)"}))["result"]
+    check(answer["status"] == "stopped" and len(asked) == 2, answer, asked)
+    result, code = run({"files": {"c.txt": "c\n"}}, {"files": {}})
+    check(code == 0 and result == {"changed": []} and not asked, result, code, asked)
+    result, code = run({"files": {"blank.txt": ""}})
+    check(code == 0 and len(asked) == 1, result, code, asked)
+    # A command that did not get through with it.
+    refused("python3 exited with code 1, so no file was changed", {"files": {"c.txt": "C"}}, code="sys.exit(1)")
+    refused("signal 9", {"files": {"c.txt": "C"}}, code="os.kill(os.getpid(), 9)")
+    refused("is not a JSON object", {"files": {"c.txt": "C"}}, code="print('{')")
+    refused("c.txt: the new text is empty", {"files": {"a.txt": "x", "c.txt": ""}})
+    # Texts that it can't have seen.
+    refused("c.txt: it changed while the command ran", {"files": {"c.txt": "C"}}, code="time.sleep(0.1); open('c.txt', 'w').write('d'); os.utime('c.txt', (1, 1))")
+    make_folder("edits", texts)
+    time.sleep(0.1)
+    uri = "file://" + project + "/c.txt"
+    er.note("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "", "version": 1, "text": "open"}})
+    refused("c.txt: it has unsaved changes in an editor", {"files": {"c.txt": "C"}})
+    er.note("textDocument/didClose", {"textDocument": {"uri": uri}})
+    # What is not a file, or not a text.
+    refused("absent.txt: No such file", {"files": {"a.txt": "x", "absent.txt": "x"}})
+    refused("sub: Is a directory", {"files": {"sub": "x"}})
+    for files in ({"c.txt": 1}, {"": "x"}, {"c\0.txt": "x"}, {"c.txt": None}):
+        refused("line 1 of its output has files that are not paths with their new text", {"files": files})
+    for files in ([], None, "c.txt"):
+        refused("line 1 of its output has files that are not an object", {"files": files})
+    # Cancelled, before and while the manager is asked.
+    number = er.ask_run("it", {"lines": [{"files": {"c.txt": "C"}}], "code": "open('pids', 'w').write(f'{os.getpid()}\\n'); time.sleep(60)"})
+    pids = read_pids(project + "/pids")
+    er.note("$/cancelRequest", {"id": number})
+    check(er.answer(number).get("error", {}).get("code") == -32800 and await_death(pids, 10) and not asked, asked)
+    # A manager that refuses, and one that can't do it: then the files are written here.
+    er.on_request = lambda method, params: ({"applied": False, "failureReason": "not today"}, None)
+    refused("not today", {"files": {"c.txt": "C"}})
+    er.on_request = lambda method, params: (None, {"code": -32601, "message": "Method not found"})
+    result, code = run({"files": {"c.txt": "C", "a.txt": texts["a.txt"]}})
+    check(code == 0 and result == {"changed": [project + "/c.txt"]}, result, code)
+    with open(project + "/c.txt", encoding="utf-8") as file:
+        check(file.read() == "C", "not written")
+    er.end()
+
+    # The same by the manager: an interrupted command leaves the files as they were.
+    def contents():
+        return [open(os.path.join(project, name), newline="", encoding="utf-8").read() for name in texts]
+    make_folder("edits", texts)
+    time.sleep(0.1)
+    lines = [{"files": {name: "new " + name for name in texts}}]
+    os.unlink(project + "/pids")
+    payload = json.dumps({"lines": lines, "code": "open('pids', 'w').write(f'{os.getpid()}\\n'); time.sleep(60)"})
+    child = subprocess.Popen([PROGRAM, "run", "it", payload], cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    pids = read_pids(project + "/pids")
+    child.send_signal(signal.SIGINT)
+    check(child.wait(30) == 130 and await_death(pids, 10) and contents() == list(texts.values()), child.returncode, contents())
+    done = subprocess.run([PROGRAM, "run", "it", json.dumps({"lines": lines})], cwd=project, capture_output=True, text=True)
+    check(done.returncode == 0 and contents() == ["new " + name for name in texts], done, contents())
+    # One that can't be written: none is.
+    os.chmod(project + "/c.txt", 0o400)
+    lines = [{"files": {name: "newer " + name for name in texts}}]
+    if os.geteuid():
+        done = subprocess.run([PROGRAM, "run", "it", json.dumps({"lines": lines})], cwd=project, capture_output=True, text=True)
+        check(done.returncode == 8 and contents() == ["new " + name for name in texts], done, contents())
+    make_folder("", {"outside.txt": "x"})
+    lines = [{"files": {"a.txt": "newer", WORK + "/outside.txt": "y"}}]
+    done = subprocess.run([PROGRAM, "run", "it", json.dumps({"lines": lines})], cwd=project, capture_output=True, text=True)
+    check(done.returncode == 8 and "outside the workspace" in done.stderr and contents() == ["new " + name for name in texts], done, contents())
+
+
+TEXTS = r"""
+[[action]]
+source = "t.Any"
+[[action]]
+source = "t.Summary"
+text = "/deep/summary"
+[[handler]]
+source = "t.text"
+form = "text"
+command = ["sh", "-c", "printf 'one \\377\\n{\\n'; exit 3"]
+[[handler]]
+source = "t.silent"
+form = "text"
+command = ["sh", "-c", "echo broken >&2; exit 3"]
+[[handler]]
+source = "t.json"
+form = "full"
+command = ["python3", "-c", """ + "\"\"\"" + """
+import json, sys
+for line in json.load(sys.stdin)['payload']['lines']:
+    print(json.dumps(line), flush=True)
+""" + "\"\"\"" + r"""]
+[[handler]]
+source = "t.tidy"
+form = "full"
+command = ["sh", "-c", "trap 'kill $!; echo gone >cleaned; exit 1' TERM; sleep 60 & echo $$ >pids; wait"]
+"""
+
+
+def part_text():
+    """What handlers say: plain and styled text, and progress; and what they do when they are cancelled."""
+    project = make_folder("text", {"finecode-handlers.toml": TEXTS})
+    er = Er(project)
+    er.begin({"it": ("t.Any", [("one", "t.text", {}), ("two", "t.text", {})])})
+
+    def shown(er, lines=(), format="string", action="it", token=None):
+        answer = er.answer(er.ask_run(action, {"lines": lines}, resultFormats=[format], **({"progressToken": token} if token else {}))).get("result", {})
+        by_format = answer.get("result_by_format", answer.get("resultByFormat"))
+        by_format = json.loads(by_format) if isinstance(by_format, str) else by_format
+        return by_format, answer.get("return_code", answer.get("returnCode"))
+
+    # The output is the text; those of several handlers come one after the other.
+    by_format, code = shown(er)
+    check(by_format == {"string": "one ?\n{\n" * 2} and code == 3, by_format, code)
+    by_format, code = shown(er, format="json")
+    check(by_format["json"]["text"] == ["one ?\n{\n"] * 2, by_format)
+    configure(er, {"it": ("t.Any", [("it", "t.silent", {})])})
+    result, code = er.run("it")
+    check(code is None and "sh exited with code 3 and no result: broken" in str(result), result, code)
+    # Plain and styled text as a part of a result; the document's revision has only plain text.
+    configure(er, {"it": ("t.Any", [("it", "t.json", {})]), "sum": ("t.Summary", [("it", "t.json", {})])})
+    styled = {"parts": ["plain ", {"text": "red", "bold": True, "foreground": "red"}]}
+    for value, text in (("hello", "hello"), (["a\n", "b"], "a\nb"), (styled, "plain red"), (["a ", styled], "a plain red"), ("", ""), ([], "")):
+        by_format, code = shown(er, [{"result": {"text": value, "n": 1}}])
+        check(by_format == {"string": text} and code == 0, value, by_format, code)
+        by_format, code = shown(er, [{"result": {"deep": {"summary": value}, "text": "not this"}}], action="sum")
+        check(by_format == {"string": text}, value, by_format)
+    for value in (1, {"a": 1}, [1], {"parts": [1]}, {"parts": [{"bold": True}]}, None):
+        by_format, code = shown(er, [{"result": {"text": value}}])
+        check(json.loads(by_format["string"]) == {"text": value}, value, by_format)
+    real = Er(project, ["--tcp"], tcp=True)
+    real.begin({"it": ("t.Any", [("it", "t.json", {})])})
+    by_format, code = shown(real, [{"result": {"text": ["a ", styled]}}])
+    check(by_format == {"styled_text_json": {"parts": ["a ", *styled["parts"]]}}, by_format)
+
+    # Progress, as it goes to clients that want it.
+    progress = [{"progress": {"type": "begin", "title": "Look", "message": "first", "total": 2}},
+                {"progress": {"message": "half", "percentage": 50}}, {"progress": {"type": "report", "message": "most"}},
+                {"progress": {"type": "end", "message": "done"}}, {"result": {}}]
+    real.notes.clear()
+    shown(real, progress, token="tok")
+    values = [note["params"]["value"] for note in real.notes if note["method"] == "$/progress" and note["params"]["token"] == "tok"]
+    values = [json.loads(value) if isinstance(value, str) else value for value in values]
+    check([(one["type"], one["message"], one.get("percentage"), one.get("title"), one.get("total")) for one in values] ==
+          [("begin", "first", 0, "Look", 2), ("report", "half", 50, None, None), ("report", "most", None, None, None),
+           ("end", "done", None, None, None)], values)
+    # A handler that does not say that it has ended has ended, too.
+    real.notes.clear()
+    shown(real, progress[:1], token="tok")
+    check("end" in json.dumps([note["params"] for note in real.notes if note["method"] == "$/progress"]), real.notes)
+    result, code = real.run("it", {"lines": [{"progress": {"type": "odd"}}]})
+    check(code is None and "line 1 of its output has progress whose type is not begin, report or end" in str(result), result, code)
+
+    # A cancelled command gets SIGTERM, and the time to clean up.
+    configure(real, {"it": ("t.Any", [("it", "t.tidy", {})])})
+    number = real.ask_run("it")
+    pids = read_pids(project + "/pids")
+    real.note("$/cancelRequest", {"id": number})
+    check(real.answer(number).get("error", {}).get("code") == -32800 and await_death(pids, 10), real.answers)
+    check(os.path.exists(project + "/cleaned"), "it had no time")
+    er.end()
+    real.end()
+
+
+def part_pattern():
+    """Programs that print a line for each finding, hostile output, and where programs are found."""
+    ws = make_folder("pattern", {
+        "finecode-workspace.toml": "[workspace]\n",
+        "p/a.py": "x\n\u00e4\U0001f642 y\n", "p/b.py": "x\n", "p/sub/c.py": "x\n", "p/d.txt": "x\n",
+        "p/print": "#!/bin/sh\ncat \"$PWD/out\"; exit $(cat \"$PWD/code\")\n",
+        "p/list": "#!/bin/sh\necho \"$#\" >>\"$PWD/count\"; for a; do echo \"$a:1:1: found\"; done\n",
+        "node_modules/.bin/tool": "#!/bin/sh\necho a.py:1: from the workspace\n",
+        "p/node_modules/.bin/near": "#!/bin/sh\necho a.py:1: from the project\n",
+    })
+    make_folder("", {"node_modules/.bin/far": "#!/bin/sh\necho a.py:1: from above\n"})
+    project = ws + "/p"
+    for name in ("p/print", "p/list", "node_modules/.bin/tool", "p/node_modules/.bin/near", "../node_modules/.bin/far"):
+        os.chmod(f"{ws}/{name}", 0o755)
+    pattern = r"(?<file>.+?):(?<line>\d+)(?::(?<column>\d+))?(?:-(?<end_line>\d+):(?<end_column>\d+))?: (?:(?<severity>error|warning|note): )?(?<message>.*?)(?: \[(?<code>\S+)\])?$"
+    base = {"program": project + "/print", "include": ["*.py"], "pattern": pattern}
+    er = Er(project)
+    er.begin({"it": ("duplex.Lint", [("it", "duplex.pattern", base)])})
+
+    def run(out=b"", code=0, payload=None, **config):
+        with open(project + "/out", "wb") as file:
+            file.write(out)
+        with open(project + "/code", "w") as file:
+            file.write(str(code))
+        configure(er, {"it": ("duplex.Lint", [("it", "duplex.pattern", {k: v for k, v in {**base, **config}.items() if v is not None})])})
+        return er.run("it", payload, 60)
+
+    result, code = run("a.py:2:4-2:5: error: bad \u00e4 [E1]\r\nFound 1 error.\n./sub/c.py:1: odd\n".encode(), 1)
+    one = {"range": {"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 5}},
+           "message": "bad \u00e4", "code": "E1", "source": "print", "severity": 1}
+    check(code == 1 and result["messages"].get(project + "/a.py") == [one], result, code)
+    check(result["messages"].get(project + "/sub/c.py", [{}])[0].get("severity") == 2, result)
+    for columns, at in (("bytes", 8), ("utf16", 5)):
+        result, code = run(f"a.py:2:{at}-2:{at + 1}: error: bad \u00e4 [E1]\n".encode(), 1, columns=columns)
+        check(code == 1 and result["messages"].get(project + "/a.py") == [one], columns, result, code)
+    result, code = run(b"a.py:1:1: bad\n", severity="hint")
+    check(code == 1 and result["messages"][project + "/a.py"][0]["severity"] == 4, result, code)
+    result, code = run(b"All good.\n")
+    check(code == 0 and result == {"messages": {}}, result, code)
+    # It found something, or broke down, and the pattern fits nothing of that.
+    result, code = run(b"1 problem in a.py\n", 1)
+    check(code is None and "no line fits the pattern; the last one: 1 problem in a.py" in str(result), result, code)
+    result, code = run(b"", 2)
+    check(code is None and "it printed nothing" in str(result), result, code)
+    # Anything may be printed.
+    result, code = run(b"\xff\x00\x1b:99999999999:1: x\n:1:1: no name\na.py:99999:99999: far\n" + b"a" * 100000 + b":1:1: long\na.py:1:1: \xff\n")
+    check(code == 1 and [one["message"] for one in result["messages"][project + "/a.py"]] == ["far", "?"], result, code)
+    result, code = run(b"a" * 4000 + b"\n", pattern="(?<file>(a+)+)[bc](?<message>)")
+    check(code is None and "it takes too long to match" in str(result), result, code)
+    # Each line may take its time, but not all of them together.
+    result, code = run((b"a" * 20 + b"\n") * 2000000, pattern=r"(?<file>(?:a|aa)+)[bc](?<message>)")
+    check(code is None and "it takes too long to match" in str(result), result, code)
+    # As few processes as there may be, by number and by length; and none without files.
+    for number in range(60):
+        make_folder("pattern/p/many", {f"{number:02}{'n' * 200}.py": "x\n"})
+
+    def counts(**config):
+        open(project + "/count", "w").close()
+        result, code = run(program=project + "/list", **config)
+        with open(project + "/count") as file:
+            return len(result["messages"]), sorted(map(int, file.read().split()))
+    check(counts(jobs=1, exclude=None) == (63, [63]), counts(jobs=1))
+    check(counts(jobs=2, include=["many/*.py"])[1] == [30, 30], counts(jobs=2, include=["many/*.py"]))
+    check(counts(include=["*.none"]) == (0, []), counts(include=["*.none"]))
+    check(counts(include=None, files=False) == (0, [0]), counts(include=None, files=False))
+    for number in range(3000):
+        make_folder("pattern/p/deep/" + "/".join(["d" * 100] * 3), {f"{number}.py": "x\n"})
+    found, processes = counts(jobs=1, include=["deep/**/*.py"])
+    check(found == 3000 and sum(processes) == 3000 and 6 <= len(processes) <= 60, found, processes)
+    shutil.rmtree(project + "/deep")
+    # The project's programs come first, then those of folders above, up to the workspace.
+    for program, text in (("near", "from the project"), ("tool", "from the workspace")):
+        result, code = run(program=program)
+        check(code == 1 and result["messages"][project + "/a.py"][0]["message"] == text, result, code)
+    result, code = run(program="far")
+    check(code is None and "cannot start far: No such file" in str(result), result, code)
+    os.chmod(ws, 0o777)  # anybody could put a program there
+    result, code = run(program="tool")
+    check(code is None and "cannot start tool: No such file" in str(result), result, code)
+    os.chmod(ws, 0o755)
+    # Configurations that are wrong.
+    for config, text in (({"pattern": "("}, "config: pattern: missing closing parenthesis, at 1"),
+                         ({"pattern": "(?<file>x)"}, "config: pattern: missing group (?<message>"),
+                         ({"pattern": None}, "config: pattern: missing"), ({"program": None}, "config: program: missing"),
+                         ({"include": None}, "config: include: missing"), ({"columns": "chars"}, "config: columns: expected"),
+                         ({"severity": "bad"}, "config: severity: expected"), ({"files": 1}, "config: files: expected"),
+                         ({"pattern": r"(?<file>\C)(?<message>)"}, "config: pattern: ")):
+        result, code = run(**config)
+        check(code is None and text in str(result), config, result, code)
+    configure(er, {"it": ("duplex.Lint", [("it", "duplex.clang_format_check", {"pattern": pattern})])})
+    result, code = er.run("it")
+    check(code is None and "config: pattern: unknown key" in str(result), result, code)
+    # What an editor has open counts, under its own name.
+    uri = "file://" + project + "/b.py"
+    er.note("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "", "version": 1, "text": "open\n"}})
+    configure(er, {"it": ("duplex.Lint", [("it", "duplex.pattern", {**base, "program": "grep", "args": ["-Hn", "open"], "jobs": 1,
+                                           "pattern": r"(?<file>[^:]+):(?<line>\d+):(?<message>.*)"})])})
+    result, code = er.run("it", {"files": ["b.py", "a.py"]})
+    check(code == 1 and list(result["messages"]) == [project + "/b.py"], result, code)
+    er.end()
+
+
+def part_npm():
+    """eslint and prettier with a document that an editor has open, and a manager that can't edit."""
+    project = os.path.realpath(make_folder("npm", {
+        "eslint.config.mjs": "export default [{ rules: { 'no-var': 'error' } }];\n",
+        "a.js": "let a = 1;\n", "b.js": "let b = 1;\n", "bad.js": "let = (\n", "latin.js": "",
+    }))
+    with open(project + "/latin.js", "wb") as file:
+        file.write(b"// \xe4\nlet  c = 1;\n")
+    er = Er(project)
+    er.begin({})
+
+    def run(handler, names, config={}, **options):
+        action = "duplex.Lint" if handler in ("eslint", "prettier_check") else "duplex.Format"
+        configure(er, {"it": (action, [("it", "duplex." + handler, config)])})
+        return er.answer(er.ask_run("it", {"files": names}, **options), 60)
+    uri = "file://" + project + "/a.js"
+    er.note("textDocument/didOpen", {"textDocument": {
+        "uri": uri, "languageId": "", "version": 1, "text": "// \u00e4\U0001f642\r\n/* \U0001f642 */ var  a = 1;\r\nlet b;\r\n"}})
+    files = ["a.js", "b.js"]
+    result, code = er.outcome(run("eslint", files))
+    check(code == 1 and lines_of(result, "a.js") == [(1, 9, "no-var")] and len(result["messages"]) == 1, result, code)
+    result, code = er.outcome(run("prettier_check", files))
+    check(code == 1 and result["changed"] == [project + "/a.js"], result, code)
+    asked = []
+    er.on_request = lambda method, params: (asked.append(params["edit"]["documentChanges"]), ({"applied": True}, None))[1]
+    result, code = er.outcome(run("eslint_fix", files))
+    check(code == 0 and result["changed"] == [project + "/a.js"], result, code)
+    check(asked[0][0]["edits"] == [{"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}},
+                                    "newText": "/* \U0001f642 */ let  a = 1;\r\n"}], asked)
+    result, code = er.outcome(run("prettier", files))
+    check(code == 0 and result["changed"] == [project + "/a.js"] and len(asked) == 2 and
+          asked[1][0]["textDocument"]["uri"] == uri, result, code, asked)
+    # What can't be read is reported; the others are formatted.
+    result, code = er.outcome(run("prettier", ["a.js", "bad.js"]))
+    check(code == 1 and result["changed"] == [project + "/a.js"] and lines_of(result, "bad.js") == [(1, 0, "")], result, code)
+    result, code = er.outcome(run("eslint_fix", ["bad.js"]))
+    check(code == 1 and result["changed"] == [] and len(lines_of(result, "bad.js")) == 1, result, code)
+    answer = run("prettier", ["a.js", "bad.js"], resultFormats=["string"])
+    check("formatted: " + project + "/a.js\\\\ncannot format: " + project + "/bad.js:2:1: SyntaxError" in json.dumps(answer), answer)
+    result, code = er.outcome(run("prettier", ["latin.js"]))
+    check(code is None and "latin.js: not valid UTF-8" in str(result), result, code)
+    # Why a tool broke down.
+    result, code = er.outcome(run("eslint", ["b.js"], {"args": ["--config", "absent.mjs"]}))
+    check(code is None and "exited with code 2" in str(result) and "absent.mjs" in str(result), result, code)
+    result, code = er.outcome(run("prettier_check", ["b.js"], {"args": ["--config", "absent.json"]}))
+    check(code is None and "prettier exited with code 2: Invalid configuration" in str(result), result, code)
     er.end()
 
 

@@ -339,7 +339,7 @@ static void formatted(const char *result, const char *expected) {
     yyjson_doc *doc = read_json(result);
     dx_buf text;
     dx_buf_init(&text, 1000, NULL);
-    assert_int_equal(dx__finecode_format(yyjson_doc_get_root(doc), &text), DX_OK);
+    assert_int_equal(dx__finecode_format(yyjson_doc_get_root(doc), "/p", &text), DX_OK);
     unit_same((dx_text){text.data, text.len}, dx_str(expected));
     dx_buf_done(&text);
     yyjson_doc_free(doc);
@@ -354,6 +354,9 @@ static void texts(void **state) {
     formatted("{\"messages\":{\"/a.c\":[{" AT ",\"message\":\"bad\",\"severity\":1,\"code\":\"E1\","
               "\"source\":\"lint\"}]}}",
               "/a.c:1:5: error: bad [E1] (lint)");
+    formatted("{\"messages\":{\"a/b.c\":[{\"message\":\"one\"}],\"<in>\":[{\"message\":\"two\"}],"
+              "\"file:///c\":[{\"message\":\"three\"}],\"\":[{\"message\":\"four\"}]}}",
+              "/p/a/b.c: one\n<in>: two\nfile:///c: three\n: four");
     formatted(
         "{\"messages\":{\"/a.c\":[{" AT ",\"message\":\"one\",\"severity\":\"note\",\"code\":7},"
         "{\"message\":\"two\"}],\"/b.c\":[],\"/c.c\":[{\"message\":\"three\",\"severity\":9}]}}",
@@ -375,9 +378,9 @@ static void texts(void **state) {
     dx_buf small;
     dx_buf_init(&small, 5, NULL);
     yyjson_doc *doc = read_json("{\"messages\":{\"/a.c\":[{\"message\":\"bad\"}]}}");
-    assert_int_equal(dx__finecode_format(yyjson_doc_get_root(doc), &small), DX_ERR_LIMIT);
+    assert_int_equal(dx__finecode_format(yyjson_doc_get_root(doc), NULL, &small), DX_ERR_LIMIT);
     assert_int_equal(small.len, 0);
-    assert_int_equal(dx__finecode_format(NULL, &small), DX_OK);
+    assert_int_equal(dx__finecode_format(NULL, NULL, &small), DX_OK);
     dx_buf_done(&small);
     yyjson_doc_free(doc);
 }

@@ -2,8 +2,39 @@
 
 #include "cli/say.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Where the user is, with a slash; "" if that is not known, or the root. */
+static const char *here(size_t *ret_len) {
+    static char folder[PATH_MAX + 1];
+    bool is_known = *folder || getcwd(folder, PATH_MAX);
+    size_t len = strlen(folder);
+    if (is_known && folder[len - 1] != '/')
+        folder[len++] = '/';
+    *ret_len = len > 1 ? len : 0;
+    return folder;
+}
+
+/* Paths below where the user is begin there, as those of other tools do. */
+static void put_line(FILE *to, dx_text line) {
+    size_t len;
+    const char *folder = here(&len);
+    for (const char *at = line.at; len && line.len;) {
+        size_t left = line.len - (size_t)(at - line.at);
+        const char *found = left > len ? memmem(at, left, folder, len) : NULL;
+        if (!found)
+            break;
+        at = found + len;
+        if (found > line.at && found[-1] != ' ')
+            continue;
+        cli_put_document(to, (dx_text){line.at, (size_t)(found - line.at)});
+        line = (dx_text){at, line.len - (size_t)(at - line.at)};
+    }
+    cli_put_document(to, line);
+}
 
 /* Text of somebody else, which may have several lines. */
 static void put_text(FILE *to, dx_text text) {
@@ -11,7 +42,7 @@ static void put_text(FILE *to, dx_text text) {
         const char *end = memchr(text.at, '\n', text.len);
         size_t len = end ? (size_t)(end - text.at) : text.len;
         bool returns = end && len && text.at[len - 1] == '\r';
-        cli_put_document(to, (dx_text){text.at, len - returns});
+        put_line(to, (dx_text){text.at, len - returns});
         if (end)
             fputc('\n', to);
         len += end != NULL;

@@ -164,7 +164,7 @@ static void read_batch(struct work *work, const struct batch *batch) {
 }
 
 /* {"messages": …, "changed": [path]} */
-static void finish_check(struct work *work) {
+void edits_check(struct work *work) {
     yyjson_mut_val *result = work_result(work);
     yyjson_mut_doc *doc = work->messages.doc;
     yyjson_mut_val *list = result ? yyjson_mut_obj_add_arr(doc, result, "changed") : NULL;
@@ -197,5 +197,5 @@ const struct tool tool_clang_format_check = {
     .batch_max = 32,
     .words = words,
     .read = read_batch,
-    .finish = finish_check,
+    .finish = edits_check,
 };

@@ -47,12 +47,73 @@ bool edits_add(struct edits *edits, struct place *place, const struct edit *edit
     return yyjson_mut_obj_add_strncpy(doc, one, "newText", edit->text.at, edit->text.len);
 }
 
-/* {"changed": [path]} */
+/* What is the same at the beginning, or at the end: in whole lines, so that no character and no
+ * end of a line is cut. */
+static size_t same_begin(dx_text old, dx_text new) {
+    size_t same = 0;
+    for (size_t i = 0; i < old.len && i < new.len &&old.at[i] == new.at[i]; i++)
+        if (old.at[i] == '\n')
+            same = i + 1;
+    return same;
+}
+
+static size_t same_end(dx_text old, dx_text new) {
+    size_t same = 0;
+    for (size_t i = 1; i <= old.len && i <= new.len; i++) {
+        if (old.at[old.len - i] == '\n' && new.at[new.len - i] == '\n')
+            same = i - 1;
+        if (old.at[old.len - i] != new.at[new.len - i])
+            break;
+    }
+    return same;
+}
+
+static bool is_blank(dx_text text) {
+    for (size_t i = 0; i < text.len; i++)
+        if (!strchr(" \t\r\n", text.at[i]))
+            return false;
+    return true;
+}
+
+void edits_replace(struct work *work, struct work_file *file, dx_text text) {
+    char room[400];
+    const char *why = NULL;
+    struct place place;
+    dx_text old = {file->text, file->len};
+    if (!old.at)
+        old.at = messages_text(work, file->path, &old.len);
+    if (!old.at || !dx__is_utf8(old) || !dx__is_utf8(text))
+        why = "not valid UTF-8; convert the file, or exclude it";
+    else if (!text.len && !is_blank(old))
+        why = "the new text is empty";
+    else if (old.len != text.len || memcmp(old.at, text.at, text.len) != 0) {
+        size_t begin = same_begin(old, text);
+        dx_text rest = {old.at + begin, old.len - begin};
+        dx_text new = {text.at + begin, text.len - begin};
+        size_t end = same_end(rest, new);
+        struct edit edit = {begin, rest.len - end, {new.at, new.len - end}};
+        place_begin(&place, old.at, old.len);
+        if (!edits_begin(&work->edits, file) || !edits_add(&work->edits, &place, &edit))
+            why = "out of memory";
+    }
+    if (!why)
+        return;
+    snprintf(room, sizeof room, "%s: %s", file->path, why);
+    work_fail(work, room);
+}
+
+/* {"changed": [path]}, and messages if there are any. */
 static yyjson_mut_val *result_of(struct work *work) {
     struct edits *edits = &work->edits;
+    if (work->given)
+        return work->given;
     if (!edits->doc)
         edits->doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = edits->doc ? yyjson_mut_obj(edits->doc) : NULL;
+    if (root && work->messages.by_path &&
+        !yyjson_mut_obj_add_val(edits->doc, root, "messages",
+                                yyjson_mut_val_mut_copy(edits->doc, work->messages.by_path)))
+        return NULL;
     yyjson_mut_val *list = root ? yyjson_mut_obj_add_arr(edits->doc, root, "changed") : NULL;
     for (size_t i = 0; list && i < edits->changed.count; i++)
         if (!yyjson_mut_arr_append(list, clean_string(edits->doc, dx_str(edits->changed.at[i]))))

@@ -1,5 +1,6 @@
 /* Handlers that are commands: from a job to its end. */
 #include "systems/finecode/command/er/external.h"
+#include "systems/finecode/command/er/tools.h"
 
 #include "cli/say.h"
 #include "src/base/utf8.h"
@@ -34,6 +35,7 @@ static void external_free(struct external *external) {
     dx_timer_free(external->timer);
     dx_buf_done(&external->errors);
     yyjson_doc_free(external->result);
+    yyjson_mut_doc_free(external->files);
     free(external);
 }
 
@@ -69,11 +71,21 @@ static void tell_result(struct external *external) {
     dx_json json = yyjson_is_obj(result) ? dx_json_value(result) : dx_json_none();
     int status = external->program->status;
     int code = external->has_code ? external->code : status;
+    bool stop = external->stop || (status && status == external->handler->stop_code);
     external->job = NULL;
-    if (external->stop || (external->handler->stop_code && status == external->handler->stop_code))
+    dx_finecode_job_finish(job, "");
+    if (external->files) {
+        struct replacement replacement = {.files = yyjson_mut_doc_get_root(external->files),
+                                          .since = external->began,
+                                          .result = yyjson_is_obj(result) ? result : NULL,
+                                          .stop = stop,
+                                          .code = code};
+        work_replace(external->runner, job, &replacement);
+    } else if (stop) {
         dx_finecode_job_stop(job, json, code);
-    else
+    } else {
         dx_finecode_job_done(job, json, code);
+    }
 }
 
 /* An exit code alone is a return code, but with a complaint and no result it is that of a command
@@ -87,6 +99,14 @@ static void judge_silence(struct external *external) {
                  external->plan.argv[0], program->status, external->last);
 }
 
+/* A command that broke down halfway has not seen to it that its texts are complete. */
+static void judge_files(struct external *external) {
+    int status = external->program->status;
+    if (!external->why[0] && external->files && status && status != external->handler->stop_code)
+        snprintf(external->why, sizeof external->why,
+                 "%s exited with code %d, so no file was changed", external->plan.argv[0], status);
+}
+
 static void on_end(struct cli_program *program) {
     struct external *external = program->user;
     dx_finecode_job *job = external->job;
@@ -96,6 +116,7 @@ static void on_end(struct cli_program *program) {
     if (job && !external->cancelled) {
         lines_end(external);
         judge_silence(external);
+        judge_files(external);
     }
     if (!job) {
         /* It has been ended already. */
@@ -174,6 +195,7 @@ static void run(dx_finecode_job *job, void *user) {
     external->handler = binding->handler;
     external->job = job;
     dx_buf_init(&external->errors, ERROR_LINE + 1, NULL);
+    clock_gettime(CLOCK_REALTIME_COARSE, &external->began); /* as files get their times */
     bool timed = dx_timer_new(runner->loop, on_time, external, &external->timer) == DX_OK;
     if (timed && er_is_dry_run() && !external->handler->dry_run)
         snprintf(external->why, sizeof external->why,
@@ -222,6 +244,8 @@ static int add_action(struct runner *runner, const struct spec_action *spec) {
         .payload = spec->payload,
         .merge = spec->merge,
         .fails_if = spec->fails_if,
+        .format = text_format,
+        .user = (void *)(uintptr_t)spec,
     };
     if (dx_finecode_er_add_action(runner->er, &action, &error) != DX_OK)
         return tell(runner, spec->source, &error);

@@ -4,6 +4,8 @@
 
 #include "systems/finecode/command/er/runner.h"
 
+#include <time.h>
+
 struct external {
     struct runner *runner;
     struct external *next;
@@ -27,6 +29,8 @@ struct external {
     bool stop;
     bool has_code;
     int code;
+    yyjson_mut_doc *files; /* {path: new text}, absolute; NULL: none */
+    struct timespec began;
 
     dx_buf errors;  /* the part of a line of its standard error */
     char last[200]; /* the last of these lines */
@@ -38,6 +42,11 @@ void lines_take(struct external *external);
 void lines_release(struct external *external);
 /* The output is complete: the result is there if there is one, or `why`. */
 void lines_end(struct external *external);
+
+/* text.c: the text of a result, as its action has it (a struct spec_action). */
+dx_status text_format(yyjson_val *result, dx_buf *text, int *ret_styled, void *user);
+/* {"text": [the output]}; NULL without memory. */
+yyjson_doc *text_result(dx_text output);
 
 /* input.c: what it gets: to be freed; false without memory. */
 bool input_text(const struct external *external, char **ret_text, size_t *ret_len);

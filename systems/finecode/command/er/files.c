@@ -240,11 +240,23 @@ static bool is_below_next(const struct words *folders, size_t *at, const char *p
     return *at < folders->count && is_below(path, folders->at[*at]);
 }
 
+static int compare_paths(const void *first, const void *second) {
+    const struct work_file *one = first;
+    const struct work_file *other = second;
+    return strcmp(one->path, other->path);
+}
+
 static int compare(const void *first, const void *second) {
     const struct work_file *one = first;
     const struct work_file *other = second;
-    int order = strcmp(one->path, other->path);
+    int order = compare_paths(one, other);
     return order ? order : other->named - one->named;
+}
+
+struct work_file *files_find(const struct files *files, const char *path) {
+    const struct work_file wanted = {.path = (char *)(uintptr_t)path};
+    return files->count ? bsearch(&wanted, files->at, files->count, sizeof wanted, compare_paths)
+                        : NULL;
 }
 
 void files_filter(struct files *files, const struct work *work) {

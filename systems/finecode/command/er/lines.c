@@ -9,10 +9,13 @@
  * In the form "full" each line says what it is:
  *     {"partial": {…}}  {"progress": {"message": "…", "percentage": 50}}
  *     {"result": {…}, "context": {…}, "stop": true, "returnCode": 1}
+ *     {"files": {"path": "its new text"}}
  */
 #include "systems/finecode/command/er/external.h"
+#include "systems/finecode/command/er/tools.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Long enough for a command to end after its last line. */
@@ -52,11 +55,44 @@ static void give_part(struct external *external, yyjson_val *part) {
 
 static void give_progress(struct external *external, yyjson_val *progress) {
     const char *message = yyjson_get_str(yyjson_obj_get(progress, "message"));
+    const char *title = yyjson_get_str(yyjson_obj_get(progress, "title"));
     yyjson_val *percent = yyjson_obj_get(progress, "percentage");
+    yyjson_val *total = yyjson_obj_get(progress, "total");
+    yyjson_val *type = yyjson_obj_get(progress, "type");
     double number = yyjson_is_num(percent) ? yyjson_get_num(percent) : -1;
-    if (external->job)
-        dx_finecode_job_report(external->job, message ? message : "",
+    message = message ? message : "";
+    if (yyjson_equals_str(type, "begin"))
+        dx_finecode_job_begin(external->job, title, message,
+                              yyjson_is_uint(total) ? (int64_t)yyjson_get_uint(total) : -1);
+    else if (yyjson_equals_str(type, "end"))
+        dx_finecode_job_finish(external->job, message);
+    else if (!type || yyjson_equals_str(type, "report"))
+        dx_finecode_job_report(external->job, message,
                                number >= 0 && number <= 100 ? (int)number : -1);
+    else
+        fail_line(external, "has progress whose type is not begin, report or end");
+}
+
+/* The last text of a file counts. */
+static void take_files(struct external *external, yyjson_val *files) {
+    if (!external->files && (external->files = yyjson_mut_doc_new(NULL)))
+        yyjson_mut_doc_set_root(external->files, yyjson_mut_obj(external->files));
+    yyjson_mut_doc *doc = external->files;
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    yyjson_obj_iter iter = yyjson_obj_iter_with(files);
+    if (!yyjson_is_obj(files))
+        fail_line(external, "has files that are not an object");
+    for (yyjson_val *key; !external->why[0] && (key = yyjson_obj_iter_next(&iter));) {
+        yyjson_val *text = yyjson_obj_iter_get_val(key);
+        char *path = path_of(dx_json_string(key), external->runner->project);
+        if (!path || !yyjson_is_str(text))
+            fail_line(external, "has files that are not paths with their new text");
+        else if (!yyjson_mut_obj_put(
+                     root, yyjson_mut_strcpy(doc, path),
+                     yyjson_mut_strncpy(doc, yyjson_get_str(text), yyjson_get_len(text))))
+            fail_line(external, "runs out of memory");
+        free(path);
+    }
 }
 
 /* Takes the document. */
@@ -67,16 +103,20 @@ static void take_full(struct external *external, yyjson_doc *doc) {
     yyjson_val *result = yyjson_obj_get(root, "result");
     yyjson_val *context = yyjson_obj_get(root, "context");
     yyjson_val *code = yyjson_obj_get(root, "returnCode");
-    if (!partial && !progress && !result && !context && !code && !yyjson_obj_get(root, "stop"))
-        fail_line(external, "has no partial, progress, result, context, stop or returnCode");
+    yyjson_val *files = yyjson_obj_get(root, "files");
+    if (!partial && !progress && !result && !context && !code && !files &&
+        !yyjson_obj_get(root, "stop"))
+        fail_line(external, "has no partial, progress, result, files, context, stop or returnCode");
     else if ((partial && !yyjson_is_obj(partial)) ||
              (result && !yyjson_is_obj(result) && !yyjson_is_null(result)))
         fail_line(external, "has a result that is not an object");
     else if (code && (!yyjson_is_uint(code) || yyjson_get_uint(code) > 255))
         fail_line(external, "has a returnCode that is not between 0 and 255");
+    if (!external->why[0] && files)
+        take_files(external, files);
     if (!external->why[0] && partial)
         give_part(external, partial);
-    if (!external->why[0] && progress)
+    if (!external->why[0] && progress && external->job)
         give_progress(external, progress);
     if (!external->why[0] && context && external->job &&
         dx_finecode_job_set_context(external->job, dx_json_value(context)) != DX_OK)
@@ -148,7 +188,8 @@ static void take_next(struct external *external, size_t at, size_t len) {
 /* A long line that comes in many pieces is not looked through again with each of them. */
 void lines_take(struct external *external) {
     const dx_buf *output = &external->program->output;
-    while (!external->is_whole && !external->why[0] && external->looked < output->len) {
+    while (!external->handler->text && !external->is_whole && !external->why[0] &&
+           external->looked < output->len) {
         size_t at = external->taken;
         const char *end =
             memchr(output->data + external->looked, '\n', output->len - external->looked);
@@ -172,6 +213,12 @@ void lines_end(struct external *external) {
     size_t len = external->program->output.len;
     if (external->why[0] || !len)
         return;
+    if (external->handler->text) {
+        external->result = text_result(output_part(external, 0, len));
+        if (!external->result)
+            fail(external, "out of memory");
+        return;
+    }
     if (!external->is_whole && external->taken < len)
         take_next(external, external->taken, len - external->taken);
     if (external->handler->full || external->why[0])

@@ -8,8 +8,7 @@
 static const char *const c_files[] = {"*.c", "*.cc", "*.cpp", "*.cxx", NULL};
 static const char *const shell_files[] = {"*.sh", "*.bash", "*.ksh", NULL};
 
-/* The next line of a text, without its end; false: there is none. */
-static bool next_line(dx_text *text, dx_text *ret_line) {
+bool next_line(dx_text *text, dx_text *ret_line) {
     if (!text->len)
         return false;
     const char *end = memchr(text->at, '\n', text->len);
@@ -20,8 +19,7 @@ static bool next_line(dx_text *text, dx_text *ret_line) {
     return true;
 }
 
-/* What lies before `mark`, which is taken with it; false: it is not there. */
-static bool cut(dx_text *text, const char *mark, dx_text *ret_part) {
+bool cut(dx_text *text, const char *mark, dx_text *ret_part) {
     const char *found = memmem(text->at, text->len, mark, strlen(mark));
     if (!found)
         return false;
@@ -31,7 +29,7 @@ static bool cut(dx_text *text, const char *mark, dx_text *ret_part) {
     return true;
 }
 
-static bool number_of(dx_text text, size_t *to) {
+bool number_of(dx_text text, size_t *to) {
     *to = 0;
     for (size_t i = 0; i < text.len; i++) {
         if (text.at[i] < '0' || text.at[i] > '9' || i > 8)
@@ -41,12 +39,11 @@ static bool number_of(dx_text text, size_t *to) {
     return text.len > 0;
 }
 
-static size_t from_zero(size_t number) {
+size_t from_zero(size_t number) {
     return number ? number - 1 : 0;
 }
 
-/* A path counts from the project's folder, where the tools run. */
-static void add(struct work *work, dx_text path, struct message *message) {
+void work_message(struct work *work, dx_text path, struct message *message) {
     char *copy = path_of(path, work->runner->project);
     if (!copy) {
         work_fail(work, "out of memory");
@@ -112,7 +109,7 @@ static void tidy_read(struct work *work, const struct batch *batch) {
         message.line = from_zero(message.line);
         message.column = from_zero(message.column);
         tidy_text(line, &message);
-        add(work, path, &message);
+        work_message(work, path, &message);
         found++;
     }
     if (batch->status && !found)
@@ -162,7 +159,7 @@ static void check_read(struct work *work, const struct batch *batch) {
         message.code = parts[4];
         message.text = rest;
         if (parts[0].len && parts[0].at[0] == '/')
-            add(work, parts[0], &message);
+            work_message(work, parts[0], &message);
         else /* about no file: what it can't tell about its own options, say */
             dx_finecode_er_log(work->runner->er, "WARNING", work->tool->source, rest);
     }
@@ -208,7 +205,7 @@ static void shell_comment(struct work *work, yyjson_val *comment) {
         .end_line = place_in(comment, "endLine"),
         .end_column = place_in(comment, "endColumn"),
         .has_end = true,
-        .chars = true,
+        .columns = COLUMNS_CHARACTERS,
         .severity = severity_of(dx_str(yyjson_get_str(level))),
         .text = {yyjson_get_str(text), yyjson_get_len(text)},
     };
@@ -217,7 +214,7 @@ static void shell_comment(struct work *work, yyjson_val *comment) {
     message.code = dx_str(code);
     message.severity = message.severity ? message.severity : MESSAGE_INFO;
     if (yyjson_is_str(file) && yyjson_is_str(text))
-        add(work, dx_json_string(file), &message);
+        work_message(work, dx_json_string(file), &message);
 }
 
 /* It leaves with 1 if it has found something. */

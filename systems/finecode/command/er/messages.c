@@ -117,13 +117,12 @@ static void put_range(yyjson_mut_doc *doc, yyjson_mut_val *to, struct place *pla
                       const struct message *message) {
     yyjson_mut_val *range = yyjson_mut_obj_add_obj(doc, to, "range");
     place_to_line(place, message->line);
-    size_t column = message->chars ? place_bytes_of_chars(place, message->column) : message->column;
+    size_t column = place_bytes(place, message->column, message->columns);
     put_position(doc, range, "start", message->line, place_units(place, column));
     size_t end = place_word_end(place, column);
     if (message->has_end) {
         place_to_line(place, message->end_line);
-        end =
-            message->chars ? place_bytes_of_chars(place, message->end_column) : message->end_column;
+        end = place_bytes(place, message->end_column, message->columns);
     }
     put_position(doc, range, "end", message->has_end ? message->end_line : message->line,
                  place_units(place, end));
@@ -155,7 +154,10 @@ static bool put(struct work *work, const struct message *message) {
     put_range(doc, one, &messages->place, message);
     yyjson_mut_obj_add_val(doc, one, "message", clean_string(doc, message->text));
     yyjson_mut_obj_add_val(doc, one, "code", clean_string(doc, message->code));
-    yyjson_mut_obj_add_str(doc, one, "source", work->tool->program);
+    const char *program = work->tool->program ? work->tool->program : work->settings.program;
+    const char *slash = strrchr(program, '/');
+    yyjson_mut_obj_add_val(doc, one, "source",
+                           clean_string(doc, dx_str(slash ? slash + 1 : program)));
     return yyjson_mut_obj_add_int(doc, one, "severity", message->severity);
 }
 

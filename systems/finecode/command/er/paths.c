@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int digit_of(char c) {
     if (c >= '0' && c <= '9')
@@ -108,4 +109,41 @@ char *uri_of(const char *path) {
     }
     *to = '\0';
     return uri;
+}
+
+/* Whoever may write a folder above could otherwise say what is started here. */
+static bool is_trusted(const char *folder, const struct stat *project) {
+    struct stat facts;
+    return stat(folder, &facts) == 0 && facts.st_uid == project->st_uid &&
+           !(facts.st_mode & S_IWOTH);
+}
+
+/* The folder where a workspace begins is the last one. */
+static bool is_workspace(const char *folder) {
+    char *path;
+    if (asprintf(&path, "%s/finecode-workspace.toml", folder) < 0)
+        return true;
+    bool is_there = access(path, F_OK) == 0;
+    free(path);
+    return is_there;
+}
+
+char *find_program(const char *name, const char *project) {
+    struct stat facts;
+    char *folder = strchr(name, '/') || stat(project, &facts) < 0 ? NULL : strdup(project);
+    char *path = NULL;
+    while (folder && !path) {
+        if (asprintf(&path, "%s/node_modules/.bin/%s", folder, name) < 0)
+            path = NULL;
+        if (path && access(path, X_OK) < 0) {
+            free(path);
+            path = NULL;
+        }
+        char *slash = is_workspace(folder) ? folder : strrchr(folder, '/');
+        *slash = '\0';
+        if (!*folder || (!path && !is_trusted(folder, &facts)))
+            break;
+    }
+    free(folder);
+    return path ? path : strdup(name);
 }

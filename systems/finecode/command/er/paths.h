@@ -13,6 +13,9 @@ char *path_of(dx_text given, const char *folder);
  * errno. */
 char *path_within(dx_text given, const char *folder);
 bool path_is_below(const char *path, const char *folder);
+/* The program that a name stands for in a project: in node_modules/.bin of its folder, or of one
+ * above it, else the name itself. To be freed; NULL without memory. */
+char *find_program(const char *name, const char *project);
 /* To be freed; NULL without memory. */
 char *uri_of(const char *path);
 

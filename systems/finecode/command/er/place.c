@@ -56,10 +56,15 @@ size_t place_units(struct place *place, size_t bytes) {
     return place->units;
 }
 
-size_t place_bytes_of_chars(const struct place *place, size_t chars) {
+size_t place_bytes(const struct place *place, size_t count, enum columns columns) {
     size_t at = place->begin;
-    for (size_t more; chars && at < place->end; chars--)
-        at += step(place, at, &more);
+    if (columns == COLUMNS_BYTES)
+        return count;
+    for (size_t units; count && at < place->end;) {
+        at += step(place, at, &units);
+        units = columns == COLUMNS_UTF16 ? units : 1;
+        count -= units < count ? units : count;
+    }
     return at - place->begin;
 }
 

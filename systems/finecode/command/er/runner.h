@@ -19,7 +19,7 @@ struct tool_binding {
     struct runner *runner;
     const struct tool *tool;
 };
-enum { TOOLS = 5 };
+enum { TOOLS = 10 };
 
 struct runner {
     dx_loop *loop;

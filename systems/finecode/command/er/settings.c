@@ -23,9 +23,11 @@ static bool are_texts(yyjson_val *array) {
     return !array || yyjson_is_arr(array);
 }
 
-static bool are_known(yyjson_val *config, char *room, size_t room_len) {
-    static const char *const names[] = {"program", "args",    "include", "exclude",
-                                        "jobs",    "timeout", "build",   NULL};
+static bool are_known(const struct tool *tool, yyjson_val *config, char *room, size_t room_len) {
+    static const char *const all[] = {"pattern", "columns", "severity", "files",
+                                      "program", "args",    "include",  "exclude",
+                                      "jobs",    "timeout", "build",    NULL};
+    const char *const *names = tool == &tool_pattern ? all : all + 4;
     yyjson_obj_iter iter = yyjson_obj_iter_with(config);
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter));) {
         const char *const *name = names;
@@ -80,6 +82,42 @@ static size_t usual_jobs(void) {
     return jobs > JOBS_MAX ? JOBS_MAX : jobs;
 }
 
+/* The number of one of the names; `count` if it is none. */
+static size_t choice(yyjson_val *value, const char *const *names, size_t count) {
+    size_t i = 0;
+    while (i < count && !yyjson_equals_str(value, names[i]))
+        i++;
+    return i;
+}
+
+static bool take_pattern(yyjson_val *config, struct settings *settings, char *room,
+                         size_t room_len) {
+    static const char *const columns[] = {"bytes", "characters", "utf16"};
+    static const char *const severities[] = {"error", "warning", "info", "hint"};
+    yyjson_val *column = yyjson_obj_get(config, "columns");
+    yyjson_val *severity = yyjson_obj_get(config, "severity");
+    yyjson_val *files = yyjson_obj_get(config, "files");
+    size_t number = choice(severity, severities, 4);
+    settings->columns = column ? choice(column, columns, 3) : COLUMNS_CHARACTERS;
+    settings->severity = severity ? (int)number + MESSAGE_ERROR : MESSAGE_WARNING;
+    settings->whole = yyjson_is_false(files);
+    if (settings->columns > COLUMNS_UTF16)
+        return wrong("columns", "expected bytes, characters or utf16", room, room_len);
+    if (settings->severity > MESSAGE_HINT)
+        return wrong("severity", "expected error, warning, info or hint", room, room_len);
+    if (files && !yyjson_is_bool(files))
+        return wrong("files", "expected true or false", room, room_len);
+    if (!settings->program)
+        return wrong("program", "missing", room, room_len);
+    if (!settings->include && !settings->whole)
+        return wrong("include", "missing; name the files (\"*.py\"), or set files = false", room,
+                     room_len);
+    if (!take_text(config, "pattern", &settings->pattern, room, room_len))
+        return false;
+    return settings->pattern ? pattern_check(settings->pattern, room, room_len)
+                             : wrong("pattern", "missing", room, room_len);
+}
+
 bool settings_read(const struct tool *tool, yyjson_val *config, struct settings *settings,
                    char *room, size_t room_len) {
     yyjson_val *jobs = yyjson_obj_get(config, "jobs");
@@ -90,7 +128,7 @@ bool settings_read(const struct tool *tool, yyjson_val *config, struct settings 
         .exclude = yyjson_obj_get(config, "exclude"),
         .jobs = usual_jobs(),
     };
-    if (!are_known(config, room, room_len) ||
+    if (!are_known(tool, config, room, room_len) ||
         !take_text(config, "program", &settings->program, room, room_len) ||
         !take_text(config, "build", &settings->build, room, room_len))
         return false;
@@ -108,5 +146,5 @@ bool settings_read(const struct tool *tool, yyjson_val *config, struct settings 
     if (!take_timeout(yyjson_obj_get(config, "timeout"), &settings->timeout_ms))
         return wrong("timeout", "expected seconds or a time (2s, 500ms, 5m, never)", room,
                      room_len);
-    return true;
+    return tool != &tool_pattern || take_pattern(config, settings, room, room_len);
 }

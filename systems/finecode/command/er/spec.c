@@ -146,10 +146,18 @@ static bool take_size(const struct place *place, yyjson_val *value, size_t *to) 
 }
 
 static bool take_action(const struct place *at, yyjson_val *table, struct spec_action *action) {
-    static const char *const names[] = {
-        "source",   "canonical_source", "runs_concurrently", "scope", "parent",
-        "language", "fails_if",         "payload",           "merge", "aliases",
-        NULL};
+    static const char *const names[] = {"source",
+                                        "canonical_source",
+                                        "runs_concurrently",
+                                        "scope",
+                                        "parent",
+                                        "language",
+                                        "fails_if",
+                                        "payload",
+                                        "merge",
+                                        "aliases",
+                                        "text",
+                                        NULL};
     struct place place = *at;
     const char *scope = "project";
     if (!take_text(&place, table, "source", &action->source))
@@ -165,6 +173,7 @@ static bool take_action(const struct place *at, yyjson_val *table, struct spec_a
         !take_text(&place, table, "parent", &action->parent) ||
         !take_text(&place, table, "language", &action->language) ||
         !take_text(&place, table, "fails_if", &action->fails_if) ||
+        !take_text(&place, table, "text", &action->text) ||
         !take_text(&place, table, "scope", &scope) ||
         !take_bool(&place, table, "runs_concurrently", &action->runs_concurrently) ||
         !take_table(&place, table, "payload", &action->payload) ||
@@ -172,6 +181,8 @@ static bool take_action(const struct place *at, yyjson_val *table, struct spec_a
         return false;
     if (action->payload && !close_payload(&action->payload))
         return wrong(&place, "payload", "out of memory");
+    if (action->text && action->text[0] != '/')
+        return wrong(&place, "text", "expected a JSON Pointer (\"/summary\")");
     action->workspace = strcmp(scope, "workspace") == 0;
     if (!action->workspace && strcmp(scope, "project") != 0)
         return wrong(&place, "scope", "expected \"project\" or \"workspace\"");
@@ -219,8 +230,9 @@ static bool take_handler(const struct place *at, yyjson_val *table, struct spec_
         !take_command(&place, yyjson_obj_get(table, "command"), handler))
         return false;
     handler->full = strcmp(form, "full") == 0;
-    if (!handler->full && strcmp(form, "plain") != 0)
-        return wrong(&place, "form", "expected \"plain\" or \"full\"");
+    handler->text = strcmp(form, "text") == 0;
+    if (!handler->full && !handler->text && strcmp(form, "plain") != 0)
+        return wrong(&place, "form", "expected \"plain\", \"full\" or \"text\"");
     return true;
 }
 

@@ -16,7 +16,8 @@ struct spec_action {
     const char *parent;
     const char *language;
     const char *fails_if;
-    char *payload; /* JSON text; may be NULL, as the next */
+    const char *text; /* a JSON pointer to what is shown */
+    char *payload;    /* JSON text; may be NULL, as the next */
     char *merge;
     yyjson_val *aliases; /* an array of strings; may be NULL */
 };
@@ -26,6 +27,7 @@ struct spec_handler {
     char **argv;
     const char *cwd; /* NULL: the project's folder */
     yyjson_val *env; /* {NAME: value}; may be NULL */
+    bool text;       /* the output is the text of the result */
     bool full;       /* all of the run on the standard input, and words for all of it back */
     bool dry_run;    /* it writes no files, at least not if FINECODE_DRY_RUN is set */
     int stop_code;   /* the exit code that ends the run with this result; 0: none */

@@ -5,12 +5,23 @@
 
 #include "cli/say.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-const struct tool *const tools[TOOLS + 1] = {&tool_clang_format, &tool_clang_format_check,
-                                             &tool_clang_tidy,   &tool_cppcheck,
-                                             &tool_shellcheck,   NULL};
+const struct tool *const tools[TOOLS + 1] = {&tool_clang_format,
+                                             &tool_clang_format_check,
+                                             &tool_clang_tidy,
+                                             &tool_cppcheck,
+                                             &tool_shellcheck,
+                                             &tool_eslint,
+                                             &tool_eslint_fix,
+                                             &tool_prettier,
+                                             &tool_prettier_check,
+                                             &tool_pattern,
+                                             NULL};
 
 const char tools_payload[] =
     "{\"properties\": {\"files\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}, "
@@ -26,36 +37,62 @@ static dx_status say(dx_buf *text, const char *words) {
     return dx_buf_append(text, words, strlen(words));
 }
 
-/* Is it the first time in the list? Several handlers may have changed the same file. */
-static bool is_first(yyjson_val *list, yyjson_val *path) {
+/* Is it in the list, before it stands there itself? Several handlers may have changed a file. */
+static bool is_in(yyjson_val *list, yyjson_val *path) {
     yyjson_arr_iter iter = yyjson_arr_iter_with(list);
     for (yyjson_val *one; (one = yyjson_arr_iter_next(&iter)) && one != path;)
         if (yyjson_equals(one, path))
-            return false;
-    return true;
+            return true;
+    return false;
 }
 
-/* One file a line. */
+/* What kept a file from being formatted. */
+static dx_status say_failures(yyjson_val *messages, yyjson_val *changed, dx_buf *text) {
+    dx_status status = DX_OK;
+    yyjson_obj_iter iter = yyjson_obj_iter_with(messages);
+    for (yyjson_val *path; status == DX_OK && (path = yyjson_obj_iter_next(&iter));) {
+        yyjson_val *first = yyjson_arr_get_first(yyjson_obj_iter_get_val(path));
+        yyjson_val *start = yyjson_obj_get(yyjson_obj_get(first, "range"), "start");
+        yyjson_val *why = yyjson_obj_get(first, "message");
+        char place[48];
+        if (!yyjson_is_str(why) || is_in(changed, path))
+            continue;
+        snprintf(place, sizeof place, ":%llu:%llu: ",
+                 (unsigned long long)yyjson_get_uint(yyjson_obj_get(start, "line")) + 1,
+                 (unsigned long long)yyjson_get_uint(yyjson_obj_get(start, "character")) + 1);
+        status = say(text, text->len ? "\ncannot format: " : "cannot format: ");
+        if (status == DX_OK)
+            status = dx_buf_append(text, yyjson_get_str(path), yyjson_get_len(path));
+        if (status == DX_OK)
+            status = say(text, place);
+        if (status == DX_OK)
+            status = dx_buf_append(text, yyjson_get_str(why), yyjson_get_len(why));
+    }
+    return status;
+}
+
+/* One file a line; those that only messages are about come after the others. */
 static dx_status format_text(yyjson_val *result, dx_buf *text, int *ret_styled, void *user) {
-    const char *word = yyjson_obj_get(result, "messages") ? "not formatted: " : "formatted: ";
+    yyjson_val *messages = yyjson_obj_get(result, "messages");
     yyjson_val *changed = yyjson_obj_get(result, "changed");
     yyjson_arr_iter iter = yyjson_arr_iter_with(changed);
     dx_status status = DX_OK;
     size_t begin = text->len;
     (void)user;
     *ret_styled = 0;
-    if (!yyjson_arr_size(changed))
+    if (!yyjson_arr_size(changed) && !yyjson_obj_size(messages))
         return say(text, "all files are formatted");
     for (yyjson_val *path; status == DX_OK && (path = yyjson_arr_iter_next(&iter));) {
-        if (!yyjson_is_str(path) || !is_first(changed, path))
+        if (!yyjson_is_str(path) || is_in(changed, path))
             continue;
+        bool told = yyjson_obj_getn(messages, yyjson_get_str(path), yyjson_get_len(path));
         status = say(text, text->len > begin ? "\n" : "");
         if (status == DX_OK)
-            status = say(text, word);
+            status = say(text, told ? "not formatted: " : "formatted: ");
         if (status == DX_OK)
             status = dx_buf_append(text, yyjson_get_str(path), yyjson_get_len(path));
     }
-    return status;
+    return status == DX_OK ? say_failures(messages, changed, text) : status;
 }
 
 static int tell(const char *source, const dx_error *error) {
@@ -96,17 +133,23 @@ int tools_add(struct runner *runner) {
 }
 
 int er_list(void) {
+    char *here = getcwd(NULL, 0);
+    if (!here)
+        return cli_fail(CLI_NO_START, "cannot find the current folder: %s", strerror(errno));
     for (size_t i = 0; tools[i]; i++) {
         const struct tool *tool = tools[i];
-        bool is_there = dx_program_is_there(tool->program);
+        char *found = tool->npm && tool->program ? find_program(tool->program, here) : NULL;
+        const char *program = tool->program ? tool->program : "(any)";
+        bool is_there = !tool->program || dx_program_is_there(found ? found : tool->program);
+        free(found);
         if (cli_voice.json)
             printf("{\"source\":\"%s\",\"action\":\"%s\",\"program\":\"%s\",\"installed\":%s,"
                    "\"about\":\"%s\"}\n",
-                   tool->source, tool->action, tool->program, is_there ? "true" : "false",
-                   tool->about);
+                   tool->source, tool->action, program, is_there ? "true" : "false", tool->about);
         else
             printf("%-26s %-14s %s%s\n", tool->source, tool->action, tool->about,
                    is_there ? "" : " (not installed)");
     }
+    free(here);
     return CLI_OK;
 }

@@ -5,18 +5,21 @@
 #include "systems/finecode/command/er/paths.h"
 #include "systems/finecode/command/er/runner.h"
 
+#include <time.h>
+
 struct work;
 struct batch;
 
 struct tool {
     const char *source;
-    const char *action; /* that it is meant for */
-    const char *program;
+    const char *action;  /* that it is meant for */
+    const char *program; /* NULL: the configuration names it */
     const char *about;
     const char *const *include; /* globs of the files that it is for */
     bool scripts;               /* and files without a dot in their name that a shell runs */
     bool joined;                /* see struct cli_program_plan */
     bool skips_empty;           /* its output skips empty files */
+    bool npm;                   /* looked for in node_modules/.bin first */
     bool copies;      /* a text that is not on the disk is put there, as a copy; else by stdin */
     size_t batch_max; /* files that one process gets */
     /* Adds words behind the program's name; false without memory. */
@@ -32,6 +35,11 @@ extern const struct tool tool_clang_format_check;
 extern const struct tool tool_clang_tidy;
 extern const struct tool tool_cppcheck;
 extern const struct tool tool_shellcheck;
+extern const struct tool tool_eslint;
+extern const struct tool tool_eslint_fix;
+extern const struct tool tool_prettier;
+extern const struct tool tool_prettier_check;
+extern const struct tool tool_pattern;
 /* All of them; NULL at the end. */
 extern const struct tool *const tools[TOOLS + 1];
 
@@ -48,6 +56,9 @@ bool words_add_joined(struct words *words, const char *first, const char *second
 bool words_add_all(struct words *words, yyjson_val *array);
 void words_done(struct words *words);
 
+/* What a column counts. */
+enum columns { COLUMNS_BYTES, COLUMNS_CHARACTERS, COLUMNS_UTF16 };
+
 /* settings.c: the configuration of a handler. */
 struct settings {
     const char *program;
@@ -57,8 +68,15 @@ struct settings {
     const char *build; /* where compile_commands.json lies; NULL: not known */
     size_t jobs;
     uint64_t timeout_ms;
+    /* Of duplex.pattern alone: */
+    const char *pattern;
+    enum columns columns;
+    int severity; /* of a line that tells none */
+    bool whole;   /* the program gets no files */
 };
 /* False with the reason. */
+/* pattern.c: false with the reason. */
+bool pattern_check(const char *pattern, char *room, size_t room_len);
 bool settings_read(const struct tool *tool, yyjson_val *config, struct settings *settings,
                    char *room, size_t room_len);
 
@@ -94,6 +112,8 @@ bool files_add(struct files *files, char *path);
 void files_filter(struct files *files, const struct work *work);
 void file_done(struct work_file *file);
 void files_done(struct files *files);
+/* By its path, once they are in order; NULL: it is none of them. */
+struct work_file *files_find(const struct files *files, const char *path);
 /* The whole of a file; NULL with errno. */
 char *file_read(const char *path, size_t *ret_len);
 /* Tells whether a text is still the same. */
@@ -101,6 +121,13 @@ uint64_t text_hash(const char *text, size_t len);
 /* A glob without a slash is for the name alone; "**" between slashes takes any number of folders.
  */
 bool glob_matches(const char *glob, const char *path);
+
+/* lines: linters.c. The next one of a text, without its end; false: there is none. */
+bool next_line(dx_text *text, dx_text *ret_line);
+/* What lies before `mark`, which is taken with it; false: it is not there. */
+bool cut(dx_text *text, const char *mark, dx_text *ret_part);
+bool number_of(dx_text text, size_t *to);
+size_t from_zero(size_t number);
 
 /* place.c: positions in UTF-16; a text is read from its beginning to its end. */
 struct place {
@@ -120,8 +147,8 @@ size_t place_to_byte(struct place *place, size_t offset);
 /* Units before the byte of that number in the line at hand (from 0); its end if that is beyond it.
  */
 size_t place_units(struct place *place, size_t bytes);
-/* The byte that so many characters lie before. */
-size_t place_bytes_of_chars(const struct place *place, size_t chars);
+/* The byte of the line at hand that so many of them lie before. */
+size_t place_bytes(const struct place *place, size_t count, enum columns columns);
 /* The byte behind the word at `bytes` of the line at hand. */
 size_t place_word_end(const struct place *place, size_t bytes);
 
@@ -129,12 +156,12 @@ size_t place_word_end(const struct place *place, size_t bytes);
 enum { MESSAGE_ERROR = 1, MESSAGE_WARNING, MESSAGE_INFO, MESSAGE_HINT };
 struct message {
     const char *path;
-    size_t line; /* from 0, as the columns; in bytes, or in characters if `chars` */
+    size_t line; /* from 0, as the columns */
     size_t column;
     size_t end_line;
     size_t end_column;
     bool has_end; /* otherwise it is a word */
-    bool chars;
+    enum columns columns;
     int severity;
     dx_text code;
     dx_text text;
@@ -189,8 +216,13 @@ struct edit {
 };
 bool edits_begin(struct edits *edits, struct work_file *file);
 bool edits_add(struct edits *edits, struct place *place, const struct edit *edit);
+/* Replaces the whole text, by one edit of the lines that differ. Reports errors with work_fail().
+ */
+void edits_replace(struct work *work, struct work_file *file, dx_text text);
 /* Has them applied, unless a file has changed since it was read, and ends the work. */
 void edits_apply(struct work *work);
+/* Only tells which files would change: {"messages": …, "changed": [path]} */
+void edits_check(struct work *work);
 void edits_done(struct edits *edits);
 
 /* One process, and the files that it gets. */
@@ -218,6 +250,7 @@ struct work {
     bool cancelled;
     bool asking; /* the manager, for edits */
     struct settings settings;
+    char *program; /* what is started */
     struct files files;
     struct words folders; /* that the payload names */
     size_t at;            /* the next file */
@@ -227,9 +260,26 @@ struct work {
     struct copies copies;
     struct messages messages;
     struct edits edits;
+    yyjson_mut_val *given; /* the result, in the document of the edits; NULL: what was found */
+    bool stop;
+    int code;
     char why[400];
 };
+/* NULL: the job has failed. */
+struct work *work_new(struct runner *runner, const struct tool *tool, dx_finecode_job *job);
 void work_run(dx_finecode_job *job, void *user);
+
+/* replace.c: what a command wants files to contain, and how its job ends after that. */
+struct replacement {
+    yyjson_mut_val *files; /* {path: text} */
+    struct timespec since; /* files that were changed later are not touched */
+    yyjson_val *result;    /* NULL: {"changed": [path]} */
+    bool stop;
+    int code;
+};
+/* Copies what it needs longer; it ends the job. */
+void work_replace(struct runner *runner, dx_finecode_job *job,
+                  const struct replacement *replacement);
 /* The first reason counts; what runs is stopped. */
 void work_fail(struct work *work, const char *why);
 /* The same with the file that it is about. */
@@ -242,6 +292,8 @@ void work_step(struct work *work);
 void work_fail_batch(struct work *work, const struct batch *batch);
 /* The path of a file as a process gets it. */
 const char *work_path(const struct work *work, size_t file);
+/* A path as a tool prints it: it counts from the project's folder, where the tools run. */
+void work_message(struct work *work, dx_text path, struct message *message);
 /* {"messages": …}, in the document of the messages; NULL without memory. */
 yyjson_mut_val *work_result(struct work *work);
 

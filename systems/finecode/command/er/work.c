@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LAST_MS = 50, OUTPUT_MAX = 64 << 20, GIT_MS = 30000 };
 
@@ -51,6 +52,7 @@ static void work_free(struct work *work) {
     messages_done(&work->messages);
     edits_done(&work->edits);
     dx_timer_free(work->timer);
+    free(work->program);
     free(work);
 }
 
@@ -118,8 +120,10 @@ void work_done(struct work *work, yyjson_mut_val *result) {
     dx_finecode_job *job = work->job;
     work->job = NULL;
     dx_finecode_job_finish(job, "");
-    if (result)
-        dx_finecode_job_done(job, dx_json_built(result), 0);
+    if (result && work->stop)
+        dx_finecode_job_stop(job, dx_json_built(result), work->code);
+    else if (result)
+        dx_finecode_job_done(job, dx_json_built(result), work->code);
     else
         dx_finecode_job_fail(job, "out of memory");
     work_free(work);
@@ -184,7 +188,11 @@ static void on_batch_end(struct cli_program *program) {
     work_step(work);
 }
 
-/* The last line that says something. */
+/* The line that says most: the first that speaks of an error, else the last one. */
+static bool is_reason(const char *line) {
+    return strstr(line, "rror") || strstr(line, "couldn't");
+}
+
 static void on_batch_errors(struct cli_program *program, dx_text bytes) {
     struct batch *batch = program->user;
     size_t used = strlen(batch->tail);
@@ -194,6 +202,8 @@ static void on_batch_errors(struct cli_program *program, dx_text bytes) {
             batch->ended = true;
         if (c == '\n' || !c)
             continue;
+        if (batch->ended && is_reason(batch->tail))
+            return;
         if (batch->ended)
             used = 0;
         batch->ended = false;
@@ -203,6 +213,13 @@ static void on_batch_errors(struct cli_program *program, dx_text bytes) {
     }
 }
 
+/* What the arguments of a process may take together, besides those of the configuration. */
+static size_t arguments_max(void) {
+    enum { MOST = 512 << 10, LEAST = 32 << 10 };
+    long max = sysconf(_SC_ARG_MAX) / 4;
+    return max < LEAST ? LEAST : max > MOST ? MOST : (size_t)max;
+}
+
 /* As many files as one process gets: an even share, and no text that is not on the disk together
  * with others. */
 static size_t share_of(const struct work *work) {
@@ -210,19 +227,22 @@ static size_t share_of(const struct work *work) {
     size_t even = (files->count + work->settings.jobs - 1) / work->settings.jobs;
     size_t most = even < work->tool->batch_max ? even : work->tool->batch_max;
     size_t count = 1;
+    size_t used = strlen(work_path(work, work->at));
+    size_t max = arguments_max();
     if (files->at[work->at].text && !work->tool->copies)
         return 1;
     while (count < most && work->at + count < files->count &&
-           (work->tool->copies || !files->at[work->at + count].text))
+           (work->tool->copies || !files->at[work->at + count].text) &&
+           (used += strlen(work_path(work, work->at + count)) + 1 + sizeof(char *)) <= max)
         count++;
     return count;
 }
 
 static bool make_words(struct work *work, struct batch *batch, bool by_input) {
-    if (!words_add(&batch->words, work->settings.program) || !work->tool->words(work, batch) ||
+    if (!words_add(&batch->words, work->program) || !work->tool->words(work, batch) ||
         !words_add_all(&batch->words, work->settings.args))
         return false;
-    for (size_t i = 0; i < batch->count && !by_input; i++)
+    for (size_t i = 0; i < batch->count && !by_input && !work->settings.whole; i++)
         if (!words_add(&batch->words, work_path(work, batch->from + i)))
             return false;
     return true;
@@ -341,6 +361,16 @@ static void begin(struct work *work) {
     work_step(work);
 }
 
+/* The project stands for its files. */
+static void begin_whole(struct work *work) {
+    files_done(&work->files);
+    if (!files_add(&work->files, strdup(work->runner->project)))
+        work_fail(work, "out of memory");
+    else
+        dx_finecode_job_begin(work->job, work->settings.program, "", 1);
+    work_step(work);
+}
+
 static void walk(struct work *work) {
     if (!files_walk(&work->files, work->runner->project))
         work_fail(work, "out of memory");
@@ -398,21 +428,30 @@ static void on_cancel(dx_finecode_job *job, void *user) {
     dx_timer_set(work->timer, LAST_MS);
 }
 
-void work_run(dx_finecode_job *job, void *user) {
-    const struct tool_binding *binding = user;
-    struct runner *runner = binding->runner;
-    yyjson_val *files = yyjson_obj_get(dx_finecode_job_payload(job), "files");
+struct work *work_new(struct runner *runner, const struct tool *tool, dx_finecode_job *job) {
     struct work *work = calloc(1, sizeof *work);
     if (!work || dx_timer_new(runner->loop, on_time, work, &work->timer) != DX_OK) {
         free(work);
         dx_finecode_job_fail(job, "out of memory");
-        return;
+        return NULL;
     }
     work->runner = runner;
-    work->tool = binding->tool;
+    work->tool = tool;
     work->job = job;
     work->next = runner->works;
     runner->works = work;
+    dx_finecode_job_keep(job);
+    dx_finecode_job_on_cancel(job, on_cancel, work);
+    return work;
+}
+
+void work_run(dx_finecode_job *job, void *user) {
+    const struct tool_binding *binding = user;
+    struct runner *runner = binding->runner;
+    yyjson_val *files = yyjson_obj_get(dx_finecode_job_payload(job), "files");
+    struct work *work = work_new(runner, binding->tool, job);
+    if (!work)
+        return;
     bool named = files && !yyjson_is_null(files);
     if (!settings_read(work->tool, dx_finecode_job_config(job), &work->settings, work->why,
                        sizeof work->why) ||
@@ -421,9 +460,13 @@ void work_run(dx_finecode_job *job, void *user) {
         give_up(work);
         return;
     }
-    dx_finecode_job_keep(job);
-    dx_finecode_job_on_cancel(job, on_cancel, work);
-    if (named && !work->folders.count)
+    const char *program = work->settings.program;
+    work->program = work->tool->npm ? find_program(program, runner->project) : strdup(program);
+    if (!work->program)
+        work_fail(work, "out of memory");
+    if (work->settings.whole)
+        begin_whole(work);
+    else if (named && !work->folders.count)
         begin(work);
     else
         list_files(work);

@@ -106,8 +106,8 @@ typedef struct dx_finecode_action {
      * names is true, not 0, or not empty; else 0. May be NULL. */
     const char *fails_if;
     /* The text of a result: appended to `text`. *ret_styled = 1: it is the JSON of styled text
-     * ({"parts": […]}). NULL: results that have "messages" by file as linters do, one a line; else
-     * JSON with indentation. */
+     * ({"parts": […]}). NULL, or DX_AGAIN from it: results that have "messages" by file as linters
+     * do, one a line; else JSON with indentation. */
     dx_status (*format)(yyjson_val *result, dx_buf *text, int *ret_styled, void *user);
     void *user;
 } dx_finecode_action;

@@ -88,9 +88,13 @@ static dx_text put_styled(FILE *to, yyjson_val *styled) {
     return last;
 }
 
-static void put_name(FILE *to, const dx_finecode_project *project) {
+static void put_name(FILE *to, const dx_finecode_project *project, const char *action) {
     fputs(cli_paint(to, CLI_BOLD), to);
     cli_put_safe(to, dx_str(dx_finecode_project_label(project)));
+    if (action) {
+        fputs(": ", to);
+        cli_put_safe(to, dx_str(action));
+    }
     fprintf(to, ":%s\n", cli_paint(to, CLI_PLAIN));
 }
 
@@ -100,7 +104,7 @@ static bool has_parts(yyjson_val *styled) {
 
 /* False: there is no text in it. */
 static bool put_string(FILE *to, const dx_finecode_project *project, yyjson_val *by_format,
-                       bool named) {
+                       bool named, const char *action) {
     yyjson_val *string = yyjson_obj_get(by_format, "string");
     yyjson_val *styled = yyjson_obj_get(by_format, "styled_text_json");
     dx_text text = dx_json_string(yyjson_is_str(string) ? string : styled);
@@ -109,7 +113,7 @@ static bool put_string(FILE *to, const dx_finecode_project *project, yyjson_val 
     if (!text.len && !has_parts(styled))
         return true;
     if (named)
-        put_name(to, project);
+        put_name(to, project, action);
     if (text.len)
         put_text(to, text);
     else
@@ -119,13 +123,16 @@ static bool put_string(FILE *to, const dx_finecode_project *project, yyjson_val 
     return true;
 }
 
-static void put_json(FILE *to, const dx_finecode_project *project, yyjson_val *value) {
+static void put_json(FILE *to, const dx_finecode_project *project, const char *action,
+                     yyjson_val *value) {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = doc ? yyjson_mut_obj(doc) : NULL;
     size_t len = 0;
     if (doc) {
         yyjson_mut_doc_set_root(doc, root);
         cli_add_text(doc, root, "project", dx_str(dx_finecode_project_path(project)));
+        if (action)
+            yyjson_mut_obj_add_str(doc, root, "action", action);
         yyjson_mut_obj_add_val(doc, root, "result", yyjson_val_mut_copy(doc, value));
     }
     char *text = doc ? yyjson_mut_write(doc, 0, &len) : NULL;
@@ -138,12 +145,12 @@ static void put_json(FILE *to, const dx_finecode_project *project, yyjson_val *v
 }
 
 void put_result(FILE *to, const dx_finecode_project *project, yyjson_val *by_format, bool json,
-                bool named) {
+                bool named, const char *action) {
     yyjson_val *value = yyjson_obj_get(by_format, "json");
     if (!yyjson_obj_size(by_format))
         return;
     /* What came in another form than was asked for is not kept back. */
-    if (json || !put_string(to, project, by_format, named))
-        put_json(to, project, value ? value : by_format);
+    if (json || !put_string(to, project, by_format, named, action))
+        put_json(to, project, action, value ? value : by_format);
     cli_flush();
 }

@@ -8,8 +8,9 @@
 #include <stdio.h>
 
 /* For people: by_format is {"string": …} or {"json": …}; `json` says which is wanted, and `named`
- * that the name of the project has to stand there, too. */
+ * that the name of the project has to stand there, too; `action` (may be NULL) that of the action.
+ */
 void put_result(FILE *to, const dx_finecode_project *project, yyjson_val *by_format, bool json,
-                bool named);
+                bool named, const char *action);
 
 #endif

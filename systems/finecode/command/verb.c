@@ -166,15 +166,15 @@ static const char *const er_examples[] = {
 };
 
 static const cli_subcommand subcommands[] = {
-    {"run", "[OPTION...] ACTION [NAME=VALUE | NAME:=JSON]...",
-     "Run an action in every project that has it",
-     "ACTION is the name of an action, its source, or its canonical source. The arguments after it"
-     " are its payload: NAME=TEXT and NAME:=JSON, or a JSON object, @FILE, or - for standard input."
+    {"run", "[OPTION...] ACTION... [NAME=VALUE | NAME:=JSON]...",
+     "Run actions in every project that has them",
+     "ACTION is the name of an action, its source, or its canonical source. Several actions run one"
+     " after the other, with the same runners and payload; the exit code is that of the first that"
+     " fails. The arguments after them are the payload: NAME=TEXT and NAME:=JSON, or a JSON "
+     "object, @FILE, or - for standard input."
      " Results are printed on standard output, progress and a summary on standard error. Edits that"
      " handlers request are written to the files, either all of them or none. Ready-made actions"
-     " know one member, files: a list of files and folders relative to the current folder; each "
-     "goes to"
-     " its own project (docs/finecode-handlers.md).",
+     " take only files, a list of files and folders; each goes to its own project.",
      "workspace project set payload dry-run format stream one-by-one jobs runner log-level"
      " show record run-timeout",
      run_examples},
@@ -213,7 +213,7 @@ static const char *const environment[] = {
 
 const cli_verb cli_finecode = {
     .name = "finecode",
-    .words = "run [OPTION...] ACTION [NAME=VALUE | NAME:=JSON]...\n"
+    .words = "run [OPTION...] ACTION... [NAME=VALUE | NAME:=JSON]...\n"
              "list [OPTION...]\n"
              "runners [OPTION...]\n"
              "serve [OPTION...]\n"
@@ -237,9 +237,10 @@ const cli_verb cli_finecode = {
         "  project    project, name; of run: action, status (success, streamed,\n"
         "             stopped, no_handlers, failed, cancelled), returnCode, result\n"
         "             (by format), why, code, ms; of list: file, state, why, actions\n"
-        "  partial    project, name, result\n"
-        "  step       project, name, env, handlers, state\n"
-        "  progress   project, name, value\n"
+        "  partial    project, name, action, result\n"
+        "  step       project, name, action, env, handlers, state\n"
+        "  progress   project, name, action, value\n"
+        "  diff       project, name, path, diff: with --dry-run\n"
         "  runner     project, name, env, state, why, pid, log\n"
         "  message    project, name, env, kind, text: for the user\n"
         "  log        project, name, env, level, group, text, time\n"

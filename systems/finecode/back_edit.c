@@ -1,4 +1,5 @@
 /* Edits that a runner wants applied: by whoever has the documents open, else to the files. */
+#include "systems/finecode/edit_parts.h"
 #include "systems/finecode/run_parts.h"
 
 struct dx__finecode_edit {
@@ -57,9 +58,55 @@ static struct dx__finecode_edit *hold(dx_link *link, const dx_event *event,
     return edit;
 }
 
-static void apply(dx_link *link, const dx_event *event, const dx_finecode_wm *wm) {
+static dx_text text_of(const dx__finecode_staged *file) {
+    return (dx_text){file->text.data ? file->text.data : "", file->text.len};
+}
+
+/* An earlier preview is what counts. */
+static dx_status read_document(dx__finecode_staged *file, void *user) {
+    dx_finecode_wm *wm = user;
+    dx_status status = DX_OK;
+    const dx__finecode_document *document = dx__finecode_documents_find(&wm->documents, file->path);
+    if (document)
+        file->text.len = 0;
+    if (document && document->text.len)
+        status = dx_buf_append(&file->text, document->text.data, document->text.len);
+    if (status == DX_OK &&
+        !wm->config.on_preview(wm, file->path, text_of(file), 0, wm->config.user))
+        status = DX_MISFIT;
+    return status;
+}
+
+static dx_status preview_file(dx_finecode_wm *wm, const dx__finecode_staged *file,
+                              dx_error *reterr) {
+    dx_buf uri;
+    if (!wm->config.on_preview(wm, file->path, text_of(file), 1, wm->config.user))
+        return dx__finecode_stage_fail(reterr, file->path, "cannot show the change", 0);
+    dx_buf_init(&uri, SIZE_MAX / 4, &wm->alloc);
+    dx_status status = dx__finecode_uri_of(&uri, file->path);
+    /* One that is too long, or not UTF-8, stays as it was for whoever reads it next. */
+    if (status == DX_OK)
+        (void)dx_finecode_wm_open(wm, (dx_text){uri.data, uri.len}, 0, text_of(file));
+    dx_buf_done(&uri);
+    return status;
+}
+
+static dx_status preview(dx_finecode_wm *wm, yyjson_val *edit, dx_error *reterr) {
+    dx__finecode_stage stage = {
+        .below = wm->roots, .below_count = wm->root_count, .on_read = read_document, .user = wm};
+    dx_status status = dx__finecode_stage_edit(&stage, edit, reterr);
+    for (dx__finecode_staged *file = stage.files; status == DX_OK && file; file = file->next)
+        if (file->changed)
+            status = preview_file(wm, file, reterr);
+    dx__finecode_stage_done(&stage);
+    return status;
+}
+
+static void apply(dx_link *link, const dx_event *event, dx_finecode_wm *wm) {
     dx_error error = {0};
-    dx_status status = dx__finecode_apply_below(event->value, wm->roots, wm->root_count, &error);
+    dx_status status = wm->config.on_preview ? preview(wm, event->value, &error)
+                                             : dx__finecode_apply_below(event->value, wm->roots,
+                                                                        wm->root_count, &error);
     answer(wm, link, event->request, status == DX_OK,
            error.phrase[0] ? error.phrase : dx_status_name(status));
 }

@@ -123,6 +123,26 @@ static enum kind kind_of(const dx_finecode_wm_config *config, yyjson_val *runner
     return name && strcmp(name, "duplex") == 0 ? DUPLEX : VENV;
 }
 
+/* "…/duplex-finecode er" or "…/duplex finecode er". */
+static bool is_duplex(yyjson_val *words) {
+    const char *program = yyjson_get_str(yyjson_arr_get_first(words));
+    const char *slash = program ? strrchr(program, '/') : NULL;
+    const char *name = slash ? slash + 1 : program;
+    if (name && strcmp(name, "duplex-finecode") == 0)
+        return yyjson_equals_str(yyjson_arr_get(words, 1), "er");
+    return name && strcmp(name, "duplex") == 0 &&
+           yyjson_equals_str(yyjson_arr_get(words, 1), "finecode") &&
+           yyjson_equals_str(yyjson_arr_get(words, 2), "er");
+}
+
+int dx_finecode_project_has_duplex(const dx_finecode_wm *wm, const dx_finecode_project *project,
+                                   const char *env) {
+    yyjson_val *er = yyjson_obj_get(dx__finecode_table(project->raw), "er");
+    yyjson_val *runner = setting(er, env, "runner");
+    enum kind kind = kind_of(&wm->config, runner);
+    return kind == DUPLEX || (kind == WORDS && is_duplex(runner));
+}
+
 static dx_status say_runner(struct command *command, struct strings *strings, enum kind kind,
                             const dx_finecode_project *project, const char *env,
                             const dx_finecode_wm_config *config, yyjson_val *runner,

@@ -55,7 +55,9 @@ static dx_status stage_changes(dx__finecode_stage *stage, yyjson_val *changes, d
     return DX_OK;
 }
 
-static dx_status stage_edit(dx__finecode_stage *stage, yyjson_val *edit, dx_error *reterr) {
+dx_status dx__finecode_stage_edit(dx__finecode_stage *stage, yyjson_val *params, dx_error *reterr) {
+    yyjson_val *inner = yyjson_obj_get(params, "edit");
+    yyjson_val *edit = inner ? inner : params;
     yyjson_val *documents = yyjson_obj_get(edit, "documentChanges");
     yyjson_val *changes = yyjson_obj_get(edit, "changes");
     /* LSP: whoever understands documentChanges takes these and not the others. */
@@ -71,8 +73,7 @@ static dx_status stage_edit(dx__finecode_stage *stage, yyjson_val *edit, dx_erro
 dx_status dx__finecode_apply_below(yyjson_val *edit, char *const *folders, size_t count,
                                    dx_error *reterr) {
     dx__finecode_stage stage = {.below = folders, .below_count = count};
-    yyjson_val *inner = yyjson_obj_get(edit, "edit");
-    dx_status status = stage_edit(&stage, inner ? inner : edit, reterr);
+    dx_status status = dx__finecode_stage_edit(&stage, edit, reterr);
     if (status == DX_OK)
         status = dx__finecode_stage_commit(&stage, reterr);
     dx__finecode_stage_done(&stage);

@@ -31,7 +31,13 @@ typedef struct dx__finecode_stage {
     dx__finecode_staged *files; /* the last one first */
     char *const *below;         /* NULL: anywhere */
     size_t below_count;
+    /* The text that counts instead of what was read: it may be replaced. May be NULL. */
+    dx_status (*on_read)(dx__finecode_staged *file, void *user);
+    void *user;
 } dx__finecode_stage;
+
+/* Reads and edits all files of a workspace edit. DX_MISFIT with reterr. edit.c */
+dx_status dx__finecode_stage_edit(dx__finecode_stage *stage, yyjson_val *params, dx_error *reterr);
 
 /* The file of a path, read: the same one again for the same file. DX_MISFIT with reterr. */
 dx_status dx__finecode_stage_file(dx__finecode_stage *stage, const char *path,

@@ -32,6 +32,24 @@ static void tell_missing(struct telling *telling, yyjson_val *payload, yyjson_va
     }
 }
 
+/* A misspelt member would not do what its sender meant, so a schema can forbid what it does not
+ * name. */
+static void tell_unknown(struct telling *telling, yyjson_val *payload, yyjson_val *schema) {
+    yyjson_val *known = yyjson_obj_get(schema, "properties");
+    yyjson_val *additional = yyjson_obj_get(schema, "additionalProperties");
+    yyjson_obj_iter iter = yyjson_obj_iter_with(payload);
+    if (!yyjson_is_false(additional))
+        return;
+    for (yyjson_val *name; (name = yyjson_obj_iter_next(&iter));) {
+        if (telling->count >= TOLD_MAX ||
+            yyjson_obj_getn(known, yyjson_get_str(name), yyjson_get_len(name)))
+            continue;
+        begin(telling);
+        dx__finecode_er_out_say_str(telling->why, "unknown field @ $.");
+        dx__finecode_er_out_say(telling->why, dx_json_string(name));
+    }
+}
+
 /* "/a/0/b" as "$.a[0].b". */
 static void say_place(dx__finecode_er_out *why, const char *pointer) {
     dx__finecode_er_out_say_str(why, "$");
@@ -80,7 +98,9 @@ dx_status dx__finecode_er_payload_check(const dx_finecode_er *er, const dx__fine
     dx_misfit misfit = {.phrase = ""};
     if (!kind || !kind->schema || !payload)
         return DX_OK;
-    tell_missing(&telling, payload, yyjson_obj_get(yyjson_doc_get_root(kind->payload), "required"));
+    yyjson_val *schema = yyjson_doc_get_root(kind->payload);
+    tell_missing(&telling, payload, yyjson_obj_get(schema, "required"));
+    tell_unknown(&telling, payload, schema);
     dx_status status = dx_schema_check_all(kind->schema, payload, DX_CHECK_OPEN, er->check,
                                            on_misfit, &telling, &misfit);
     if (status == DX_ERR_LIMIT) {

@@ -152,6 +152,10 @@ static dx_status stage_new(dx__finecode_stage *stage, char *path, dx__finecode_s
         status = dx__finecode_stage_fail(reterr, path, "", errno);
     if (status == DX_OK)
         status = read_file(file, reterr);
+    if (status == DX_OK && stage->on_read)
+        status = stage->on_read(file, stage->user);
+    if (status == DX_MISFIT && stage->on_read && !reterr->phrase[0])
+        status = dx__finecode_stage_fail(reterr, path, "cannot show another change", 0);
     if (status != DX_OK) {
         staged_free(file);
         return status;

@@ -126,6 +126,26 @@ for part in h-0 h-1 h-2; do [[ $(grep -c "$part" out) == 1 ]] || complain "$part
 expect 0 '' '' -w parts --json run p --stream
 events 'sum((one["result"]["json"]["ran"] for one in of("partial")), []) == ["h-0", "h-1", "h-2"] and "result" not in of("project")[0]'
 
+# Several actions, one after the other, by the same runners.
+expect 1 $'core: clean:\nonly\ncore: lint:\nfirst\nsecond\n' '2 projects: of 3 runs 2 done, 1 with findings, 0 failed; ' -w two run clean lint
+has out $'tools: lint:\nthird'
+calls '[one[2]["actionName"] for one in of("actions/run")][0] == "clean" and len(of("actions/run")) == 3 and len(of("initialize")) == 2'
+gone
+expect 1 '' '' -w two --json run clean lint -p core x=1
+events '[(one["action"], one["returnCode"], one["result"]["json"]["payload"]) for one in of("project")] == [("clean", 0, {"x": "1"}), ("lint", 1, {"x": "1"})]'
+events '{one["action"] for one in of("step")} == {"clean", "lint"} and [(one["projects"], one["done"], one["found"], one["exitCode"]) for one in of("summary")] == [(1, 1, 1, 1)]'
+expect 1 '"action":"lint"' '' -w two --format json run clean lint
+project worse/one <<'END'
+good h a
+broken h a fail = "it is broken"
+finds h a code = 3
+END
+expect 8 $'good:\nh\n' '1 project: of 3 runs 1 done, 1 with findings, 1 failed; ' -w worse run good broken finds
+has err '1 of 3 runs failed'
+# None runs if one is unknown.
+expect 2 '' $'unknown action \'lnit\'\nhint: did you mean lint?' -w two run clean lnit
+[[ ! -s trace ]] || complain "a runner was started: $(cat trace)"
+
 # One after the other, or side by side.
 project slow/p1 <<<'l h1 a ms = 300'
 project slow/p2 <<<'l h2 a ms = 300'

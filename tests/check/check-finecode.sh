@@ -43,7 +43,8 @@ expect 2 '' 'absent' -w absent list
 for word in lint.x lint=1 .x=1 lint.=1 lint.x=yes; do
     expect 2 '' '--set: expected ACTION.[HANDLER.]PARAM=JSON' -w two list --set $word
 done
-expect 2 '' 'expected key=text or key:=json' -w two run lint word
+expect 2 '' "unknown action 'word'" -w two run lint word
+expect 2 '' 'expected key=text or key:=json' -w two run lint a=1 word
 expect 2 '' '--payload: expected a JSON object' -w two run lint --payload 1
 expect 2 '' '--payload: expected a JSON object' -w two run lint --payload ' '
 expect 2 '' '--payload must be a JSON object' -w two run lint --payload '[1]'

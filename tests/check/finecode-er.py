@@ -208,6 +208,9 @@ fails_if = "/list"
 [action.payload]
 required = ["who"]
 properties = { who = { type = "string" } }
+[[action]]
+source = "t.Open"
+payload = { properties = { who = { type = "string" } }, additionalProperties = true }
 [[handler]]
 source = "t.echo"
 command = ["python3", "-c", """
@@ -347,6 +350,14 @@ def part_commands():
     check(sorted(result["list"]) == [1, 2] and result["number"] == 7 and code == 3, result, code)
     result, code = er.run("listed", {"who": 1})
     check(code is None and "who" in str(result), result, code)
+    # What is not declared is refused, not ignored; unless the schema says otherwise.
+    result, code = er.run("listed", {"who": "me", "save": False})
+    check(code is None and "Invalid payload for action listed: unknown field @ $.save" in str(result), result, code)
+    schema = er.call("actions/getPayloadSchemas", {})["result"]["listed"]
+    check(schema["additionalProperties"] is False, schema)
+    configure(er, {"open": ("t.Open", [("two", "t.two", {})])})
+    result, code = er.run("open", {"who": "me", "more": 1})
+    check(code == 0 and result["number"] == 7, result, code)
     answer = er.call("actions/resolveSource", {"source": "t.Other"})
     check(answer["result"] == {"canonicalSource": "t.real.Listed"}, answer)
     answer = er.call("packages/resolvePath", {"packageName": "mine"})
@@ -609,6 +620,13 @@ def part_tools():
     check(code == 1 and len(result["changed"]) == 1, result, code)
     result, code = er.run("check", {"files": ["absent.c"]})
     check(code is None and "absent.c" in str(result), result, code)
+    make_folder(".", {"x.c": "int  outside;\n"})
+    for payload, text in (({"file": ["good.c"]}, "unknown field @ $.file"), ({"files": ["/etc/passwd"]}, "files: /etc/passwd: outside the project"),
+                          ({"files": ["good.c", "../x.c"]}, "files: ../x.c: outside the project")):
+        result, code = er.run("check", payload)
+        check(code is None and text in str(result), payload, result, code)
+    result, code = er.run("check", {"files": ["sub", "file://" + project + "/build/"]})
+    check([os.path.basename(path) for path in result["changed"]] == ["made.c", "x.c"], result, code)
     result, code = er.run("analyse")
     check(code == 1 and (6, 2, "memleak") in lines_of(result, "leak.c"), result)
     # The column behind "ä🙂' ": shellcheck counts characters.

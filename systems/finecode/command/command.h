@@ -16,6 +16,7 @@ struct finecode_options {
     const char *format;
     bool stream;
     bool one_by_one;
+    bool dry_run;
     const char *trigger;
     const char *dev_env;
     uint64_t fanout;

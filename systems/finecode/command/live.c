@@ -114,13 +114,13 @@ static void put_page(struct page *page, const struct live *live) {
     size_t over = 0;
     fprintf(page->out, "%s", cli_paint(stderr, CLI_CYAN));
     cli_put_safe(page->out, dx_str(live->action));
-    for (size_t i = 0; i < live->rows->count; i++)
+    for (size_t i = live->rows->from; i < live->rows->count; i++)
         over += live->rows->at[i].state == ROW_OVER;
     fprintf(page->out, "%s %zu of %zu projects ", cli_paint(stderr, CLI_PLAIN), over,
-            live->rows->count);
+            live->rows->count - live->rows->from);
     put_seconds(page->out, cli_now() - live->began_ms);
     end_line(page);
-    for (size_t i = 0; i < live->rows->count; i++) {
+    for (size_t i = live->rows->from; i < live->rows->count; i++) {
         const struct row *row = &live->rows->at[i];
         if (row->state == ROW_RUNNING || (row->state == ROW_WAITING && is_starting(live, row)))
             put_row(page, live, row);

@@ -27,6 +27,7 @@ static int check_options(const struct finecode_options *options, const char *wor
         {"format", options->format, runs, "run"},
         {"stream", options->stream, runs, "run"},
         {"one-by-one", options->one_by_one, runs, "run"},
+        {"dry-run", options->dry_run, runs, "run"},
         {"trigger", options->trigger, runs, "run"},
         {"dev-env", options->dev_env, runs, "run"},
         {"fanout", options->fanout != FINECODE_UNSAID, runs || serves, "run and serve"},

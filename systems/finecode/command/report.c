@@ -113,10 +113,22 @@ struct counts {
     uint64_t ms;
 };
 
+/* With several actions, a project has several rows. */
+static size_t count_projects(const struct rows *rows) {
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        size_t first = 0;
+        while (rows->at[first].project != rows->at[i].project)
+            first++;
+        count += first == i;
+    }
+    return count;
+}
+
 static void put_summary(struct work *work, const struct rows *rows, const struct counts *counts) {
     if (cli_voice.json) {
         yyjson_mut_doc *event = cli_event_new("summary");
-        cli_event_add_number(event, "projects", rows->count);
+        cli_event_add_number(event, "projects", count_projects(rows));
         cli_event_add_number(event, "done", counts->done);
         cli_event_add_number(event, "found", counts->found);
         cli_event_add_number(event, "failed", counts->failed);
@@ -129,8 +141,12 @@ static void put_summary(struct work *work, const struct rows *rows, const struct
         return;
     }
     work_clear(work);
-    fprintf(stderr, "%zu project%s: %zu done, %zu with findings, %zu failed", rows->count,
-            rows->count == 1 ? "" : "s", counts->done, counts->found, counts->failed);
+    size_t projects = count_projects(rows);
+    fprintf(stderr, "%zu project%s: ", projects, projects == 1 ? "" : "s");
+    if (rows->count > projects)
+        fprintf(stderr, "of %zu runs ", rows->count);
+    fprintf(stderr, "%zu done, %zu with findings, %zu failed", counts->done, counts->found,
+            counts->failed);
     if (counts->not_run)
         fprintf(stderr, ", %zu not run", counts->not_run);
     fputs("; ", stderr);
@@ -138,7 +154,7 @@ static void put_summary(struct work *work, const struct rows *rows, const struct
     fputc('\n', stderr);
 }
 
-int report_summary(struct work *work, const struct rows *rows, bool interrupted) {
+int report_summary(struct work *work, const struct rows *rows, bool interrupted, int otherwise) {
     struct counts counts = {.ms = cli_now() - work->began_ms};
     int code = CLI_OK;
     for (size_t i = 0; i < rows->count; i++) {
@@ -155,13 +171,17 @@ int report_summary(struct work *work, const struct rows *rows, bool interrupted)
         if (code == CLI_OK)
             code = row->code;
     }
-    counts.code = interrupted ? CLI_INTERRUPTED : code ? code : counts.found ? CLI_REFUSED : CLI_OK;
+    counts.code = interrupted    ? CLI_INTERRUPTED
+                  : code         ? code
+                  : counts.found ? CLI_REFUSED
+                                 : otherwise;
     put_summary(work, rows, &counts);
     if (interrupted)
         return cli_fail(CLI_INTERRUPTED, "interrupted");
     if (code == CLI_OK)
         return counts.code;
     char message[100];
-    snprintf(message, sizeof message, "%zu of %zu projects failed", counts.failed, rows->count);
+    snprintf(message, sizeof message, "%zu of %zu %s failed", counts.failed, rows->count,
+             rows->count > count_projects(rows) ? "runs" : "projects");
     return cli_tail_fail(&work->tail, NULL, code, message, NULL, NULL);
 }

@@ -12,7 +12,7 @@ void report_project(struct work *work, const struct row *row, const char *action
 /* One that could not be run at all. */
 void report_invalid(struct work *work, const struct row *row, const char *action, const char *why);
 /* Of all of them. An exit code: that of the first that failed, else whether one has a return code.
- * interrupted: those that are not over have not been run. */
-int report_summary(struct work *work, const struct rows *rows, bool interrupted);
+ * interrupted: those that are not over have not been run. otherwise: the code if nothing else. */
+int report_summary(struct work *work, const struct rows *rows, bool interrupted, int otherwise);
 
 #endif

@@ -9,14 +9,14 @@
 enum { STEPS_MAX = 64 };
 
 struct row *rows_of(struct rows *rows, dx_finecode_project *project) {
-    for (size_t i = 0; i < rows->count; i++)
+    for (size_t i = rows->from; i < rows->count; i++)
         if (rows->at[i].project == project)
             return &rows->at[i];
     struct row *more = realloc(rows->at, (rows->count + 1) * sizeof *more);
     if (!more)
         return NULL;
     rows->at = more;
-    more[rows->count] = (struct row){.project = project, .percent = -1};
+    more[rows->count] = (struct row){.project = project, .action = rows->action, .percent = -1};
     return &more[rows->count++];
 }
 
@@ -35,7 +35,7 @@ void rows_done(struct rows *rows) {
         free(row->message);
     }
     free(rows->at);
-    *rows = (struct rows){NULL, 0};
+    *rows = (struct rows){.at = NULL};
 }
 
 /* One that runs already: the same handlers may run again, later. */

@@ -19,6 +19,7 @@ struct step {
 
 struct row {
     dx_finecode_project *project;
+    const char *action;
     enum row_state state;
     uint64_t began_ms;
     struct step *steps;
@@ -35,9 +36,11 @@ struct row {
 struct rows {
     struct row *at;
     size_t count;
+    size_t from;        /* those before belong to actions that are over */
+    const char *action; /* at hand */
 };
 
-/* The one of that project, made if there is none. NULL without memory. */
+/* The one of that project and the action at hand, made if there is none. NULL without memory. */
 struct row *rows_of(struct rows *rows, dx_finecode_project *project);
 void rows_done(struct rows *rows);
 

@@ -1,10 +1,16 @@
-/* duplex finecode run: an action, in every project that has it or in those that are named. */
+/* duplex finecode run: actions, one after the other, each in every project that has it or in those
+ * that are named. */
 #include "cli/event.h"
 #include "cli/say.h"
 #include "cli/wait.h"
+#include "systems/finecode/command/files.h"
 #include "systems/finecode/command/live.h"
+#include "systems/finecode/command/preview.h"
 #include "systems/finecode/command/put.h"
 #include "systems/finecode/command/report.h"
+#include "systems/finecode/command/schema.h"
+
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +24,8 @@ struct run;
 struct errand {
     struct run *run;
     dx_finecode_project *project; /* NULL: all */
-    dx_finecode_run *handle;      /* NULL: not begun, or over */
+    const char *payload;
+    dx_finecode_run *handle; /* NULL: not begun, or over */
     bool begun;
     bool over;
     bool told; /* that it has failed */
@@ -27,15 +34,18 @@ struct errand {
 
 struct run {
     struct work *work;
-    const char *action;
+    char **actions;
+    size_t action_count;
+    const char *action; /* the one at hand */
     char *payload;
     bool json; /* the format */
     struct rows rows;
     dx_finecode_project **projects; /* that are meant, NULL at the end */
     struct errand *errands;
     size_t count;
-    int code;     /* of what is no project's failure */
-    bool leaving; /* what still comes is not told any more */
+    char **payloads; /* of each project, if files were named; else NULL */
+    int code;        /* of what is no project's failure */
+    bool leaving;    /* what still comes is not told any more */
 };
 
 /* What comes. */
@@ -57,9 +67,11 @@ static void on_project(dx_finecode_wm *wm, dx_finecode_run *handle, dx_finecode_
     errand->ran = true;
     if (whole && !cli_voice.json) {
         work_clear(run->work);
-        put_result(project, result->by_format, run->json, run->rows.count > 1);
+        put_result(run->work->options->dry_run ? stderr : stdout, project, result->by_format,
+                   run->json, run->rows.count - run->rows.from > 1 || run->action_count > 1,
+                   run->action_count > 1 ? run->action : NULL);
     }
-    report_project(run->work, row, run->action, result, whole);
+    report_project(run->work, row, row->action, result, whole);
 }
 
 static void on_partial(dx_finecode_wm *wm, dx_finecode_run *handle, dx_finecode_project *project,
@@ -73,11 +85,14 @@ static void on_partial(dx_finecode_wm *wm, dx_finecode_run *handle, dx_finecode_
     row->has_parts = true;
     if (!cli_voice.json) {
         work_clear(run->work);
-        put_result(project, by_format, run->json, run->rows.count > 1);
+        put_result(run->work->options->dry_run ? stderr : stdout, project, by_format, run->json,
+                   run->rows.count - run->rows.from > 1 || run->action_count > 1,
+                   run->action_count > 1 ? run->action : NULL);
         return;
     }
     yyjson_mut_doc *event = cli_event_new("partial");
     news_add_project(event, project);
+    cli_event_add(event, "action", run->action);
     cli_event_add_value(event, "result", yyjson_val_mut_copy(event, by_format));
     cli_event_put(event);
 }
@@ -95,6 +110,7 @@ static void on_progress(dx_finecode_wm *wm, dx_finecode_run *handle, dx_finecode
         return;
     yyjson_mut_doc *event = cli_event_new("progress");
     news_add_project(event, project);
+    cli_event_add(event, "action", run->action);
     cli_event_add_value(event, "value", yyjson_val_mut_copy(event, value));
     cli_event_put(event);
 }
@@ -112,6 +128,7 @@ static void on_step(dx_finecode_wm *wm, dx_finecode_run *handle, dx_finecode_pro
         return;
     yyjson_mut_doc *event = cli_event_new("step");
     news_add_project(event, project);
+    cli_event_add(event, "action", run->action);
     cli_event_add(event, "env", env);
     cli_event_add(event, "handlers", handlers);
     cli_event_add(event, "state", state);
@@ -168,7 +185,7 @@ static void begin(struct run *run, struct errand *errand) {
     dx_finecode_ask ask = {
         .action = run->action,
         .project = errand->project,
-        .payload = dx_json_text(run->payload, strlen(run->payload)),
+        .payload = dx_json_text(errand->payload, strlen(errand->payload)),
         .formats = run->json ? DX_FINECODE_JSON : DX_FINECODE_STRING,
         .origin = {options->trigger ? options->trigger : "user",
                    options->dev_env ? options->dev_env : "cli", 0},
@@ -236,7 +253,7 @@ static bool look_at(struct run *run, dx_finecode_project *project, bool named) {
     dx_finecode_action_view action;
     bool meant = named;
     if (state == DX_FINECODE_INVALID) {
-        struct row *row = rows_of(&run->rows, project);
+        struct row *row = run->rows.from ? NULL : rows_of(&run->rows, project);
         if (row) {
             row->state = ROW_OVER;
             row->code = CLI_MISFIT;
@@ -253,39 +270,89 @@ static bool look_at(struct run *run, dx_finecode_project *project, bool named) {
     return true;
 }
 
+/* Files that are named for ready-made handlers: projects without any do not run. */
+static int share_files(struct run *run) {
+    bool any = false;
+    for (size_t i = 0; run->projects[i]; i++)
+        any |= schema_is_ready_made(run->projects[i], run->action);
+    if (!any || !files_are_named(run->payload))
+        return CLI_OK;
+    return files_share(run->work, run->projects, run->action, run->payload, &run->payloads);
+}
+
+static int pick(struct run *run) {
+    int code = pick_projects(run->work, &run->projects);
+    for (size_t i = 0; code == CLI_OK && run->projects[i]; i++)
+        if (run->work->options->projects.count > 0 &&
+            dx_finecode_project_get_state(run->projects[i]) == DX_FINECODE_NO_CONFIG)
+            code = cli_fail(CLI_USAGE, "%s has no FineCode configuration",
+                            dx_finecode_project_path(run->projects[i]));
+    return code;
+}
+
+/* Of several actions none runs if one of them can't. */
+static int check(struct run *run) {
+    bool known = run->action_count == 1 || strchr(run->action, '.');
+    char why[300] = "unknown action '";
+    for (size_t i = 0; !known && run->projects[i]; i++)
+        known = schema_has_action(run->projects[i], run->action);
+    dx__say_str(why, sizeof why - 2, run->action);
+    dx__say_str(why, sizeof why, "'");
+    int code = known ? CLI_OK : refuse(run, DX_ERR_INVALID, why);
+    if (code == CLI_OK)
+        code = schema_check(run->work, run->projects, run->action, run->payload);
+    if (code == CLI_OK && run->work->options->dry_run)
+        code = preview_check(run->work, run->projects, run->action);
+    if (code == CLI_OK)
+        code = share_files(run);
+    return code;
+}
+
+static void clear(struct run *run) {
+    if (run->projects)
+        files_drop(run->payloads, run->projects);
+    free(run->errands);
+    run->payloads = NULL;
+    run->errands = NULL;
+    run->count = 0;
+}
+
 static int choose(struct run *run) {
     bool named = run->work->options->projects.count > 0;
     size_t count = 0;
     bool any = false;
-    int code = pick_projects(run->work, &run->projects);
+    int code = share_files(run);
     if (code != CLI_OK)
         return code;
-    for (; run->projects[count]; count++) {
-        const dx_finecode_project *project = run->projects[count];
-        if (named && dx_finecode_project_get_state(project) == DX_FINECODE_NO_CONFIG)
-            return cli_fail(CLI_USAGE, "%s has no FineCode configuration",
-                            dx_finecode_project_path(project));
-    }
+    while (run->projects[count])
+        count++;
     run->errands = calloc(count + 1, sizeof *run->errands);
     if (!run->errands)
         return cli_fail(CLI_NO_START, "out of memory");
+    named |= run->payloads != NULL;
     for (size_t i = 0; i < count; i++) {
+        if (run->payloads && !run->payloads[i])
+            continue;
         bool valid = look_at(run, run->projects[i], named);
         if (valid && named)
-            run->errands[run->count++] = (struct errand){run, run->projects[i], NULL, 0, 0, 0, 0};
+            run->errands[run->count++] = (struct errand){
+                .run = run,
+                .project = run->projects[i],
+                .payload = run->payloads ? run->payloads[i] : run->payload,
+            };
         any |= valid;
     }
     if (any && !named)
-        run->errands[run->count++] = (struct errand){run, NULL, NULL, 0, 0, 0, 0};
-    if (!any && !run->rows.count)
+        run->errands[run->count++] = (struct errand){.run = run, .payload = run->payload};
+    if (!any && run->rows.count == run->rows.from)
         return cli_fail(CLI_USAGE, "no FineCode project in or below %s", run->work->folder);
     return CLI_OK;
 }
 
 /* An action of the whole workspace has run in one project only: the others were not meant. */
 static void forget_others(struct rows *rows) {
-    size_t kept = 0;
-    for (size_t i = 0; i < rows->count; i++) {
+    size_t kept = rows->from;
+    for (size_t i = rows->from; i < rows->count; i++) {
         struct row row = rows->at[i];
         if (row.state != ROW_WAITING) {
             rows->at[i] = rows->at[kept];
@@ -297,46 +364,82 @@ static void forget_others(struct rows *rows) {
     rows->count = kept;
 }
 
+static int run_one(struct run *run) {
+    int code = choose(run);
+    if (code != CLI_OK)
+        return code;
+    attend(run);
+    work_clear(run->work);
+    if (!cli_interrupts())
+        forget_others(&run->rows);
+    return run->code;
+}
+
+static void begin_action(struct run *run, const char *action) {
+    clear(run);
+    run->action = run->rows.action = action;
+    run->rows.from = run->rows.count;
+}
+
+static int run_all(struct run *run, struct live *live) {
+    int code = pick(run);
+    for (size_t i = 0; code == CLI_OK && i < run->action_count; i++) {
+        begin_action(run, run->actions[i]);
+        code = check(run);
+    }
+    for (size_t i = 0; code == CLI_OK && i < run->action_count && !cli_interrupts(); i++) {
+        begin_action(run, run->actions[i]);
+        live->action = run->action;
+        code = run_one(run);
+    }
+    return code;
+}
+
 static int go(struct run *run) {
     struct live live = {.wm = run->work->wm,
-                        .action = run->action,
+                        .action = "",
                         .rows = &run->rows,
                         .began_ms = run->work->began_ms,
                         .drawn_ms = cli_now()}; /* what is over at once does not flicker */
     run->work->live = live_can() ? &live : NULL;
-    int code = choose(run);
-    if (code == CLI_OK)
-        attend(run);
+    int code = run_all(run, &live);
     work_clear(run->work);
     run->work->live = NULL;
     run->leaving = true;
-    if (code != CLI_OK)
-        return code;
     bool interrupted = cli_interrupts() > 0;
-    if (run->code && !interrupted)
-        return run->code;
-    if (!interrupted)
-        forget_others(&run->rows);
-    return report_summary(run->work, &run->rows, interrupted);
+    if (code != CLI_OK && !(interrupted && code == run->code))
+        return code;
+    int shown = preview_put(run->work);
+    return report_summary(run->work, &run->rows, interrupted, shown);
+}
+
+/* Words before the payload: that begins with NAME=VALUE, JSON, @FILE or -. */
+static size_t count_actions(char **words) {
+    size_t count = 0;
+    while (words[count] && !strchr(words[count], '=') && !strchr("{[@", words[count][0]) &&
+           strcmp(words[count], "-") != 0)
+        count++;
+    return count;
 }
 
 int verb_run(const struct finecode_options *options, char **words) {
     struct work work = {.loop = NULL};
-    struct run run = {.work = &work, .action = words[0]};
+    struct run run = {.work = &work, .actions = words};
     const char *format = options->format ? options->format : cli_voice.json ? "json" : "string";
     run.json = strcmp(format, "json") == 0;
-    if (!words[0])
+    run.action_count = count_actions(words);
+    if (!run.action_count)
         return cli_fail_hint(CLI_USAGE, "'duplex finecode list' shows all actions",
                              "missing ACTION");
-    if (!payload_read(options, words + 1, &run.payload))
+    if (!payload_read(options, words + run.action_count, &run.payload))
         return CLI_USAGE;
     int code = work_open(&work, options, options->folder ? options->folder : ".");
     if (code == CLI_OK)
         code = go(&run);
     code = work_leave(&work, code);
     rows_done(&run.rows);
+    clear(&run);
     free(run.projects);
-    free(run.errands);
     free(run.payload);
     return code;
 }

@@ -27,6 +27,10 @@ static const cli_option run_options[] = {
     {"stream", 0, CLI_FLAG, NULL, "print partial results as they arrive", AT(stream)},
     {"one-by-one", 0, CLI_FLAG, NULL, "run in one project after the other, not in parallel",
      AT(one_by_one)},
+    {"dry-run", 0, CLI_FLAG, NULL,
+     "write no files: print what would change as a unified diff for patch -p1 or git apply in the"
+     " workspace's folder; exit code 1 if there is any",
+     AT(dry_run)},
     {"fanout", 0, CLI_COUNT, "N",
      "how many projects a handler may request in one run of its own, at least 1 (10,000)",
      AT(fanout)},
@@ -110,6 +114,9 @@ static const char *const examples[] = {
 static const char *const run_examples[] = {
     "Run an action in every project that has it:",
     "duplex finecode run -w build/examples/finecode report",
+    "Lint only some files and folders:",
+    "duplex finecode run -w build/examples/finecode lint "
+    "'files:=[\"build/examples/finecode/app\"]'",
     "Run it in one project, with another setting for a handler:",
     ("duplex finecode run -w build/examples/finecode --project app"
      " --set 'report.collect.globs=[\"*.h\"]' report"),
@@ -159,14 +166,17 @@ static const char *const er_examples[] = {
 };
 
 static const cli_subcommand subcommands[] = {
-    {"run", "[OPTION...] ACTION [NAME=VALUE | NAME:=JSON]...",
-     "Run an action in every project that has it",
-     "ACTION is the name of an action, its source, or its canonical source. The arguments after it"
-     " are its payload: NAME=TEXT and NAME:=JSON, or a JSON object, @FILE, or - for standard input."
+    {"run", "[OPTION...] ACTION... [NAME=VALUE | NAME:=JSON]...",
+     "Run actions in every project that has them",
+     "ACTION is the name of an action, its source, or its canonical source. Several actions run one"
+     " after the other, with the same runners and payload; the exit code is that of the first that"
+     " fails. The arguments after them are the payload: NAME=TEXT and NAME:=JSON, or a JSON "
+     "object, @FILE, or - for standard input."
      " Results are printed on standard output, progress and a summary on standard error. Edits that"
-     " handlers request are written to the files, either all of them or none.",
-     "workspace project set payload format stream one-by-one jobs runner log-level show"
-     " record run-timeout",
+     " handlers request are written to the files, either all of them or none. Ready-made actions"
+     " take only files, a list of files and folders; each goes to its own project.",
+     "workspace project set payload dry-run format stream one-by-one jobs runner log-level"
+     " show record run-timeout",
      run_examples},
     {"list", "[OPTION...]", "Show the tree of projects, actions and handlers", NULL,
      "workspace project set resolve show record", list_examples},
@@ -203,7 +213,7 @@ static const char *const environment[] = {
 
 const cli_verb cli_finecode = {
     .name = "finecode",
-    .words = "run [OPTION...] ACTION [NAME=VALUE | NAME:=JSON]...\n"
+    .words = "run [OPTION...] ACTION... [NAME=VALUE | NAME:=JSON]...\n"
              "list [OPTION...]\n"
              "runners [OPTION...]\n"
              "serve [OPTION...]\n"
@@ -227,9 +237,10 @@ const cli_verb cli_finecode = {
         "  project    project, name; of run: action, status (success, streamed,\n"
         "             stopped, no_handlers, failed, cancelled), returnCode, result\n"
         "             (by format), why, code, ms; of list: file, state, why, actions\n"
-        "  partial    project, name, result\n"
-        "  step       project, name, env, handlers, state\n"
-        "  progress   project, name, value\n"
+        "  partial    project, name, action, result\n"
+        "  step       project, name, action, env, handlers, state\n"
+        "  progress   project, name, action, value\n"
+        "  diff       project, name, path, diff: with --dry-run\n"
         "  runner     project, name, env, state, why, pid, log\n"
         "  message    project, name, env, kind, text: for the user\n"
         "  log        project, name, env, level, group, text, time\n"

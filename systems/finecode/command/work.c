@@ -1,6 +1,7 @@
 #include "systems/finecode/command/work.h"
 
 #include "systems/finecode/command/live.h"
+#include "systems/finecode/command/preview.h"
 
 #include "cli/input.h"
 #include "cli/record.h"
@@ -82,6 +83,8 @@ static dx_finecode_wm_config configure(struct work *work) {
     config.on_stopped = on_stopped;
     config.user = work;
     news_listen(work, &config);
+    if (options->dry_run)
+        preview_listen(&config);
     work->stop_ms = config.stop_ms;
     return config;
 }
@@ -208,6 +211,7 @@ int work_leave(struct work *work, int code) {
     dx__log_limiter_free(work->limiter);
     cli_loop_free(work->loop);
     cli_record_close(work->recorder);
+    preview_done(&work->preview);
     free(work->overrides);
     free(work->program);
     free(work->folder);

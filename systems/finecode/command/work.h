@@ -10,6 +10,13 @@
 #include <duplex/recorder.h>
 
 struct live;
+struct preview_file;
+
+/* The files that a dry run would change. */
+struct preview {
+    struct preview_file *at;
+    size_t count;
+};
 
 struct work {
     const struct finecode_options *options;
@@ -26,6 +33,7 @@ struct work {
     uint64_t began_us;
     uint64_t began_ms;
     uint64_t stop_ms;
+    struct preview preview;
     bool serves;       /* … clients, and not one command */
     bool leaving;      /* runners end because we do */
     bool stopped;      /* all runners are gone */

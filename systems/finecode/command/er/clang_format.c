@@ -115,21 +115,18 @@ static void take_edit(struct work *work, struct work_file *file, struct place *p
     const char *path = file->path;
     bool check = work->tool == &tool_clang_format_check;
     struct edits *edits = &work->edits;
-    char room[300];
     const char *why = NULL;
     if (edit->offset > place->len || edit->len > place->len - edit->offset)
         why = "the file changed in the meantime";
     else if (!dx__is_utf8(edit->text))
-        why = "not valid UTF-8";
+        why = "clang-format replaces text that is not valid UTF-8; convert the file, or exclude it";
     else if (check ? first && !words_add(&edits->changed, path)
                    : (first && !edits_begin(edits, file)) || !edits_add(edits, place, edit))
         why = "out of memory";
     else if (check)
         tell(work, path, place, edit);
-    if (why) {
-        snprintf(room, sizeof room, "%s: %s", path, why);
-        work_fail(work, room);
-    }
+    if (why)
+        work_fail_file(work, path, why);
 }
 
 /* The replacements of one file. */
@@ -148,7 +145,7 @@ static void read_file(struct work *work, struct work_file *file, struct reading 
         free(replacement);
     }
     if (!work->why[0] && !skip_to(reading, "</replacements>", NULL))
-        work_fail(work, "cannot parse the output of clang-format");
+        work_fail_file(work, file->path, "cannot parse the output of clang-format");
 }
 
 static void read_batch(struct work *work, const struct batch *batch) {
@@ -158,10 +155,11 @@ static void read_batch(struct work *work, const struct batch *batch) {
         return;
     }
     for (size_t i = 0; i < batch->count && !work->why[0]; i++) {
+        struct work_file *file = &work->files.at[batch->from + i];
         if (skip_to(&reading, "<replacements", NULL))
-            read_file(work, &work->files.at[batch->from + i], &reading);
+            read_file(work, file, &reading);
         else
-            work_fail_batch(work, batch);
+            work_fail_file(work, file->path, "clang-format reported nothing about this file");
     }
 }
 
@@ -182,6 +180,7 @@ const struct tool tool_clang_format = {
     .program = "clang-format",
     .about = "format C and C++",
     .include = c_files,
+    .skips_empty = true,
     .batch_max = 32,
     .words = words,
     .read = read_batch,
@@ -194,6 +193,7 @@ const struct tool tool_clang_format_check = {
     .program = "clang-format",
     .about = "report C and C++ code that is not formatted",
     .include = c_files,
+    .skips_empty = true,
     .batch_max = 32,
     .words = words,
     .read = read_batch,

@@ -130,13 +130,16 @@ static yyjson_mut_val *edit_of(struct edits *edits, const char *name) {
 /* Without a manager that can do it, what is on the disk is edited here. */
 static void apply_here(struct work *work) {
     dx_error error = {.fault = DX_FAULT_NONE};
+    if (er_is_dry_run())
+        work_fail(work, "the manager cannot show edits, and --dry-run writes none");
     yyjson_mut_val *edit = edit_of(&work->edits, "documentChanges");
     yyjson_doc *doc = edit ? yyjson_mut_val_imut_copy(edit, NULL) : NULL;
     if (!doc)
         work_fail(work, "out of memory");
     for (size_t i = 0; i < work->files.count; i++)
         if (work->files.at[i].changed && work->files.at[i].text)
-            work_fail(work, "a document is open in an editor that cannot be reached");
+            work_fail_file(work, work->files.at[i].path,
+                           "the document is open in an editor that cannot be reached");
     if (!work->why[0] && dx_finecode_apply(yyjson_doc_get_root(doc), &error) != DX_OK)
         work_fail(work, error.phrase[0] ? error.phrase : "out of memory");
     yyjson_doc_free(doc);
@@ -170,7 +173,6 @@ static void on_answer(dx_finecode_job *job, const dx_event *event, void *user) {
 /* Somebody may have written a file while the formatter looked at it, and then the edits are for
  * another text. */
 static void check_texts(struct work *work) {
-    char room[300];
     for (size_t i = 0; i < work->files.count && !work->why[0]; i++) {
         const struct work_file *file = &work->files.at[i];
         char *text = NULL;
@@ -178,10 +180,8 @@ static void check_texts(struct work *work) {
         if (!file->changed)
             continue;
         if (dx_finecode_job_read(work->job, file->path, &text, &len, NULL) != DX_OK ||
-            text_hash(text, len) != file->hash) {
-            snprintf(room, sizeof room, "%s: the file changed in the meantime", file->path);
-            work_fail(work, room);
-        }
+            text_hash(text, len) != file->hash)
+            work_fail_file(work, file->path, "the file changed in the meantime");
         free(text);
     }
 }

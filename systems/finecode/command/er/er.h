@@ -28,6 +28,9 @@ struct er_options {
 int er_start(const struct er_options *options, bool stands_in);
 /* tools.c: the ready-made handlers, and whether what they need is there. */
 int er_list(void);
+/* Is that the source of a ready-made action? All of them have the same payload: its schema. */
+bool tools_have_action(const char *source);
+extern const char tools_payload[];
 
 /* debug.c: tells a port and waits until a debugger has connected to it. An exit code. */
 int er_await_debugger(bool by_pipes, bool any_user);

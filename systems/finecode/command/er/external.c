@@ -197,7 +197,11 @@ static void run(dx_finecode_job *job, void *user) {
     dx_buf_init(&external->errors, ERROR_LINE + 1, NULL);
     clock_gettime(CLOCK_REALTIME_COARSE, &external->began); /* as files get their times */
     bool timed = dx_timer_new(runner->loop, on_time, external, &external->timer) == DX_OK;
-    if (!timed || !start(external)) {
+    if (timed && er_is_dry_run() && !external->handler->dry_run)
+        snprintf(external->why, sizeof external->why,
+                 "--dry-run: the command may write files; if it does not, or not with "
+                 "FINECODE_DRY_RUN, give it dry_run = true in finecode-handlers.toml");
+    if (!timed || external->why[0] || !start(external)) {
         external->job = NULL;
         dx_finecode_job_fail(job, timed ? external->why : "out of memory");
         external_free(external);

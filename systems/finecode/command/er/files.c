@@ -1,6 +1,8 @@
 /* Which files a tool looks at. */
 #include "systems/finecode/command/er/tools.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -38,25 +40,76 @@ bool files_add(struct files *files, char *path) {
     return path != NULL;
 }
 
-bool files_take(struct files *files, yyjson_val *list, const char *project, char *room,
-                size_t room_len) {
+/* One that is not there may still be open in an editor: reading it will tell. */
+static const char *take(struct files *files, struct words *folders, dx_text given,
+                        const char *project) {
+    struct stat status;
+    char *path = path_within(given, project);
+    bool is_folder = path && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    if (!path)
+        path = path_of(given, project);
+    if (!path)
+        return "expected paths or file: URIs";
+    if (strcmp(path, project) != 0 && !path_is_below(path, project)) {
+        free(path);
+        return "outside the project";
+    }
+    bool taken = is_folder ? words_add(folders, path) : files_add(files, path);
+    if (is_folder)
+        free(path);
+    else if (taken)
+        files->at[files->count - 1].named = true;
+    return taken ? NULL : "out of memory";
+}
+
+bool files_take(struct files *files, struct words *folders, yyjson_val *list, const char *project,
+                char *room, size_t room_len) {
     yyjson_arr_iter iter = yyjson_arr_iter_with(list);
     const char *why = yyjson_is_arr(list) ? NULL : "expected an array";
+    dx_text given = {"", 0};
     for (yyjson_val *one; !why && (one = yyjson_arr_iter_next(&iter));) {
-        dx_text given = dx_json_string(one);
-        char *path = yyjson_is_str(one) ? path_of(given, project) : NULL;
-        if (!path)
+        given = dx_json_string(one);
+        if (!yyjson_is_str(one))
             why = "expected paths or file: URIs";
-        else if (files->count >= FILES_MAX)
+        else if (files->count + folders->count >= FILES_MAX)
             why = "more than 100,000 entries";
-        if (why)
-            free(path);
-        else if (!files_add(files, path))
-            why = "out of memory";
+        else
+            why = take(files, folders, given, project);
     }
-    if (why)
-        snprintf(room, room_len, "files: %s", why);
+    room[0] = '\0';
+    if (why) {
+        dx__say_str(room, room_len, "files: ");
+        dx__say(room, room_len - 40, given);
+        dx__say_str(room, room_len, given.len ? ": " : "");
+        dx__say_str(room, room_len, why);
+    }
     return !why;
+}
+
+static bool has_any(const struct files *files, const char *folder) {
+    for (size_t i = 0; i < files->count; i++)
+        if (!files->at[i].named && path_is_below(files->at[i].path, folder))
+            return true;
+    return false;
+}
+
+bool files_keep_below(struct files *files, const struct words *folders) {
+    size_t kept = 0;
+    for (size_t i = 0; i < files->count; i++) {
+        struct work_file file = files->at[i];
+        bool wanted = file.named;
+        for (size_t at = 0; !wanted && at < folders->count; at++)
+            wanted = path_is_below(file.path, folders->at[at]);
+        if (wanted)
+            files->at[kept++] = file;
+        else
+            file_done(&file);
+    }
+    files->count = kept;
+    for (size_t at = 0; at < folders->count; at++)
+        if (!has_any(files, folders->at[at]) && !files_walk(files, folders->at[at]))
+            return false;
+    return true;
 }
 
 bool files_split(struct files *files, dx_text list, const char *project) {
@@ -187,18 +240,26 @@ static bool is_below_next(const struct words *folders, size_t *at, const char *p
     return *at < folders->count && is_below(path, folders->at[*at]);
 }
 
-static int compare(const void *first, const void *second) {
+static int compare_paths(const void *first, const void *second) {
     const struct work_file *one = first;
     const struct work_file *other = second;
     return strcmp(one->path, other->path);
 }
 
-struct work_file *files_find(const struct files *files, const char *path) {
-    const struct work_file wanted = {.path = (char *)(uintptr_t)path};
-    return files->count ? bsearch(&wanted, files->at, files->count, sizeof wanted, compare) : NULL;
+static int compare(const void *first, const void *second) {
+    const struct work_file *one = first;
+    const struct work_file *other = second;
+    int order = compare_paths(one, other);
+    return order ? order : other->named - one->named;
 }
 
-void files_filter(struct files *files, const struct work *work, bool named) {
+struct work_file *files_find(const struct files *files, const char *path) {
+    const struct work_file wanted = {.path = (char *)(uintptr_t)path};
+    return files->count ? bsearch(&wanted, files->at, files->count, sizeof wanted, compare_paths)
+                        : NULL;
+}
+
+void files_filter(struct files *files, const struct work *work) {
     struct words folders = {0};
     struct stat status;
     size_t kept = 0;
@@ -206,14 +267,14 @@ void files_filter(struct files *files, const struct work *work, bool named) {
     if (files->count)
         qsort(files->at, files->count, sizeof *files->at, compare);
     /* Without memory, too much is looked at. */
-    if (!named)
-        find_projects(files, work->runner->project, &folders);
+    find_projects(files, work->runner->project, &folders);
     for (size_t i = 0; i < files->count; i++) {
         struct work_file *file = &files->at[i];
-        bool wanted = !is_below_next(&folders, &folder, file->path) &&
-                      is_wanted(work, file->path) &&
-                      (!kept || strcmp(files->at[kept - 1].path, file->path) != 0) &&
-                      (named || (lstat(file->path, &status) == 0 && S_ISREG(status.st_mode)));
+        bool is_other = is_below_next(&folders, &folder, file->path);
+        bool is_there = file->named ||
+                        (!is_other && lstat(file->path, &status) == 0 && S_ISREG(status.st_mode));
+        bool wanted = is_there && is_wanted(work, file->path) &&
+                      (!kept || strcmp(files->at[kept - 1].path, file->path) != 0);
         if (wanted)
             files->at[kept++] = *file;
         else

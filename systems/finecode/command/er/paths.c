@@ -1,5 +1,7 @@
-#include "systems/finecode/command/er/tools.h"
+#include "systems/finecode/command/er/paths.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,8 +35,8 @@ static char *from_uri(dx_text uri) {
     return NULL;
 }
 
-char *path_of(dx_text given, const char *project) {
-    size_t own = strlen(project) + 1;
+char *path_of(dx_text given, const char *folder) {
+    size_t own = strlen(folder) + 1;
     if (!given.len || memchr(given.at, '\0', given.len))
         return NULL;
     if (given.len > 7 && memcmp(given.at, "file://", 7) == 0)
@@ -47,12 +49,43 @@ char *path_of(dx_text given, const char *project) {
     if (!path)
         return NULL;
     if (own) {
-        memcpy(path, project, own - 1);
+        memcpy(path, folder, own - 1);
         path[own - 1] = '/';
     }
     memcpy(path + own, given.at, given.len);
     path[own + given.len] = '\0';
     return path;
+}
+
+bool path_is_below(const char *path, const char *folder) {
+    size_t len = strlen(folder);
+    return strncmp(path, folder, len) == 0 && (path[len] == '/' || (len == 1 && path[1]));
+}
+
+/* "FOLDER/NAME" with the folder as it really is. */
+static char *resolve_folder(char *path) {
+    char *slash = strrchr(path, '/');
+    char *whole = NULL;
+    *slash = '\0';
+    char *folder = realpath(*path ? path : "/", NULL);
+    *slash = '/';
+    if (folder && asprintf(&whole, "%s%s", strcmp(folder, "/") == 0 ? "" : folder, slash) < 0)
+        whole = NULL;
+    free(folder);
+    return whole;
+}
+
+char *path_within(dx_text given, const char *folder) {
+    struct stat status;
+    char *path = path_of(given, folder);
+    char *whole = NULL;
+    errno = path ? 0 : EINVAL;
+    if (path && stat(path, &status) == 0)
+        whole = S_ISDIR(status.st_mode) ? realpath(path, NULL) : resolve_folder(path);
+    int number = errno;
+    free(path);
+    errno = number;
+    return whole;
 }
 
 char *uri_of(const char *path) {

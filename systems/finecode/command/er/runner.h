@@ -41,6 +41,9 @@ struct runner {
     int code;
 };
 
+/* start.c: nothing is to be written: FINECODE_DRY_RUN is set. */
+bool er_is_dry_run(void);
+
 /* log.c: levels by their names, from 0; -1: there is no such level. */
 int log_level_of(const char *name);
 /* False: it can't be opened (reported). Without a path, the log also goes to a file of the

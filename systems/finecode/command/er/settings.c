@@ -51,6 +51,19 @@ static bool take_text(yyjson_val *config, const char *name, const char **to, cha
     return true;
 }
 
+/* Does an argument make the program write files by itself? */
+static bool args_write(const struct tool *tool, yyjson_val *args) {
+    yyjson_arr_iter iter = yyjson_arr_iter_with(args);
+    for (yyjson_val *arg; (arg = yyjson_arr_iter_next(&iter));) {
+        const char *word = yyjson_get_str(arg);
+        word += word[0] == '-' && word[1] == '-';
+        if (strncmp(word, "-fix", 4) == 0 || strcmp(word, "-write") == 0 ||
+            (strcmp(word, "-i") == 0 && strcmp(tool->program, "clang-format") == 0))
+            return true;
+    }
+    return false;
+}
+
 static bool take_timeout(yyjson_val *value, uint64_t *to) {
     *to = TIMEOUT_MS;
     if (yyjson_is_uint(value) && yyjson_get_uint(value) < 1000000000)
@@ -121,6 +134,8 @@ bool settings_read(const struct tool *tool, yyjson_val *config, struct settings 
         return false;
     if (!are_texts(settings->args))
         return wrong("args", "expected an array of strings", room, room_len);
+    if (er_is_dry_run() && args_write(tool, settings->args))
+        return wrong("args", "with --dry-run, the program must not write files", room, room_len);
     if (!are_texts(settings->include) || !are_texts(settings->exclude))
         return wrong("include, exclude", "expected arrays of strings", room, room_len);
     if (jobs &&

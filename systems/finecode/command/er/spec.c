@@ -77,6 +77,29 @@ static bool take_table(const struct place *place, yyjson_val *table, const char 
     return *to || wrong(place, name, "cannot be converted to JSON");
 }
 
+/* What a payload may hold is what its schema names, unless that says otherwise. */
+static bool close_payload(char **text) {
+    yyjson_doc *doc = yyjson_read(*text, strlen(*text), 0);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    bool is_open = !yyjson_obj_get(root, "properties") ||
+                   yyjson_obj_get(root, "additionalProperties") ||
+                   yyjson_obj_get(root, "patternProperties");
+    yyjson_mut_doc *closed = is_open ? NULL : yyjson_doc_mut_copy(doc, NULL);
+    yyjson_doc_free(doc);
+    if (is_open)
+        return doc != NULL;
+    char *written = NULL;
+    if (yyjson_mut_obj_add_bool(closed, yyjson_mut_doc_get_root(closed), "additionalProperties",
+                                false))
+        written = yyjson_mut_write(closed, 0, NULL);
+    yyjson_mut_doc_free(closed);
+    if (written) {
+        free(*text);
+        *text = written;
+    }
+    return written != NULL;
+}
+
 static bool are_texts(yyjson_val *array) {
     yyjson_arr_iter iter = yyjson_arr_iter_with(array);
     for (yyjson_val *one; (one = yyjson_arr_iter_next(&iter));)
@@ -156,6 +179,8 @@ static bool take_action(const struct place *at, yyjson_val *table, struct spec_a
         !take_table(&place, table, "payload", &action->payload) ||
         !take_table(&place, table, "merge", &action->merge))
         return false;
+    if (action->payload && !close_payload(&action->payload))
+        return wrong(&place, "payload", "out of memory");
     if (action->text && action->text[0] != '/')
         return wrong(&place, "text", "expected a JSON Pointer (\"/summary\")");
     action->workspace = strcmp(scope, "workspace") == 0;
@@ -181,8 +206,8 @@ static bool take_command(const struct place *place, yyjson_val *words,
 }
 
 static bool take_handler(const struct place *at, yyjson_val *table, struct spec_handler *handler) {
-    static const char *const names[] = {"source",     "command", "cwd",       "env", "timeout",
-                                        "output_max", "form",    "stop_code", NULL};
+    static const char *const names[] = {"source",     "command", "cwd",       "env",     "timeout",
+                                        "output_max", "form",    "stop_code", "dry_run", NULL};
     struct place place = *at;
     const char *form = "plain";
     yyjson_val *stop = yyjson_obj_get(table, "stop_code");
@@ -199,6 +224,7 @@ static bool take_handler(const struct place *at, yyjson_val *table, struct spec_
     handler->stop_code = stop ? (int)yyjson_get_uint(stop) : 0;
     if (!are_known(&place, table, names) || !take_text(&place, table, "cwd", &handler->cwd) ||
         !take_text(&place, table, "form", &form) ||
+        !take_bool(&place, table, "dry_run", &handler->dry_run) ||
         !take_timeout(&place, yyjson_obj_get(table, "timeout"), &handler->timeout_ms) ||
         !take_size(&place, yyjson_obj_get(table, "output_max"), &handler->output_max) ||
         !take_command(&place, yyjson_obj_get(table, "command"), handler))

@@ -29,6 +29,7 @@ struct spec_handler {
     yyjson_val *env; /* {NAME: value}; may be NULL */
     bool text;       /* the output is the text of the result */
     bool full;       /* all of the run on the standard input, and words for all of it back */
+    bool dry_run;    /* it writes no files, at least not if FINECODE_DRY_RUN is set */
     int stop_code;   /* the exit code that ends the run with this result; 0: none */
     uint64_t timeout_ms;
     size_t output_max;

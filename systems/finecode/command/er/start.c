@@ -174,6 +174,11 @@ static int begin(struct runner *runner, const struct er_options *options) {
     return code;
 }
 
+bool er_is_dry_run(void) {
+    const char *value = getenv("FINECODE_DRY_RUN");
+    return value && *value && strcmp(value, "0") != 0;
+}
+
 int er_start(const struct er_options *options, bool stands_in) {
     struct runner runner = {.env = options->env};
     runner.programs = (struct cli_programs){.grace_ms = GRACE_MS, .max = PROGRAMS};

@@ -23,9 +23,15 @@ const struct tool *const tools[TOOLS + 1] = {&tool_clang_format,
                                              &tool_pattern,
                                              NULL};
 
-static const char payload[] =
+const char tools_payload[] =
     "{\"properties\": {\"files\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}, "
-    "\"description\": \"paths or file: URIs; the whole project if absent\"}}, \"required\": []}";
+    "\"description\": \"files and folders: paths or file: URIs; the whole project if absent\"}}, "
+    "\"required\": [], \"additionalProperties\": false}";
+
+bool tools_have_action(const char *source) {
+    return strcmp(source, "duplex.Lint") == 0 || strcmp(source, "duplex.Analyse") == 0 ||
+           strcmp(source, "duplex.Format") == 0;
+}
 
 static dx_status say(dx_buf *text, const char *words) {
     return dx_buf_append(text, words, strlen(words));
@@ -99,16 +105,16 @@ int tools_add(struct runner *runner) {
     const dx_finecode_action actions[] = {
         {.source = "duplex.Lint",
          .runs_concurrently = 1,
-         .payload = payload,
+         .payload = tools_payload,
          .merge = "{\"messages\": \"merge\", \"changed\": \"concat\"}",
          .fails_if = "/messages"},
         {.source = "duplex.Analyse",
          .runs_concurrently = 1,
-         .payload = payload,
+         .payload = tools_payload,
          .merge = "{\"messages\": \"merge\", \"changed\": \"concat\"}",
          .fails_if = "/messages"},
         {.source = "duplex.Format",
-         .payload = payload,
+         .payload = tools_payload,
          .merge = "{\"messages\": \"merge\", \"changed\": \"concat\"}",
          .fails_if = "/messages",
          .format = format_text},

@@ -2,6 +2,7 @@
 #ifndef FINECODE_ER_TOOLS_H
 #define FINECODE_ER_TOOLS_H
 
+#include "systems/finecode/command/er/paths.h"
 #include "systems/finecode/command/er/runner.h"
 
 #include <time.h>
@@ -17,6 +18,7 @@ struct tool {
     const char *const *include; /* globs of the files that it is for */
     bool scripts;               /* and files without a dot in their name that a shell runs */
     bool joined;                /* see struct cli_program_plan */
+    bool skips_empty;           /* its output skips empty files */
     bool npm;                   /* looked for in node_modules/.bin first */
     bool copies;      /* a text that is not on the disk is put there, as a copy; else by stdin */
     size_t batch_max; /* files that one process gets */
@@ -85,6 +87,7 @@ struct work_file {
     size_t len;
     char *copy;    /* where that text was put; may be NULL */
     uint64_t hash; /* of the text that counted when it was read */
+    bool named;    /* by the payload */
     bool changed;  /* it has edits */
 };
 struct files {
@@ -93,9 +96,12 @@ struct files {
     size_t room;
 };
 enum { FILES_MAX = 100000, FILE_MAX = 64 << 20 };
-/* Those of a payload; false with the reason. */
-bool files_take(struct files *files, yyjson_val *list, const char *project, char *room,
-                size_t room_len);
+/* Those of a payload, and its folders, which are to be listed; false with the reason. */
+bool files_take(struct files *files, struct words *folders, yyjson_val *list, const char *project,
+                char *room, size_t room_len);
+/* Of files that were listed, leaves those in the folders; a folder in which none was listed is
+ * looked through. False without memory. */
+bool files_keep_below(struct files *files, const struct words *folders);
 /* Those that git has listed, with a NUL behind each. False without memory. */
 bool files_split(struct files *files, dx_text list, const char *project);
 /* All below a folder, without those that are nobody's sources (walk.c). False without memory. */
@@ -103,7 +109,7 @@ bool files_walk(struct files *files, const char *project);
 bool files_add(struct files *files, char *path);
 /* Leaves those that the tool is for, in the order of their paths, each once. Of those that were not
  * named, only what is there, and not what belongs to a project below this one. */
-void files_filter(struct files *files, const struct work *work, bool named);
+void files_filter(struct files *files, const struct work *work);
 void file_done(struct work_file *file);
 void files_done(struct files *files);
 /* By its path, once they are in order; NULL: it is none of them. */
@@ -122,15 +128,6 @@ bool next_line(dx_text *text, dx_text *ret_line);
 bool cut(dx_text *text, const char *mark, dx_text *ret_part);
 bool number_of(dx_text text, size_t *to);
 size_t from_zero(size_t number);
-
-/* paths.c: the program that a name stands for in a project: in node_modules/.bin of its folder, or
- * of one above it, else the name itself. To be freed; NULL without memory. */
-char *find_program(const char *name, const char *project);
-/* Absolute, of a path that may be relative to the project, or a file: URI; NULL: it is
- * none, or there is no memory. */
-char *path_of(dx_text given, const char *project);
-/* To be freed; NULL without memory. */
-char *uri_of(const char *path);
 
 /* place.c: positions in UTF-16; a text is read from its beginning to its end. */
 struct place {
@@ -255,7 +252,8 @@ struct work {
     struct settings settings;
     char *program; /* what is started */
     struct files files;
-    size_t at; /* the next file */
+    struct words folders; /* that the payload names */
+    size_t at;            /* the next file */
     struct cli_program *lister;
     struct cli_program_plan plan;
     struct batch *batches; /* that run, or wait to be read after those before them */
@@ -284,6 +282,8 @@ void work_replace(struct runner *runner, dx_finecode_job *job,
                   const struct replacement *replacement);
 /* The first reason counts; what runs is stopped. */
 void work_fail(struct work *work, const char *why);
+/* The same with the file that it is about. */
+void work_fail_file(struct work *work, const char *path, const char *why);
 /* The end, with a result; it is gone after that. */
 void work_done(struct work *work, yyjson_mut_val *result);
 /* Looks what is to be done now; it may be gone after that. */

@@ -1,6 +1,9 @@
 /* A job of a ready-made handler: which files, how many processes, and what they said. */
 #include "systems/finecode/command/er/tools.h"
 
+#include "base/utf8.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,6 +48,7 @@ static void work_free(struct work *work) {
     }
     copies_done(&work->copies, &work->files);
     files_done(&work->files);
+    words_done(&work->folders);
     messages_done(&work->messages);
     edits_done(&work->edits);
     dx_timer_free(work->timer);
@@ -75,10 +79,23 @@ void work_fail(struct work *work, const char *why) {
     stop_all(work);
 }
 
+void work_fail_file(struct work *work, const char *path, const char *why) {
+    char room[400] = "";
+    dx__say_str(room, sizeof room - 150, path);
+    dx__say_str(room, sizeof room, ": ");
+    dx__say_str(room, sizeof room, why);
+    work_fail(work, room);
+}
+
 void work_fail_batch(struct work *work, const struct batch *batch) {
     char room[400];
-    snprintf(room, sizeof room, "%s exited with code %d%s%s", batch->plan.argv[0], batch->status,
-             batch->tail[0] ? ": " : "", batch->tail);
+    char which[200] = "";
+    dx__say_str(which, sizeof which, work->files.at[batch->from].path);
+    if (batch->count > 1)
+        snprintf(which + strlen(which), sizeof which - strlen(which), " and %zu more",
+                 batch->count - 1);
+    snprintf(room, sizeof room, "%s: %s exited with code %d%s%s", which, batch->plan.argv[0],
+             batch->status, batch->tail[0] ? ": " : "", batch->tail);
     work_fail(work, room);
 }
 
@@ -292,41 +309,55 @@ void work_step(struct work *work) {
         work_done(work, work_result(work));
 }
 
-/* What is not on the disk as it counts. */
+/* What is not on the disk as it counts. False: there is nothing to look at. */
+static bool read_text(struct work *work, struct work_file *file) {
+    dx_error error = {.fault = DX_FAULT_NONE};
+    char *text = NULL;
+    size_t len = 0;
+    size_t disk_len = 0;
+    if (dx_finecode_job_read(work->job, file->path, &text, &len, &error) != DX_OK) {
+        /* It was removed since it was listed. */
+        if (!file->named && error.system == ENOENT)
+            return false;
+        work_fail(work, error.phrase[0] ? error.phrase : "out of memory");
+        return true;
+    }
+    file->hash = text_hash(text, len);
+    char *disk = file_read(file->path, &disk_len);
+    bool same = disk && disk_len == len && memcmp(disk, text, len) == 0;
+    free(disk);
+    if (same)
+        free(text);
+    file->text = same ? NULL : text;
+    file->len = same ? 0 : len;
+    return len || !work->tool->skips_empty;
+}
+
 static void read_texts(struct work *work) {
     char room[400];
-    for (size_t i = 0; i < work->files.count && !work->why[0]; i++) {
-        struct work_file *file = &work->files.at[i];
-        dx_error error = {.fault = DX_FAULT_NONE};
-        char *text = NULL;
-        size_t len = 0;
-        size_t disk_len = 0;
-        if (dx_finecode_job_read(work->job, file->path, &text, &len, &error) != DX_OK) {
-            snprintf(room, sizeof room, "cannot read %s: %s", file->path,
-                     error.phrase[0] ? error.phrase : "out of memory");
-            work_fail(work, room);
-            return;
-        }
-        file->hash = text_hash(text, len);
-        char *disk = file_read(file->path, &disk_len);
-        bool same = disk && disk_len == len && memcmp(disk, text, len) == 0;
-        free(disk);
-        if (same)
-            free(text);
-        file->text = same ? NULL : text;
-        file->len = same ? 0 : len;
+    struct files *files = &work->files;
+    size_t kept = 0;
+    for (size_t i = 0; i < files->count; i++) {
+        if (work->why[0] || read_text(work, &files->at[i]))
+            files->at[kept++] = files->at[i];
+        else
+            file_done(&files->at[i]);
     }
+    files->count = kept;
     if (!work->why[0] && work->tool->copies &&
         !copies_make(&work->copies, &work->files, room, sizeof room))
         work_fail(work, room);
 }
 
 /* The files are known. */
-static void begin(struct work *work, bool named) {
-    files_filter(&work->files, work, named);
+static void begin(struct work *work) {
+    if (work->folders.count && !files_keep_below(&work->files, &work->folders))
+        work_fail(work, "out of memory");
+    files_filter(&work->files, work);
+    if (!work->why[0])
+        read_texts(work);
     if (work->files.count && !work->why[0])
         dx_finecode_job_begin(work->job, work->settings.program, "", (int64_t)work->files.count);
-    read_texts(work);
     work_step(work);
 }
 
@@ -343,7 +374,7 @@ static void begin_whole(struct work *work) {
 static void walk(struct work *work) {
     if (!files_walk(&work->files, work->runner->project))
         work_fail(work, "out of memory");
-    begin(work, false);
+    begin(work);
 }
 
 /* What git does not know, or ignores as a whole, is looked for. */
@@ -358,7 +389,7 @@ static void on_list(struct cli_program *program) {
     else {
         if (!files_split(&work->files, list, work->runner->project))
             work_fail(work, "out of memory");
-        begin(work, false);
+        begin(work);
     }
 }
 
@@ -424,7 +455,8 @@ void work_run(dx_finecode_job *job, void *user) {
     bool named = files && !yyjson_is_null(files);
     if (!settings_read(work->tool, dx_finecode_job_config(job), &work->settings, work->why,
                        sizeof work->why) ||
-        (named && !files_take(&work->files, files, runner->project, work->why, sizeof work->why))) {
+        (named && !files_take(&work->files, &work->folders, files, runner->project, work->why,
+                              sizeof work->why))) {
         give_up(work);
         return;
     }
@@ -432,10 +464,10 @@ void work_run(dx_finecode_job *job, void *user) {
     work->program = work->tool->npm ? find_program(program, runner->project) : strdup(program);
     if (!work->program)
         work_fail(work, "out of memory");
-    if (work->settings.whole) {
+    if (work->settings.whole)
         begin_whole(work);
-    } else if (named)
-        begin(work, true);
+    else if (named && !work->folders.count)
+        begin(work);
     else
         list_files(work);
 }

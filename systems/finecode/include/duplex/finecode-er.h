@@ -97,7 +97,8 @@ typedef struct dx_finecode_action {
     const char *parent;   /* the source of the action that it is a kind of; may be NULL */
     const char *language; /* may be NULL */
     const char *location; /* "path:line"; may be NULL */
-    /* JSON Schema of the payload: {"properties", "required", "description"}; NULL: anything. */
+    /* JSON Schema of the payload: {"properties", "required", "description"}; NULL: anything. With
+     * "additionalProperties": false a payload with other members is refused. */
     const char *payload;
     /* How results are merged, a JSON object: {"member": RULE}, RULE being "last", "first",
      * "concat", "merge" (objects by their keys, the same rules inside), "or", "and", "sum", "max"

@@ -97,6 +97,9 @@ typedef struct dx_finecode_wm_config {
     /* workspace/applyEdit: to be answered by dx_finecode_wm_edited(), now or later. NULL: edits are
      * applied to the files, all or none. */
     void (*on_edit)(dx_finecode_wm *wm, uint64_t edit, yyjson_val *params, void *user);
+    /* If given, edits are not written. It gets the text of each file before an edit, and then the
+     * edited text, which runners see from then on. 0: the edit fails. */
+    int (*on_preview)(dx_finecode_wm *wm, const char *path, dx_text text, int edited, void *user);
     void (*on_traffic)(dx_finecode_wm *wm, dx_finecode_runner *runner, int out, dx_text text,
                        void *user);
     void (*on_stopped)(dx_finecode_wm *wm, void *user); /* it may be freed there */
@@ -136,6 +139,9 @@ DX_API const char *dx_finecode_project_name(const dx_finecode_project *project);
 DX_API const char *dx_finecode_project_label(const dx_finecode_project *project);
 DX_API const char *
 dx_finecode_project_file(const dx_finecode_project *project); /* its projectDefPath */
+/* Is `duplex finecode er` the runner of that env? */
+DX_API int dx_finecode_project_has_duplex(const dx_finecode_wm *wm,
+                                          const dx_finecode_project *project, const char *env);
 DX_API dx_finecode_project_state dx_finecode_project_get_state(const dx_finecode_project *project);
 DX_API const char *dx_finecode_project_why(const dx_finecode_project *project);
 /* The whole configuration, merged: an object; NULL if it is not valid. */

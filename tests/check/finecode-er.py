@@ -408,8 +408,9 @@ def part_commands():
     check(run["payload"] == {"p": 1} and run["result"]["list"] == [1] and run["action"] == "it" and
           run["handler"] == "full" and run["runId"] == "run-1" and run["config"] == {} and
           run["meta"] == {"trigger": "user", "devEnv": "cli", "orchestrationDepth": 1}, run)
-    for source, text in (("text", "its output is not a JSON object"), ("array", "its output is not a JSON object"), ("deep", "its output is not a JSON object"),
-                         ("mixed", "line 3 of its output is not a JSON object"), ("noise", "its output is not a JSON object"),
+    for source, text in (("text", "its output is not a JSON object: 'no JSON'"), ("array", "its output is not a JSON object: '[1]'"),
+                         ("deep", "its output is not a JSON object: '" + '{"a":' * 16 + "…'"),
+                         ("mixed", "line 3 of its output is not a JSON object: 'rubbish'"), ("noise", "its output is not a JSON object: 'looking'"),
                          ("oddfull", "has no partial, progress, result, files, context, stop or returnCode"), ("late", "took longer than 300 ms"),
                          ("much", "wrote more than 1999 bytes"), ("killed", "signal 11"),
                          ("broken", "sh exited with code 4 and no result: last ?? words0"),

@@ -29,9 +29,27 @@ static void fail(struct external *external, const char *why) {
 }
 
 static void fail_line(struct external *external, const char *why) {
-    char room[100];
+    char room[300];
     snprintf(room, sizeof room, "line %zu of its output %s", external->line, why);
     fail(external, room);
+}
+
+/* "… is not a JSON object: 'what it begins with'" */
+static const char *not_json(dx_text text, char room[200]) {
+    enum { SHOWN = 80 };
+    while (text.len && strchr(" \t\r\n", text.at[0])) {
+        text.at++;
+        text.len--;
+    }
+    size_t len = 0;
+    while (len < text.len && text.at[len] != '\n' && text.at[len] != '\r')
+        len++;
+    bool is_cut = len > SHOWN;
+    if (is_cut)
+        for (len = SHOWN; len && (text.at[len] & 0xc0) == 0x80;)
+            len--;
+    snprintf(room, 200, "is not a JSON object: '%.*s%s'", (int)len, text.at, is_cut ? "…" : "");
+    return room;
 }
 
 /* Deeper ones would be too much for who merges them. */
@@ -136,6 +154,7 @@ static void take_full(struct external *external, yyjson_doc *doc) {
 
 static void take_line(struct external *external, dx_text line) {
     yyjson_doc *doc = parse(line);
+    char room[200];
     if (doc && external->handler->full) {
         take_full(external, doc);
         return;
@@ -145,7 +164,7 @@ static void take_line(struct external *external, dx_text line) {
     else if (!external->handler->full && !external->parts)
         external->is_whole = true;
     else
-        fail_line(external, "is not a JSON object");
+        fail_line(external, not_json(line, room));
     yyjson_doc_free(doc);
 }
 
@@ -202,10 +221,14 @@ void lines_take(struct external *external) {
 }
 
 static void take_whole(struct external *external) {
-    const dx_buf *output = &external->program->output;
-    external->result = parse((dx_text){output->data, output->len});
-    if (!external->result)
-        fail(external, "its output is not a JSON object");
+    dx_text all = output_part(external, 0, external->program->output.len);
+    char room[200];
+    char why[250];
+    external->result = parse(all);
+    if (external->result)
+        return;
+    snprintf(why, sizeof why, "its output %s", not_json(all, room));
+    fail(external, why);
 }
 
 /* The last line may have no end. */
@@ -224,9 +247,11 @@ void lines_end(struct external *external) {
     if (external->handler->full || external->why[0])
         return;
     if (external->held_len) {
-        external->result = parse(output_part(external, external->held_at, external->held_len));
+        dx_text held = output_part(external, external->held_at, external->held_len);
+        char room[200];
+        external->result = parse(held);
         if (!external->result && external->parts)
-            fail_line(external, "is not a JSON object");
+            fail_line(external, not_json(held, room));
         external->is_whole = !external->result;
     }
     if (external->is_whole && !external->why[0])

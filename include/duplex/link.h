@@ -97,7 +97,8 @@ DX_API dx_link *dx_link_free(dx_link *link);
 DX_API dx_loop *dx_link_loop(const dx_link *link);
 DX_API void *dx_link_user(const dx_link *link);
 DX_API dx_peer_stats dx_link_statistics(const dx_link *link);
-/* That of its configuration, until it has followed the peer to another one (DX_LENIENT_FOLLOW). */
+/* That of its configuration (of its input: lines with DX_PEER_LINES_FIRST), until it has followed
+ * the peer to another one (DX_LENIENT_FOLLOW). */
 DX_API dx_framing dx_link_framing(const dx_link *link);
 /* Bytes that were said and not yet written: the other side does not read them, or not so fast. */
 DX_API size_t dx_link_waiting(const dx_link *link);

@@ -819,7 +819,7 @@ size_t dx_link_unread(const dx_link *link) {
 }
 
 dx_framing dx_link_framing(const dx_link *link) {
-    return link ? link->peer->config.framing : (dx_framing)0;
+    return link ? link->peer->framer.config.framing : (dx_framing)0;
 }
 
 dx_peer_stats dx_link_statistics(const dx_link *link) {

@@ -407,7 +407,7 @@ static dx_status take_unreadable(dx_peer *peer, const struct intake *in) {
 
 /* A line that is no JSON and does not look as if it wanted to be: printed, not sent. */
 static bool is_stray_line(const dx_peer *peer, const struct intake *in) {
-    if (peer->config.framing != DX_FRAMING_LINE || !is_json_fault(in->message.fault) ||
+    if (peer->framer.config.framing != DX_FRAMING_LINE || !is_json_fault(in->message.fault) ||
         peer->config.flags & DX_PEER_NO_STRAY)
         return false;
     size_t i = 0;
@@ -418,7 +418,8 @@ static bool is_stray_line(const dx_peer *peer, const struct intake *in) {
 
 /* A line that stops where a pretty-printer breaks lines. */
 static bool is_pretty(const dx_peer *peer, const struct intake *in) {
-    if (peer->config.framing != DX_FRAMING_LINE || in->message.fault != DX_FAULT_JSON_INCOMPLETE)
+    if (peer->framer.config.framing != DX_FRAMING_LINE ||
+        in->message.fault != DX_FAULT_JSON_INCOMPLETE)
         return false;
     size_t len = in->text.len;
     while (len && in->text.len - len < BLANKS_MAX &&
@@ -606,7 +607,8 @@ __attribute__((cold, noinline)) static dx_status take_fault(dx_peer *peer,
         if (status != DX_OK)
             return status;
     }
-    if (peer->framer.config.framing != peer->config.framing && follow(peer) != DX_OK)
+    if (peer->framer.config.framing == DX_FRAMING_HEADER &&
+        peer->config.framing == DX_FRAMING_LINE && follow(peer) != DX_OK)
         return DX_ERR_NOMEM;
     push_violation(peer, in, frame->fault, frame->found, frame->expected);
     return DX_OK;

@@ -143,6 +143,10 @@ dx_status dx_peer_new(const dx_peer_config *config, dx_peer **ret_peer) {
         .allocator = &alloc,
         .fields = config->fields,
     };
+    if (config->flags & DX_PEER_LINES_FIRST) {
+        frame.framing = DX_FRAMING_LINE;
+        frame.lenient |= DX_LENIENT_FOLLOW;
+    }
     peer->step = SIZE_MAX;
     dx__framer_init(&peer->framer, &frame);
     dx__pool_init(&peer->calls, sizeof(dx__call), &alloc);

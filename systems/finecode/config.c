@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { NAME_LEN = 200 };
+
 /* The last part of the path, without what stands behind its last dot. */
 static char *name_of(const dx_allocator *alloc, const char *path) {
     const char *slash = strrchr(path, '/');
@@ -66,6 +68,23 @@ static dx_status take_reading(dx_finecode_project *project, dx__finecode_reading
     return DX_OK;
 }
 
+/* pyproject.toml may give it another name than its folder. */
+static dx_status take_name(dx_finecode_project *project, yyjson_doc *pyproject) {
+    yyjson_val *table = yyjson_obj_get(yyjson_doc_get_root(pyproject), "project");
+    dx_text name = dx__finecode_string(table, "name");
+    bool fits = name.len > 0 && name.len <= NAME_LEN;
+    for (size_t i = 0; fits && i < name.len; i++)
+        fits = (unsigned char)name.at[i] >= 0x20 && name.at[i] != 0x7f;
+    if (!fits || dx_text_is(name, project->name))
+        return DX_OK;
+    char *copy = dx__text_copy(&project->alloc, name);
+    if (!copy)
+        return DX_ERR_NOMEM;
+    dx__free(&project->alloc, project->name);
+    project->name = copy;
+    return DX_OK;
+}
+
 static dx_status take_load(dx_finecode_project *project, dx__finecode_load *load,
                            dx_status status) {
     dx__finecode_reading *reading = NULL;
@@ -86,7 +105,7 @@ static dx_status take_load(dx_finecode_project *project, dx__finecode_load *load
     project->why[0] = '\0';
     if (status == DX_MISFIT)
         dx__say_str(project->why, sizeof project->why, load->why);
-    return DX_OK;
+    return take_name(project, load->pyproject);
 }
 
 /* The file that stands for the project, whether it can be read or not. */
@@ -111,19 +130,46 @@ static dx_status find_file(dx_finecode_project *project) {
     return DX_OK;
 }
 
-static dx_status read_files(dx_finecode_project *project, const dx__finecode_overrides *overrides) {
-    dx_status status = find_file(project);
+/* Reads the files, and does that with what they say. */
+static dx_status with_load(dx_finecode_project *project, const dx__finecode_overrides *overrides,
+                           dx_status (*use)(dx_finecode_project *project, dx__finecode_load *load,
+                                            dx_status status)) {
     dx__finecode_load *load = dx__malloc(&project->alloc, sizeof *load);
-    if (!load || status != DX_OK) {
-        dx__free(&project->alloc, load);
+    if (!load)
         return DX_ERR_NOMEM;
-    }
-    status = dx__finecode_load_all(load, project, overrides);
+    dx_status status = dx__finecode_load_all(load, project, overrides);
     if (status == DX_OK || status == DX_MISFIT)
-        status = take_load(project, load, status);
+        status = use(project, load, status);
     dx__finecode_load_done(load);
     dx__free(&project->alloc, load);
+    return status;
+}
+
+static dx_status read_files(dx_finecode_project *project, const dx__finecode_overrides *overrides) {
+    dx_status status = find_file(project);
+    if (status == DX_OK)
+        status = with_load(project, overrides, take_load);
     return status == DX_OK ? DX_OK : DX_ERR_NOMEM;
+}
+
+/* DX_OK: it is the same. */
+static dx_status compare_load(dx_finecode_project *project, dx__finecode_load *load,
+                              dx_status status) {
+    dx__finecode_reading *reading = NULL;
+    if (status == DX_OK)
+        status = dx__finecode_reading_new(load, &reading);
+    if (status == DX_MISFIT && load->state == DX_FINECODE_VALID)
+        load->state = DX_FINECODE_INVALID;
+    bool same = status == DX_MISFIT
+                    ? project->state == load->state && strcmp(project->why, load->why) == 0
+                    : status == DX_OK && is_same(project, reading);
+    dx__finecode_reading_free(&project->alloc, reading);
+    return same ? DX_OK : DX_MISFIT;
+}
+
+bool dx__finecode_project_has_changed(dx_finecode_project *project,
+                                      const dx__finecode_overrides *overrides) {
+    return with_load(project, overrides, compare_load) == DX_MISFIT;
 }
 
 /* False if it had to be changed. */

@@ -167,7 +167,7 @@ static void say_rest(struct command *command, const struct strings *strings, enu
      * ours, which may stand in its place. */
     if (kind == DUPLEX && way->tcp)
         say(command, "--tcp");
-    if (kind == VENV && !way->tcp)
+    if (kind == VENV && !way->tcp && !way->either)
         say(command, "--stdio");
     if (config->wal_folder)
         say(command, "--wal");
@@ -185,7 +185,8 @@ dx_status dx__finecode_project_way(const dx_finecode_project *project, const cha
     /* The transport was meant for the runner that stands there. */
     const char *transport = config->runner ? NULL : yyjson_get_str(setting(er, env, "transport"));
     dx__finecode_way way = {.debug = yyjson_get_bool(yyjson_obj_get(own, "debug")),
-                            .tcp = transport ? strcmp(transport, "tcp") == 0 : kind == VENV};
+                            .tcp = transport && strcmp(transport, "tcp") == 0,
+                            .either = !transport && kind == VENV};
     struct command command = {.count = 0};
     struct strings strings;
     dx_status status = begin(&strings, &project->alloc, project->path, env) ? DX_OK : DX_ERR_NOMEM;

@@ -2,8 +2,11 @@
 #include "systems/finecode/er_parts.h"
 
 dx_finecode_er_config dx_finecode_er_defaults(void) {
-    return (dx_finecode_er_config){
-        .version = "v1", .partial_ms = 300, .connect_ms = 60000, .ask_ms = 10000};
+    return (dx_finecode_er_config){.version = "v1",
+                                   .partial_ms = 300,
+                                   .connect_ms = 60000,
+                                   .ask_ms = 10000,
+                                   .raw_config_ms = 2000};
 }
 
 void dx__finecode_er_hold(dx_finecode_er *er) {
@@ -86,6 +89,7 @@ dx_finecode_er *dx_finecode_er_free(dx_finecode_er *er) {
     er->waiting = dx_timer_free(er->waiting);
     er->timer = dx_timer_free(er->timer);
     er->link = dx_link_free(er->link);
+    dx__finecode_er_raw_done(er);
     for (dx__finecode_er_run *run = er->first_run; run; run = run->next_run)
         run->concluded = run->answered = true;
     dx__finecode_er_questions_lost(er);

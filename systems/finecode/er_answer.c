@@ -105,6 +105,7 @@ static void write_done(const dx__finecode_er_run *run, yyjson_val *result,
     bool camel = run->er->is_real || run->is_segment;
     bool streamed = is_streamed(run, result);
     const char *fails_if = run->task->kind ? run->task->kind->given.fails_if : NULL;
+    int64_t code = result ? dx__finecode_return_code(result, fails_if) : 0;
     dx_finecode_status status = run->end == DX__FINECODE_ER_STOPPED ? DX_FINECODE_STOPPED
                                 : streamed                          ? DX_FINECODE_STREAMED
                                                                     : DX_FINECODE_SUCCESS;
@@ -120,7 +121,7 @@ static void write_done(const dx__finecode_er_run *run, yyjson_val *result,
     }
     write_formats(run, result, formats_of(run, result, streamed), out);
     dx__finecode_er_out_key(out, camel ? "returnCode" : "return_code");
-    dx__finecode_er_out_integer(out, result ? dx__finecode_return_code(result, fails_if) : 0);
+    dx__finecode_er_out_integer(out, code > run->return_code ? code : run->return_code);
     if (run->is_segment && run->er->is_real) {
         dx__finecode_er_out_key(out, "context");
         dx__finecode_er_out_value(out, yyjson_doc_get_root(run->context));

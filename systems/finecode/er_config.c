@@ -153,7 +153,7 @@ static const char *text_of(yyjson_val *object, const char *name) {
 
 void dx__finecode_er_setup_resolve(const dx_finecode_er *er, dx__finecode_er_setup *setup) {
     for (size_t i = 0; i < setup->count; i++)
-        setup->tasks[i].kind = dx__finecode_er_kind_of(er, dx_str(setup->tasks[i].source));
+        setup->tasks[i].kind = dx__finecode_er_resolve(er, dx_str(setup->tasks[i].source));
     for (size_t i = 0; i < setup->step_count; i++)
         setup->steps[i].doer = dx__finecode_er_doer_of(er, dx_str(setup->steps[i].source));
 }

@@ -50,37 +50,16 @@ void dx_finecode_job_cancel(dx_finecode_job *job) {
     dx__finecode_er_job_leave(job);
 }
 
-/* The result as a document; one without a result that has a return code is an object, too. *ret_doc
- * is NULL if there is nothing. */
-static dx_status read_result(const dx_allocator *alloc, dx_json result, int return_code,
-                             yyjson_doc **ret_doc) {
-    yyjson_alc alc = dx__finecode_alc(alloc);
-    dx__finecode_er_out text;
+/* The result as a document; *ret_doc is NULL if there is nothing. */
+static dx_status read_result(const dx_allocator *alloc, dx_json result, yyjson_doc **ret_doc) {
     yyjson_doc *doc = NULL;
-    dx__finecode_er_out_init(&text, alloc);
-    text.status = dx_json_write(&text.buf, result);
-    dx_text written = dx__finecode_er_out_text(&text);
-    dx_status status = text.status;
-    if (status == DX_OK && (written.len || return_code))
-        status = dx__finecode_doc_of_json(
-            alloc, written.len ? dx_json_checked(written) : dx_json_text("{}", 2), &doc);
-    dx__finecode_er_out_done(&text);
-    if (status == DX_OK && doc && !yyjson_is_obj(yyjson_doc_get_root(doc)))
-        status = DX_ERR_INVALID;
-    if (status == DX_OK && doc && return_code) {
-        yyjson_mut_doc *made = yyjson_doc_mut_copy(doc, &alc);
-        yyjson_mut_val *key = yyjson_mut_str(made, "return_code");
-        bool put = yyjson_mut_obj_put(yyjson_mut_doc_get_root(made), key,
-                                      yyjson_mut_int(made, return_code));
+    dx_status status = dx__finecode_doc_of_json(alloc, result, &doc);
+    if (status == DX_OK && doc && !yyjson_is_obj(yyjson_doc_get_root(doc))) {
         yyjson_doc_free(doc);
-        doc = put ? yyjson_mut_doc_imut_copy(made, &alc) : NULL;
-        yyjson_mut_doc_free(made);
-        status = doc ? DX_OK : DX_ERR_NOMEM;
+        return DX_ERR_INVALID;
     }
     if (status == DX_OK)
         *ret_doc = doc;
-    else
-        yyjson_doc_free(doc);
     return status;
 }
 
@@ -119,7 +98,7 @@ static void finish(dx_finecode_job *job, dx_json result, int return_code, bool s
     dx__finecode_er_run *run = job->run;
     yyjson_doc *doc = NULL;
     bool counts = !run->end; /* of one that is cancelled nobody wants it */
-    dx_status status = counts ? read_result(&run->er->alloc, result, return_code, &doc) : DX_OK;
+    dx_status status = counts ? read_result(&run->er->alloc, result, &doc) : DX_OK;
     yyjson_val *value = yyjson_doc_get_root(doc);
     if (status == DX_OK && counts && stops)
         status = replace(job, value);
@@ -134,6 +113,8 @@ static void finish(dx_finecode_job *job, dx_json result, int return_code, bool s
                                            : "out of memory");
         return;
     }
+    if (counts && (stops || return_code > run->return_code))
+        run->return_code = return_code;
     mark(job, false, dx_str(NULL));
     if (counts && stops)
         dx__finecode_er_run_end(run, DX__FINECODE_ER_STOPPED, NULL);
@@ -159,7 +140,7 @@ dx_status dx_finecode_job_partial(dx_finecode_job *job, dx_json result) {
     yyjson_doc *doc = NULL;
     if (job->ended || job->run->end)
         return DX_GONE;
-    dx_status status = read_result(&job->run->er->alloc, result, 0, &doc);
+    dx_status status = read_result(&job->run->er->alloc, result, &doc);
     if (status == DX_OK && !doc)
         status = DX_ERR_INVALID;
     if (status == DX_OK) {

@@ -76,7 +76,9 @@ static void take_setup(dx_finecode_er *er, const dx_event *event, dx__finecode_e
         er->config.on_config(er, config, er->config.user);
     /* It may have added something. */
     dx__finecode_er_setup_resolve(er, er->setup);
-    if (er->link)
+    if (er->link && !er->is_real && er->config.raw_config_ms)
+        dx__finecode_er_raw_ask(er, event);
+    else if (er->link)
         reply_text(er->link, event, "{}");
     dx__finecode_er_release(er);
 }

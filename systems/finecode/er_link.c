@@ -45,6 +45,7 @@ static void leave(dx_finecode_er *er, int code) {
     er->listener = dx_listener_free(er->listener);
     er->waiting = dx_timer_free(er->waiting);
     er->link = dx_link_free(er->link);
+    dx__finecode_er_raw_done(er);
     dx__finecode_er_questions_lost(er);
     dx__finecode_er_runs_over(er);
     er->timer = dx_timer_free(er->timer);

@@ -170,6 +170,7 @@ typedef struct dx__finecode_er_run {
     size_t count;
     size_t next;
     dx__finecode_er_sum result; /* of this run and what came before it */
+    int64_t return_code;        /* the largest of its handlers: not a part of the result */
     yyjson_doc *shown;          /* the same, as handlers see it */
     yyjson_doc *context;
     struct dx_finecode_job *jobs;
@@ -292,6 +293,10 @@ void dx__finecode_er_on_open(dx_link *link, const dx_event *event, void *user);
 void dx__finecode_er_on_change(dx_link *link, const dx_event *event, void *user);
 void dx__finecode_er_on_close(dx_link *link, const dx_event *event, void *user);
 
+/* er_raw.c: asks for the raw configuration, and then answers the updateConfig that is lent. */
+void dx__finecode_er_raw_ask(dx_finecode_er *er, const dx_event *event);
+void dx__finecode_er_raw_done(dx_finecode_er *er);
+
 /* er_log.c */
 /* The number behind the name of a level; unknown ones count as INFO. */
 int dx__finecode_er_level(dx_text name);
@@ -343,6 +348,10 @@ struct dx_finecode_er {
     int code;
 
     dx__finecode_er_setup *setup; /* NULL: not configured */
+    dx_event *configuring;        /* updateConfig, which waits for the raw configuration */
+    dx_timer *patience;           /* … so long */
+    dx_call raw_call;
+    yyjson_doc *raw; /* NULL: it has not come */
     dx__finecode_documents documents;
     bool forwards;
     int forward_level;

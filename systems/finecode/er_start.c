@@ -8,6 +8,14 @@ static bool is_here(const dx_finecode_er *er, const dx__finecode_er_step *step) 
     return strcmp(step->env, er->config.env_name) == 0;
 }
 
+static const dx__finecode_er_step *step_here(const dx_finecode_er *er,
+                                             const dx__finecode_er_task *task, dx_text name) {
+    for (size_t i = 0; i < task->count; i++)
+        if (dx_text_is(name, task->steps[i].name) && is_here(er, &task->steps[i]))
+            return &task->steps[i];
+    return NULL;
+}
+
 /* Those of this env, all or by their names. */
 static void choose(dx__finecode_er_run *run, yyjson_val *names) {
     const dx__finecode_er_task *task = run->task;
@@ -17,12 +25,9 @@ static void choose(dx__finecode_er_run *run, yyjson_val *names) {
             run->steps[run->count++] = &task->steps[i];
     for (yyjson_val *name; run->is_segment && (name = yyjson_arr_iter_next(&iter));) {
         dx_text text = dx_json_string(name);
-        size_t i = 0;
-        while (i < task->count &&
-               !(dx_text_is(text, task->steps[i].name) && is_here(run->er, &task->steps[i])))
-            i++;
-        if (i < task->count)
-            run->steps[run->count++] = &task->steps[i];
+        const dx__finecode_er_step *step = step_here(run->er, task, text);
+        if (step)
+            run->steps[run->count++] = step;
         else
             dx__finecode_er_log_str(run->er, "WARNING", "skipping an unknown handler: ", text);
     }
@@ -165,10 +170,33 @@ static bool is_sound(dx_finecode_er *er, const dx_event *event, bool is_segment,
     return true;
 }
 
+/* By the document all that are named have to be of this env; the program skips others. */
+static bool are_here(dx_finecode_er *er, const dx_event *event, const dx__finecode_er_task *task) {
+    yyjson_arr_iter iter = yyjson_arr_iter_with(yyjson_obj_get(event->value, "handlerNames"));
+    for (yyjson_val *name; !er->is_real && (name = yyjson_arr_iter_next(&iter));) {
+        dx_text text = dx_json_string(name);
+        dx__finecode_er_out why;
+        if (step_here(er, task, text))
+            continue;
+        dx__finecode_er_out_init(&why, &er->alloc);
+        dx__finecode_er_out_say_str(&why, "Action ");
+        dx__finecode_er_out_say_str(&why, task->name);
+        dx__finecode_er_out_say_str(&why, " has no handler '");
+        dx__finecode_er_out_say(&why, text);
+        dx__finecode_er_out_say_str(&why, "' in env ");
+        dx__finecode_er_out_say_str(&why, er->config.env_name);
+        dx__finecode_er_reply_error(er, event, dx__finecode_er_out_text(&why));
+        dx__finecode_er_out_done(&why);
+        return false;
+    }
+    return true;
+}
+
 static void begin(dx_finecode_er *er, const dx_event *event, bool is_segment) {
     const dx__finecode_er_task *task;
     dx_text name;
-    if (!is_sound(er, event, is_segment, &name) || !is_known(er, event, name, &task))
+    if (!is_sound(er, event, is_segment, &name) || !is_known(er, event, name, &task) ||
+        (is_segment && !are_here(er, event, task)))
         return;
     size_t room =
         is_segment ? yyjson_arr_size(yyjson_obj_get(event->value, "handlerNames")) : task->count;

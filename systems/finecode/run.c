@@ -45,12 +45,19 @@ static void give_up(dx_finecode_run *run) {
         dx__finecode_run_fail(run, &end);
 }
 
+/* One that a runner asks for does not wait for a new configuration: the leg that it is for goes on
+ * with the old one. */
+static bool has_to_wait(const dx_finecode_run *run, const dx__finecode_leg *leg) {
+    return !run->nested && !dx__finecode_project_is_fresh(leg->project);
+}
+
 static void begin_legs(dx_finecode_run *run) {
     for (size_t i = 0; i < run->leg_count; i++) {
         dx__finecode_leg *leg = &run->legs[i];
-        if (leg->state == DX__FINECODE_LEG_NEW && !dx__finecode_leg_may_begin(run))
+        bool is_new = leg->state == DX__FINECODE_LEG_NEW;
+        if (is_new && !dx__finecode_leg_may_begin(run))
             return;
-        if (leg->state == DX__FINECODE_LEG_NEW)
+        if (is_new && !has_to_wait(run, leg))
             dx__finecode_leg_begin(leg);
         if (run->ask.one_by_one && leg->state != DX__FINECODE_LEG_OVER)
             return;

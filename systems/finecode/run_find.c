@@ -88,7 +88,7 @@ static dx_status check_fanout(const dx_finecode_run *run, size_t count, dx_error
 
 static dx_status not_found(const dx_finecode_run *run, const struct found *found,
                            dx_error *reterr) {
-    char text[200] = "unknown action '";
+    char text[200] = DX__FINECODE_UNKNOWN;
     dx__say_str(text, sizeof text, run->ask.action);
     dx__say_str(text, sizeof text, "'");
     if (!run->projects || !found->missing)

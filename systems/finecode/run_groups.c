@@ -1,5 +1,6 @@
-/* Handlers of several envs at the same time: their results are merged by one of the runners, and
- * what that gives is formatted by the last. */
+/* Handlers of several envs at the same time: their results are merged by one of the runners. What
+ * that gives is formatted here, since the document has no request for it; by the program, by the
+ * last runner. */
 #include "systems/finecode/run_parts.h"
 
 /* Only if all that went wrong was cancelled, it was. */
@@ -36,16 +37,20 @@ static const char *find_merger(const dx__finecode_leg *leg) {
     return NULL;
 }
 
-static void note_stops(dx__finecode_leg *leg) {
-    leg->end = (dx__finecode_end){.status = DX_FINECODE_SUCCESS};
-    for (size_t i = 0; i < leg->group_count; i++) {
-        const dx__finecode_end *end = &leg->steps[i].end;
-        if (end->status != DX_FINECODE_STOPPED)
-            continue;
-        leg->end.status = DX_FINECODE_STOPPED;
-        if (end->return_code > leg->end.return_code)
-            leg->end.return_code = end->return_code;
-    }
+int64_t dx__finecode_leg_code(const dx__finecode_leg *leg, size_t count) {
+    int64_t code = leg->steps[0].end.return_code;
+    for (size_t i = 1; i < count; i++)
+        if (leg->steps[i].end.return_code > code)
+            code = leg->steps[i].end.return_code;
+    return code;
+}
+
+static void note_ends(dx__finecode_leg *leg) {
+    leg->end = (dx__finecode_end){.status = DX_FINECODE_SUCCESS,
+                                  .return_code = dx__finecode_leg_code(leg, leg->group_count)};
+    for (size_t i = 0; i < leg->group_count; i++)
+        if (leg->steps[i].end.status == DX_FINECODE_STOPPED)
+            leg->end.status = DX_FINECODE_STOPPED;
 }
 
 static void merge(dx__finecode_leg *leg) {
@@ -61,75 +66,83 @@ static void merge(dx__finecode_leg *leg) {
         dx__finecode_leg_end(leg, &end);
         return;
     }
-    note_stops(leg);
+    note_ends(leg);
     leg->state = DX__FINECODE_LEG_MERGING;
     leg->pending = 1;
     dx__finecode_leg_start(leg, &leg->steps[leg->group_count], DX__FINECODE_MERGE, NULL, env);
 }
 
-static void take_merged(dx__finecode_leg *leg, dx__finecode_step *step) {
-    dx__finecode_end end = step->end;
-    if (!dx__finecode_is_good(step)) {
-        dx__finecode_leg_end(leg, &end);
-        return;
-    }
-    leg->state = DX__FINECODE_LEG_FORMATTING;
-    leg->pending = 1;
-    dx__finecode_leg_start(leg, step + 1, DX__FINECODE_FORMAT, NULL,
-                           leg->groups[leg->group_count - 1].env);
+bool dx__finecode_leg_formats(const dx__finecode_leg *leg, const char *env) {
+    const dx_finecode_runner *runner = dx_finecode_wm_find_runner(leg->run->wm, leg->project, env);
+    return runner && runner->is_real;
+}
+
+static bool add_text(yyjson_mut_doc *doc, yyjson_mut_val *root, yyjson_val *result,
+                     const dx__finecode_leg *leg) {
+    dx_buf text;
+    dx_buf_init(&text, SIZE_MAX / 4, &leg->run->alloc);
+    bool done =
+        dx__finecode_format(result, leg->project->path, &text) == DX_OK &&
+        yyjson_mut_obj_add_strncpy(doc, root, "string", text.data ? text.data : "", text.len);
+    dx_buf_done(&text);
+    return done;
 }
 
 void dx__finecode_leg_wrap(dx__finecode_leg *leg, yyjson_val *result) {
-    yyjson_alc alc = dx__finecode_alc(&leg->run->alloc);
+    const dx_allocator *alloc = &leg->run->alloc;
+    unsigned formats = leg->run->ask.formats;
+    yyjson_alc alc = dx__finecode_alc(alloc);
     yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
     yyjson_mut_val *root = doc ? yyjson_mut_obj(doc) : NULL;
-    yyjson_mut_val *copy = root ? yyjson_val_mut_copy(doc, result) : NULL;
-    if (copy && yyjson_mut_obj_add_val(doc, root, "json", copy))
-        (void)dx__finecode_doc_of_json(&leg->run->alloc, dx_json_built(root), &leg->by_format);
+    bool done = root && formats;
+    if (done && formats & DX_FINECODE_JSON)
+        done = yyjson_mut_obj_add_val(doc, root, "json", yyjson_val_mut_copy(doc, result));
+    if (done && formats & DX_FINECODE_STRING)
+        done = add_text(doc, root, result, leg);
+    if (done)
+        (void)dx__finecode_doc_of_json(alloc, dx_json_built(root), &leg->by_format);
     yyjson_mut_doc_free(doc);
 }
 
-/* A chain has its result, and only wants it formatted. */
-static void take_chain(dx__finecode_leg *leg, dx__finecode_step *step) {
-    if (dx__finecode_is_good(step)) {
-        leg->by_format = step->by_format;
-        step->by_format = NULL;
-    } else if (leg->run->ask.formats & DX_FINECODE_JSON)
-        dx__finecode_leg_wrap(leg, yyjson_doc_get_root(step[-1].result));
-    dx__finecode_leg_end(leg, &leg->end);
+/* The merged result, of which no runner has made the formats. */
+static void end_merged(dx__finecode_leg *leg, const dx__finecode_step *merge) {
+    dx__finecode_end end = leg->end;
+    dx__finecode_leg_wrap(leg, yyjson_doc_get_root(merge->result));
+    if (leg->run->ask.formats && !leg->by_format)
+        dx__finecode_end_set(&end, DX_FINECODE_FAILED, DX_FINECODE_REFUSED, "out of memory", "");
+    dx__finecode_leg_end(leg, &end);
 }
 
-/* The document has no call that only formats; the result is there without it. */
-static bool take_merged_bare(dx__finecode_leg *leg, const dx__finecode_step *merge,
-                             dx__finecode_end *ret_end) {
-    if (leg->run->ask.formats & DX_FINECODE_JSON && merge->result)
-        dx__finecode_leg_wrap(leg, yyjson_doc_get_root(merge->result));
-    if (!leg->by_format)
-        return false;
-    *ret_end = (dx__finecode_end){.status = DX_FINECODE_SUCCESS};
-    for (size_t i = 0; i < leg->group_count; i++)
-        ret_end->return_code |= leg->steps[i].end.return_code;
-    return true;
+static void take_merged(dx__finecode_leg *leg, dx__finecode_step *step) {
+    const char *env = leg->groups[leg->group_count - 1].env;
+    dx__finecode_end end = step->end;
+    if (!dx__finecode_is_good(step)) {
+        dx__finecode_leg_end(leg, &end);
+    } else if (!dx__finecode_leg_formats(leg, env)) {
+        end_merged(leg, step);
+    } else {
+        leg->state = DX__FINECODE_LEG_FORMATTING;
+        leg->pending = 1;
+        dx__finecode_leg_start(leg, step + 1, DX__FINECODE_FORMAT, NULL, env);
+    }
 }
 
 static void take_formatted(dx__finecode_leg *leg, dx__finecode_step *step) {
-    dx__finecode_end end = step->end;
-    if (leg->segments) {
-        take_chain(leg, step);
-        return;
-    }
-    bool is_good = dx__finecode_is_good(step);
-    if (is_good) {
+    if (dx__finecode_is_good(step)) {
         leg->by_format = step->by_format;
         step->by_format = NULL;
+        if (!leg->segments && leg->end.status != DX_FINECODE_STOPPED) {
+            leg->end.status = step->end.status;
+            if (step->end.return_code > leg->end.return_code)
+                leg->end.return_code = step->end.return_code;
+        }
+        dx__finecode_leg_end(leg, &leg->end);
+    } else if (leg->segments) { /* a chain has its result, and only wants it formatted */
+        dx__finecode_leg_wrap(leg, yyjson_doc_get_root(step[-1].result));
+        dx__finecode_leg_end(leg, &leg->end);
     } else {
-        is_good = take_merged_bare(leg, step - 1, &end);
+        end_merged(leg, step - 1);
     }
-    if (is_good && leg->end.status == DX_FINECODE_STOPPED) {
-        end.status = DX_FINECODE_STOPPED;
-        end.return_code = leg->end.return_code;
-    }
-    dx__finecode_leg_end(leg, &end);
 }
 
 /* That an action can't be imported in one env says nothing about the others. */

@@ -18,6 +18,7 @@ bool dx__finecode_leg_may_begin(const dx_finecode_run *run) {
 
 static void count(dx__finecode_leg *leg) {
     leg->is_counted = true;
+    leg->project->legs++;
     leg->run->busy++;
     leg->run->wm->busy += !leg->run->nested;
 }
@@ -41,6 +42,7 @@ static void release(dx__finecode_leg *leg) {
     if (!leg->is_counted)
         return;
     leg->is_counted = false;
+    leg->project->legs--;
     leg->run->busy--;
     wm->busy -= !leg->run->nested;
     if (leg->holds)
@@ -236,7 +238,7 @@ static void take_formats(dx__finecode_leg *leg, dx__finecode_step *step) {
 /* The result of one that stopped early, which was not asked for formats, of one that streamed what
  * could not be given on, or of one that gave none of the formats that it was asked for. */
 static void format(dx__finecode_leg *leg, dx__finecode_step *step) {
-    if (leg->run->ask.formats == DX_FINECODE_JSON) {
+    if (leg->run->ask.formats == DX_FINECODE_JSON || !dx__finecode_leg_formats(leg, step->env)) {
         dx__finecode_leg_wrap(leg, root_of(step->result));
         dx__finecode_leg_end(leg, &leg->end);
         return;
@@ -253,6 +255,8 @@ static void end_chain(dx__finecode_leg *leg, dx__finecode_step *step, yyjson_val
     if (leg->state == DX__FINECODE_LEG_OVER)
         return;
     leg->end = step->end;
+    if (leg->segments && leg->end.status != DX_FINECODE_STOPPED)
+        leg->end.return_code = dx__finecode_leg_code(leg, leg->at + 1);
     take_formats(leg, step);
     if (is_bare && leg->run->ask.formats)
         format(leg, step);

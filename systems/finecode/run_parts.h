@@ -184,8 +184,12 @@ void dx__finecode_leg_start(dx__finecode_leg *leg, dx__finecode_step *step,
 /* run_groups.c */
 /* What comes after the groups, too: merging them, and formatting. */
 void dx__finecode_groups_advance(dx__finecode_leg *leg, dx__finecode_step *step);
-/* The bare result is the leg's result by format. */
+/* Makes the formats that are asked for of the bare result. */
 void dx__finecode_leg_wrap(dx__finecode_leg *leg, yyjson_val *result);
+/* Does the runner of that env format what it is given? The document has no request for it. */
+bool dx__finecode_leg_formats(const dx__finecode_leg *leg, const char *env);
+/* The largest of the return codes of the first steps. */
+int64_t dx__finecode_leg_code(const dx__finecode_leg *leg, size_t count);
 
 /* run_step.c */
 void dx__finecode_step_start(dx__finecode_step *step);

@@ -115,6 +115,7 @@ dx_finecode_runner *dx__finecode_runner_free(dx_finecode_runner *runner) {
     dx__finecode_runner_lose_link(runner);
     dx_child_free(runner->child);
     dx__finecode_runner_forget_lines(runner);
+    dx__finecode_runner_let_go(runner);
     dx_timer_free(runner->limit);
     dx__finecode_runner_calls_free(runner);
     while (runner->waiters) {

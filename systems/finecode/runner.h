@@ -60,6 +60,8 @@ void dx__finecode_runner_starts(dx_finecode_wm *wm);
 
 /* runner_start.c */
 void dx__finecode_runner_start(dx_finecode_runner *runner);
+/* It is known how it speaks, or it is gone. */
+void dx__finecode_runner_let_go(dx_finecode_runner *runner);
 /* It has told its port. */
 void dx__finecode_runner_connect(dx_finecode_runner *runner, unsigned port);
 

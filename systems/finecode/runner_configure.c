@@ -34,6 +34,11 @@ static void be_ready(dx_finecode_runner *runner) {
         dx__finecode_runner_presets(runner);
         return;
     }
+    if (runner->is_stale) {
+        runner->is_stale = false;
+        dx__finecode_runner_configure(runner);
+        return;
+    }
     runner->step = FINECODE_READY;
     dx__finecode_runner_release(runner);
     if (is_new) {

@@ -27,6 +27,7 @@ static void kill_process(dx_finecode_runner *runner) {
     runner->child = NULL;
     dx_child_free(child);
     dx__finecode_runner_forget_lines(runner);
+    dx__finecode_runner_let_go(runner);
     dx_timer_set(runner->limit, DX_NEVER);
 }
 
@@ -62,7 +63,7 @@ void dx__finecode_runner_fail(dx_finecode_runner *runner, const char *before, co
 /* Its input is closed, and it has its time to leave. */
 static void stop_process(dx_finecode_runner *runner) {
     runner->step = FINECODE_EXITING;
-    if (runner->is_tcp)
+    if (runner->is_tcp || runner->is_either)
         dx_timer_set(runner->limit, dx__finecode_time(runner->wm->config.stop_ms));
     dx_child_stop(runner->child);
 }
@@ -98,7 +99,9 @@ static void say_end(dx_finecode_runner *runner, const dx_gone *gone) {
         snprintf(text, sizeof text, "it exited with code %d", gone->code);
     dx__finecode_runner_set_why(
         runner, text,
-        runner->step == FINECODE_PORT && runner->is_tcp ? " before it reported its port" : "");
+        runner->step == FINECODE_PORT && runner->is_open ? " before it responded or reported a port"
+        : runner->step == FINECODE_PORT && runner->is_tcp ? " before it reported its port"
+                                                          : "");
 }
 
 void dx__finecode_runner_on_gone(dx_child *child, const dx_gone *gone, void *user) {
@@ -114,6 +117,7 @@ void dx__finecode_runner_on_gone(dx_child *child, const dx_gone *gone, void *use
     runner->child = NULL;
     dx_child_free(child);
     dx__finecode_runner_forget_lines(runner);
+    dx__finecode_runner_let_go(runner);
     if (!asked)
         dx__finecode_runner_say_lines(runner);
     be_gone(runner, was_starting && !asked ? DX_FINECODE_RUNNER_FAILED : DX_FINECODE_EXITED);
@@ -182,7 +186,8 @@ void dx__finecode_runner_on_limit(dx_timer *timer, void *user) {
         dx__finecode_runner_say_lines(runner);
         be_gone(runner, was_starting ? DX_FINECODE_RUNNER_FAILED : DX_FINECODE_EXITED);
     } else if (runner->step == FINECODE_PORT) {
-        snprintf(text, sizeof text, "it did not report its port within %.1f s",
+        snprintf(text, sizeof text, "it did not %s within %.1f s",
+                 runner->is_open ? "respond or report a port" : "report its port",
                  (double)runner->wm->config.port_ms / 1000);
         dx__finecode_runner_fail(runner, text, "");
     }

@@ -80,6 +80,12 @@ static bool has_capabilities(const dx_event *event) {
 static void on_initialize(dx_link *link, const dx_event *event, void *user) {
     dx_finecode_runner *runner = user;
     static const char empty[] = "{}";
+    if (link != runner->link)
+        return; /* of pipes that nobody reads: it has a port */
+    if (runner->step < FINECODE_INITIALIZE && event->outcome != DX_OUTCOME_LOST) {
+        runner->step = FINECODE_INITIALIZE;
+        dx_timer_set(runner->limit, DX_NEVER);
+    }
     if (runner->step != FINECODE_INITIALIZE)
         return;
     if (!has_capabilities(event)) {
@@ -140,9 +146,11 @@ void dx__finecode_runner_greet(dx_finecode_runner *runner) {
     yyjson_alc alc = dx__finecode_alc(&runner->wm->alloc);
     yyjson_mut_doc *doc = yyjson_mut_doc_new(&alc);
     yyjson_mut_val *params = yyjson_mut_obj(doc);
-    uint64_t ms = runner->is_debugged ? DX_NEVER : runner->wm->config.initialize_ms;
+    bool waits = runner->is_debugged || runner->is_open;
+    uint64_t ms = waits ? DX_NEVER : runner->wm->config.initialize_ms;
     dx_status status = DX_ERR_NOMEM;
-    runner->step = FINECODE_INITIALIZE;
+    if (!runner->is_open)
+        runner->step = FINECODE_INITIALIZE;
     if (params && fill(doc, params, runner))
         status =
             dx__finecode_runner_ask(runner, "initialize", dx_json_built(params), ms, on_initialize);

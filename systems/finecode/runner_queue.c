@@ -118,7 +118,7 @@ void dx__finecode_runner_begin(dx_finecode_runner *runner) {
     if (runner->wm->stopping || runner->child || runner->step != FINECODE_IDLE)
         return;
     runner->why[0] = '\0';
-    runner->restart = runner->is_idled = false;
+    runner->restart = runner->is_idled = runner->is_stale = false;
     runner->lines.len = 0;
     dx__finecode_runner_set_state(runner, DX_FINECODE_INITIALIZING);
     if (!wait_for_presets(runner))

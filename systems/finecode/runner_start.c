@@ -15,6 +15,63 @@ static void observe(void *user, int out, dx_text text, size_t framed) {
     config->on_traffic(runner->wm, runner, out, text, config->user);
 }
 
+static void record(dx_finecode_runner *runner, int out, dx_text text, size_t framed,
+                   uint64_t time_us) {
+    const dx_finecode_wm_config *config = &runner->wm->config;
+    dx_trace_record record = {.kind = DX_TRACE_MESSAGE,
+                              .from = out ? DX_TRACE_HOST : DX_TRACE_PLUGIN,
+                              .time_us = time_us,
+                              .peer = dx_str(runner->label),
+                              .run = runner->run,
+                              .bytes = framed,
+                              .text = text};
+    if (config->recorder)
+        (void)dx_recorder_write(config->recorder, &record);
+    if (config->on_traffic)
+        config->on_traffic(runner->wm, runner, out, text, config->user);
+}
+
+struct dx__finecode_held {
+    uint64_t time_us;
+    size_t framed;
+    size_t len;
+    char text[];
+};
+
+static void hold(dx_finecode_runner *runner, dx_text text, size_t framed) {
+    struct dx__finecode_held *held =
+        runner->held ? NULL : dx__malloc(&runner->wm->alloc, sizeof *held + text.len);
+    if (!held)
+        return;
+    *held = (struct dx__finecode_held){dx_recorder_now_us(), framed, text.len};
+    memcpy(held->text, text.at, text.len);
+    runner->held = held;
+}
+
+void dx__finecode_runner_let_go(dx_finecode_runner *runner) {
+    dx__free(&runner->wm->alloc, runner->held);
+    runner->held = NULL;
+    runner->is_open = false;
+}
+
+/* A program with a port never reads the initialize on its input: it does not count then. */
+static void observe_pipes(void *user, int out, dx_text text, size_t framed) {
+    dx_finecode_runner *runner = user;
+    const struct dx__finecode_held *held = runner->held;
+    if (runner->is_tcp)
+        return;
+    if (runner->is_open && out) {
+        hold(runner, text, framed);
+        return;
+    }
+    if (runner->is_open && dx_link_framing(runner->link) == DX_FRAMING_LINE)
+        return; /* a line of its log */
+    if (held)
+        record(runner, 1, (dx_text){held->text, held->len}, held->framed, held->time_us);
+    dx__finecode_runner_let_go(runner);
+    record(runner, out, text, framed, dx_recorder_now_us());
+}
+
 static void tell_violation(dx_finecode_runner *runner, const char *before, dx_text text) {
     const dx_finecode_wm_config *config = &runner->wm->config;
     char phrase[300] = "";
@@ -26,6 +83,12 @@ static void tell_violation(dx_finecode_runner *runner, const char *before, dx_te
 
 static void on_event(dx_link *link, const dx_event *event, void *user) {
     dx_finecode_runner *runner = user;
+    bool is_log =
+        runner->is_tcp || runner->step == FINECODE_PORT || runner->step == FINECODE_DEBUGGER;
+    if (is_log && runner->child && link == dx_child_link(runner->child)) {
+        dx__finecode_runner_output(link, event, runner);
+        return;
+    }
     if (runner->link != link)
         return; /* it is given up */
     if (event->kind == DX_EVENT_STRAY) {
@@ -52,6 +115,11 @@ static void equip(dx_finecode_runner *runner, dx_link_config *link) {
     }
 }
 
+static bool is_real(const dx_finecode_runner *runner) {
+    const char *revision = runner->wm->config.revision;
+    return revision ? strcmp(revision, "real") == 0 : runner->is_tcp;
+}
+
 static dx_protocol *protocol_of(const dx_finecode_runner *runner) {
     return runner->is_real ? runner->wm->real : runner->wm->seed;
 }
@@ -66,9 +134,16 @@ static void on_link_closed(dx_link *link, const dx_error *why, void *user) {
 }
 
 void dx__finecode_runner_connect(dx_finecode_runner *runner, unsigned port) {
-    dx_link_config config = dx_link_for(protocol_of(runner), DX_SIDE_HOST);
     char address[32];
     dx_error error = {0};
+    if (runner->is_either) {
+        dx__finecode_runner_let_go(runner);
+        runner->link = NULL;
+        runner->is_tcp = true;
+        runner->is_debugged = false;
+        runner->is_real = is_real(runner);
+    }
+    dx_link_config config = dx_link_for(protocol_of(runner), DX_SIDE_HOST);
     equip(runner, &config);
     config.on_closed = on_link_closed;
     snprintf(address, sizeof address, "tcp:%u", port);
@@ -122,6 +197,23 @@ static dx_child_config pipe_child(dx_finecode_runner *runner, const char *const 
     return child;
 }
 
+/* One that may do either: by the document it reads its input and answers there; the program leaves
+ * that alone, writes lines of a log, and its port in one of them. */
+static dx_child_config either_child(dx_finecode_runner *runner, const char *const *argv) {
+    dx_child_config child = pipe_child(runner, argv);
+    dx_peer_config *peer = &child.link.peer;
+    child.link.recorder = NULL;
+    peer->observe = observe_pipes;
+    peer->observe_user = runner;
+    peer->flags |= DX_PEER_LINES_FIRST;
+    peer->lenient |= DX_LENIENT_DEFAULT;
+    peer->stray_max = SIZE_MAX;
+    peer->stray_rate = UINT_MAX;
+    peer->stall_ms = DX_NEVER;
+    child.ladder.close_ms = DX_NEVER;
+    return child;
+}
+
 /* Ours without VIRTUAL_ENV, which would send Python elsewhere, and with how many processes it
  * should start at the same time. NULL without memory. */
 static const char **environment(const dx_allocator *alloc, const char *jobs) {
@@ -143,7 +235,9 @@ static const char **environment(const dx_allocator *alloc, const char *jobs) {
 static dx_status start_process(dx_finecode_runner *runner, const char *const *argv,
                                dx_error *reterr) {
     dx_finecode_wm *wm = runner->wm;
-    dx_child_config child = runner->is_tcp ? tcp_child(runner, argv) : pipe_child(runner, argv);
+    dx_child_config child = runner->is_either ? either_child(runner, argv)
+                            : runner->is_tcp  ? tcp_child(runner, argv)
+                                              : pipe_child(runner, argv);
     char jobs[32];
     snprintf(jobs, sizeof jobs, "FINECODE_JOBS=%u",
              wm->config.max_jobs / dx__finecode_runs_width(wm));
@@ -159,11 +253,6 @@ static dx_status start_process(dx_finecode_runner *runner, const char *const *ar
     dx_status status = dx_child_start(wm->loop, &child, &runner->child, reterr);
     dx__free(&wm->alloc, env);
     return status;
-}
-
-static bool is_real(const dx_finecode_runner *runner) {
-    const char *revision = runner->wm->config.revision;
-    return revision ? strcmp(revision, "real") == 0 : runner->is_tcp;
 }
 
 static void no_program(dx_finecode_runner *runner, const char *reason) {
@@ -193,6 +282,7 @@ void dx__finecode_runner_start(dx_finecode_runner *runner) {
         runner->run++;
         runner->round = 0;
         runner->is_tcp = way.tcp;
+        runner->is_either = runner->is_open = way.either;
         runner->is_debugged = way.debug && !way.tcp; /* the others say when they wait */
         runner->is_real = is_real(runner);
         runner->step = FINECODE_PORT;
@@ -202,9 +292,11 @@ void dx__finecode_runner_start(dx_finecode_runner *runner) {
     if (status != DX_OK) {
         dx__finecode_runner_fail(runner, "",
                                  error.phrase[0] ? error.phrase : dx_status_name(status));
-    } else if (runner->is_tcp) {
+        return;
+    }
+    if (runner->is_tcp || runner->is_open)
         dx_timer_set(runner->limit, dx__finecode_time(wm->config.port_ms));
-    } else {
+    if (!runner->is_tcp) {
         runner->link = dx_child_link(runner->child);
         dx__finecode_runner_greet(runner);
     }

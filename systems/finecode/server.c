@@ -33,6 +33,7 @@ static void on_records_time(dx_timer *timer, void *user) {
 
 static void on_tree_time(dx_timer *timer, void *user) {
     (void)timer;
+    dx__finecode_additions_look(user);
     dx__finecode_tree_tell(user);
 }
 

@@ -95,6 +95,7 @@ void dx__finecode_list_actions(dx_link *link, const dx_event *event, void *user)
     dx__finecode_client *client = user;
     dx_finecode_wm *wm = client->server->wm;
     const char *word = NULL;
+    dx__finecode_wm_refresh(wm);
     if (!dx__finecode_may_param(link, event, "project", &word))
         return;
     dx_finecode_project *only =
@@ -160,6 +161,7 @@ static void on_schemas(dx_finecode_wm *wm, yyjson_val *value, const char *why, v
 
 void dx__finecode_get_schemas(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     dx_finecode_project *project = dx__finecode_need_project(client, event, "project");
     if (!project)
         return;

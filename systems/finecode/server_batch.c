@@ -162,6 +162,7 @@ static void begin(dx__finecode_client *client, const struct batch *batch) {
 
 void dx__finecode_run_batch(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     const dx_allocator *alloc = &client->server->alloc;
     yyjson_val *names = yyjson_obj_get(event->value, "projects");
     struct batch batch = {.wm = client->server->wm,

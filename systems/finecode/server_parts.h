@@ -117,6 +117,8 @@ typedef void dx__finecode_method(dx_link *link, const dx_event *event, void *use
 dx__finecode_method dx__finecode_add_dir, dx__finecode_remove_dir, dx__finecode_start_runners;
 dx__finecode_method dx__finecode_list_projects, dx__finecode_find_project;
 dx__finecode_method dx__finecode_raw_config, dx__finecode_packages;
+/* A runner has another state: requests that wait for it may be answered. */
+void dx__finecode_additions_look(dx_finecode_server *server);
 const char *dx__finecode_project_status(const dx_finecode_project *project); /* "CONFIG_VALID", … */
 /* server_overrides.c */
 dx__finecode_method dx__finecode_set_overrides;

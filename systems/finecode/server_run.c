@@ -146,6 +146,12 @@ static void say_failure(dx__finecode_work *work, int64_t code, const char *why) 
     dx__say_str(work->why, sizeof work->why, why);
 }
 
+/* A name that only runners could have known. */
+static bool is_unknown(const dx_finecode_result *result) {
+    return result->cause == DX_FINECODE_REFUSED && !result->code && result->why &&
+           strncmp(result->why, DX__FINECODE_UNKNOWN, sizeof DX__FINECODE_UNKNOWN - 1) == 0;
+}
+
 static void on_done(dx_finecode_wm *wm, dx_finecode_run *run, const dx_finecode_result *result,
                     void *user) {
     dx__finecode_item *item = user;
@@ -157,7 +163,7 @@ static void on_done(dx_finecode_wm *wm, dx_finecode_run *run, const dx_finecode_
     if (given_up)
         say_failure(item->work, DX_FINECODE_CANCELLED, "Request cancelled");
     else if (result->status == DX_FINECODE_FAILED)
-        say_failure(item->work, result->code, result->why);
+        say_failure(item->work, is_unknown(result) ? DX_CODE_PARAMS : result->code, result->why);
     /* It may have failed before anything was said of the project. */
     if (item->work->batch && (given_up || result->status == DX_FINECODE_FAILED))
         dx__finecode_result_keep(item->work, item->project, item->source, result);
@@ -250,6 +256,7 @@ void dx__finecode_work_go(dx__finecode_work *work) {
 
 void dx__finecode_run_action(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     const char *word = NULL;
     if (!dx__finecode_need_param(link, event, "actionSource") ||
         !dx__finecode_may_param(link, event, "project", &word) ||

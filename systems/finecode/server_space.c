@@ -69,8 +69,61 @@ static void start_listed(dx_finecode_wm *wm, yyjson_val *wanted, const char *fol
     }
 }
 
+/* addDir, until its runners are ready or have failed. */
+struct addition {
+    char *folder;
+};
+
+static void addition_done(dx__finecode_duty *duty) {
+    struct addition *addition = duty->own;
+    dx__free(&duty->server->alloc, addition->folder);
+}
+
+/* One that waits for a debugger may wait for ever. */
+static bool is_starting(const dx__finecode_duty *duty, const char *folder) {
+    yyjson_val *wanted = yyjson_obj_get(duty->event->value, "projects");
+    for (const dx_finecode_runner *one = duty->server->wm->runners; one; one = one->next)
+        if (one->state == DX_FINECODE_INITIALIZING && !one->is_debugged &&
+            dx__finecode_is_below(dx_finecode_project_path(one->project), folder) &&
+            is_listed(wanted, one->project))
+            return true;
+    return false;
+}
+
+void dx__finecode_additions_look(dx_finecode_server *server) {
+    dx__finecode_duty *next;
+    for (dx__finecode_duty *duty = server->duties; duty; duty = next) {
+        next = duty->next;
+        if (duty->done != addition_done)
+            continue;
+        const struct addition *addition = duty->own;
+        if (is_starting(duty, addition->folder))
+            continue;
+        send_projects(duty->client, duty->event, addition->folder);
+        dx__finecode_duty_end(duty);
+    }
+}
+
+static void wait_for_runners(dx__finecode_client *client, const char *folder) {
+    dx__finecode_duty *duty = dx__finecode_duty_new(client, sizeof(struct addition));
+    if (!duty)
+        return;
+    struct addition *addition = duty->own;
+    duty->done = addition_done;
+    duty->cancel = dx__finecode_duty_end;
+    addition->folder = dx__text_copy(&client->server->alloc, dx_str(folder));
+    if (addition->folder)
+        dx__finecode_additions_look(client->server);
+    else {
+        dx__finecode_answer_refuse(client->link, duty->event->request, DX_CODE_INTERNAL,
+                                   "out of memory", "");
+        dx__finecode_duty_end(duty);
+    }
+}
+
 void dx__finecode_add_dir(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     dx_error error = {.fault = DX_FAULT_NONE};
     const char *folder = dx__finecode_need_param(link, event, "dirPath");
     if (!folder)
@@ -87,7 +140,7 @@ void dx__finecode_add_dir(dx_link *link, const dx_event *event, void *user) {
     folder = realpath(folder, path) ? path : folder;
     if (!yyjson_is_false(yyjson_obj_get(event->value, "startRunners")))
         start_listed(client->server->wm, yyjson_obj_get(event->value, "projects"), folder);
-    send_projects(client, event, folder);
+    wait_for_runners(client, folder);
 }
 
 void dx__finecode_remove_dir(dx_link *link, const dx_event *event, void *user) {
@@ -101,17 +154,20 @@ void dx__finecode_remove_dir(dx_link *link, const dx_event *event, void *user) {
 
 void dx__finecode_start_runners(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     start_listed(client->server->wm, yyjson_obj_get(event->value, "projects"), NULL);
     dx__finecode_answer_empty(link, event->request);
 }
 
 void dx__finecode_list_projects(dx_link *link, const dx_event *event, void *user) {
+    dx__finecode_wm_refresh(((dx__finecode_client *)user)->server->wm);
     (void)link;
     send_projects(user, event, NULL);
 }
 
 void dx__finecode_find_project(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     const char *path = dx__finecode_need_param(link, event, "filePath");
     if (!path)
         return;
@@ -130,6 +186,7 @@ void dx__finecode_find_project(dx_link *link, const dx_event *event, void *user)
 
 void dx__finecode_raw_config(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     dx_finecode_project *project = dx__finecode_need_project(client, event, "project");
     if (!project)
         return;

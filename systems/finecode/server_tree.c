@@ -67,6 +67,7 @@ static bool add_projects(yyjson_mut_doc *doc, yyjson_mut_val *list, const dx_fin
 
 void dx__finecode_get_tree(dx_link *link, const dx_event *event, void *user) {
     dx__finecode_client *client = user;
+    dx__finecode_wm_refresh(client->server->wm);
     yyjson_mut_doc *doc = dx__finecode_answer_new(client->server);
     yyjson_mut_val *list = NULL;
     if (doc)

@@ -89,6 +89,8 @@ yyjson_mut_val *dx__finecode_merge_results(yyjson_mut_doc *doc, yyjson_mut_val *
 dx_status dx__finecode_rules_check(yyjson_val *rules, char reason[200]);
 /* See dx_finecode_action.fails_if. */
 int64_t dx__finecode_return_code(yyjson_val *result, const char *fails_if);
+/* How the manager begins to say that no project has an action. */
+#define DX__FINECODE_UNKNOWN "unknown action '"
 /* format.c: the usual text of a result (see dx_finecode_action.format), without a line end behind
  * it: {"messages": {FILE: [{"range", "message", "severity"?: 1 to 4 or a word, "code"?,
  * "source"?}]}} gives lines "FILE:LINE:COLUMN: SEVERITY: MESSAGE [CODE] (SOURCE)"; positions are

@@ -69,6 +69,9 @@ struct dx_finecode_project {
     dx__finecode_preset *presets;
     size_t preset_count;
     const char *root; /* the folder that was added: lent by the manager */
+    uint64_t stamp;   /* of finecode-handlers.toml */
+    unsigned legs;    /* of runs that are under way in it */
+    bool is_outdated; /* its files have changed: it is read again when no leg is left */
     unsigned holders; /* legs that need all of its runners: none of them is idle */
 };
 
@@ -108,10 +111,11 @@ yyjson_mut_val *dx__finecode_project_config(const dx_finecode_project *project, 
                                             bool real, yyjson_mut_doc *doc);
 /* How runners of an env are started: er.envs.ENV.runner, er.runner; `runner` is "venv" (the
  * default: .venvs/ENV/bin/python), "duplex", or an array of words; `transport` "tcp" or "stdio"
- * (default: tcp for venv, else stdio). */
+ * (default: for venv either, else stdio). */
 typedef struct dx__finecode_way {
     const char **argv; /* NULL at the end; to be freed with its strings in one piece */
     bool tcp;
+    bool either; /* by its pipes, unless it reports a port */
     bool debug;
 } dx__finecode_way;
 /* DX_MISFIT with a reason: there is no program (NO_VENV). */
@@ -173,6 +177,16 @@ void dx__finecode_wm_log(dx_finecode_wm *wm, const dx__finecode_wal_event *event
 void dx__finecode_wm_on_turn(dx_timer *timer, void *user);
 void dx__finecode_wm_remove_runner(dx_finecode_wm *wm, dx_finecode_runner *runner);
 void dx__finecode_wm_free_projects(dx_finecode_wm *wm);
+/* Reads the files of all projects again; runners get what has changed, now or when runs that are
+ * under way have ended. wm_refresh.c */
+void dx__finecode_wm_refresh(dx_finecode_wm *wm);
+/* May a new leg begin in it? Brings it up to date if that was left to be done. */
+bool dx__finecode_project_is_fresh(dx_finecode_project *project);
+/* Has what is in the files changed? */
+bool dx__finecode_project_has_changed(dx_finecode_project *project,
+                                      const dx__finecode_overrides *overrides);
+/* Which version of finecode-handlers.toml there is, which our runners read; 0: none. */
+uint64_t dx__finecode_handlers_stamp(const dx_finecode_project *project);
 /* Is it there still? One that is being removed is not. */
 bool dx__finecode_wm_has(const dx_finecode_wm *wm, const dx_finecode_project *project);
 /* The one of that project and env, made if there is none; NULL without memory. */
@@ -193,10 +207,13 @@ struct dx_finecode_runner {
     char *env;
     char *label; /* what a trace calls it: "ENV@PROJECT" */
     dx_finecode_runner_state state;
-    bool is_real;    /* the revision that is spoken */
-    bool is_tcp;     /* the conversation is not that of the child's pipes */
-    dx_child *child; /* NULL: no process */
-    dx_link *link;   /* the conversation: the child's own, or that of its port; NULL: none */
+    bool is_real;                   /* the revision that is spoken */
+    bool is_tcp;                    /* the conversation is not that of the child's pipes */
+    bool is_either;                 /* it was started without knowing that … */
+    bool is_open;                   /* … and has shown neither yet */
+    struct dx__finecode_held *held; /* what was said to its pipes until then */
+    dx_child *child;                /* NULL: no process */
+    dx_link *link; /* the conversation: the child's own, or that of its port; NULL: none */
     dx_timer *limit;
     unsigned run;         /* which incarnation */
     uint64_t last_use;    /* the one with the smallest goes first */
@@ -204,6 +221,7 @@ struct dx_finecode_runner {
     bool restart;         /* once it is gone */
     bool queued;          /* for its turn to start */
     bool is_starting;     /* counts in wm->starting */
+    bool is_stale;        /* the configuration has changed while it started */
     bool is_urgent;       /* a run that holds others up waits for it: it starts in any case */
     bool is_idled;        /* it was stopped to make room, and may be started again */
     bool is_debugged;     /* it waits for a debugger, as long as that takes */

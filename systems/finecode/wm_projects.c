@@ -45,6 +45,7 @@ static dx_status on_folder(const char *path, void *user) {
         return status;
     project->wm = wm;
     project->root = adding->root;
+    project->stamp = dx__finecode_handlers_stamp(project);
     wm->projects[wm->project_count++] = project;
     return DX_OK;
 }

@@ -8,7 +8,7 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
+export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 XDG_STATE_HOME=$work/state
 # The repository around a build folder is none of its business.
 export GIT_CEILING_DIRECTORIES=$work
 finecode=$BUILD/duplex-finecode
@@ -20,7 +20,7 @@ complain() {
 
 # They mostly wait, so all at once.
 declare -A parts
-for part in commands ends place tools nested odd tidy pattern edits text; do
+for part in commands ends place tools nested odd tidy pattern edits text log; do
     mkdir "$part"
     timeout 100 python3 "$SOURCE/tests/check/finecode-er.py" "$finecode" "$work/$part" "$part" &
     parts[$part]=$!

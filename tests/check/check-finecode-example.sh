@@ -7,7 +7,7 @@ for tool in python3 clang-format cppcheck shellcheck; do
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 GIT_CEILING_DIRECTORIES=$work
+export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 XDG_STATE_HOME=$work/state GIT_CEILING_DIRECTORIES=$work
 finecode=$BUILD/duplex-finecode
 failed=0
 complain() {

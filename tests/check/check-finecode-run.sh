@@ -111,7 +111,7 @@ expect 0 $'h1\nh2\nh3' '' -w envs run s
 calls '[[one[0], one[2]["handlerNames"], one[2]["options"].get("resultFormats") or []] for one in of("actions/runHandlers")] == [["one/a", ["h1", "h2"], []], ["one/b", ["h3"], ["string"]]]'
 calls 'len({one[2]["options"]["walRunId"] for one in of("actions/runHandlers")}) == 1'
 expect 1 '' '' -w envs --format json run c
-calls 'sorted(one[2]["handlerNames"] for one in of("actions/runHandlers")) == [[], ["c1", "c3"], ["c2"]] and len(of("actions/mergeResults")) == 1'
+calls 'sorted(one[2]["handlerNames"] for one in of("actions/runHandlers")) == [["c1", "c3"], ["c2"]] and len(of("actions/mergeResults")) == 1'
 gone
 expect 0 'one' 'done      one: t' -w envs run t
 has trace 'one/tcp actions/run'

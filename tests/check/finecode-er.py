@@ -79,6 +79,9 @@ class Er:
                 break
             message = json.loads(self.source.read(length))
             if "method" in message and "id" in message:
+                if message["method"] == "projects/getRawConfig":  # during each updateConfig
+                    self.send({"id": message["id"], "result": {"config": "{}"}})
+                    continue
                 result, error = self.on_request(message["method"], message["params"])
                 self.notes.append(message)
                 answer = {"error": error} if error else {"result": result}
@@ -1006,6 +1009,46 @@ def part_text():
     check(os.path.exists(project + "/cleaned"), "it had no time")
     er.end()
     real.end()
+
+
+def part_log():
+    """Each runner has a log file of its own, which does not grow without end."""
+    project = os.path.realpath(make_folder("log", {"finecode-handlers.toml": HANDLERS}))
+    env = {**os.environ, "XDG_STATE_HOME": WORK + "/own"}
+
+    def begin(words=(), **more):
+        er = Er(project, words, env={**env, **more})
+        er.begin({"it": ("t.Any", [("echo", "t.echo", {})])})
+        path = er.call("finecodeRunner/getInfo", {})["result"]["logFilePath"]
+        return er, path
+    er, path = begin()
+    check(path and path.startswith(WORK + "/own/duplex/finecode/log-") and path.endswith("/e.log"), path)
+    er.run("it")
+    with open(path) as file:
+        check("INFO    t.echo: first line\n" in file.read(), path)
+    check("t.echo: first line\n" in er.logged(), er.logged())
+    check(os.stat(path).st_mode & 0o777 == 0o600 and os.stat(os.path.dirname(path)).st_mode & 0o777 == 0o700, path)
+    er.end()
+    # It goes on in the same file, up to its limit; then that is the older one.
+    with open(path, "a") as file:
+        file.write("x" * (1 << 20))
+    er, again = begin()
+    er.run("it")
+    er.end()
+    check(again == path and os.stat(path).st_size < 10000 and 1 << 20 <= os.stat(path + ".1").st_size < 1100000, again, os.listdir(os.path.dirname(path)))
+    # A file of somebody's choice, a link, and no place at all.
+    er, again = begin([f"--log-file={WORK}/chosen"])
+    er.end()
+    check(again == WORK + "/chosen", again)
+    os.unlink(path)
+    os.symlink(WORK + "/elsewhere", path)
+    er, again = begin()
+    er.run("it")
+    er.end()
+    check(again is None and not os.path.exists(WORK + "/elsewhere"), again)
+    er, again = begin(XDG_STATE_HOME="/proc/nowhere")
+    er.end()
+    check(again is None, again)
 
 
 def part_pattern():

@@ -192,7 +192,7 @@ def row_09c():
             same(ours.events("project")[0]["result"]["json"], {"items": ["dev_workspace", "env_c"]}, "the result")
             for env, rounds in (("dev_workspace", 2), ("env_c", 1)):
                 sent = re.findall(r"p/%s -> (\{.*\})" % env, ours.said())
-                methods = [json.loads(each)["method"] for each in sent]
+                methods = [each["method"] for each in map(json.loads, sent) if "method" in each]
                 once = [*(["packages/resolvePath"] if rounds == 2 else []), "finecodeRunner/updateConfig", "finecodeRunner/resolveActionMeta"]
                 logging = ["finecodeRunner/updateLogging"] if revision == "real" else []
                 start = ["initialize", "initialized", "finecodeRunner/getInfo", *once, *logging, *once * (rounds - 1)]
@@ -281,6 +281,10 @@ def row_13b():
         with Er("duplex", tcp=tcp) as ours:
             ours.hello()
             same(ours.result("finecodeRunner/getInfo", None if tcp else {}), {"logFilePath": None}, "no log")
+        with stage.tempfile.TemporaryDirectory() as state, Er("duplex", tcp=tcp, state=state) as ours:
+            ours.hello()
+            told = ours.result("finecodeRunner/getInfo", None if tcp else {})["logFilePath"]
+            true(told.startswith(state) and os.path.isfile(told), "a log of its own: %s" % told)
 
 
 def row_14():
@@ -422,6 +426,47 @@ def row_15b():
                     guest.begin().run()
                 ours.child.send_signal(signal.SIGKILL)
                 is_gone(guest.pid, "a runner that %s" % ("runs" if far else "starts"))
+
+
+OWN = """[finecode.er]
+runner = "duplex"
+[finecode.action.say]
+source = "t.say"
+handlers = [{name = "say", source = "t.say", env = "a", config = {word = "%s"}}%s]
+"""
+MORE = ', {name = "more", source = "t.say", env = "b", config = {word = "more"}}'
+SAY = """[[action]]
+source = "t.say"
+[[handler]]
+source = "t.say"
+command = ["sh", "-c", 'read -r _; sleep "$SLOW"; echo "{\\"%s\\": [$FINECODE_CONFIG_JSON]}"']
+env = {SLOW = "%s"}
+"""
+
+
+def row_C1():
+    """A server notices that a project's files have changed: at the next request, and without breaking a run that is under way."""
+    with Manager({}, files={"p/finecode.toml": OWN % ("one", ""), "p/finecode-handlers.toml": SAY % ("said", 0)}) as ours:
+        def run():
+            answer = ours.client.answer_to(ours.client.start_run("t.say", ours.path("p")))
+            return answer["result"]["resultByFormat"]["json"] if "result" in answer else answer["error"]["message"]
+        same(run(), {"said": [{"word": "one"}]}, "at first")
+        ours.put("p/finecode.toml", OWN % ("two", ""))
+        same(run(), {"said": [{"word": "two"}]}, "another setting")
+        ours.put("p/finecode.toml", OWN % ("two", MORE))
+        same(run(), {"said": [{"word": "two"}, {"word": "more"}]}, "a new env")
+        ours.put("p/finecode-handlers.toml", SAY % ("told", 1))
+        slow = ours.client.start_run("t.say", ours.path("p"))
+        time.sleep(0.5)
+        ours.put("p/finecode.toml", OWN % ("three", ""))
+        same(run(), {"told": [{"word": "three"}]}, "another command")
+        same(ours.client.answer_to(slow)["result"]["resultByFormat"]["json"], {"told": [{"word": "two"}, {"word": "more"}]}, "the run before")
+        ours.put("p/finecode.toml", "[finecode\n")
+        true("expected" in run(), "a broken file is told")
+        ours.put("p/finecode.toml", OWN % ("four", ""))
+        same(run(), {"told": [{"word": "four"}]}, "it is mended")
+        os.remove(ours.path("p/finecode.toml"))
+        true("no finecode.toml" in run() or "unknown action" in run(), "no file")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Rows 29 to 37: handlers in several envs, and runs inside of runs. S1 and S2 are the tables of the document, T1 is the
 fan-out over many projects. See stage.py."""
+import json
 import os
 import sys
 import time
@@ -68,8 +69,8 @@ def row_S1():
 
 
 def groups(places, wanted, *, dies=False, refuses=False):
-    """A concurrent run makes these calls at once, then merges, then has the result formatted, if it is."""
-    for _, tcp in ALL:
+    """A concurrent run makes these calls at once, then merges, and by the program has the result formatted, if it is."""
+    for revision, tcp in ALL:
         with Manager({"p": [action_of("each", EACH, *places)]}, tcp=tcp) as ours:
             run = ours.client.start_run(EACH, ours.path("p"), {"text": "t"}, ("json", "string"))
             crew = crew_of(ours, places, concurrent=("each",))
@@ -89,16 +90,20 @@ def groups(places, wanted, *, dies=False, refuses=False):
             items = [name for _, names in wanted for name in names]
             merger.reply(merge, {"merged": {"items": items}})
             last = crew[wanted[-1][0]]
-            asked = last.run()
-            same((asked["method"], *parts_of(asked)), ("actions/runHandlers", "each", []), "the last call")
-            same((asked["params"]["previousResult"], formats_of(asked)), ({"items": items}, ["json", "string"]), "what it formats")
-            ids.add(asked["params"]["options"]["walRunId"])
-            if refuses:
-                last.refuse(asked, -32602, "no handlers")
-            else:
-                last.done(asked, {"items": items}, code=1)
+            if revision == "real":
+                asked = last.run()
+                same((asked["method"], *parts_of(asked)), ("actions/runHandlers", "each", []), "the last call")
+                same((asked["params"]["previousResult"], formats_of(asked)), ({"items": items}, ["json", "string"]), "what it formats")
+                ids.add(asked["params"]["options"]["walRunId"])
+                if refuses:
+                    last.refuse(asked, -32602, "no handlers")
+                else:
+                    last.done(asked, {"items": items}, code=1)
             result = ours.client.answer_to(run)["result"]
-            same((result["resultByFormat"]["json"], result["returnCode"]), ({"items": items}, 1), "the result")
+            code = int(refuses or revision == "real")
+            same((result["resultByFormat"]["json"], result["returnCode"]), ({"items": items}, code), "the result")
+            true(revision == "real" or json.loads(result["resultByFormat"]["string"]) == {"items": items}, "its text")
+            last.is_quiet("no call is left")
             same(len(ids), 1, "one walRunId: %s" % ids)
 
 
@@ -143,7 +148,7 @@ def row_29():
 
 
 def row_30():
-    """Groups run at once, are merged on a runner that runs, and formatted by a last call; one env alone needs no merge."""
+    """Groups run at once, are merged on a runner that runs, and by the program formatted by a last call; one env alone needs no merge."""
     groups(("1/a", "2/b", "3/a"), (("a", ["1", "3"]), ("b", ["2"])))
     groups(("1/a", "2/b", "3/c", "4/b"), (("a", ["1"]), ("b", ["2", "4"]), ("c", ["3"])))
     groups(("1/a", "2/b"), (("a", ["1"]), ("b", ["2"])), dies=True)
@@ -180,7 +185,7 @@ def row_31():
 
 
 def row_32():
-    """runHandlers: none of them formats what was before; unknown names are skipped; results and contexts are taken and given."""
+    """runHandlers: none of them formats what was before; unknown names are refused, by the program skipped; results and contexts are taken and given."""
     for revision, tcp in ALL:
         with Er(tcp=tcp) as ours:
             ours.start()
@@ -189,7 +194,10 @@ def row_32():
             same((result["status"], result["result"], result["returnCode"]), ("success", before, 1), "format only")
             same(result["resultByFormat"], {"json": before, "string": "m1\nm2"}, "its formats")
             result = ours.handlers("echo", ["zz"])["result"]
-            same((result["status"], result["result"], result["returnCode"]), ("success", {}, 0), "unknown names")
+            if revision == "real":
+                same((result["status"], result["result"], result["returnCode"]), ("success", {}, 0), "unknown names")
+            else:
+                same(result, {"error": "Action echo has no handler 'zz' in env e"}, "unknown names")
             first = ours.handlers("echo", ["h1"], resultFormats=[])["result"]
             same((first["result"]["items"], first["resultByFormat"]), (["h1:t:prev=None:seen=1"], {}), "the first segment")
             context = {"previousContext": first["context"]} if revision == "real" else {}
@@ -296,7 +304,7 @@ def row_36():
 
 def row_37():
     """With a token in several envs every handler runs once, and every partial result comes once."""
-    for _, tcp in ALL:
+    for revision, tcp in ALL:
         with Manager({"p": [action_of("chain", CHAIN, "1/a", "2/b"), action_of("each", EACH, "3/a", "4/b")]}, tcp=tcp) as ours:
             run = ours.client.start_run(CHAIN, ours.path("p"), {"text": "t"}, token="seq")
             crew = crew_of(ours, ("1/a", "2/b"), concurrent=("each",))
@@ -319,9 +327,10 @@ def row_37():
                 crew[env].progress(asked[env]["params"]["options"]["partialResultToken"], {"json": {"items": [name]}})
                 crew[env].done(asked[env], {"items": [name]}, status="streamed")
             crew["a"].reply(crew["a"].news("actions/mergeResults"), {"merged": {"items": ["3", "4"]}})
-            last = crew["b"].run()
-            same(parts_of(last), ("each", []), "the last call")
-            crew["b"].done(last, {"items": ["3", "4"]})
+            if revision == "real":
+                last = crew["b"].run()
+                same(parts_of(last), ("each", []), "the last call")
+                crew["b"].done(last, {"items": ["3", "4"]})
             ours.client.answer_to(run)
             same(sorted(told("conc")), ["3", "4"], "partial results side by side")
 

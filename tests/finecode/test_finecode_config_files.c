@@ -26,13 +26,40 @@ static void test_pyproject(void **state) {
                                   "[tool.finecode.action.fmt]\nsource = 's'\n");
     dx_finecode_project *project = project_of("one.two");
     must_be_valid(project);
-    assert_string_equal(dx_finecode_project_name(project), "one");
+    assert_string_equal(dx_finecode_project_name(project), "p");
     assert_string_equal(dx_finecode_project_file(project), in_top("one.two/pyproject.toml"));
     must_have_actions(project, "fmt:");
     must_be_json(dx_finecode_project_raw(project),
                  "{\"project\":{\"name\":\"p\"},\"tool\":{\"other\":{\"a\":1},\"finecode\":"
                  "{\"action\":{\"fmt\":{\"source\":\"s\"}}}}}");
     dx__finecode_project_free(project);
+}
+
+/* A project has the name of its folder if [project] has none that can be shown. */
+static void must_be_named(const char *table, const char *name) {
+    put("one.two/pyproject.toml", table);
+    dx_finecode_project *project = project_of("one.two");
+    assert_string_equal(dx_finecode_project_name(project), name);
+    dx__finecode_project_free(project);
+}
+
+static void test_name(void **state) {
+    char table[300];
+    char name[202];
+    (void)state;
+    put("one.two/finecode.toml", lint);
+    must_be_named("", "one");
+    must_be_named("[project]\n", "one");
+    must_be_named("[project]\nname = ''\n", "one");
+    must_be_named("[project]\nname = 7\n", "one");
+    must_be_named("[project]\nname = \"a\\nb\"\n", "one");
+    must_be_named("[project]\nname = \"a\\u007f\"\n", "one");
+    memset(name, 'x', sizeof name);
+    name[200] = '\0';
+    (void)snprintf(table, sizeof table, "[project]\nname = '%s'\n", name);
+    must_be_named(table, name);
+    (void)snprintf(table, sizeof table, "[project]\nname = '%sx'\n", name);
+    must_be_named(table, "one");
 }
 
 static void test_beside_pyproject(void **state) {
@@ -379,11 +406,14 @@ static void test_limits(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_finecode_toml), TEST(test_pyproject), TEST(test_beside_pyproject),
-        TEST(test_both),          TEST(test_no_config), TEST(test_relative),
-        TEST(test_wrong),         TEST(test_unknown),   TEST(test_wrong_pyproject),
-        TEST(test_user),          TEST(test_odd_files), TEST(test_size),
-        TEST(test_limits),        TEST(test_depth),     TEST(test_many),
+        TEST(test_finecode_toml), TEST(test_pyproject),
+        TEST(test_name),          TEST(test_beside_pyproject),
+        TEST(test_both),          TEST(test_no_config),
+        TEST(test_relative),      TEST(test_wrong),
+        TEST(test_unknown),       TEST(test_wrong_pyproject),
+        TEST(test_user),          TEST(test_odd_files),
+        TEST(test_size),          TEST(test_limits),
+        TEST(test_depth),         TEST(test_many),
         TEST(test_odd_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

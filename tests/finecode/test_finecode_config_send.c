@@ -137,7 +137,7 @@ static void test_find(void **state) {
 /* Words with a space behind each, the folder of the test as TOP; then "tcp" or "stdio", "debug". */
 static void must_start(const dx_finecode_project *project, const char *env,
                        const dx_finecode_wm_config *config, const char *expected) {
-    dx__finecode_way way = {NULL, false, false};
+    dx__finecode_way way = {.argv = NULL};
     char reason[200] = "";
     char text[4096] = "";
     dx_status status = dx__finecode_project_way(project, env, config, &way, reason);
@@ -153,7 +153,7 @@ static void must_start(const dx_finecode_project *project, const char *env,
                  place ? (int)(place - way.argv[i]) : 0, way.argv[i], place ? "TOP" : "",
                  place ? place + strlen(top) : way.argv[i]);
     }
-    strcat(text, way.tcp ? "tcp" : "stdio");
+    strcat(text, way.either ? "either" : way.tcp ? "tcp" : "stdio");
     strcat(text, way.debug ? " debug" : "");
     assert_string_equal(text, expected);
     free(way.argv);
@@ -181,7 +181,7 @@ static void test_way(void **state) {
     assert_int_equal(chmod(in_top("p/.venvs/e/bin/python"), 0700), 0);
     must_start(project, "e", &config,
                "TOP/p/.venvs/e/bin/python -m finecode_extension_runner.cli start --log-level=INFO "
-               "--project-path=TOP/p --env-name=e tcp");
+               "--project-path=TOP/p --env-name=e either");
     config.wal_folder = "/w";
     config.debug_env = "a";
     must_start(project, "a", &config,

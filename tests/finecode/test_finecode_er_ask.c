@@ -388,6 +388,53 @@ static void lost_with_a_question(void **state) {
     talk_free(&talk);
 }
 
+#define PATH_OF(number)                                                            \
+    "{\"workingDir\":\"/p\",\"projectName\":\"p\",\"projectDefPath\":\"/p/" number \
+    "\",\"config\":{\"actions\":[],\"action_handler_configs\":{}}}"
+
+/* By the document it is part of updateConfig, whose answer waits for it, but not for ever. */
+static void raw_config(void **state) {
+    char id[64];
+    char second[64];
+    (void)state;
+    talk_raw_config_ms = 60000;
+    demo_start(&talk, "seed");
+    assert_int_equal(yyjson_obj_size(dx_finecode_er_raw_config(talk.er)), 0);
+    talk_request(&talk, 2, "finecodeRunner/updateConfig", PATH_OF("1"));
+    hear_request("projects/getRawConfig", "{\"projectDefPath\":\"/p/1\"}", id);
+    talk_quiet(&talk);
+    /* Another one takes its place, and nothing of the first counts any more. */
+    talk_request(&talk, 3, "finecodeRunner/updateConfig", PATH_OF("2"));
+    talk_result(&talk, 2, "{}");
+    hear_request("projects/getRawConfig", "{\"projectDefPath\":\"/p/2\"}", second);
+    answer(id, "\"result\":{\"config\":\"{\\\"n\\\":1}\"}");
+    talk_quiet(&talk);
+    answer(second, "\"result\":{\"config\":\"{\\\"n\\\":2}\"}");
+    talk_result(&talk, 3, "{}");
+    assert_int_equal(yyjson_get_int(yyjson_obj_get(dx_finecode_er_raw_config(talk.er), "n")), 2);
+    talk_request(&talk, 4, "finecodeRunner/updateConfig", PATH_OF("3"));
+    hear_request("projects/getRawConfig", "{\"projectDefPath\":\"/p/3\"}", id);
+    answer(id, "\"error\":{\"code\":-32603,\"message\":\"no such project\"}");
+    talk_result(&talk, 4, "{}");
+    assert_has(talk.log, "no such project");
+    talk_request(&talk, 5, "finecodeRunner/updateConfig", PATH_OF("4"));
+    hear_request("projects/getRawConfig", "{\"projectDefPath\":\"/p/4\"}", id);
+    demo_stop_talk(&talk);
+
+    talk_raw_config_ms = 1;
+    demo_start(&talk, "seed");
+    talk_request(&talk, 2, "finecodeRunner/updateConfig", PATH_OF("1"));
+    hear_request("projects/getRawConfig", "{\"projectDefPath\":\"/p/1\"}", id);
+    talk_result(&talk, 2, "{}");
+    answer(id, "\"result\":{\"config\":{\"n\":1}}");
+    talk_ask(&talk,
+             "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"finecodeRunner/getInfo\",\"params\":{}}",
+             "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"logFilePath\":null}}");
+    assert_int_equal(yyjson_get_int(yyjson_obj_get(dx_finecode_er_raw_config(talk.er), "n")), 1);
+    demo_stop_talk(&talk);
+    talk_raw_config_ms = 0;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(case_38_runs_in_the_project),
@@ -404,6 +451,7 @@ int main(void) {
         cmocka_unit_test(a_job_ends_before_its_answer),
         cmocka_unit_test(freed_with_a_question),
         cmocka_unit_test(lost_with_a_question),
+        cmocka_unit_test(raw_config),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

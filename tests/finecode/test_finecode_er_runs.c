@@ -145,8 +145,8 @@ static void case_19_return_codes(void **state) {
                 "\"by_path\":{},\"bad\":true}},\"returnCode\":1}");
     demo_run(&talk, 3, "code", TEXT_T, "");
     talk_result(&talk, 3,
-                "{\"status\":\"success\",\"resultByFormat\":{\"json\":{\"items\":[],"
-                "\"return_code\":7}},\"returnCode\":7}");
+                "{\"status\":\"success\",\"resultByFormat\":{\"json\":{\"items\":[]}},"
+                "\"returnCode\":7}");
     demo_stop_talk(&talk);
 }
 

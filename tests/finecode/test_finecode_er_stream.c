@@ -140,8 +140,8 @@ static void case_25_tokens_and_formats(void **state) {
                 "{\"status\":\"streamed\",\"result_by_format\":\"{}\",\"return_code\":0}");
     demo_run(&talk, 4, "code", TEXT_T, ",\"partialResultToken\":\"t\"");
     talk_result(&talk, 4,
-                "{\"status\":\"success\",\"result_by_format\":\"{\\\"json\\\":{\\\"items\\\":[],"
-                "\\\"return_code\\\":7}}\",\"return_code\":7}");
+                "{\"status\":\"success\",\"result_by_format\":\"{\\\"json\\\":{\\\"items\\\":[]}}"
+                "\",\"return_code\":7}");
     demo_segment(&talk, 5, "fast", "[\"fast\"]", ",\"params\":{\"text\":\"t\",\"n\":1}",
                  ",\"partialResultToken\":1");
     talk_expect(&talk, PROGRESS("1", QPART("0")));

@@ -118,8 +118,11 @@ static void test_groups(void **state) {
         uint64_t start = now_ms();
         run(world, "both", JSON | STRING);
         assert_true(now_ms() - start < 1900);
+        /* By the document no runner is asked for the text. */
         assert_string_equal(world->result,
-                            "{\"json\":{\"items\":[1,3,2]},\"string\":\"1\\n3\\n2\"}");
+                            real ? "{\"json\":{\"items\":[1,3,2]},\"string\":\"1\\n3\\n2\"}"
+                                 : "{\"json\":{\"items\":[1,3,2]},\"string\":\"{\\n  "
+                                   "\\\"items\\\": [\\n    1,\\n    3,\\n    2\\n  ]\\n}\"}");
         assert_ptr_equal(strstr(world->steps.text, "p env1 h1, h3 started\np env2 h2 started\n"),
                          world->steps.text);
         sent_has(world, "actions/runHandlers", 0, "\"handlerNames\":[\"h1\",\"h3\"]");
@@ -129,14 +132,17 @@ static void test_groups(void **state) {
         sent_has(world, "actions/mergeResults", 0, "env1@p ");
         sent_has(world, "actions/mergeResults", 0,
                  "{\"actionName\":\"both\",\"results\":[{\"items\":[1,3]},{\"items\":[2]}]}");
-        sent_has(world, "actions/runHandlers", 2, "env2@p ");
-        sent_has(world, "actions/runHandlers", 2, "\"handlerNames\":[]");
-        sent_has(world, "actions/runHandlers", 2, "\"previousResult\":{\"items\":[1,3,2]}");
-        sent_has(world, "actions/runHandlers", 2, "\"resultFormats\":[\"json\",\"string\"]");
-        assert_null(sent(world, "actions/runHandlers", 3));
+        if (real) {
+            sent_has(world, "actions/runHandlers", 2, "env2@p ");
+            sent_has(world, "actions/runHandlers", 2, "\"handlerNames\":[]");
+            sent_has(world, "actions/runHandlers", 2, "\"previousResult\":{\"items\":[1,3,2]}");
+            sent_has(world, "actions/runHandlers", 2, "\"resultFormats\":[\"json\",\"string\"]");
+        }
+        assert_null(sent(world, "actions/runHandlers", real ? 3 : 2));
         const char *id = id_of(sent(world, "actions/runHandlers", 0));
         assert_string_equal(id, id_of(sent(world, "actions/runHandlers", 1)));
-        assert_string_equal(id, id_of(sent(world, "actions/runHandlers", 2)));
+        if (real)
+            assert_string_equal(id, id_of(sent(world, "actions/runHandlers", 2)));
         world_close(world);
     }
 }
@@ -154,8 +160,9 @@ static void test_stop(void **state) {
     run(world, "stop", JSON | STRING);
     assert_int_equal(world->status, DX_FINECODE_STOPPED);
     assert_int_equal(world->return_code, 1);
-    assert_string_equal(world->result, "{\"json\":{\"items\":[1,2]},\"string\":\"1\\n2\"}");
-    sent_has(world, "actions/runHandlers", 2, "\"handlerNames\":[],");
+    assert_string_equal(world->result, "{\"json\":{\"items\":[1,2]},\"string\":\"{\\n  "
+                                       "\\\"items\\\": [\\n    1,\\n    2\\n  ]\\n}\"}");
+    assert_null(sent(world, "actions/runHandlers", 4));
     run(world, "halt", JSON);
     assert_int_equal(world->status, DX_FINECODE_STOPPED);
     assert_int_equal(world->return_code, 1);

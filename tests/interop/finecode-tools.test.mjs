@@ -11,7 +11,7 @@ import { folder, run } from "./duplex.mjs";
 const here = dirname(fileURLToPath(import.meta.url));
 const bin = join(here, "node_modules", ".bin");
 // As the tools' own scripts want it: node is found by PATH.
-const env = { ...process.env, PATH: dirname(process.execPath) + delimiter + process.env.PATH, FORCE_COLOR: "1" };
+const env = { ...process.env, XDG_STATE_HOME: "/dev/null", PATH: dirname(process.execPath) + delimiter + process.env.PATH, FORCE_COLOR: "1" };
 const markdown = String.raw`(?<file>.+?):(?<line>\d+)(?::(?<column>\d+))? (?<severity>\w+) (?<code>\S+) (?<message>.*)`;
 
 const project = `[finecode.er]

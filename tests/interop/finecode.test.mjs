@@ -4,11 +4,11 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { clean, folder, run } from "./duplex.mjs";
+import { Client } from "./finecode/client.mjs";
 
 const here = join(dirname(fileURLToPath(import.meta.url)), "finecode");
 const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
@@ -46,7 +46,7 @@ const change = (start, end, text) => ({ range: { start: { line: 0, character: st
 const script = (project) => [
     { run: "echo", payload: { text: "Å中😀" }, formats: ["json", "string"] },
     { run: "chain", payload: { text: "t" }, formats: ["json", "string"] },
-    { run: "conc", payload: { text: "t" }, formats: ["json", "string"] },
+    { run: "conc", payload: { text: "t" }, formats: ["json"] }, // by the document, its text is the manager's own
     { run: "stop", payload: { text: "t" }, formats: ["json"] },
     { run: "fail", payload: { text: "t" } },
     { run: "canc", payload: { text: "t" } },
@@ -99,42 +99,6 @@ async function playedByPython(t, tcp, runner, steps = script) {
     });
     const lines = text.trim().split("\n").map((line) => JSON.parse(line));
     return lines.filter((line) => line).map((line) => ("error" in line ? { error: line.error } : result(line.code, line.by_format)));
-}
-
-// A client of `duplex finecode serve`.
-class Client {
-    constructor(port) {
-        this.socket = connect(port, "127.0.0.1");
-        this.bytes = Buffer.alloc(0);
-        this.waiting = new Map();
-        this.parts = new Map();
-        this.last = 0;
-        this.socket.on("error", () => {});
-        this.socket.on("data", (data) => {
-            this.bytes = Buffer.concat([this.bytes, data]);
-            for (let at; (at = this.bytes.indexOf("\r\n\r\n")) >= 0; ) {
-                const size = Number(/^Content-Length: (\d+)$/.exec(this.bytes.subarray(0, at).toString())[1]);
-                if (this.bytes.length < at + 4 + size) return;
-                this.take(JSON.parse(this.bytes.subarray(at + 4, at + 4 + size)));
-                this.bytes = this.bytes.subarray(at + 4 + size);
-            }
-        });
-    }
-    take(message) {
-        if (message.method === "actions/partialResult") this.parts.get(message.params.token)?.push(message.params.value.resultByFormat);
-        if (!message.method) this.waiting.get(message.id)?.(message);
-    }
-    send(message) {
-        const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", ...message }));
-        this.socket.write(Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]));
-    }
-    ask(method, params, started = () => {}) {
-        const id = ++this.last;
-        const answer = new Promise((resolve) => this.waiting.set(id, resolve));
-        this.send({ id, method, params });
-        started(id);
-        return answer;
-    }
 }
 
 async function one(client, project, step) {

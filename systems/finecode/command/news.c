@@ -3,6 +3,7 @@
 #include "cli/say.h"
 #include "cli/tail.h"
 #include "cli/traffic.h"
+#include "systems/finecode/command/er/runner.h"
 #include "systems/finecode/command/work.h"
 
 #include <string.h>
@@ -152,6 +153,44 @@ static void on_log(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *l
     cli_event_put(event);
 }
 
+/* A line of the log of `duplex finecode er`: "TIME LEVEL   GROUP: TEXT". */
+static bool read_log(dx_text line, char level[16], char group[200], dx_text *ret_text) {
+    enum { STAMP = sizeof "2026-01-01T00:00:00.000Z" };
+    const char *end = line.at + line.len;
+    if (line.len < STAMP || line.at[10] != 'T' || line.at[STAMP - 2] != 'Z')
+        return false;
+    const char *at = line.at + STAMP;
+    const char *space = memchr(at, ' ', (size_t)(end - at));
+    if (!space || space - at > 15)
+        return false;
+    snprintf(level, 16, "%.*s", (int)(space - at), at);
+    while (space < end && *space == ' ')
+        space++;
+    const char *colon = memmem(space, (size_t)(end - space), ": ", 2);
+    if (log_level_of(level) < 0 || !colon || colon - space > 199)
+        return false;
+    snprintf(group, 200, "%.*s", (int)(colon - space), space);
+    *ret_text = (dx_text){colon + 2, (size_t)(end - colon) - 2};
+    return true;
+}
+
+static void put_log(struct work *work, const dx_finecode_runner *runner, const char *level,
+                    const char *group, dx_text text) {
+    if (!work->options->log_level || log_level_of(level) < log_level_of(work->options->log_level))
+        return;
+    if (!cli_voice.json) {
+        put(work, runner, level, colour_of(level), group, text);
+        return;
+    }
+    if (!is_shown(work, runner, level, group, text))
+        return;
+    yyjson_mut_doc *event = news_event("log", runner);
+    cli_event_add(event, "level", level);
+    cli_event_add(event, "group", group);
+    cli_event_add_text(event, "text", text);
+    cli_event_put(event);
+}
+
 /* For one that can't forward what it logs. */
 static bool is_log(const struct work *work, const dx_finecode_runner *runner) {
     return work->options->log_level && runner &&
@@ -162,16 +201,22 @@ static void on_errors(dx_finecode_wm *wm, dx_finecode_runner *runner, dx_text li
     struct work *work = user;
     char where[210];
     char name[200];
+    char level[16];
+    char group[200];
+    dx_text text;
     (void)wm;
     while (line.len && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
         line.len--;
-    if (!cli_voice.json && is_log(work, runner)) {
+    bool is_read = read_log(line, level, group, &text);
+    if (is_read)
+        put_log(work, runner, level, group, text);
+    if (!is_read && !cli_voice.json && is_log(work, runner)) {
         put(work, runner, "LOG", CLI_DIM, NULL, line);
         return;
     }
     snprintf(where, sizeof where, "%s: ", runner ? news_name(runner, name) : "");
     cli_tail_keep(&work->tail, where, line);
-    if (!cli_voice.json || !is_shown(work, runner, "stderr", NULL, line))
+    if (is_read || !cli_voice.json || !is_shown(work, runner, "stderr", NULL, line))
         return;
     yyjson_mut_doc *event = news_event("stderr", runner);
     cli_event_add_text(event, "text", line);

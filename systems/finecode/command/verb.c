@@ -57,8 +57,8 @@ static const cli_option runner_options[] = {
     {"wal", 0, CLI_FOLDER, "FOLDER",
      "log the events of runs in this folder; runners log theirs there too", AT(wal)},
     {"log-level", 0, CLI_CHOICE, "TRACE|DEBUG|INFO|WARNING|ERROR",
-     "show log messages of runners from this level on; runners on pipes log to standard error, all"
-     " of which is shown (no messages)",
+     "show log messages of runners from this level on; of other runners on pipes than duplex, all"
+     " of standard error (no messages)",
      AT(log_level)},
     {"show", 's', CLI_FLAG, NULL, "show all traffic on stderr", AT(show)},
     {"record", 'o', CLI_FILE, "FILE", "record all messages in a trace", AT(record)},

@@ -135,6 +135,22 @@ static int add_folder(struct work *work, const char *folder) {
                     error.phrase[0] ? error.phrase : dx_status_name(status));
 }
 
+/* As git does, a command in a folder of a project is about that project. */
+static int add_above(struct work *work) {
+    char *folder = dx_finecode_wm_project(work->wm, 0) ? NULL : work_project_above(work->folder);
+    if (!folder)
+        return CLI_OK;
+    free(work->folder);
+    int code = add_folder(work, folder);
+    free(folder);
+    work->above_name = work->folder;
+    work->above = *work->options;
+    if (!work->above.projects.count)
+        work->above.projects = (cli_list){(const char **)&work->above_name, 1};
+    work->options = &work->above;
+    return code;
+}
+
 int work_open(struct work *work, const struct finecode_options *options, const char *folder) {
     dx_error error = {.fault = DX_FAULT_NONE};
     work->options = options;
@@ -157,6 +173,8 @@ int work_open(struct work *work, const struct finecode_options *options, const c
     if (options->log_level)
         dx_finecode_wm_forward_logs(work->wm, options->log_level);
     code = folder ? add_folder(work, folder) : CLI_OK;
+    if (code == CLI_OK && folder && !options->folder)
+        code = add_above(work);
     return folder && code == CLI_OK ? pick_check_overrides(work) : code;
 }
 

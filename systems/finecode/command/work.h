@@ -20,6 +20,9 @@ struct preview {
 
 struct work {
     const struct finecode_options *options;
+    struct finecode_options
+        above; /* the same with the project that the current folder belongs to */
+    const char *above_name;
     dx_loop *loop;
     dx_finecode_wm *wm;
     dx_recorder *recorder;
@@ -44,6 +47,9 @@ struct work {
 
 /* The manager with the projects of the folder. An exit code. */
 int work_open(struct work *work, const struct finecode_options *options, const char *folder);
+/* The nearest folder above that is a project, on the same file system, and not the home folder or
+ * one above that; to be freed. NULL: none. above.c */
+char *work_project_above(const char *from);
 /* Waits until something has happened, at the latest at `until` (DX_NEVER). */
 void work_wait(struct work *work, uint64_t until);
 /* Stops all runners, and frees what is there. An exit code, which is `code` if all goes well. */

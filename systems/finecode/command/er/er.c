@@ -32,7 +32,9 @@ static const cli_option talk_options[] = {
 static const cli_option log_options[] = {
     {"log-level", 0, CLI_CHOICE, "TRACE|DEBUG|INFO|WARNING|ERROR|CRITICAL",
      "lowest level that is logged (INFO)", AT(log_level)},
-    {"log-file", 0, CLI_FILE, "FILE", "write the log to this file (standard error)", AT(log_file)},
+    {"log-file", 0, CLI_FILE, "FILE",
+     "write the log to this file alone (standard error, and a file below $XDG_STATE_HOME)",
+     AT(log_file)},
     {"wal", 0, CLI_FLAG, NULL, "log the events of runs in .venvs/ENV/state of the project",
      AT(wal)},
     {NULL, 0, CLI_FLAG, NULL, NULL, 0},

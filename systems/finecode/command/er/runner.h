@@ -32,6 +32,9 @@ struct runner {
     struct work *works;
     struct tool_binding bindings[TOOLS];
     FILE *log;
+    FILE *kept; /* the same, below the user's state folder; may be NULL, as its path */
+    char *kept_path;
+    size_t kept_len;
     dx__log_limiter *limiter;
     int log_level;
     bool left;
@@ -43,7 +46,8 @@ bool er_is_dry_run(void);
 
 /* log.c: levels by their names, from 0; -1: there is no such level. */
 int log_level_of(const char *name);
-/* False: it can't be opened, and that was told. */
+/* False: it can't be opened (reported). Without a path, the log also goes to a file of the
+ * runner's own, if there is a place for that. */
 bool log_open(struct runner *runner, const char *path);
 void log_write(struct runner *runner, const char *level, const char *group, dx_text text);
 void log_close(struct runner *runner);

@@ -161,6 +161,8 @@ static int begin(struct runner *runner, const struct er_options *options) {
     int code = read_spec(runner, options->handlers);
     if (options->log_file)
         log_path = realpath(options->log_file, NULL);
+    else if (runner->kept)
+        log_path = strdup(runner->kept_path);
     if (code == CLI_OK && chdir(runner->project) < 0)
         code = cli_fail(CLI_USAGE, "--project-path: %s: %s", runner->project, strerror(errno));
     if (code == CLI_OK)

@@ -65,6 +65,9 @@ typedef struct dx_finecode_er_config {
     uint64_t partial_ms;      /* between two $/progress of a run (300) */
     uint64_t connect_ms;      /* a listening one that nobody connects to ends after this (60 s) */
     uint64_t ask_ms;          /* for the manager's answers that have a limit (10 s) */
+    uint64_t raw_config_ms;   /* how long updateConfig waits for the answer to its
+                                 projects/getRawConfig, which belongs to the revision "seed" (2 s);
+                                 0: it does not ask */
     int any_user;             /* a listening one: a manager of another user may connect, too */
     dx_recorder *recorder;
     const dx_allocator *allocator;
@@ -193,6 +196,8 @@ DX_API dx_status dx_finecode_job_run_in_workspace(dx_finecode_job *job, const ch
                                                   dx_json payload, const char *const *paths,
                                                   int concurrently, dx_finecode_on_answer on_answer,
                                                   void *user);
+/* What the manager said to the projects/getRawConfig of updateConfig; NULL: nothing (yet). */
+DX_API yyjson_val *dx_finecode_er_raw_config(const dx_finecode_er *er);
 /* workspace/applyEdit, projects/getRawConfig and all other questions. A raw configuration is an
  * object, in whichever form it came. A run that is asked for with a partialResultToken (revision
  * real) ends with the sum of what came by $/progress. DX_GONE: the job is cancelled. */
@@ -207,7 +212,8 @@ DX_API void dx_finecode_job_on_cancel(dx_finecode_job *job,
                                       void (*on_cancel)(dx_finecode_job *job, void *user),
                                       void *user);
 /* The end; the job is gone after each of these. */
-/* result: an object or none. A return code that is not 0 becomes the member "return_code". */
+/* result: an object or none. It stays as it is: the return code of a run is the largest of its
+ * handlers and of its result (fails_if), and next to the result in the response. */
 DX_API void dx_finecode_job_done(dx_finecode_job *job, dx_json result, int return_code);
 /* No handler after it runs, and this is the result. */
 DX_API void dx_finecode_job_stop(dx_finecode_job *job, dx_json result, int return_code);

@@ -115,8 +115,8 @@ static const char *const run_examples[] = {
     "Run an action in every project that has it:",
     "duplex finecode run -w build/examples/finecode report",
     "Lint only some files and folders:",
-    "duplex finecode run -w build/examples/finecode lint "
-    "'files:=[\"build/examples/finecode/app\"]'",
+    ("duplex finecode run -w build/examples/finecode lint"
+     " 'files:=[\"build/examples/finecode/app\"]'"),
     "Run it in one project, with another setting for a handler:",
     ("duplex finecode run -w build/examples/finecode --project app"
      " --set 'report.collect.globs=[\"*.h\"]' report"),

@@ -274,7 +274,9 @@ struct dx_event {
     yyjson_val *value; /* the same, parsed, to be read only (who answers with it sends the body as
                           it came); NULL when absent, longer than tree_max or under DX_PEER_TEXT */
     dx_text message;   /* the whole message as it came; absent if nothing came */
-    int64_t code;      /* OUTCOME_ERROR: its code, 0 if it has no usable one */
+    unsigned mended; /* DX_MENDED_…: where `value` is not what `body` says, which stays as it came;
+                        only under DX_LENIENT_VALUE */
+    int64_t code;    /* OUTCOME_ERROR: its code, 0 if it has no usable one */
     const dx_method *rule; /* what the protocol says about it; NULL without one */
     dx_error error;        /* set (fault is not NONE) where the kind or outcome names it */
 };

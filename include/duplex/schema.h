@@ -21,8 +21,8 @@
  * Schemas are as little trusted as values: how large they may be, how deep a check may go, how many
  * steps it may take and how long a pattern may search are limits with errors of their own.
  *
- * Values are those of a document that yyjson has read. Numbers are compared by value; one that was
- * read as raw text fits nothing.
+ * Values are those of a document that yyjson has read. Numbers are compared by value; one that
+ * was read as raw text counts as larger than any double, as dx_json_read() leaves it.
  *
  * All of this belongs to one thread at a time; a compiled schema that is only checked against may
  * be shared, with a check for each thread.

@@ -86,6 +86,7 @@ struct dx_check {
 
 static inline uint8_t dx__type_of(yyjson_val *value) {
     static const uint8_t types[32] = {
+        [YYJSON_TYPE_RAW] = DX__TYPE_REAL, /* see dx__real_of() */
         [YYJSON_TYPE_NULL] = DX__TYPE_NULL,
         [YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_FALSE] = DX__TYPE_BOOL,
         [YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_TRUE] = DX__TYPE_BOOL,

@@ -485,6 +485,49 @@ static void test_R20_too_many_pages(void **state) {
     }
 }
 
+/* JavaScript servers cut an emoji in two. */
+static void test_half_a_pair(void **state) {
+    (void)state;
+    script s = {0};
+    begin(&s);
+    (void)call_tool(&s, NULL);
+    script_result(
+        &s, script_hear(&s, "tools/call"),
+        "{\"content\":[{\"type\":\"text\",\"text\":\"\\ud83d\"}],\"_meta\":{\"n\":1E400}}");
+    script_until(&s, &s.answers, 1);
+    assert_int_equal(s.outcome, DX_OUTCOME_RESULT);
+    assert_int_equal(s.mended, DX_MENDED_STRING | DX_MENDED_NUMBER);
+    assert_non_null(strstr(s.body, "\\ud83d"));
+    (void)call_tool(&s, NULL);
+    script_error(&s, script_hear(&s, "tools/call"), "{\"code\":3,\"message\":\"\\udc00\"}");
+    script_until(&s, &s.answers, 2);
+    assert_int_equal(s.outcome, DX_OUTCOME_ERROR);
+    assert_int_equal(s.mended, DX_MENDED_STRING);
+    assert_int_equal(dx_mcp_client_list(s.client, DX_MCP_TOOLS, NULL, script_answer, &s, NULL),
+                     DX_OK);
+    script_result(&s, script_hear(&s, "tools/list"),
+                  "{\"tools\":[{\"name\":\"a\\ud83d\",\"inputSchema\":{\"type\":\"object\"}}],"
+                  "\"nextCursor\":\"2\"}");
+    script_result(&s, script_hear(&s, "tools/list"), "{\"tools\":[ ],\"nextCursor\":\"3\"}");
+    script_result(&s, script_hear(&s, "tools/list"), "{\"_meta\":{\"n\":1.50},\"tools\":[]}");
+    script_until(&s, &s.answers, 3);
+    assert_int_equal(s.outcome, DX_OUTCOME_RESULT);
+    assert_int_equal(s.mended, DX_MENDED_STRING);
+    assert_string_equal(s.body, "{\"_meta\":{\"n\":1.50},\"tools\":[{\"name\":\"a\\ud83d\","
+                                "\"inputSchema\":{\"type\":\"object\"}}]}");
+    script_end(&s);
+    s = (script){0};
+    dx_mcp_client_config config = script_config(&s);
+    config.strict = 1;
+    script_begin(&s, &config);
+    (void)call_tool(&s, NULL);
+    script_result(&s, script_hear(&s, "tools/call"), "{\"content\":[],\"_meta\":{\"n\":1E400}}");
+    script_until(&s, &s.answers, 1);
+    assert_int_equal(s.outcome, DX_OUTCOME_INVALID);
+    assert_int_equal(s.fault, DX_FAULT_JSON_VALUE);
+    script_end(&s);
+}
+
 static void test_a_list_is_cancelled(void **state) {
     (void)state;
     script s = {0};
@@ -536,6 +579,7 @@ int main(void) {
         cmocka_unit_test(test_params_that_do_not_fit),
         cmocka_unit_test(test_R20_pages),
         cmocka_unit_test(test_R20_too_many_pages),
+        cmocka_unit_test(test_half_a_pair),
         cmocka_unit_test(test_a_list_is_cancelled),
         cmocka_unit_test(test_freed_in_an_answer),
     };

@@ -82,6 +82,8 @@ typedef struct dx_mcp_client_config {
     size_t pages_max;      /* of a list (10,000) */
     size_t message_max;    /* (64 MiB) */
     int roots;             /* folders are offered: dx_mcp_client_add_root() */
+    int strict;            /* an answer with half a surrogate pair or with 1e400 is
+                              DX_OUTCOME_INVALID; else see `mended` in dx_event */
     int no_tasks;          /* don't offer tasks for sampling and elicitation */
     dx_recorder *recorder; /* gets all traffic; may be NULL; must outlive the client */
     const dx_allocator *allocator;

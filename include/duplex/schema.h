@@ -52,7 +52,8 @@ typedef struct dx_check dx_check;
  *   keyword   the keyword that failed: "type", "required", …; "false" for the schema that is
  *             false; "" if a schema is wrong as a whole
  *   phrase    one line: "INSTANCE: what was expected, what was found", without "INSTANCE: " when
- *             that is empty; for an error in a schema "SCHEMA: what is wrong"
+ *             that is empty; for an error in a schema "SCHEMA: what is wrong". Where no branch of
+ *             an anyOf or oneOf fits, it may name the nearest one and what does not fit there
  */
 typedef struct dx_misfit {
     char instance[256];

@@ -307,6 +307,8 @@ for line in sys.stdin:
               "tools/call": '"result":' + whole}.get(message.get("method"))
     if message.get("params", {}).get("name") == "fail":
         answer = r'"error":{"code":7,"message":"no \ud83d","data":1E400}'
+    if message.get("params", {}).get("name") == "odd":
+        answer = '"result":{"content":[{"type":"text","text":7}]}'
     if "id" in message:
         print('{"jsonrpc":"2.0","id":%s,%s}' % (json.dumps(message["id"]), answer), flush=True)
 END
@@ -329,6 +331,9 @@ half mcp tools call fail {} --json
 grep -qF '"code":7,"message":"no \ud83d","data":1E400' out || complain "half: $(cat out)"
 half mcp tools call fail {}
 grep -qF $'no \uFFFD (7)' err || complain "half: $(cat err)"
+half mcp tools call odd {}
+[[ $? == 7 && $(cat err) == *'/result: fits none of the 2 allowed forms; nearest is "CallToolResult": at /content/0/text: expected string, found number' ]] ||
+    complain "odd: $(cat err)"
 for words in 'mcp tools call t {}' 'call -p mcp tools/call name=t'; do
     half $words --strict
     [[ $? == 6 ]] && grep -q 'tools/call: a number or string that cannot be represented, at byte ' err || complain "strict: $(cat err)"

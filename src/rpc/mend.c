@@ -34,15 +34,17 @@ size_t dx_json_mend(char *text, size_t len) {
     return count;
 }
 
-/* Numbers stay text only where they must. */
+/* Integers beyond 64 bits came as text, too; most are doubles, but none of so many digits. */
 static bool read_numbers(yyjson_doc *doc, const yyjson_alc *alc) {
+    enum { LONGEST = 310 };
     bool is_mended = false;
     yyjson_val *value = yyjson_doc_get_root(doc);
     for (size_t left = yyjson_doc_get_val_count(doc); left; left--, value++) {
         yyjson_val number;
         if (!yyjson_is_raw(value))
             continue;
-        if (yyjson_read_number(yyjson_get_raw(value), &number, YYJSON_READ_NOFLAG, alc, NULL))
+        if (yyjson_get_len(value) <= LONGEST &&
+            yyjson_read_number(yyjson_get_raw(value), &number, YYJSON_READ_NOFLAG, alc, NULL))
             *value = number;
         else
             is_mended = true;

@@ -71,6 +71,13 @@ static void reads_what_a_tree_can_hold(void **state) {
     assert_true(yyjson_is_raw(yyjson_arr_get(yyjson_doc_get_root(doc), 0)));
     assert_true(yyjson_is_real(yyjson_arr_get(yyjson_doc_get_root(doc), 1)));
     yyjson_doc_free(doc);
+    for (size_t zeros = 307; zeros < 312; zeros++) {
+        char *text = repeated("[1e400,-1", "0", zeros, "]");
+        assert_int_equal(dx_json_read(dx_str(text), NULL, &doc, &mended), DX_OK);
+        assert_int_equal(yyjson_is_real(yyjson_arr_get(yyjson_doc_get_root(doc), 1)), zeros <= 308);
+        yyjson_doc_free(doc);
+        free(text);
+    }
 }
 
 static dx_peer *lenient_peer(dx_side side) {

@@ -101,7 +101,7 @@ formatted
 expect 7 '' "hint: did you mean files?" -w repo run format 'file:=["a.c"]'
 expect 7 '"hint":"did you mean files?"' '' --json -w repo run format 'file:=["a.c"]'
 expect 7 '' '' -w repo run lint -p b --payload '{"files": ["repo/b/x.c"], "all": true}'
-expect 7 '' $'duplex finecode: files: expected a list\nhint: write files:=\'["a.c"]\'' -w repo run format files=repo/a/x.c
+expect 7 '' $'duplex finecode: files: expected a list\nhint: write them after --: duplex finecode run ACTION -- a.c' -w repo run format files=repo/a/x.c
 formatted
 # Files count from here, and go to their projects.
 expect 0 'formatted: ' '1 project: 1 done' -w repo run format 'files:=["repo/a/x.c"]'
@@ -136,6 +136,31 @@ expect 2 '' "duplex finecode: repo/plain/x.c is outside all projects in or below
 expect 2 '' "duplex finecode: ../../../.././etc/passwd" -w repo run format 'files:=["../../../.././etc/passwd"]'
 expect 2 '' "duplex finecode: repo/b/x.c belongs to b, where 'format' does not run" -w repo run format -p a 'files:=["repo/b/x.c"]'
 expect 2 '' $'duplex finecode: files: the list is empty\nhint: leave \'files\' out to mean all files' -w repo run format 'files:=[]'
+formatted
+# The same after --, without JSON.
+(cd repo && expect 0 'formatted: ' '2 projects: 2 done' run format -- a/src b/inner/x.c; exit "$failed") || failed=1
+formatted ./a/src/deep/z.c ./a/src/y.c ./b/inner/x.c
+printf 'int   a;\n' >$'repo/a/\xff.c'
+expect 0 'formatted: ' '1 project: 1 done' -w repo run format -- $'repo/a/\xff.c'
+[[ $(cat $'repo/a/\xff.c') == 'int a;' ]] || complain "a file whose name is not UTF-8 was not formatted"
+rm $'repo/a/\xff.c'
+expect 2 '' $'duplex finecode: missing files after --\nhint: leave -- out to mean all files' -w repo run format --
+expect 2 '' 'duplex finecode: files are named in the payload and after --' -w repo run format 'files:=["repo/a/x.c"]' -- repo/b/x.c
+expect 2 '' $'duplex finecode: unknown action \'repo/a\'\nhint: files come after --: duplex finecode run ACTION -- repo/a' -w repo run format repo/a
+expect 2 '' "hint: files come after --: duplex finecode run ACTION -- repo/a/x.c" -w repo run format repo/a/x.c
+expect 2 '' "unknown action 'repo/a/absent.c'" -w repo run format repo/a/absent.c
+formatted
+# A git hook names all files of a commit; some belong to no project, and some to one without the action.
+expect 2 '' "repo/plain/x.c is outside all projects" -w repo run format -- repo/a/x.c repo/plain/x.c
+expect 0 '' '1 project: 1 done' -w repo run --ignore-unmatched format -- repo/a/x.c repo/plain/x.c
+formatted ./a/x.c
+sed -i '/action.format/,$d' repo/b/finecode.toml
+expect 2 '' "repo/b/x.c belongs to b, where 'format' does not run" -w repo run lint format -- repo/b/x.c
+expect 1 'b: lint:' '1 project: 0 done, 1 with findings' -w repo run --ignore-unmatched lint format -- repo/b/x.c
+expect 0 '' '0 projects: 0 done' -w repo run --ignore-unmatched format -- repo/b/x.c repo/plain
+expect 0 '' '' -w repo run --json --ignore-unmatched format -- repo/plain/x.c
+expect 2 '' 'cannot read repo/a/absent.c' -w repo run --ignore-unmatched format -- repo/a/absent.c
+ready repo/b
 formatted
 
 # --- Dry runs ------------------------------------------------------------------------------------

@@ -78,6 +78,13 @@ expect 8 '' "$work/wrong/first.c: clang-format replaces text that is not valid U
 truncate -s 65M wrong/first.c
 expect 8 '' "cannot read $work/wrong/first.c: File too large" -w wrong run format
 [[ $(cat wrong/second.c) == 'int   a;' ]] || complain "second.c was formatted"
+# A program that is not installed: how it can be.
+printf '#!/bin/sh\nPATH=/nowhere exec %s "$@"\n' "$finecode" >bare
+chmod +x bare
+finecode=$work/bare expect 8 '' 'cannot start clang-format: it is not in PATH,' -w odd run format
+sed -i 's/duplex.clang_format"/duplex.eslint_fix"/' odd/finecode.toml
+: >odd/x.js
+finecode=$work/bare expect 8 '' 'cannot start eslint: it is not in node_modules/.bin or PATH; install it with npm install --save-dev eslint,' -w odd run format
 
 # --- Which files ---------------------------------------------------------------------------------
 ready repo/a

@@ -171,6 +171,17 @@ expect 0 '' '' -w repo run --json --ignore-unmatched format -- repo/plain/x.c
 expect 2 '' 'cannot read repo/a/absent.c' -w repo run --ignore-unmatched format -- repo/a/absent.c
 ready repo/b
 formatted
+# In a hook of a second worktree, git sets GIT_DIR: what it ignores is still ignored.
+ready hooked/p
+git init -q hooked
+git -C hooked -c user.name=a -c user.email=a@b commit -q --allow-empty -m a
+git -C hooked worktree add -q "$work/second"
+ready second/p
+mkdir second/p/made
+echo made >second/.gitignore
+printf 'int   a;\n' | tee second/p/x.c >second/p/made/x.c
+GIT_DIR=$work/hooked/.git/worktrees/second expect 0 'formatted: second/p/x.c' '' -w second run format
+[[ $(cat second/p/x.c second/p/made/x.c) == $'int a;\nint   a;' ]] || complain "what git ignores was formatted: $(cat out)"
 
 # --- Dry runs ------------------------------------------------------------------------------------
 mkdir dry
@@ -190,8 +201,9 @@ ready dry/b
 )
 cp -a dry before
 expect 1 $'--- a/b/hunks.c\n+++ b/b/hunks.c\n@@ -98,13 +98,13 @@' ' files would change' -w dry run --dry-run format
-has err 'formatted: '
-lacks out 'formatted: '
+has err 'would format: '
+lacks err 'formatted: '
+lacks out 'would format: '
 gone
 diff -r before dry >differences || complain "a dry run has written: $(cat differences)"
 cp -a dry patched

@@ -407,10 +407,15 @@ static void on_list(struct cli_program *program) {
 }
 
 static void list_files(struct work *work) {
-    static const char *const words[] = {"git",      "ls-files",           "-z", "--cached",
-                                        "--others", "--exclude-standard", NULL};
+    /* For a hook in a second worktree, git sets GIT_DIR; it would take the project for the whole
+     * worktree then. */
+    static const char *const words[] = {"env",      "-u",       "GIT_DIR",
+                                        "git",      "ls-files", "-z",
+                                        "--cached", "--others", "--exclude-standard",
+                                        NULL};
+    const char *const *argv = getenv("GIT_WORK_TREE") ? words + 3 : words;
     char room[400];
-    work->plan = (struct cli_program_plan){.argv = (char *const *)(uintptr_t)words,
+    work->plan = (struct cli_program_plan){.argv = (char *const *)(uintptr_t)argv,
                                            .cwd = work->runner->project,
                                            .timeout_ms = GIT_MS,
                                            .output_max = OUTPUT_MAX};

@@ -32,6 +32,14 @@ void session_forget_asked(cli_session *session) {
     free(asked);
 }
 
+/* A member of the error, as it came. */
+static void add_member(struct failure *failure, dx_text error, const char *name) {
+    dx_text value = dx_rpc_member(error, dx_str(name));
+    if (value.len)
+        yyjson_mut_obj_add_val(failure->doc, failure->more, name,
+                               yyjson_mut_rawncpy(failure->doc, value.at, value.len));
+}
+
 void failure_of(struct failure *failure, const char *method, const dx_event *event) {
     char *why = contact_describe(event, "--timeout");
     failure->code = contact_code(event);
@@ -43,10 +51,8 @@ void failure_of(struct failure *failure, const char *method, const dx_event *eve
     yyjson_mut_obj_add_str(failure->doc, failure->more, "method", method);
     if (event->outcome == DX_OUTCOME_ERROR) {
         yyjson_val *data = yyjson_obj_get(event->value, "data");
-        yyjson_mut_obj_add_sint(failure->doc, failure->more, "code", event->code);
-        if (data)
-            yyjson_mut_obj_add_val(failure->doc, failure->more, "data",
-                                   yyjson_val_mut_copy(failure->doc, data));
+        add_member(failure, event->body, "code");
+        add_member(failure, event->body, "data");
         failure->data = data ? yyjson_val_write(data, YYJSON_WRITE_NOFLAG, NULL) : NULL;
     }
 }
@@ -57,6 +63,7 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
     if (!asked->on_result)
         return;
     contact_hear(dx_link_user(link), event);
+    cli_note_mended(asked->method, event->mended);
     if (contact_code(event) == CLI_OK)
         asked->on_result(event, asked->user);
     else

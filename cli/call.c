@@ -95,7 +95,7 @@ struct target {
 /* The run makes a call by itself, but what is about the messages needs a connection through it. */
 static bool needs_session(const cli_peer_options *peer) {
     return peer->show || peer->record || peer->progress || peer->reset || peer->check ||
-           peer->start_ms;
+           peer->strict || peer->start_ms;
 }
 
 static int open_target(struct target *target, char **command) {

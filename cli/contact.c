@@ -39,11 +39,19 @@ static char *message_of(const dx_event *event) {
     return text;
 }
 
+/* Not every program sends an integer. */
+static dx_text code_text(const dx_event *event) {
+    enum { LONGEST = 40 };
+    dx_text code = dx_rpc_member(event->body, dx_str("code"));
+    return code.len && code.len <= LONGEST ? code : dx_str("no code");
+}
+
 char *contact_describe(const dx_event *event, const char *timer) {
     char *phrase = NULL;
     if (event->outcome == DX_OUTCOME_ERROR) {
         char *message = message_of(event);
-        int len = message ? asprintf(&phrase, "%s (%lld)", message, (long long)event->code) : -1;
+        dx_text code = code_text(event);
+        int len = message ? asprintf(&phrase, "%s (%.*s)", message, (int)code.len, code.at) : -1;
         free(message);
         return len < 0 ? NULL : phrase;
     }
@@ -404,6 +412,8 @@ static void configure_link(struct contact *contact, dx_link_config *link) {
     link->peer.checking = strcmp(check, "off") == 0        ? DX_CHECKING_OFF
                           : strcmp(check, "incoming") == 0 ? DX_CHECKING_INCOMING
                                                            : DX_CHECKING_BOTH;
+    link->peer.lenient = options->strict ? link->peer.lenient & ~(unsigned)DX_LENIENT_VALUE
+                                         : link->peer.lenient | DX_LENIENT_VALUE;
     link->peer.observe = on_seen;
     link->peer.observe_user = contact;
     link->on_event = on_event;

@@ -41,7 +41,7 @@ void cli_event_add_value(yyjson_mut_doc *event, const char *key, yyjson_mut_val 
 }
 
 void cli_event_add_json(yyjson_mut_doc *event, const char *key, dx_text json) {
-    yyjson_doc *doc = yyjson_read(json.at ? json.at : "", json.len, YYJSON_READ_NUMBER_AS_RAW);
+    yyjson_doc *doc = cli_read_theirs(json, YYJSON_READ_NUMBER_AS_RAW);
     yyjson_mut_val *value =
         event && doc ? yyjson_val_mut_copy(event, yyjson_doc_get_root(doc)) : NULL;
     cli_event_add_value(event, key, value ? value : yyjson_mut_null(event));

@@ -180,6 +180,10 @@ char *cli_help_example(const char *line, const char *folder);
  * brackets; all of it if it has no such space. */
 size_t cli_fold(const char *line, size_t len, size_t width);
 
+#define CLI_STRICT_HELP                                                                            \
+    "reject responses that most programs cannot read: half a UTF-16 surrogate pair (\"\\ud83d\")," \
+    " or a number such as 1e400"
+
 /* A row of every verb that starts programs, for cli_loop_new() in cli/subreaper.h. */
 #define CLI_KEEP_DAEMONS(offset)                                                                  \
     {                                                                                             \

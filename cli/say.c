@@ -351,8 +351,42 @@ static void put_indented(FILE *stream, dx_text text) {
     }
 }
 
+/* A copy that every reader takes, to be freed. NULL: it is one already, or there is no memory. */
+static char *mend(dx_text json) {
+    char *copy = memmem(json.at, json.len, "\\u", 2) ? malloc(json.len) : NULL;
+    if (!copy)
+        return NULL;
+    memcpy(copy, json.at, json.len);
+    if (dx_json_mend(copy, json.len))
+        return copy;
+    free(copy);
+    return NULL;
+}
+
+yyjson_doc *cli_read_theirs(dx_text json, yyjson_read_flag flags) {
+    yyjson_doc *doc = yyjson_read(json.at, json.len, flags);
+    char *mended = doc ? NULL : mend(json);
+    if (mended)
+        doc = yyjson_read(mended, json.len, flags);
+    free(mended);
+    return doc;
+}
+
+void cli_note_mended(const char *method, unsigned mended) {
+    if (mended & DX_MENDED_STRING)
+        cli_note("%s: the response has half a UTF-16 surrogate pair, shown as U+FFFD (--json prints"
+                 " the response as it came, --strict rejects it)",
+                 method);
+    if (mended & DX_MENDED_NUMBER)
+        cli_note("%s: the response has a number too large for most programs (--strict rejects it)",
+                 method);
+}
+
 void cli_put_json(FILE *stream, dx_text json) {
     bool pretty = stream == stdout && (cli_voice.terminal || cli_voice.colour_out);
+    char *mended = mend(json);
+    if (mended)
+        json.at = mended;
     yyjson_doc *doc = pretty ? yyjson_read(json.at, json.len, YYJSON_READ_NUMBER_AS_RAW) : NULL;
     size_t len;
     /* It makes characters of what is escaped; its own indenting would leave numbers at the margin.
@@ -366,5 +400,6 @@ void cli_put_json(FILE *stream, dx_text json) {
         cli_put_line(stream, json);
     fputc('\n', stream);
     free(text);
+    free(mended);
     yyjson_doc_free(doc);
 }

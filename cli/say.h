@@ -5,7 +5,7 @@
 
 #include "cli/field.h"
 
-#include <duplex/base.h>
+#include <duplex/rpc.h>
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -96,7 +96,13 @@ const char *cli_paint(FILE *stream, cli_colour colour);
 void cli_put_document(FILE *stream, dx_text text);
 /* JSON as it came, but on one line, and with nothing that steers a terminal. */
 void cli_put_line(FILE *stream, dx_text json);
-/* JSON for people: indented and coloured on a terminal, one line otherwise. */
+/* JSON for people: indented and coloured on a terminal, one line otherwise; dx_json_mend() first.
+ */
 void cli_put_json(FILE *stream, dx_text json);
+/* Reads JSON of a peer, which was checked, with dx_json_mend() where nothing else helps. NULL: it
+ * can't be read, or there is no memory. */
+yyjson_doc *cli_read_theirs(dx_text json, yyjson_read_flag flags);
+/* A note that what `method` was answered with is not shown as it came; `mended` as in dx_event. */
+void cli_note_mended(const char *method, unsigned mended);
 
 #endif

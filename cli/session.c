@@ -34,6 +34,7 @@ const cli_option cli_peer_table[] = {
     {"no-handshake", 0, CLI_FLAG, NULL, "skip the handshake", AT(no_handshake)},
     {"check", 0, CLI_CHOICE, "off|incoming|both",
      "which messages are checked against the protocol (both)", AT(check)},
+    {"strict", 0, CLI_FLAG, NULL, CLI_STRICT_HELP, AT(strict)},
     {"env", 'e', CLI_TEXTS, "NAME=VALUE", "set a variable for COMMAND; may be repeated", AT(env)},
     CLI_CLEAN_ENV(AT(clean_env)),
     CLI_INHERIT_ENV(AT(inherit_env)),

@@ -27,6 +27,7 @@ typedef struct cli_peer_options {
     cli_run_options run; /* … and which run that is */
     dx_loop *loop;       /* no option: a loop that outlives the session; NULL: one of its own */
     bool no_handshake;
+    bool strict;
     bool progress;
     bool reset;
     bool show;

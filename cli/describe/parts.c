@@ -40,6 +40,7 @@ const char *cli_lenient_name(const dx_protocol_facts *facts, size_t index) {
         {DX_LENIENT_FIELD_NAME, "field-name"},
         {DX_LENIENT_TAB, "tab"},
         {DX_LENIENT_NULL_ID, "null-id"},
+        {DX_LENIENT_VALUE, "value"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (facts->lenient & known[i].flag && index-- == 0)

@@ -54,7 +54,7 @@ int cli_control_check(const cli_peer_options *options, char *const *command, con
 /* For duplex call and notify, and for sessions with a peer of a run. */
 #define CLI_CALL_ALLOWED " timeout total-timeout "
 #define CLI_ATTACH_ALLOWED \
-    CLI_CALL_ALLOWED "start-timeout check show record progress reset-on-progress "
+    CLI_CALL_ALLOWED "start-timeout check strict show record progress reset-on-progress "
 
 /* A connection through the run to one of its peers, which speaks the peer's protocol in lines. The
  * run answers the handshake with what the peer told it, so a client begins as with a peer of its

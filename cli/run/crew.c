@@ -386,6 +386,7 @@ static dx_supervisor_config configure(struct crew_peer *peer) {
     child->files_max = given->files_max;
     child->on_errors = on_errors;
     child->link.peer.framing = given->framing;
+    child->link.peer.lenient |= DX_LENIENT_VALUE;
     child->link.on_event = on_event;
     child->link.user = peer;
     child->link.recorder = peer->recorder;

@@ -88,6 +88,8 @@ int cli_control_say(cli_control *control, const char *peer, const char *verb, co
     cli_waiting_begin(&(cli_waiting){
         .what = method, .most_ms = options->timeout_ms ? options->timeout_ms : DX_NEVER});
     code = cli_control_wait(&reply, false);
+    if (reply.event)
+        cli_note_mended(method, reply.event->mended);
     if (code == CLI_OK && on_result)
         on_result(reply.event, user);
     cli_reply_done(&reply);

@@ -200,6 +200,9 @@ enum {
                                         HTTP: X_Trace-2 */
     DX_LENIENT_TAB = 1 << 15,     /* DX_FIELDS_LETTERS: a tab next to a length counts as a space */
     DX_LENIENT_NULL_ID = 1 << 16, /* "id": null beside a method counts as no id */
+    DX_LENIENT_VALUE = 1 << 17,   /* half a surrogate pair ("\ud800") counts as U+FFFD, and a number
+                                     that no double holds is its text; not in requests, which are
+                                     refused with DX_FAULT_JSON_VALUE */
     DX_LENIENT_DEFAULT = DX_LENIENT_LF | DX_LENIENT_STRAY
 };
 

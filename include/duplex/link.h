@@ -125,6 +125,8 @@ DX_API dx_status dx_link_call(dx_link *link, dx_text method, dx_json params,
 DX_API dx_status dx_link_notify(dx_link *link, dx_text method, dx_json params);
 DX_API dx_status dx_link_send(dx_link *link, dx_text text);
 DX_API dx_status dx_link_cancel(dx_link *link, dx_call call, dx_text reason);
+DX_API dx_text dx_link_call_id(const dx_link *link, dx_call call, char room[DX_CALL_ID_ROOM]);
+DX_API dx_call dx_link_find(const dx_link *link, dx_text id);
 DX_API dx_status dx_link_reply(dx_link *link, dx_request request, dx_json result);
 DX_API dx_status dx_link_refuse(dx_link *link, dx_request request, int64_t code, dx_text message,
                                 dx_json data);

@@ -73,6 +73,8 @@ enum {
     DX_PEER_TELL_ROOM = 1 << 6, /* notify() has room that answers can't take: three times out_max */
     DX_PEER_ID_SILENT = 1 << 7, /* an error about no known request is not sent at all */
     DX_PEER_ANSWER_UNREADABLE = 1 << 8, /* a host, too, answers what it can't read at all */
+    DX_PEER_ID_EARLY = 1 << 10, /* what can't be read is answered with its id if that stands before
+                                   the place where it can't (see dx_refusal.no_id) */
     DX_PEER_NO_ERRORS =
         1 << 9 /* what is invalid or not in the protocol gets no error, whatever its
                   id is: the other side takes everything with an id for a response */
@@ -276,7 +278,9 @@ struct dx_event {
     yyjson_val *value; /* the same, parsed, to be read only (who answers with it sends the body as
                           it came); NULL when absent, longer than tree_max or under DX_PEER_TEXT */
     dx_text message;   /* the whole message as it came; absent if nothing came */
-    int64_t code;      /* OUTCOME_ERROR: its code, 0 if it has no usable one */
+    unsigned mended; /* DX_MENDED_…: where `value` is not what `body` says, which stays as it came;
+                        only under DX_LENIENT_VALUE */
+    int64_t code;    /* OUTCOME_ERROR: its code, 0 if it has no usable one */
     const dx_method *rule; /* what the protocol says about it; NULL without one */
     dx_error error;        /* set (fault is not NONE) where the kind or outcome names it */
 };
@@ -326,6 +330,12 @@ DX_API const char *dx_peer_state(const dx_peer *peer);
 DX_API dx_status dx_peer_cancel(dx_peer *peer, dx_call call, dx_text reason, uint64_t now_ms);
 /* Calls that have not ended and whose answer is not here. */
 DX_API size_t dx_peer_pending(const dx_peer *peer);
+/* The id of such a call on the wire, as JSON text in `room`; absent: it has
+ * ended. */
+enum { DX_CALL_ID_ROOM = 40 };
+DX_API dx_text dx_peer_call_id(const dx_peer *peer, dx_call call, char room[DX_CALL_ID_ROOM]);
+/* Such a call by its id, to cancel it; 0: there is none. */
+DX_API dx_call dx_peer_find(const dx_peer *peer, dx_text id);
 
 /* Answers. The message of a refusal may be absent: then it is the code's own ("Method not found"
  * for DX_CODE_METHOD). DX_GONE: answered or no longer wanted; DX_BUSY: too much output waits, try

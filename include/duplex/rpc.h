@@ -84,6 +84,20 @@ DX_API dx_status dx_rpc_element(dx_text text, const dx_message *batch, unsigned 
  * DX_ERR_INVALID for a lone surrogate, which has no UTF-8 form. */
 DX_API dx_status dx_rpc_string(dx_text string, char *room, dx_text *ret_text);
 
+/* What a tree does not have as the text has it. */
+enum {
+    DX_MENDED_STRING = 1 << 0, /* U+FFFD stands for "\ud800" without its other half */
+    DX_MENDED_NUMBER = 1 << 1  /* a number that no double holds is YYJSON_TYPE_RAW: its text */
+};
+/* Writes \ufffd, which is as long, over each escaped half of a surrogate pair that stands alone in
+ * a JSON text that was checked, so that every reader takes it. Returns how many there were. */
+DX_API size_t dx_json_mend(char *text, size_t len);
+/* The tree of a JSON text that was checked, as events have it under DX_LENIENT_VALUE; to be freed
+ * with yyjson_doc_free(). *ret_mended is DX_MENDED_…, 0 for most texts. DX_ERR_NOMEM,
+ * DX_ERR_INVALID (not JSON). The allocator must outlive the tree; NULL: malloc. */
+DX_API dx_status dx_json_read(dx_text text, const dx_allocator *allocator, yyjson_doc **ret_doc,
+                              unsigned *ret_mended);
+
 /* The value of a member of an object text that was checked; absent when it is not there or
  * `object` is no object. The first of several wins. */
 DX_API dx_text dx_rpc_member(dx_text object, dx_text name);

@@ -21,8 +21,8 @@
  * Schemas are as little trusted as values: how large they may be, how deep a check may go, how many
  * steps it may take and how long a pattern may search are limits with errors of their own.
  *
- * Values are those of a document that yyjson has read. Numbers are compared by value; one that was
- * read as raw text fits nothing.
+ * Values are those of a document that yyjson has read. Numbers are compared by value; one that
+ * was read as raw text counts as larger than any double, as dx_json_read() leaves it.
  *
  * All of this belongs to one thread at a time; a compiled schema that is only checked against may
  * be shared, with a check for each thread.
@@ -52,7 +52,8 @@ typedef struct dx_check dx_check;
  *   keyword   the keyword that failed: "type", "required", …; "false" for the schema that is
  *             false; "" if a schema is wrong as a whole
  *   phrase    one line: "INSTANCE: what was expected, what was found", without "INSTANCE: " when
- *             that is empty; for an error in a schema "SCHEMA: what is wrong"
+ *             that is empty; for an error in a schema "SCHEMA: what is wrong". Where no branch of
+ *             an anyOf or oneOf fits, it may name the nearest one and what does not fit there
  */
 typedef struct dx_misfit {
     char instance[256];

@@ -22,6 +22,7 @@ unsigned dx__lenient_named(dx_text name) {
         {"field-name", DX_LENIENT_FIELD_NAME},
         {"tab", DX_LENIENT_TAB},
         {"null-id", DX_LENIENT_NULL_ID},
+        {"value", DX_LENIENT_VALUE},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (dx_text_is(name, names[i].name))

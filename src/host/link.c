@@ -884,6 +884,14 @@ dx_status dx_link_cancel(dx_link *link, dx_call call, dx_text reason) {
                   dx_peer_cancel(link->peer, call, reason, dx__loop_later(link->thing.loop, 0)));
 }
 
+dx_text dx_link_call_id(const dx_link *link, dx_call call, char room[DX_CALL_ID_ROOM]) {
+    return link ? dx_peer_call_id(link->peer, call, room) : dx_str(NULL);
+}
+
+dx_call dx_link_find(const dx_link *link, dx_text id) {
+    return link ? dx_peer_find(link->peer, id) : 0;
+}
+
 dx_status dx_link_reply(dx_link *link, dx_request request, dx_json result) {
     if (!can_answer(link))
         return DX_CLOSED;

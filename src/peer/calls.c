@@ -238,6 +238,33 @@ size_t dx_peer_pending(const dx_peer *peer) {
     return peer->pending.count + peer->steady.count;
 }
 
+dx_text dx_peer_call_id(const dx_peer *peer, dx_call handle, char room[DX_CALL_ID_ROOM]) {
+    const dx__call *call = dx__pool_find(&peer->calls, handle);
+    if (!call || call->state > CALL_CANCELLING)
+        return dx_str(NULL);
+    return (dx_text){room, dx__id_write(peer, call->id, room)};
+}
+
+static bool read_counter(dx_text id, uint64_t *ret_number) {
+    enum { DIGITS_MAX = 16 }; /* of ID_MAX */
+    *ret_number = 0;
+    for (size_t i = 0; i < id.len && id.at[i] >= '0' && id.at[i] <= '9'; i++)
+        *ret_number = *ret_number * 10 + (uint64_t)(id.at[i] - '0');
+    return id.len <= DIGITS_MAX && *ret_number;
+}
+
+dx_call dx_peer_find(const dx_peer *peer, dx_text id) {
+    uint64_t number;
+    char room[DX__ID_ROOM];
+    bool known = peer->config.ids == DX_IDS_COUNTER ? read_counter(id, &number)
+                                                    : dx__id_read(peer, id, &number);
+    const dx__call *call = known ? dx__call_by_id(peer, number) : NULL;
+    /* 07 and 7x are not 7. */
+    bool same =
+        call && dx__id_write(peer, number, room) == id.len && memcmp(room, id.at, id.len) == 0;
+    return same ? dx__pool_handle(&call->pooled) : 0;
+}
+
 dx__call *dx__calls_first(const dx_peer *peer) {
     dx__call *one = peer->pending.first;
     dx__call *other = peer->steady.first;

@@ -390,12 +390,25 @@ static dx_status take_message(dx_peer *peer, struct intake *in) {
     return take_notification(peer, in);
 }
 
+/* The id in front of the place where a message can't be read, as far as one looks; absent: none. */
+static dx_text early_id(const dx_peer *peer, const struct intake *in) {
+    size_t fault_at = in->message.fault_at;
+    dx_text before = {in->text.at, fault_at < LOOK_MAX ? fault_at : LOOK_MAX};
+    if (!(peer->config.flags & DX_PEER_ID_EARLY))
+        return no_id;
+    dx_text id = dx_rpc_member(before, dx_str("id"));
+    bool is_whole = id.len && id.at + id.len < before.at + before.len;
+    bool is_id = is_whole && id.len <= peer->config.id_max && !memchr(id.at, '\\', id.len) &&
+                 (id.at[0] == '"' || id.at[0] == '-' || (id.at[0] >= '0' && id.at[0] <= '9'));
+    return is_id ? id : no_id;
+}
+
 static dx_status take_unreadable(dx_peer *peer, const struct intake *in) {
     dx_fault fault = in->message.fault;
     bool answers =
         peer->config.side == DX_SIDE_PLUGIN || peer->config.flags & DX_PEER_ANSWER_UNREADABLE;
-    dx_status status =
-        violation(peer, in, fault, in->message.fault_at, answers ? DX_CODE_PARSE : 0, no_id);
+    dx_status status = violation(peer, in, fault, in->message.fault_at, answers ? DX_CODE_PARSE : 0,
+                                 early_id(peer, in));
     if (status == DX_OK && fault == DX_FAULT_JSON_INCOMPLETE &&
         peer->config.framing == DX_FRAMING_HEADER) {
         peer->may_be_short = true;

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/line.h"
 #include "peer/peer.h"
+#include "rpc/mend.h"
 #include "rpc/scan.h"
 
 #include <string.h>
@@ -257,6 +258,12 @@ dx_status dx__parse(dx_peer *peer, dx_event *ev) {
         yyjson_alc alc = {spare_malloc, spare_realloc, spare_free, peer};
         peer->doc = yyjson_read_opts((char *)(uintptr_t)ev->body.at, ev->body.len,
                                      YYJSON_READ_NOFLAG, &alc, &error);
+    }
+    if (!peer->doc && error.code != YYJSON_READ_ERROR_MEMORY_ALLOCATION &&
+        peer->config.lenient & DX_LENIENT_VALUE && ev->kind != DX_EVENT_REQUEST) {
+        yyjson_alc alc = {spare_malloc, spare_realloc, spare_free, peer};
+        peer->home = DX__HOME_OWN;
+        peer->doc = dx__json_read_mended(ev->body, &alc, &error, &ev->mended);
     }
     if (!peer->doc && error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
         return DX_ERR_NOMEM;

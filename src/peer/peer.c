@@ -56,11 +56,11 @@ static bool is_sensible(const dx_peer_config *config) {
 }
 
 void dx__peer_style(const dx_protocol_facts *facts, dx_peer_config *config) {
-    config->flags = (config->flags & DX_PEER_TEXT) | (facts->batch ? DX_PEER_BATCH : 0) |
-                    (facts->id_absent ? DX_PEER_ID_ABSENT : 0) |
-                    (facts->id_silent ? DX_PEER_ID_SILENT : 0) |
-                    (facts->host_silent && config->side == DX_SIDE_HOST ? DX_PEER_NO_ERRORS : 0) |
-                    (facts->params_null ? DX_PEER_PARAMS_NULL : 0);
+    config->flags =
+        (config->flags & (DX_PEER_TEXT | DX_PEER_ID_EARLY)) | (facts->batch ? DX_PEER_BATCH : 0) |
+        (facts->id_absent ? DX_PEER_ID_ABSENT : 0) | (facts->id_silent ? DX_PEER_ID_SILENT : 0) |
+        (facts->host_silent && config->side == DX_SIDE_HOST ? DX_PEER_NO_ERRORS : 0) |
+        (facts->params_null ? DX_PEER_PARAMS_NULL : 0);
     config->cancel = (dx_cancel_style){
         .method = facts->cancel_method,
         .id_member = facts->cancel_id,

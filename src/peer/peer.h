@@ -123,7 +123,7 @@ enum dx__home { DX__HOME_OWN, DX__HOME_ARENA, DX__HOME_TREES };
 enum { DX__SPARES = 2 };
 
 enum { TIMER_CALL, TIMER_REQUEST };
-enum { DX__ID_ROOM = 40 }; /* for an id of ours as JSON text */
+enum { DX__ID_ROOM = DX_CALL_ID_ROOM }; /* for an id of ours as JSON text */
 enum { TOMBSTONES = 128 };
 
 struct dx_peer {

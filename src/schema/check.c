@@ -79,21 +79,49 @@ bool dx__cells_push(dx_check *check, size_t count, size_t *ret_at) {
     check->cell_count = need;
     return true;
 }
-dx__out dx__misfit(dx_check *check, const dx__node *node, yyjson_val *value, dx__word word,
-                   const dx__detail *detail) {
-    if (check->catcher != DX__NOBODY)
-        return DX__FAILS;
-    check->misfit = true;
+
+static dx__out tell(dx_check *check, const dx_misfit *misfit) {
     if (!check->on_misfit) {
         if (check->why)
-            dx__misfit_write(check, node, value, word, detail, check->why);
+            *check->why = *misfit;
         return DX__FAILS;
     }
+    return check->on_misfit(misfit, check->user) ? DX__FITS : dx__stop(check, DX_MISFIT);
+}
+
+/* One misfit is enough to say what is wrong with the nearest branch. */
+static dx__out tell_nearest(dx_check *check, const dx_misfit *inner) {
+    const dx__frame *frame = &check->frames[check->nearest - 1];
+    const dx__node *node = frame->node->ops[frame->op].nodes[frame->index];
+    check->nearest_told = true;
+    dx__misfit_add(&check->outer, node, frame->index, inner);
+    return tell(check, &check->outer);
+}
+
+/* The member that tells branches apart says that this is another one, however late it comes. */
+static yyjson_val *reached(const dx_check *check, yyjson_val *value, dx__word word) {
+    yyjson_val *whole = check->frames[check->catcher].value;
+    bool is_other = (word == DX__WORD_CONST || word == DX__WORD_ENUM) &&
+                    check->frames[check->frame_count - 1].value == whole;
+    return is_other ? whole : value;
+}
+
+dx__out dx__misfit(dx_check *check, const dx__node *node, yyjson_val *value, dx__word word,
+                   const dx__detail *detail) {
+    if (check->catcher != DX__NOBODY) {
+        check->reached = reached(check, value, word);
+        return DX__FAILS;
+    }
+    check->misfit = true;
+    if (check->nearest && check->nearest_told)
+        return DX__FITS;
+    if (!check->on_misfit && !check->why)
+        return DX__FAILS;
     dx_misfit misfit;
-    if (!dx__step(check, TELLING))
+    if (check->on_misfit && !dx__step(check, TELLING))
         return dx__stop_steps(check);
     dx__misfit_write(check, node, value, word, detail, &misfit);
-    return check->on_misfit(&misfit, check->user) ? DX__FITS : dx__stop(check, DX_MISFIT);
+    return check->nearest ? tell_nearest(check, &misfit) : tell(check, &misfit);
 }
 
 /* The phase after one that is done; false if that was the last. */
@@ -186,7 +214,11 @@ static dx_status start(const dx_schema *schema, yyjson_val *value, unsigned flag
     check->catcher = DX__NOBODY;
     check->misfit = false;
     check->status = DX_OK;
+    check->nearest = 0;
     dx__out out = run(check, value);
+    /* That a branch is the nearest need not be known. */
+    if (out == DX__STOPPED && check->nearest && check->status == DX_ERR_LIMIT)
+        out = tell(check, &check->outer);
     if (out == DX__STOPPED && check->status < 0 && check->why)
         dx__stop_write(check, check->why);
     return finish(check, out);

@@ -28,8 +28,10 @@ typedef enum dx__out {
 typedef struct dx__frame {
     const dx__node *node;
     yyjson_val *value;
-    yyjson_val *at; /* the member's key, or the item, that is looked at */
-    uint64_t seen;  /* which names were there: bits, or where in the cells the bits are */
+    /* The member's key, or the item, that is looked at. While branches are tried: how far the one
+     * that `index` is came, of those that failed. */
+    yyjson_val *at;
+    uint64_t seen; /* which names were there: bits, or where in the cells the bits are */
     const dx__branches *branches;
     uint32_t index;
     uint32_t count;
@@ -78,7 +80,11 @@ struct dx_check {
     uint32_t catcher;
     unsigned flags;
     bool misfit;
-    dx_status status; /* why it stopped */
+    dx_status status;    /* why it stopped */
+    yyjson_val *reached; /* what the misfit is about that a catcher heard of last */
+    uint32_t nearest;    /* the frame whose nearest branch is gone through once more, + 1 … */
+    bool nearest_told;   /* … and what does not fit in it was added to this: */
+    dx_misfit outer;
     dx_misfit *why;
     int (*on_misfit)(const dx_misfit *misfit, void *user);
     void *user;
@@ -86,6 +92,7 @@ struct dx_check {
 
 static inline uint8_t dx__type_of(yyjson_val *value) {
     static const uint8_t types[32] = {
+        [YYJSON_TYPE_RAW] = DX__TYPE_REAL, /* see dx__real_of() */
         [YYJSON_TYPE_NULL] = DX__TYPE_NULL,
         [YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_FALSE] = DX__TYPE_BOOL,
         [YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_TRUE] = DX__TYPE_BOOL,
@@ -149,6 +156,9 @@ dx__out dx__misfit(dx_check *check, const dx__node *node, yyjson_val *value, dx_
 /* Fills in what is said, from the frames as they are. */
 void dx__misfit_write(const dx_check *check, const dx__node *node, yyjson_val *value, dx__word word,
                       const dx__detail *detail, dx_misfit *ret_misfit);
+/* Adds to a misfit of branches that none fits what does not fit in the nearest of them. */
+void dx__misfit_add(dx_misfit *misfit, const dx__node *node, uint32_t index,
+                    const dx_misfit *nearest);
 /* The same for a check that stopped at a limit. */
 void dx__stop_write(const dx_check *check, dx_misfit *ret_misfit);
 

@@ -24,7 +24,7 @@ static inline dx__out dx__enter(dx_check *check, const dx__node *node, yyjson_va
                                 uint32_t marks) {
     uint8_t type = dx__type_of(value);
     if (!(node->types & type) && !(type == DX__TYPE_REAL && (node->types & DX__TYPE_WHOLE) &&
-                                   dx__real_is_whole(value->uni.f64)))
+                                   dx__real_is_whole(dx__real_of(value))))
         return dx__misfit(check, node, value, DX__WORD_TYPE, NULL);
     if (!((marks ? node->more_tracked : node->more) & type))
         return DX__FITS;

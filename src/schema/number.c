@@ -5,6 +5,8 @@
 enum { NEVER_NEGATIVE, NEGATIVE, REAL };
 
 static int kind_of(yyjson_val *number) {
+    if (yyjson_is_raw(number))
+        return REAL;
     switch (number->tag & YYJSON_SUBTYPE_MASK) {
     case YYJSON_SUBTYPE_REAL:
         return REAL;
@@ -43,12 +45,12 @@ int dx__number_compare_any(yyjson_val *one, yyjson_val *other) {
     int kind = kind_of(one);
     int kind_other = kind_of(other);
     if (kind == REAL && kind_other == REAL)
-        return ORDER(one->uni.f64, other->uni.f64);
+        return ORDER(dx__real_of(one), dx__real_of(other));
     if (kind == REAL)
         return -dx__number_compare_any(other, one);
     if (kind_other == REAL)
-        return kind == NEGATIVE ? compare_negative(one->uni.i64, other->uni.f64)
-                                : compare_positive(one->uni.u64, other->uni.f64);
+        return kind == NEGATIVE ? compare_negative(one->uni.i64, dx__real_of(other))
+                                : compare_positive(one->uni.u64, dx__real_of(other));
     if (kind != kind_other)
         return kind == NEGATIVE ? -1 : 1;
     return kind == NEGATIVE ? ORDER(one->uni.i64, other->uni.i64)
@@ -110,9 +112,9 @@ bool dx__decimal_of(yyjson_val *number, dx__decimal *ret_decimal) {
         decimal.mantissa = number->uni.u64;
     } else if (kind == NEGATIVE) {
         decimal.mantissa = 0 - number->uni.u64;
-    } else if (number->uni.f64 > -9e15 && number->uni.f64 < 9e15 &&
-               dx__real_is_whole(number->uni.f64)) {
-        int64_t whole = (int64_t)number->uni.f64;
+    } else if (dx__real_of(number) > -9e15 && dx__real_of(number) < 9e15 &&
+               dx__real_is_whole(dx__real_of(number))) {
+        int64_t whole = (int64_t)dx__real_of(number);
         decimal.mantissa = whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole;
     } else {
         char text[DX__NUMBER_ROOM];

@@ -12,6 +12,13 @@ static inline bool dx__real_is_whole(double real) {
     return (double)(int64_t)real == real;
 }
 
+/* A number that is kept as its text is one that no double holds. */
+static inline double dx__real_of(yyjson_val *real) {
+    if (!yyjson_is_raw(real))
+        return real->uni.f64;
+    return real->uni.str[0] == '-' ? -__builtin_inf() : __builtin_inf();
+}
+
 int dx__number_compare_any(yyjson_val *one, yyjson_val *other);
 /* <0, 0, >0. Both must be numbers. Most are integers that are not negative. */
 static inline int dx__number_compare(yyjson_val *one, yyjson_val *other) {

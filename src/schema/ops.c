@@ -66,16 +66,51 @@ static const dx__node *meant(const dx__frame *frame, const dx__op *op) {
 
 enum { STAGE_BEGIN, STAGE_TRY, STAGE_TRIED, STAGE_TOLD };
 
-static dx__out no_branch(dx_check *check, dx__frame *frame, const dx__op *op) {
-    bool told = check->catcher == DX__NOBODY && (check->why || check->on_misfit);
-    const dx__node *node = told && !frame->hits ? meant(frame, op) : NULL;
-    dx__detail detail = {.number = frame->hits, .op = op};
-    frame->stage = STAGE_TOLD;
-    if (!node)
-        return dx__misfit(check, frame->node, frame->value, op->word, &detail);
-    /* It is gone through once more, to say what does not fit in it. */
+/* A branch failed. Values are in memory in the order of the text: the nearest branch is the one
+ * that came furthest. */
+static void note_failure(const dx_check *check, dx__frame *frame, uint32_t branch) {
+    if (check->reached > frame->at && check->reached < unsafe_yyjson_get_next(frame->value)) {
+        frame->at = check->reached;
+        frame->index = branch;
+    }
+}
+
+/* A branch is gone through once more, to say what does not fit in it. */
+static dx__out go_through(dx_check *check, const dx__frame *frame, const dx__node *node) {
     check->misfit = true;
     return dx__enter(check, node, frame->value, 0);
+}
+
+/* That takes no more than a few times the steps that have led here. */
+static dx__out go_through_nearest(dx_check *check, const dx__frame *frame, const dx__op *op,
+                                  const dx__detail *detail) {
+    enum { TIMES = 4, LEAST = 10000 };
+    uint64_t most = (check->config.steps_max - check->steps) * TIMES + LEAST;
+    if (!check->nearest) {
+        dx__misfit_write(check, frame->node, frame->value, op->word, detail, &check->outer);
+        check->nearest = check->frame_count;
+        check->nearest_told = false;
+        if (!check->on_misfit && check->steps > most)
+            check->steps = most;
+    }
+    dx__out out = go_through(check, frame, op->nodes[frame->index]);
+    if (out != DX__PUSHED && out != DX__STOPPED && check->nearest == check->frame_count)
+        check->nearest = 0;
+    return out;
+}
+
+static dx__out no_branch(dx_check *check, dx__frame *frame, const dx__op *op) {
+    bool told = check->catcher == DX__NOBODY && (check->why || check->on_misfit) && !frame->hits;
+    const dx__node *node = told ? meant(frame, op) : NULL;
+    dx__detail detail = {.number = frame->hits, .op = op};
+    frame->stage = STAGE_TOLD;
+    if (node)
+        return go_through(check, frame, node);
+    if (told && frame->at > frame->value)
+        return go_through_nearest(check, frame, op, &detail);
+    dx__out out = dx__misfit(check, frame->node, frame->value, op->word, &detail);
+    check->reached = frame->at; /* for a catcher */
+    return out;
 }
 
 /* Tries a schema on the value: what fails in it is nobody's failure yet. DX__PUSHED and
@@ -88,14 +123,22 @@ static dx__out attempt(dx_check *check, dx__frame *frame, const dx__node *node) 
     return dx__enter(check, node, frame->value, frame->marks);
 }
 
+static uint32_t branch_at(const dx__frame *frame) {
+    return frame->branches ? frame->branches->at[frame->branch] : frame->branch;
+}
+
 static dx__out any_or_one(dx_check *check, dx__frame *frame, const dx__op *op, dx__out before) {
     bool one = op->kind == DX__OP_ONE;
     dx__out out;
-    if (frame->stage == STAGE_TOLD)
+    if (frame->stage == STAGE_TOLD) {
+        if (check->nearest == check->frame_count)
+            check->nearest = 0;
         return DX__FITS;
+    }
     if (frame->stage == STAGE_BEGIN) {
         frame->branch = frame->hits = 0;
         frame->branches = NULL;
+        frame->at = frame->value;
         if (op->choice && (out = choose(check, op->choice, frame->value, &frame->branches)))
             return out;
         frame->stage = STAGE_TRY;
@@ -106,6 +149,8 @@ static dx__out any_or_one(dx_check *check, dx__frame *frame, const dx__op *op, d
             dx__release(check, frame);
             drop_marks(check, frame, before != DX__FITS);
             frame->hits += before == DX__FITS;
+            if (before != DX__FITS)
+                note_failure(check, frame, branch_at(frame));
             frame->branch++;
             frame->stage = STAGE_TRY;
         }
@@ -113,8 +158,7 @@ static dx__out any_or_one(dx_check *check, dx__frame *frame, const dx__op *op, d
             break;
         if (!dx__step(check, 1))
             return dx__stop_steps(check);
-        uint32_t branch = frame->branches ? frame->branches->at[frame->branch] : frame->branch;
-        before = attempt(check, frame, op->nodes[branch]);
+        before = attempt(check, frame, op->nodes[branch_at(frame)]);
         if (before == DX__PUSHED || before == DX__STOPPED)
             return before;
     }

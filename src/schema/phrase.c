@@ -361,6 +361,32 @@ void dx__misfit_write(const dx_check *check, const dx__node *node, yyjson_val *v
     dx__line_whole(&line);
 }
 
+/* Its title, or what it is called where it is defined, or which one it is. */
+static void write_form(dx__line *line, const dx__node *node, uint32_t index) {
+    yyjson_val *given = yyjson_obj_get(node->schema, "title");
+    dx_text title = yyjson_is_str(given) ? dx__text_of(given) : (dx_text){0};
+    char place[64];
+    dx__place_write(dx__place_of(node), DX__WORD__COUNT, NULL, place, sizeof place);
+    const char *last = strrchr(place, '/');
+    if (title.len || (last && last[1] && (last[1] < '0' || last[1] > '9'))) {
+        dx__line_quote(line, title.len ? title : dx_str(last + 1), VALUE_MAX);
+        return;
+    }
+    dx__line_str(line, "form ");
+    dx__line_num(line, (uint64_t)index + 1);
+}
+
+void dx__misfit_add(dx_misfit *misfit, const dx__node *node, uint32_t index,
+                    const dx_misfit *nearest) {
+    size_t len = strlen(misfit->phrase);
+    dx__line line = dx__line_on(misfit->phrase + len, sizeof misfit->phrase - len);
+    dx__line_str(&line, "; nearest is ");
+    write_form(&line, node, index);
+    dx__line_str(&line, nearest->instance[0] ? ": at " : ": ");
+    dx__line_str(&line, nearest->phrase);
+    dx__line_whole(&line);
+}
+
 void dx__stop_write(const dx_check *check, dx_misfit *ret_misfit) {
     *ret_misfit = (dx_misfit){0};
     dx__line line = dx__line_on(ret_misfit->phrase, sizeof ret_misfit->phrase);

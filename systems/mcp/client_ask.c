@@ -69,7 +69,7 @@ static void forget(dx__mcp_client_ask *ask) {
 }
 
 /* The loop's clock, which stands still between its turns. */
-static uint64_t clock_ms(void) {
+uint64_t dx__mcp_client_clock(void) {
     struct timespec now = {0, 0};
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
@@ -87,7 +87,8 @@ dx_status dx__mcp_client_ask_new(dx_mcp_client *client, dx_text method,
     if (options)
         ask->options = *options;
     uint64_t total = ask->options.total_ms ? ask->options.total_ms : client->config.total_ms;
-    uint64_t now = clock_ms();
+    uint64_t now = dx__mcp_client_clock();
+    ask->began_at = now;
     ask->total_at = total > DX_NEVER - now ? DX_NEVER : now + total;
     dx__mcp_client_buf(client, &ask->params);
     ask->method = dx__text_copy(&client->alloc, method);
@@ -194,7 +195,7 @@ void dx__mcp_client_ask_settle(dx_mcp_client *client) {
 /* Its time. */
 
 static uint64_t time_left(const dx__mcp_client_ask *ask) {
-    uint64_t now = clock_ms();
+    uint64_t now = dx__mcp_client_clock();
     if (ask->total_at == DX_NEVER)
         return DX_NEVER;
     return ask->total_at > now ? ask->total_at - now : 0;

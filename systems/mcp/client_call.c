@@ -120,3 +120,25 @@ dx_status dx_mcp_client_cancel_all(dx_mcp_client *client, dx_text reason, dx_mcp
 size_t dx_mcp_client_pending(const dx_mcp_client *client) {
     return client->pending;
 }
+
+size_t dx_mcp_client_calls(const dx_mcp_client *client, dx_mcp_pending *list, size_t max) {
+    const dx_link *link = dx__mcp_client_link(client);
+    uint64_t now = dx__mcp_client_clock();
+    size_t count = 0;
+    for (const dx__mcp_client_ask *ask = client->asks.first; ask; ask = ask->next, count++) {
+        if (count >= max)
+            continue;
+        list[count] = (dx_mcp_pending){
+            .call = ask->handle, .method = ask->method, .age_ms = now - ask->began_at};
+        (void)dx_link_call_id(link, ask->wire, list[count].id);
+    }
+    return count;
+}
+
+dx_mcp_call dx_mcp_client_find(const dx_mcp_client *client, dx_text id) {
+    dx_call wire = dx_link_find(dx__mcp_client_link(client), id);
+    const dx__mcp_client_ask *ask = wire ? client->asks.first : NULL;
+    while (ask && ask->wire != wire)
+        ask = ask->next;
+    return ask ? ask->handle : 0;
+}

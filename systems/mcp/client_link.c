@@ -140,6 +140,8 @@ void dx__mcp_client_fail(dx_mcp_client *client, dx_fault fault, const char *befo
 dx_link_config dx__mcp_client_link_config(dx_mcp_client *client, dx_protocol *protocol) {
     const dx_mcp_client_config *config = &client->config;
     dx_link_config link = dx_link_for(protocol, DX_SIDE_HOST);
+    if (config->strict)
+        link.peer.lenient &= ~(unsigned)DX_LENIENT_VALUE;
     link.peer.ids = config->ids;
     link.peer.message_max = config->message_max;
     link.peer.timeout_ms = config->timeout_ms;

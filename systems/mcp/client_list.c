@@ -12,8 +12,8 @@ typedef struct cursor {
 
 struct dx__mcp_client_list {
     const char *member; /* of the results: "tools", … */
-    dx_buf items;       /* {"tools":[ and what has come */
-    size_t count;
+    dx_buf items;       /* what has come of them, with commas */
+    bool has_items;
     size_t pages;
     cursor *cursors;
     size_t cursors_cap;
@@ -66,52 +66,31 @@ static dx_status add_cursor(dx__mcp_client_ask *ask, dx_text text) {
     return DX_OK;
 }
 
-/* What else a page has, but for the cursor: of several pages, the last one's counts. */
-static dx_status add_rest(struct dx__mcp_client_list *list, yyjson_val *page) {
-    yyjson_obj_iter iter = yyjson_obj_iter_with(page);
-    dx_status status = dx_buf_append(&list->items, "]", 1);
-    for (yyjson_val *key; status == DX_OK && (key = yyjson_obj_iter_next(&iter));) {
-        if (yyjson_equals_str(key, list->member) || yyjson_equals_str(key, "nextCursor"))
-            continue;
-        status = dx_buf_append(&list->items, ",", 1);
-        if (status == DX_OK)
-            status = dx_json_write(&list->items, dx_json_value(key));
-        if (status == DX_OK)
-            status = dx_buf_append(&list->items, ":", 1);
-        if (status == DX_OK)
-            status = dx_json_write(&list->items, dx_json_value(yyjson_obj_iter_get_val(key)));
-    }
-    return status == DX_OK ? dx_buf_append(&list->items, "}", 1) : status;
+/* The items of a page, as they are written. */
+static dx_status add_items(struct dx__mcp_client_list *list, dx_text array) {
+    dx_text inner = {array.at + 1, array.len - 2};
+    if (!inner.len || strspn(inner.at, " \t\r\n") >= inner.len)
+        return DX_OK;
+    dx_status status = list->has_items ? dx_buf_append(&list->items, ",", 1) : DX_OK;
+    list->has_items = true;
+    return status == DX_OK ? dx_buf_append(&list->items, inner.at, inner.len) : status;
 }
 
-static dx_status add_items(struct dx__mcp_client_list *list, yyjson_val *items) {
-    yyjson_arr_iter iter;
-    yyjson_arr_iter_init(items, &iter);
-    dx_status status = DX_OK;
-    yyjson_val *item;
-    while (status == DX_OK && (item = yyjson_arr_iter_next(&iter))) {
-        if (list->count++)
-            status = dx_buf_append(&list->items, ",", 1);
-        if (status == DX_OK)
-            status = dx_json_write(&list->items, dx_json_value(item));
-    }
-    return status;
-}
-
-/* Numbers stay as they are written. */
-static dx_status add_page(dx__mcp_client_ask *ask, const dx_event *event, bool is_last) {
+/* The last page has everything but the items of the others. */
+static dx_status finish(dx__mcp_client_ask *ask, dx_text page, dx_text array) {
     struct dx__mcp_client_list *list = ask->list;
-    yyjson_doc *doc = NULL;
-    dx_status status = DX_OK;
-    if (event->body.len)
-        status = dx__mcp_client_parse(ask->client, event->body, YYJSON_READ_NUMBER_AS_RAW, &doc);
-    yyjson_val *page = doc ? yyjson_doc_get_root(doc) : event->value;
+    size_t before = (size_t)(array.at - page.at) + 1;
+    size_t after = page.len - before - array.len + 2;
+    dx_status status = add_items(list, array);
+    size_t len = list->items.len;
     if (status == DX_OK)
-        status = add_items(list, yyjson_obj_get(page, list->member));
-    if (status == DX_OK && is_last)
-        status = add_rest(list, page);
-    yyjson_doc_free(doc);
-    return status;
+        status = dx_buf_reserve(&list->items, before + after);
+    if (status != DX_OK)
+        return status;
+    memmove(list->items.data + before, list->items.data, len);
+    memcpy(list->items.data, page.at, before);
+    list->items.len += before;
+    return dx_buf_append(&list->items, page.at + page.len - after, after);
 }
 
 static dx_status ask_next(dx__mcp_client_ask *ask, dx_text cursor_text) {
@@ -126,11 +105,11 @@ static dx_status ask_next(dx__mcp_client_ask *ask, dx_text cursor_text) {
     return status;
 }
 
-static void finish(dx__mcp_client_ask *ask, const dx_event *event) {
+static void tell(dx__mcp_client_ask *ask, const dx_event *event) {
     struct dx__mcp_client_list *list = ask->list;
     dx_text body = {list->items.data, list->items.len};
-    dx_status status = dx__mcp_client_parse(ask->client, body, YYJSON_READ_NOFLAG, &ask->doc);
-    if (status != DX_OK) {
+    unsigned mended;
+    if (dx_json_read(body, &ask->client->alloc, &ask->doc, &mended) != DX_OK) {
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_SYSTEM,
                                 "out of memory for the list");
         return;
@@ -139,6 +118,7 @@ static void finish(dx__mcp_client_ask *ask, const dx_event *event) {
                       .outcome = DX_OUTCOME_RESULT,
                       .id = event->id,
                       .rule = event->rule,
+                      .mended = mended,
                       .body = body,
                       .value = yyjson_doc_get_root(ask->doc)};
     dx__mcp_client_ask_done(ask, &whole);
@@ -170,11 +150,12 @@ void dx__mcp_client_list_result(dx__mcp_client_ask *ask, const dx_event *event) 
         dx__mcp_client_ask_done(ask, event);
         return;
     }
-    dx_status status = add_page(ask, event, !next.at);
+    dx_text array = dx_rpc_member(event->body, dx_str(list->member));
+    dx_status status = next.at ? add_items(list, array) : finish(ask, event->body, array);
     if (status == DX_OK && list->items.len > ask->client->config.message_max)
         status = DX_ERR_LIMIT;
     if (status == DX_OK && !next.at) {
-        finish(ask, event);
+        tell(ask, event);
         return;
     }
     if (status == DX_OK && list->pages >= ask->client->config.pages_max) {
@@ -203,13 +184,7 @@ static dx_status begin(dx__mcp_client_ask *ask, const char *member) {
     dx__mcp_client_buf(client, &list->items);
     ask->list = list;
     ask->way = DX__MCP_LIST;
-    dx_status status = dx_buf_append(&list->items, "{\"", 2);
-    if (status == DX_OK)
-        status = dx_buf_append(&list->items, member, strlen(member));
-    if (status == DX_OK)
-        status = dx_buf_append(&list->items, "\":[", 3);
-    return status == DX_OK ? dx__mcp_client_ask_send(ask, dx_str(ask->method), dx_json_none())
-                           : status;
+    return dx__mcp_client_ask_send(ask, dx_str(ask->method), dx_json_none());
 }
 
 dx_status dx_mcp_client_list(dx_mcp_client *client, dx_mcp_kind kind,

@@ -56,7 +56,8 @@ typedef struct dx__mcp_client_ask {
     dx_mcp_on_answer on_answer;
     void *user;
     dx_mcp_call_options options;
-    bool wakes_late;   /* when it wakes up, its time is over */
+    bool wakes_late; /* when it wakes up, its time is over */
+    uint64_t began_at;
     uint64_t total_at; /* when it must have ended, by the loop's clock; or DX_NEVER */
     char *method;
     dx_buf params; /* as the user gave them, for those that are repeated */
@@ -259,6 +260,7 @@ bool dx__mcp_client_has(const dx_mcp_client *client, const char *one, const char
 dx_status dx__mcp_client_may_call(dx_mcp_client *client, dx_text method);
 
 /* Calls: client_ask.c */
+uint64_t dx__mcp_client_clock(void);
 dx_status dx__mcp_client_ask_new(dx_mcp_client *client, dx_text method,
                                  const dx_mcp_call_options *options, dx_mcp_on_answer on_answer,
                                  void *user, dx__mcp_client_ask **ret_ask);

@@ -81,12 +81,12 @@ dx_mcp_server_config dx_mcp_server_defaults(const char *name, const char *versio
 }
 
 /* The texts of the configuration, each a place in it. */
-enum { TEXTS = 7 };
+enum { TEXTS = 8 };
 
 static void places(dx_mcp_server_config *config, const char **ret_places[TEXTS]) {
-    const char **all[TEXTS] = {&config->name,        &config->version, &config->title,
-                               &config->description, &config->website, &config->icons,
-                               &config->instructions};
+    const char **all[TEXTS] = {&config->name,         &config->version,   &config->title,
+                               &config->description,  &config->website,   &config->icons,
+                               &config->instructions, &config->extensions};
     memcpy(ret_places, all, sizeof all);
 }
 
@@ -103,17 +103,28 @@ static dx_status copy_texts(dx_mcp_server *server) {
     return failed ? DX_ERR_NOMEM : DX_OK;
 }
 
-/* The icons as they are sent: compact. */
-static dx_status take_icons(dx_mcp_server *server, dx_misfit *reterr) {
+static bool is_settings(yyjson_val *value) {
+    yyjson_obj_iter iter = yyjson_obj_iter_with(value);
+    bool fits = yyjson_is_obj(value);
+    for (yyjson_val *key; fits && (key = yyjson_obj_iter_next(&iter));)
+        fits = yyjson_is_obj(yyjson_obj_iter_get_val(key));
+    return fits;
+}
+
+/* JSON of the configuration as it is sent: compact. */
+static dx_status take_json(dx_mcp_server *server, const char *what, const char **place,
+                           bool (*fits)(yyjson_val *value), dx_misfit *reterr) {
     dx__mcp_item item = {.alloc = server->alloc};
     yyjson_doc *doc = NULL;
     char *text = NULL;
-    if (!server->config.icons)
+    if (!*place)
         return DX_OK;
-    dx_status status = dx__mcp_item_json(&item, "icons", server->config.icons, &doc, &text, reterr);
+    dx_status status = dx__mcp_item_json(&item, what, *place, &doc, &text, reterr);
     if (status == DX_OK) {
-        dx__free(&server->alloc, (void *)(uintptr_t)server->config.icons);
-        server->config.icons = text;
+        dx__free(&server->alloc, (void *)(uintptr_t)*place);
+        *place = text;
+        if (fits && !fits(yyjson_doc_get_root(doc)))
+            status = dx__mcp_wrong(reterr, what, "expected an object of objects");
     }
     yyjson_doc_free(doc);
     return status;
@@ -151,7 +162,9 @@ static dx_status fill(dx_mcp_server *server, dx_misfit *reterr) {
         dx__mcp_table_init(&server->items[i].by_key, &server->alloc, server->key);
     dx__mcp_table_init(&server->watched, &server->alloc, server->key);
     if (status == DX_OK)
-        status = take_icons(server, reterr);
+        status = take_json(server, "icons", &server->config.icons, NULL, reterr);
+    if (status == DX_OK)
+        status = take_json(server, "extensions", &server->config.extensions, is_settings, reterr);
     if (status == DX_OK)
         status = dx_check_new(&check, &server->check);
     if (status == DX_OK)

@@ -65,6 +65,8 @@ static void write_capabilities(dx_mcp_session *session, dx__mcp_out *out) {
     if (server->taskers && session->rev == DX__MCP_2025_11)
         dx__mcp_out_json_member(
             out, "tasks", "{\"list\":{},\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}");
+    if (session->rev >= DX__MCP_2026_07)
+        dx__mcp_out_json_member(out, "extensions", server->config.extensions);
     dx__mcp_out_close(out, '}');
 }
 

@@ -161,6 +161,8 @@ static dx_status fill_resource(dx__mcp_item *item, const dx_mcp_resource *resour
         take_json(item, "annotations", resource->annotations, &item->annotations, NULL, reterr);
     if (status == DX_OK)
         status = take_json(item, "icons", resource->icons, &item->icons, NULL, reterr);
+    if (status == DX_OK)
+        status = take_json(item, "meta", resource->meta, &item->meta, NULL, reterr);
     return status;
 }
 

@@ -15,8 +15,6 @@ static void write_tool(const dx__mcp_item *item, dx__mcp_rev rev, dx__mcp_out *o
         dx__mcp_out_json_member(out, "execution",
                                 item->task == DX_MCP_TASK_MUST ? "{\"taskSupport\":\"required\"}"
                                                                : "{\"taskSupport\":\"optional\"}");
-    if (rev >= DX__MCP_2025_06)
-        dx__mcp_out_json_member(out, "_meta", item->meta);
 }
 
 static void write_resource(const dx__mcp_item *item, dx__mcp_out *out) {
@@ -69,6 +67,8 @@ void dx__mcp_item_write(const dx__mcp_item *item, dx__mcp_rev rev, dx__mcp_out *
         write_arguments(item, rev, out);
     else
         write_resource(item, out);
+    if (rev >= DX__MCP_2025_06)
+        dx__mcp_out_json_member(out, "_meta", item->meta);
     if (rev >= DX__MCP_2025_11)
         dx__mcp_out_json_member(out, "icons", item->icons);
     dx__mcp_out_close(out, '}');

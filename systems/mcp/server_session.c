@@ -117,11 +117,22 @@ static void observe(void *user, int out, dx_text text, size_t framed) {
         session->server->config.on_traffic(session, out, text, session->server->config.user);
 }
 
+/* Up to 2025-06-18 the schema wants an id in every error. Later ones leave it out where it may not
+ * be the one that was meant. */
+static void on_refuse(void *user, dx_refusal *refusal) {
+    const dx_mcp_session *session = user;
+    refusal->no_id = session->rev > DX__MCP_2025_06 && refusal->code == DX_CODE_PARSE &&
+                     refusal->fault != DX_FAULT_JSON_VALUE;
+}
+
 static dx_link_config link_config(dx_mcp_session *session) {
     dx_mcp_server *server = session->server;
     dx_protocol *start =
         server->speech->start ? server->speech->start : server->speech->protocols[DX__MCP_2025_11];
     dx_link_config config = dx_link_for(start, DX_SIDE_PLUGIN);
+    config.peer.flags |= DX_PEER_ID_EARLY;
+    config.peer.refuse = on_refuse;
+    config.peer.refuse_user = session;
     config.peer.choose = dx__mcp_choose;
     config.peer.choose_user = session;
     config.peer.allocator = &session->alloc;

@@ -288,7 +288,7 @@ raw tools call a x:=1 && complain 'an odd error is a success'
 [[ $(cat err) == 'duplex mcp tools call: tools/call: odd'$'\t''text \x1b[1m\x00 (1.5)'$'\n''  {"x":1e3}' ]] || complain "raw: $(cat err)"
 raw tools call a x:=1 --json && complain 'an odd error is a success'
 [[ $(cat out) == '{"error":{"method":"tools/call",'*'"exit":1,"kind":"refused"}}' && $(cat out) != *'do it'* ]] || complain "raw: $(cat out)"
-grep -qF '"code":1.5,"message":"odd\ttext \u001B[1m\u0000","data":{"x":1e3}' out || complain "raw: $(cat out)"
+grep -qF '"code":1.5,"message":"odd\ttext \u001b[1m\u0000","data":{"x":1e3}' out || complain "raw: $(cat out)"
 raw tools --json || complain "raw: $(cat err)"
 [[ $(cat out) == '{"tools":[{"name":"a","inputSchema":{"type":"object"},"_meta":{"z":1e3}},{"name":"b","inputSchema":{"type":"object"}}],"ttlMs":7.50,"_meta":{"p":1e3}}' ]] ||
     complain "two pages: $(cat out)"
@@ -296,6 +296,48 @@ raw tools --json || complain "raw: $(cat err)"
 [[ $(cat out) == '{"tools":[{"name":"b","inputSchema":{"type":"object"}}],"ttlMs":7.50,"_meta":{"p":1e3}}' ]] || complain "one page: $(cat out)"
 raw info --json || complain "info: $(cat err)"
 grep -qF '"_meta":{"z":1e3}' out || complain "info: $(cat out)"
+# Half a surrogate pair and 1E400, as JavaScript and Python send them, lose nothing.
+cat >half.py <<'END'
+import sys, json
+whole = r'{"content":[{"type":"text","text":"a\ud83d b"}],"structuredContent":{"n":1E400,"m":1e3}}'
+for line in sys.stdin:
+    message = json.loads(line)
+    answer = {"initialize": r'"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"n","version":"1"}}',
+              "tools/list": r'"result":{"tools":[{"name":"t","description":"\udc00","inputSchema":{"type":"object"}}]}',
+              "tools/call": '"result":' + whole}.get(message.get("method"))
+    if message.get("params", {}).get("name") == "fail":
+        answer = r'"error":{"code":7,"message":"no \ud83d","data":1E400}'
+    if message.get("params", {}).get("name") == "odd":
+        answer = '"result":{"content":[{"type":"text","text":7}]}'
+    if "id" in message:
+        print('{"jsonrpc":"2.0","id":%s,%s}' % (json.dumps(message["id"]), answer), flush=True)
+END
+half() { "$BUILD/duplex" "$@" -- "$python" half.py >out 2>err </dev/null; }
+is_half() { [[ $1 == 0 && $(cat out) == "$2" ]] || complain "half: $1: $(cat out err)"; }
+half mcp tools call t {}; is_half $? $'a\uFFFD b'
+grep -q '^duplex mcp tools call: tools/call: the response has half a UTF-16 surrogate pair, shown as U+FFFD (' err || complain "half: $(cat err)"
+half mcp tools call t {} --json
+is_half $? '{"content":[{"type":"text","text":"a\ud83d b"}],"structuredContent":{"n":1E400,"m":1e3}}'
+[[ ! -s err ]] || complain "half: $(cat err)"
+half mcp tools; is_half $? $'t\n  \uFFFD'
+half mcp info --json
+is_half $? '{"revision":"2025-11-25","mode":"legacy","serverInfo":{"name":"n","version":"1"},"capabilities":{"tools":{}},"tools":[{"name":"t","description":"\udc00","inputSchema":{"type":"object"}}]}'
+half call -p mcp tools/call '{"name":"t"}'
+is_half $? '{"content":[{"type":"text","text":"a\ufffd b"}],"structuredContent":{"n":1E400,"m":1e3}}'
+[[ $(wc -l <err) == 2 ]] || complain "half: $(cat err)"
+half call -f line tools/call '{"name":"t"}' --json
+is_half $? '{"method":"tools/call","result":{"content":[{"type":"text","text":"a\ud83d b"}],"structuredContent":{"n":1E400,"m":1e3}}}'
+half mcp tools call fail {} --json
+grep -qF '"code":7,"message":"no \ud83d","data":1E400' out || complain "half: $(cat out)"
+half mcp tools call fail {}
+grep -qF $'no \uFFFD (7)' err || complain "half: $(cat err)"
+half mcp tools call odd {}
+[[ $? == 7 && $(cat err) == *'/result: fits none of the 2 allowed forms; nearest is "CallToolResult": at /content/0/text: expected string, found number' ]] ||
+    complain "odd: $(cat err)"
+for words in 'mcp tools call t {}' 'call -p mcp tools/call name=t'; do
+    half $words --strict
+    [[ $? == 6 ]] && grep -q 'tools/call: a number or string that cannot be represented, at byte ' err || complain "strict: $(cat err)"
+done
 with 7 '' "the tool 'echo' requires the argument 'message'"$'\nhint: \'echo\' takes message=TEXT' tools call echo
 with 1 '' "message is required" tools call echo '{}'
 with 1 '' 'cancelled by the other side' tools call giveup

@@ -81,7 +81,7 @@ run=$(timeout 10 "$duplex" ps --json | "$python" -c 'import json, sys; print(jso
 expect 0 'Server       test-server 1.2 (Test Server)
 Revision     2025-11-25
 *' '' mcp info --in test
-expect 0 '{"tools":*"name":"echo"*"name":"file"*' '' mcp tools --in test --json
+expect 0 '{"tools":*"name": "echo"*"name": "file"*' '' mcp tools --in test --json
 expect 0 'hello' '' mcp tools call echo message=hello --in test
 expect 0 '42' '' mcp tools call add a:=2 b:=40 --in test
 expect 1 '' 'duplex mcp tools call: fail: it went

@@ -13,7 +13,7 @@ TABLE = [json.loads(text) for text in subprocess.run([DUPLEX, "mock", "--list-fa
 # Which code comes of it, where that is not 0, of a peer without a handshake.
 LATE = "length-missing length-form length-unmet length-short length-long pretty interleaved deep utf8-invalid utf8-overlong member-twice trailing not-json id-unknown late " \
        "id-form method-and-result cancel-ignored progress-endless silent deaf stuck framing-switch raw-newline"
-VIOLATION = "charset length-differs length-digits length-limit header-flood line-endless other-framing surrogate number-huge result-and-error " \
+VIOLATION = "charset length-differs length-digits length-limit header-flood line-endless other-framing result-and-error " \
             "result-missing version-missing version-wrong"
 ENDED = "cut-header cut-body dies-writing exit signal closes-output grandchild"
 CODES = {name: code for names, code in ((LATE, 5), (VIOLATION, 6), (ENDED, 4), ("error-shape", 1)) for name in names.split()}

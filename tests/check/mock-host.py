@@ -410,7 +410,7 @@ def cancelling():
 
 # What a user sees, with duplex call. (All of them: the long check.)
 
-SEEN = {"split": 0, "crlf": 0, "nul": 0, "answer-twice": 0, "stray": 0, "result-and-error": 6, "error-shape": 1, "other-framing": 6, "id-equal": 0, "flood": 0, "surrogate": 6,
+SEEN = {"split": 0, "crlf": 0, "nul": 0, "answer-twice": 0, "stray": 0, "result-and-error": 6, "error-shape": 1, "other-framing": 6, "id-equal": 0, "flood": 0, "surrogate": 0,
         "exit": 4, "signal": 4, "cut-body": 4, "utf8-invalid": 5}
 
 
@@ -423,6 +423,12 @@ def called(name, code):
     return check
 
 
+def strictly():
+    got = run(DUPLEX, "call", "-p", "mcp", "--strict", "tools/list", "--", DUPLEX, "mock", "-p", "mcp", "--fault", "surrogate")
+    same(got[0], 6, got)
+
+
+CASES.append(("call surrogate --strict", strictly))
 for name, code in SEEN.items():
     CASES.append(("call " + name, called(name, code)))
 

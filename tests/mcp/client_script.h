@@ -39,6 +39,7 @@ typedef struct script {
     dx_outcome outcome;
     dx_fault fault;
     int64_t code;
+    unsigned mended;
     char body[4096];
     char phrase[512];
     dx_mcp_call call;
@@ -91,6 +92,7 @@ static inline void script_answer(dx_mcp_client *client, dx_mcp_call call, const 
     s->outcome = event->outcome;
     s->fault = event->error.fault;
     s->code = event->code;
+    s->mended = event->mended;
     s->call = call;
     copy_text(s->body, sizeof s->body, event->body);
     copy_text(s->phrase, sizeof s->phrase, dx_str(event->error.phrase));

@@ -212,6 +212,66 @@ static void test_R9_cancel_all(void **state) {
     script_end(&s);
 }
 
+static void test_pending_calls(void **state) {
+    (void)state;
+    for (dx_ids ids = DX_IDS_COUNTER; ids <= DX_IDS_UUID; ids++) {
+        script s = {0};
+        dx_mcp_client_config config = script_config(&s);
+        config.ids = ids;
+        script_begin(&s, &config);
+        dx_mcp_pending list[3] = {0};
+        dx_mcp_call one = call_tool(&s, NULL);
+        assert_int_equal(dx_mcp_client_ping(s.client, NULL, script_answer, &s, NULL), DX_OK);
+        yyjson_doc *first = script_hear(&s, "tools/call");
+        yyjson_doc *second = script_hear(&s, "ping");
+        script_for(&s, 30);
+        assert_int_equal(dx_mcp_client_calls(s.client, NULL, 0), 2);
+        assert_int_equal(dx_mcp_client_calls(s.client, list, 1), 2);
+        assert_string_equal(list[1].id, "");
+        assert_int_equal(dx_mcp_client_calls(s.client, list, 3), 2);
+        assert_true(list[0].call == one && list[1].call != one);
+        assert_string_equal(list[0].method, "tools/call");
+        assert_string_equal(list[1].method, "ping");
+        assert_true(list[0].age_ms >= 30 && list[0].age_ms < 600000);
+        char *id = yyjson_val_write(at(first, "/id"), 0, NULL);
+        assert_string_equal(list[0].id, id);
+        free(id);
+        id = yyjson_val_write(at(second, "/id"), 0, NULL);
+        assert_true(dx_mcp_client_find(s.client, dx_str(id)) == list[1].call);
+        assert_int_equal(dx_mcp_client_cancel(s.client, dx_mcp_client_find(s.client, dx_str(id)),
+                                              dx_str("enough")),
+                         DX_OK);
+        yyjson_doc *cancelled = script_hear(&s, "notifications/cancelled");
+        assert_true(yyjson_equals(at(cancelled, "/params/requestId"), at(second, "/id")));
+        yyjson_doc_free(cancelled);
+        script_until(&s, &s.answers, 1);
+        assert_int_equal(s.outcome, DX_OUTCOME_CANCELLED);
+        const char *const wrong[] = {id,
+                                     "",
+                                     "0",
+                                     "07",
+                                     "99",
+                                     "1x",
+                                     "1e0",
+                                     "\"1\"",
+                                     "null",
+                                     "-1",
+                                     "18446744073709551617",
+                                     "\"req_\"",
+                                     "99999999999999999999"};
+        for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+            assert_true(dx_mcp_client_find(s.client, dx_str(wrong[i])) == 0);
+        assert_true(dx_mcp_client_find(s.client, dx_str(list[0].id)) == one);
+        assert_int_equal(dx_mcp_client_cancel(s.client, 0, dx_str(NULL)), DX_GONE);
+        free(id);
+        yyjson_doc_free(second);
+        script_result(&s, first, "{\"content\":[]}");
+        script_until(&s, &s.answers, 2);
+        assert_int_equal(dx_mcp_client_calls(s.client, list, 3), 0);
+        script_end(&s);
+    }
+}
+
 static void test_R10_close(void **state) {
     (void)state;
     script s = {0};
@@ -485,6 +545,49 @@ static void test_R20_too_many_pages(void **state) {
     }
 }
 
+/* JavaScript servers cut an emoji in two. */
+static void test_half_a_pair(void **state) {
+    (void)state;
+    script s = {0};
+    begin(&s);
+    (void)call_tool(&s, NULL);
+    script_result(
+        &s, script_hear(&s, "tools/call"),
+        "{\"content\":[{\"type\":\"text\",\"text\":\"\\ud83d\"}],\"_meta\":{\"n\":1E400}}");
+    script_until(&s, &s.answers, 1);
+    assert_int_equal(s.outcome, DX_OUTCOME_RESULT);
+    assert_int_equal(s.mended, DX_MENDED_STRING | DX_MENDED_NUMBER);
+    assert_non_null(strstr(s.body, "\\ud83d"));
+    (void)call_tool(&s, NULL);
+    script_error(&s, script_hear(&s, "tools/call"), "{\"code\":3,\"message\":\"\\udc00\"}");
+    script_until(&s, &s.answers, 2);
+    assert_int_equal(s.outcome, DX_OUTCOME_ERROR);
+    assert_int_equal(s.mended, DX_MENDED_STRING);
+    assert_int_equal(dx_mcp_client_list(s.client, DX_MCP_TOOLS, NULL, script_answer, &s, NULL),
+                     DX_OK);
+    script_result(&s, script_hear(&s, "tools/list"),
+                  "{\"tools\":[{\"name\":\"a\\ud83d\",\"inputSchema\":{\"type\":\"object\"}}],"
+                  "\"nextCursor\":\"2\"}");
+    script_result(&s, script_hear(&s, "tools/list"), "{\"tools\":[ ],\"nextCursor\":\"3\"}");
+    script_result(&s, script_hear(&s, "tools/list"), "{\"_meta\":{\"n\":1.50},\"tools\":[]}");
+    script_until(&s, &s.answers, 3);
+    assert_int_equal(s.outcome, DX_OUTCOME_RESULT);
+    assert_int_equal(s.mended, DX_MENDED_STRING);
+    assert_string_equal(s.body, "{\"_meta\":{\"n\":1.50},\"tools\":[{\"name\":\"a\\ud83d\","
+                                "\"inputSchema\":{\"type\":\"object\"}}]}");
+    script_end(&s);
+    s = (script){0};
+    dx_mcp_client_config config = script_config(&s);
+    config.strict = 1;
+    script_begin(&s, &config);
+    (void)call_tool(&s, NULL);
+    script_result(&s, script_hear(&s, "tools/call"), "{\"content\":[],\"_meta\":{\"n\":1E400}}");
+    script_until(&s, &s.answers, 1);
+    assert_int_equal(s.outcome, DX_OUTCOME_INVALID);
+    assert_int_equal(s.fault, DX_FAULT_JSON_VALUE);
+    script_end(&s);
+}
+
 static void test_a_list_is_cancelled(void **state) {
     (void)state;
     script s = {0};
@@ -526,6 +629,7 @@ int main(void) {
         cmocka_unit_test(test_R6_R7_timeout),
         cmocka_unit_test(test_R8_cancel),
         cmocka_unit_test(test_R9_cancel_all),
+        cmocka_unit_test(test_pending_calls),
         cmocka_unit_test(test_R10_close),
         cmocka_unit_test(test_T16_lost),
         cmocka_unit_test(test_R11_R12_progress),
@@ -536,6 +640,7 @@ int main(void) {
         cmocka_unit_test(test_params_that_do_not_fit),
         cmocka_unit_test(test_R20_pages),
         cmocka_unit_test(test_R20_too_many_pages),
+        cmocka_unit_test(test_half_a_pair),
         cmocka_unit_test(test_a_list_is_cancelled),
         cmocka_unit_test(test_freed_in_an_answer),
     };

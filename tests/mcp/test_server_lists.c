@@ -274,6 +274,57 @@ static void test_more_resources(void **state) {
     talk_end(&talk);
 }
 
+static void test_meta_of_resources(void **state) {
+    struct talk talk;
+    dx_mcp_resource resource = {
+        .uri = "r:1", .name = "n", .meta = "{ \"a/b\": 1 }", .read = read_it};
+    dx_misfit why;
+    (void)state;
+    talk_new(&talk, dx_mcp_server_defaults("s", "1"));
+    assert_int_equal(dx_mcp_server_add_resource(talk.server, &resource, NULL), DX_OK);
+    resource.uri = "t:{x}";
+    assert_int_equal(dx_mcp_server_add_template(talk.server, &resource, NULL), DX_OK);
+    resource.uri = "r:2";
+    resource.meta = "[1]";
+    assert_int_equal(dx_mcp_server_add_resource(talk.server, &resource, &why), DX_ERR_INVALID);
+    talk_open(&talk, "2025-06-18", "{}");
+    talk_ask(&talk, 1, "resources/list", "");
+    assert_has(talk_hear(&talk), "[{\"uri\":\"r:1\",\"name\":\"n\",\"_meta\":{\"a/b\":1}}]");
+    talk_ask(&talk, 2, "resources/templates/list", "");
+    assert_has(talk_hear(&talk), "\"_meta\":{\"a/b\":1}");
+    talk_leave(&talk);
+    talk_open(&talk, "2025-03-26", "{}");
+    talk_ask(&talk, 1, "resources/list", "");
+    assert_has_not(talk_hear(&talk), "_meta");
+    talk_end(&talk);
+}
+
+static void test_extensions(void **state) {
+    static const char *const wrong[] = {"[]", "{\"a/b\":1}", "{", "1e400"};
+    struct talk talk;
+    dx_mcp_server *server;
+    dx_misfit why;
+    dx_mcp_server_config config = dx_mcp_server_defaults("s", "1");
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        config.extensions = wrong[i];
+        assert_int_equal(dx_mcp_server_new(&config, &server, &why), DX_ERR_INVALID);
+        assert_has(why.phrase, "extensions");
+    }
+    config.extensions = "{ \"com.example/x\": {\"v\": 1} }";
+    talk_new(&talk, config);
+    talk_connect(&talk);
+    talk_modern(&talk, 1, "server/discover", "", "");
+    assert_has(talk_hear(&talk), "\"extensions\":{\"com.example/x\":{\"v\":1}}");
+    talk_leave(&talk);
+    talk_connect(&talk);
+    talk_say(&talk, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
+                    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{"
+                    "\"name\":\"c\",\"version\":\"1\"}}}");
+    assert_has_not(talk_hear(&talk), "extensions");
+    talk_end(&talk);
+}
+
 static void test_prompts_and_templates(void **state) {
     struct talk talk;
     dx_mcp_prompt prompt = {
@@ -305,10 +356,11 @@ static void test_prompts_and_templates(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tool_members),     cmocka_unit_test(test_plain_output),
-        cmocka_unit_test(test_bad_declarations), cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_changes),          cmocka_unit_test(test_no_changes),
-        cmocka_unit_test(test_more_resources),   cmocka_unit_test(test_prompts_and_templates),
+        cmocka_unit_test(test_meta_of_resources), cmocka_unit_test(test_extensions),
+        cmocka_unit_test(test_tool_members),      cmocka_unit_test(test_plain_output),
+        cmocka_unit_test(test_bad_declarations),  cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_changes),           cmocka_unit_test(test_no_changes),
+        cmocka_unit_test(test_more_resources),    cmocka_unit_test(test_prompts_and_templates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

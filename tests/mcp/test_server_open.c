@@ -301,6 +301,47 @@ static void test_unreadable(void **state) {
     talk_end(&talk);
 }
 
+/* The schemas up to 2025-06-18 want an id in every error. */
+static void test_unreadable_with_an_id(void **state) {
+    static const struct {
+        const char *text;
+        const char *id; /* NULL: it can't be known */
+    } rows[] = {
+        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{\"a\":\"\\q\"}}", "7"},
+        {"{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"ping\",\"params\":{\"a\":tru}}", "\"x\""},
+        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"} {}", "7"},
+        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{", "7"},
+        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":\"\xff\"}", "7"},
+        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":5}", "7"},
+        {"{\"jsonrpc\":\"2.0\",\"id\":7", NULL},
+        {"{\"jsonrpc\":\"2.0\",\"id\":77 ", "77"},
+        {"{\"jsonrpc\":\"2.0\",\"id\":\"a", NULL},
+        {"{\"jsonrpc\":\"2.0\",\"id\":[7],\"method\":tru}", NULL},
+        {"{\"jsonrpc\":\"2.0\",\"id\":\"\\ud83d\",\"method\":tru}", NULL},
+        {"{\"jsonrpc\":\"2.0\",\"method\":tru,\"id\":7}", NULL},
+        {"{\"params\":{\"id\":7,\"a\":tru}}", NULL},
+    };
+    static const char *const revisions[] = {"2024-11-05", "2025-03-26", "2025-06-18"};
+    (void)state;
+    for (size_t i = 0; i < sizeof revisions / sizeof *revisions; i++) {
+        struct talk talk;
+        begin(&talk, dx_mcp_server_defaults("s", "1"));
+        talk_open(&talk, revisions[i], "{}");
+        for (size_t j = 0; j < sizeof rows / sizeof *rows; j++) {
+            char expected[40];
+            talk_say(&talk, rows[j].text);
+            const char *line = talk_hear(&talk);
+            assert_has(line, "\"code\":-32");
+            snprintf(expected, sizeof expected, "\"id\":%s,", rows[j].id ? rows[j].id : "");
+            if (rows[j].id)
+                assert_has(line, expected);
+            else
+                assert_has_not(line, "\"id\"");
+        }
+        talk_end(&talk);
+    }
+}
+
 static void count_session(dx_mcp_session *session, void *user) {
     assert_non_null(dx_mcp_session_revision(session));
     (*(int *)user)++;
@@ -398,13 +439,13 @@ static void test_callbacks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_revisions),   cmocka_unit_test(test_info),
-        cmocka_unit_test(test_bad_config),  cmocka_unit_test(test_states),
-        cmocka_unit_test(test_serve_early), cmocka_unit_test(test_legacy_only),
-        cmocka_unit_test(test_modern),      cmocka_unit_test(test_modern_by_claim),
-        cmocka_unit_test(test_batch),       cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_on_session),  cmocka_unit_test(test_modern_refused),
-        cmocka_unit_test(test_callbacks),
+        cmocka_unit_test(test_revisions),      cmocka_unit_test(test_info),
+        cmocka_unit_test(test_bad_config),     cmocka_unit_test(test_states),
+        cmocka_unit_test(test_serve_early),    cmocka_unit_test(test_legacy_only),
+        cmocka_unit_test(test_modern),         cmocka_unit_test(test_modern_by_claim),
+        cmocka_unit_test(test_batch),          cmocka_unit_test(test_unreadable_with_an_id),
+        cmocka_unit_test(test_unreadable),     cmocka_unit_test(test_on_session),
+        cmocka_unit_test(test_modern_refused), cmocka_unit_test(test_callbacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

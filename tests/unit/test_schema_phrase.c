@@ -137,6 +137,82 @@ static void explains_the_branch_that_was_meant(void **state) {
     }
 }
 
+/* Nothing tells the branches apart: the one that came furthest is the nearest. */
+#define RESULTS                                                                                    \
+    "{\"anyOf\":[{\"title\":\"a "                                                                  \
+    "task\",\"type\":\"object\",\"required\":[\"task\"],\"properties\":"                           \
+    "{\"task\":{\"type\":\"object\",\"required\":[\"id\"]}}},{\"$ref\":\"#/$defs/Result\"},"       \
+    "{\"type\":\"object\",\"required\":[\"more\"],\"properties\":{\"more\":{\"type\":\"null\"}}}]" \
+    ","                                                                                            \
+    "\"$defs\":{\"Result\":{\"type\":\"object\",\"required\":[\"content\"],\"properties\":{"       \
+    "\"content\":"                                                                                 \
+    "{\"type\":\"array\",\"items\":{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"type\":{"    \
+    "\"const\":"                                                                                   \
+    "\"image\"},\"data\":{\"type\":\"string\"}}},{\"type\":\"object\",\"properties\":{\"type\":{"  \
+    "\"enum\":[\"text\",\"words\"]},\"text\":{\"type\":\"string\"}}}]}}}}}}"
+#define NONE "fits none of the 3 allowed forms"
+
+static void names_the_nearest_branch(void **state) {
+    static const struct row forms[] = {
+        {RESULTS, "{\"task\":{}}", "#/anyOf",
+         NONE "; nearest is \"a task\": at /task: missing member \"id\""},
+        {RESULTS, "{\"content\":1}", "#/anyOf",
+         NONE "; nearest is \"Result\": at /content: expected array, found number"},
+        {RESULTS, "{\"more\":1}", "#/anyOf",
+         NONE "; nearest is form 3: at /more: expected null, found number"},
+        {RESULTS, "{}", "#/anyOf", NONE},
+        /* The type says which one is meant, although it comes last. */
+        {RESULTS, "{\"content\":[{\"text\":7,\"type\":\"text\"}]}", "#/anyOf",
+         NONE "; nearest is \"Result\": at /content/0/text: expected string, found number"},
+        {RESULTS, "{\"content\":[{\"data\":7,\"type\":\"image\"}]}", "#/anyOf",
+         NONE "; nearest is \"Result\": at /content/0/data: expected string, found number"},
+        {RESULTS, "{\"content\":[{\"type\":\"text\",\"text\":7}]}", "#/anyOf",
+         NONE "; nearest is \"Result\": at /content/0/text: expected string, found number"},
+        {RESULTS, "{\"content\":[{\"type\":\"video\"}]}", "#/anyOf",
+         NONE "; nearest is \"Result\": at /content/0: fits none of the 2 allowed forms"},
+    };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(forms); i++) {
+        struct subject subject = subject_of(forms[i].schema);
+        dx_misfit why = {.phrase = "?"};
+        assert_int_equal(subject_check(&subject, forms[i].value, 0, &why), DX_MISFIT);
+        assert_string_equal(why.phrase, forms[i].phrase);
+        assert_string_equal(why.schema, forms[i].place);
+        assert_string_equal(why.instance, "");
+        assert_int_equal(subject_check(&subject, forms[i].value, 0, NULL), DX_MISFIT);
+        subject_done(&subject);
+    }
+}
+
+/* A hostile title, and a value whose nearest branches would take the square of its depth. */
+static void the_nearest_branch_is_bounded(void **state) {
+    (void)state;
+    char *text = repeated("{\"anyOf\":[{\"required\":[\"z\"]},{\"title\":\"", "\u00e9\\n", 1000,
+                          "\",\"properties\":{\"a\":{\"type\":\"null\"}}}]}");
+    struct subject subject = subject_of(text);
+    dx_misfit why;
+    assert_int_equal(subject_check(&subject, "{\"a\":1}", 0, &why), DX_MISFIT);
+    assert_null(strchr(why.phrase, '\n'));
+    assert_non_null(strstr(why.phrase, "…\": at /a: expected null, found number"));
+    subject_done(&subject);
+    free(text);
+    subject =
+        subject_of("{\"anyOf\":[{\"type\":\"object\",\"required\":[\"z\"]},{\"type\":\"object\","
+                   "\"required\":[\"a\"],\"properties\":{\"a\":{\"$ref\":\"#\"}}}]}");
+    text = repeated("", "{\"a\":", 5, "1}}}}}");
+    assert_int_equal(subject_check(&subject, text, 0, &why), DX_MISFIT);
+    assert_string_equal(why.phrase, "fits none of the 2 allowed forms; nearest is form 2: at "
+                                    "/a/a/a/a/a: fits none of the 2 allowed forms");
+    free(text);
+    char *open = repeated("", "{\"a\":", 2000, "1");
+    text = repeated(open, "}", 2000, "");
+    assert_int_equal(subject_check(&subject, text, 0, &why), DX_MISFIT);
+    assert_string_equal(why.phrase, "fits none of the 2 allowed forms");
+    free(open);
+    free(text);
+    subject_done(&subject);
+}
+
 /* The verdict is that of all branches one by one, whatever tells them apart. */
 static void a_choice_changes_no_verdict(void **state) {
     (void)state;
@@ -208,6 +284,28 @@ static void tells_all_in_the_order_of_the_value(void **state) {
     subject_done(&subject);
 }
 
+/* One misfit for branches of which none fits, and then what else there is. */
+static void tells_a_nearest_branch_once(void **state) {
+    static const char all[] = "/r: fits none of the 2 allowed forms; nearest is form 2: at /r/c/0: "
+                              "expected null, found number; /s: expected null, found number; ";
+    (void)state;
+    struct subject subject = subject_of(
+        "{\"properties\":{\"r\":{\"anyOf\":[{\"type\":\"object\",\"required\":[\"t\"]},{\"type\":"
+        "\"object\",\"properties\":{\"c\":{\"items\":{\"type\":\"null\"}}}}]},\"s\":{\"type\":"
+        "\"null\"}}}");
+    yyjson_doc *doc = parse("{\"r\":{\"c\":[1,2,{}]},\"s\":1}");
+    for (size_t most = 0; most < 3; most++) {
+        struct heard heard = {.most = most};
+        assert_int_equal(dx_schema_check_all(subject.schema, yyjson_doc_get_root(doc), 0,
+                                             subject.check, hear, &heard, NULL),
+                         DX_MISFIT);
+        assert_int_equal(heard.count, most == 1 ? 1 : 2);
+        assert_memory_equal(heard.text, all, strlen(heard.text));
+    }
+    yyjson_doc_free(doc);
+    subject_done(&subject);
+}
+
 static void cuts_long_paths_in_the_middle(void **state) {
     (void)state;
     struct subject subject =
@@ -265,8 +363,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_what_does_not_fit),
         cmocka_unit_test(explains_the_branch_that_was_meant),
+        cmocka_unit_test(names_the_nearest_branch),
+        cmocka_unit_test(the_nearest_branch_is_bounded),
         cmocka_unit_test(a_choice_changes_no_verdict),
         cmocka_unit_test(tells_all_in_the_order_of_the_value),
+        cmocka_unit_test(tells_a_nearest_branch_once),
         cmocka_unit_test(cuts_long_paths_in_the_middle),
         cmocka_unit_test(names_other_documents),
     };

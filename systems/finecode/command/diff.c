@@ -128,8 +128,9 @@ static bool mark(const struct middle *middle) {
         memset(middle->before->changed + middle->from, 1, middle->before_len);
         memset(middle->after->changed + middle->from, 1, middle->after_len);
     }
+    bool done = rows != NULL;
     free(rows);
-    return rows;
+    return done;
 }
 
 struct writing {

@@ -29,7 +29,8 @@ static bool keep_text(struct answer *answer, const dx_event *event) {
 /* Numbers that no double holds stay as they are written. */
 static void keep_result(struct answer *answer, const dx_event *event) {
     if (keep_text(answer, event))
-        answer->doc = yyjson_read(answer->text, answer->len, YYJSON_READ_BIGNUM_AS_RAW);
+        answer->doc =
+            cli_read_theirs((dx_text){answer->text, answer->len}, YYJSON_READ_BIGNUM_AS_RAW);
     if (!answer->doc) {
         answer->code = CLI_NO_START;
         answer->failure = strdup("out of memory");
@@ -42,7 +43,8 @@ static void keep_error(struct answer *answer, const dx_event *event) {
     size_t len = 0;
     FILE *out = keep_text(answer, event) ? open_memstream(&text, &len) : NULL;
     yyjson_doc *doc =
-        out ? yyjson_read(answer->text, answer->len, YYJSON_READ_NUMBER_AS_RAW) : NULL;
+        out ? cli_read_theirs((dx_text){answer->text, answer->len}, YYJSON_READ_NUMBER_AS_RAW)
+            : NULL;
     yyjson_val *error = yyjson_doc_get_root(doc);
     dx_text message = member_of(error, "message");
     answer->refused = true;
@@ -83,6 +85,7 @@ void answer_take(dx_mcp_client *client, dx_mcp_call call, const dx_event *event,
     (void)call;
     answer->done = true;
     answer->code = code_of(event);
+    cli_note_mended(answer->method, event->mended);
     if (answer->code == CLI_OK) {
         keep_result(answer, event);
         return;
@@ -117,20 +120,22 @@ static int tell_unsent(struct talk *talk, const struct answer *answer, dx_status
 }
 
 /* What the server says of its error, as it came. Any other member could pass for one of ours. */
-static void add_error(yyjson_mut_doc *doc, yyjson_mut_val *more, yyjson_val *error) {
+static void add_error(yyjson_mut_doc *doc, yyjson_mut_val *more, dx_text error) {
     static const char *const names[] = {"code", "message", "data"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        yyjson_val *value = yyjson_obj_get(error, names[i]);
-        if (value)
-            yyjson_mut_obj_add_val(doc, more, names[i], yyjson_val_mut_copy(doc, value));
+        dx_text value = dx_rpc_member(error, dx_str(names[i]));
+        if (value.len)
+            yyjson_mut_obj_add_val(doc, more, names[i],
+                                   yyjson_mut_rawncpy(doc, value.at, value.len));
     }
 }
 
 int answer_tell(struct talk *talk, struct answer *answer, const char *hint) {
     if (answer->code != CLI_REFUSED || !answer->refused)
         return talk_tell(talk, answer->code, answer->failure, NULL, NULL);
-    yyjson_doc *read =
-        answer->text ? yyjson_read(answer->text, answer->len, YYJSON_READ_NUMBER_AS_RAW) : NULL;
+    yyjson_doc *read = answer->text ? cli_read_theirs((dx_text){answer->text, answer->len},
+                                                      YYJSON_READ_NUMBER_AS_RAW)
+                                    : NULL;
     yyjson_val *error = yyjson_doc_get_root(read);
     yyjson_val *data = yyjson_obj_get(error, "data");
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
@@ -141,7 +146,7 @@ int answer_tell(struct talk *talk, struct answer *answer, const char *hint) {
         cli_add_text(doc, more, "hint", dx_str(hint));
     yyjson_mut_obj_add_str(doc, more, "method", answer->method);
     if (cli_voice.json)
-        add_error(doc, more, error);
+        add_error(doc, more, (dx_text){answer->text, answer->text ? answer->len : 0});
     talk_clear_line(talk);
     int code = cli_fail_with(CLI_REFUSED, answer->failure ? answer->failure : "out of memory", doc,
                              more, detail ? (dx_text){detail, len} : dx_str(NULL));

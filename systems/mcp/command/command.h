@@ -36,6 +36,7 @@ struct mcp_options {
     const char *listen;
     uint64_t size_max;
 
+    bool strict;
     bool clean_env;
     bool inherit_env;
     bool progress;

@@ -115,11 +115,11 @@ static void put_json(const struct talk *talk, const struct answer *answers) {
         yyjson_mut_obj_add_strn(doc, root, "instructions", instructions.at, instructions.len);
     for (size_t i = 0; i < KINDS; i++) {
         const struct answer *answer = &answers[i];
-        yyjson_doc *read =
-            answer->doc ? yyjson_read(answer->text, answer->len, YYJSON_READ_NUMBER_AS_RAW) : NULL;
-        add_copy(doc, list_member(kinds[i]),
-                 yyjson_obj_get(yyjson_doc_get_root(read), list_member(kinds[i])));
-        yyjson_doc_free(read);
+        dx_text text = {answer->text, answer->doc ? answer->len : 0};
+        dx_text items = dx_rpc_member(text, dx_str(list_member(kinds[i])));
+        if (items.len)
+            yyjson_mut_obj_add_val(doc, root, list_member(kinds[i]),
+                                   yyjson_mut_rawncpy(doc, items.at, items.len));
     }
     size_t len;
     char *text = yyjson_mut_write(doc, 0, &len);

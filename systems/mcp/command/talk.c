@@ -235,6 +235,7 @@ static int configure(struct talk *talk, dx_mcp_client_config *config) {
     config->recorder = talk->recorder;
     config->ids =
         options->ids && strcmp(options->ids, "counter") == 0 ? DX_IDS_COUNTER : DX_IDS_RANDOM;
+    config->strict = options->strict;
     set_times(talk, config);
     config->user = talk;
     config->on_ready = on_ready;

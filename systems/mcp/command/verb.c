@@ -20,6 +20,7 @@ static const cli_option server_options[] = {
      AT(revision)},
     {"ids", 0, CLI_CHOICE, "random|counter", "request ids: random (req_…) or 1, 2, 3, … (random)",
      AT(ids)},
+    {"strict", 0, CLI_FLAG, NULL, CLI_STRICT_HELP, AT(strict)},
     {"env", 'e', CLI_TEXTS, "NAME=VALUE", "set a variable for the server; may be repeated",
      AT(env)},
     CLI_CLEAN_ENV(AT(clean_env)),

@@ -82,6 +82,8 @@ typedef struct dx_mcp_client_config {
     size_t pages_max;      /* of a list (10,000) */
     size_t message_max;    /* (64 MiB) */
     int roots;             /* folders are offered: dx_mcp_client_add_root() */
+    int strict;            /* an answer with half a surrogate pair or with 1e400 is
+                              DX_OUTCOME_INVALID; else see `mended` in dx_event */
     int no_tasks;          /* don't offer tasks for sampling and elicitation */
     dx_recorder *recorder; /* gets all traffic; may be NULL; must outlive the client */
     const dx_allocator *allocator;
@@ -238,6 +240,19 @@ DX_API dx_status dx_mcp_client_cancel_all(dx_mcp_client *client, dx_text reason,
                                           size_t max, size_t *ret_count);
 /* Calls that have not ended. */
 DX_API size_t dx_mcp_client_pending(const dx_mcp_client *client);
+
+typedef struct dx_mcp_pending {
+    dx_mcp_call call;
+    const char *method;       /* valid until the call ends */
+    uint64_t age_ms;          /* since it was made */
+    char id[DX_CALL_ID_ROOM]; /* of the request that is on the wire for it now, as JSON text; "":
+                                 there is none (a task between two looks at its state, …) */
+} dx_mcp_pending;
+/* Which ones, the oldest first: at most `max` of them go to `list`. Returns how many there are. */
+DX_API size_t dx_mcp_client_calls(const dx_mcp_client *client, dx_mcp_pending *list, size_t max);
+/* The call that has this id on the wire now (JSON text: "\"req_…\"", or 7), for
+ * dx_mcp_client_cancel(); 0: there is none. */
+DX_API dx_mcp_call dx_mcp_client_find(const dx_mcp_client *client, dx_text id);
 
 /* Of the client's side */
 

@@ -67,6 +67,8 @@ typedef struct dx_mcp_server_config {
     const char *website;
     const char *icons; /* JSON: an array of {src, mimeType, sizes, theme} */
     const char *instructions;
+    /* 2026-07-28: JSON, {"NAME": {SETTINGS}}: what capabilities.extensions says. */
+    const char *extensions;
     int legacy_only;       /* don't speak the modern era */
     int serve_early;       /* legacy: serve requests before initialize, instead of refusing them */
     int subscribe;         /* resources can be subscribed to, see dx_mcp_server_updated() */
@@ -131,6 +133,7 @@ typedef struct dx_mcp_resource {
     const char *mime;
     const char *annotations; /* JSON */
     const char *icons;       /* JSON */
+    const char *meta;        /* JSON: _meta */
     uint64_t size;           /* 0: not told */
     /* variables: an object of what stood in a template's places, NULL for a resource. Needed. */
     void (*read)(dx_mcp_work *work, dx_text uri, yyjson_val *variables, void *user);

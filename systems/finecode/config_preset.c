@@ -137,6 +137,16 @@ static dx_status take_preset(dx__finecode_load *load, dx__finecode_node *node, c
     return status;
 }
 
+/* The folder as the project's file names it, if it does. */
+static dx_status refuse_missing(dx__finecode_load *load, const char *folder) {
+    const char *path = load->project->path;
+    size_t len = strlen(path);
+    char phrase[DX__FINECODE_WHY] = "no such file in ";
+    bool is_relative = strncmp(folder, path, len) == 0 && folder[len] == '/';
+    dx__say_str(phrase, sizeof phrase, folder + (is_relative ? len + 1 : 0));
+    return dx__finecode_why(load->why, file, "", phrase);
+}
+
 /* preset.toml lies in the folder, or where packages have their modules. */
 static dx_status read_preset(dx__finecode_load *load, dx__finecode_node *node, const char *folder) {
     const char *base = strrchr(node->source, '/');
@@ -159,7 +169,7 @@ static dx_status read_preset(dx__finecode_load *load, dx__finecode_node *node, c
         dx__free(&load->alloc, where);
     }
     if (status == DX_OK && !node->doc)
-        status = dx__finecode_why(load->why, label, "", "no such file");
+        status = refuse_missing(load, folder);
     return status;
 }
 

@@ -54,7 +54,8 @@ static void end(struct strings *strings, const dx_allocator *alloc) {
 }
 
 static dx_status say_venv(struct command *command, struct strings *strings,
-                          const dx_finecode_project *project, const char *env, char reason[200]) {
+                          const dx_finecode_project *project, const char *env, bool chosen,
+                          char reason[200]) {
     char *folder = dx__finecode_join(&project->alloc, project->path, ".venvs");
     char *venv = folder ? dx__finecode_join(&project->alloc, folder, env) : NULL;
     strings->program = venv ? dx__finecode_join(&project->alloc, venv, "bin/python") : NULL;
@@ -67,6 +68,8 @@ static dx_status say_venv(struct command *command, struct strings *strings,
         dx__say_str(reason, 200, "cannot run ");
         dx__say_str(reason, 200, strings->program + strlen(project->path) + 1);
         dx__say_str(reason, 200, ": it is missing or not executable");
+        if (!chosen)
+            dx__say_str(reason, 200, "; for ready-made handlers, set er.runner = \"duplex\"");
         return DX_MISFIT;
     }
     say(command, strings->program);
@@ -150,7 +153,7 @@ static dx_status say_runner(struct command *command, struct strings *strings, en
     if (kind == WORDS)
         return say_words(command, strings, project, runner);
     if (kind == VENV)
-        return say_venv(command, strings, project, env, reason);
+        return say_venv(command, strings, project, env, config->runner || runner, reason);
     say(command, config->er_program ? config->er_program : "duplex-finecode");
     say(command, "er");
     return DX_OK;

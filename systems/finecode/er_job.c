@@ -62,7 +62,7 @@ static dx_status show_result(dx__finecode_er_run *run) {
 }
 
 static void no_doer(dx_finecode_job *job) {
-    char why[200] = "unknown here: ";
+    char why[200] = "unknown handler source: ";
     dx__say_str(why, sizeof why, job->step->source);
     dx_finecode_job_fail(job, why);
 }

@@ -70,12 +70,21 @@ ready wrong 'jobs = 1, args = ["--no-such-option"]'
 printf 'int   a;\n' >wrong/first.c
 cp wrong/first.c wrong/second.c
 expect 8 '' "$work/wrong/first.c and 1 more: clang-format exited with code 1: " -w wrong run format
+# … and is said once: the runner logs it, too.
+lacks err 'finecode.er: Running action handler'
 ready wrong
 printf '#include "b\xff.h"\n#include "a.h"\n' >wrong/first.c
 expect 8 '' "$work/wrong/first.c: clang-format replaces text that is not valid UTF-8; convert the file, or exclude it" -w wrong run format
 truncate -s 65M wrong/first.c
 expect 8 '' "cannot read $work/wrong/first.c: File too large" -w wrong run format
 [[ $(cat wrong/second.c) == 'int   a;' ]] || complain "second.c was formatted"
+# A program that is not installed: how it can be.
+printf '#!/bin/sh\nPATH=/nowhere exec %s "$@"\n' "$finecode" >bare
+chmod +x bare
+finecode=$work/bare expect 8 '' 'cannot start clang-format: it is not in PATH,' -w odd run format
+sed -i 's/duplex.clang_format"/duplex.eslint_fix"/' odd/finecode.toml
+: >odd/x.js
+finecode=$work/bare expect 8 '' 'cannot start eslint: it is not in node_modules/.bin or PATH; install it with npm install --save-dev eslint,' -w odd run format
 
 # --- Which files ---------------------------------------------------------------------------------
 ready repo/a
@@ -101,7 +110,7 @@ formatted
 expect 7 '' "hint: did you mean files?" -w repo run format 'file:=["a.c"]'
 expect 7 '"hint":"did you mean files?"' '' --json -w repo run format 'file:=["a.c"]'
 expect 7 '' '' -w repo run lint -p b --payload '{"files": ["repo/b/x.c"], "all": true}'
-expect 7 '' $'duplex finecode: files: expected a list\nhint: write files:=\'["a.c"]\'' -w repo run format files=repo/a/x.c
+expect 7 '' $'duplex finecode: files: expected a list\nhint: write them after --: duplex finecode run ACTION -- a.c' -w repo run format files=repo/a/x.c
 formatted
 # Files count from here, and go to their projects.
 expect 0 'formatted: ' '1 project: 1 done' -w repo run format 'files:=["repo/a/x.c"]'
@@ -137,6 +146,42 @@ expect 2 '' "duplex finecode: ../../../.././etc/passwd" -w repo run format 'file
 expect 2 '' "duplex finecode: repo/b/x.c belongs to b, where 'format' does not run" -w repo run format -p a 'files:=["repo/b/x.c"]'
 expect 2 '' $'duplex finecode: files: the list is empty\nhint: leave \'files\' out to mean all files' -w repo run format 'files:=[]'
 formatted
+# The same after --, without JSON.
+(cd repo && expect 0 'formatted: ' '2 projects: 2 done' run format -- a/src b/inner/x.c; exit "$failed") || failed=1
+formatted ./a/src/deep/z.c ./a/src/y.c ./b/inner/x.c
+printf 'int   a;\n' >$'repo/a/\xff.c'
+expect 0 'formatted: ' '1 project: 1 done' -w repo run format -- $'repo/a/\xff.c'
+[[ $(cat $'repo/a/\xff.c') == 'int a;' ]] || complain "a file whose name is not UTF-8 was not formatted"
+rm $'repo/a/\xff.c'
+expect 2 '' $'duplex finecode: missing files after --\nhint: leave -- out to mean all files' -w repo run format --
+expect 2 '' 'duplex finecode: files are named in the payload and after --' -w repo run format 'files:=["repo/a/x.c"]' -- repo/b/x.c
+expect 2 '' $'duplex finecode: unknown action \'repo/a\'\nhint: files come after --: duplex finecode run ACTION -- repo/a' -w repo run format repo/a
+expect 2 '' "hint: files come after --: duplex finecode run ACTION -- repo/a/x.c" -w repo run format repo/a/x.c
+expect 2 '' "unknown action 'repo/a/absent.c'" -w repo run format repo/a/absent.c
+formatted
+# A git hook names all files of a commit; some belong to no project, and some to one without the action.
+expect 2 '' "repo/plain/x.c is outside all projects" -w repo run format -- repo/a/x.c repo/plain/x.c
+expect 0 '' '1 project: 1 done' -w repo run --ignore-unmatched format -- repo/a/x.c repo/plain/x.c
+formatted ./a/x.c
+sed -i '/action.format/,$d' repo/b/finecode.toml
+expect 2 '' "repo/b/x.c belongs to b, where 'format' does not run" -w repo run lint format -- repo/b/x.c
+expect 1 'b: lint:' '1 project: 0 done, 1 with findings' -w repo run --ignore-unmatched lint format -- repo/b/x.c
+expect 0 '' '0 projects: 0 done' -w repo run --ignore-unmatched format -- repo/b/x.c repo/plain
+expect 0 '' '' -w repo run --json --ignore-unmatched format -- repo/plain/x.c
+expect 2 '' 'cannot read repo/a/absent.c' -w repo run --ignore-unmatched format -- repo/a/absent.c
+ready repo/b
+formatted
+# In a hook of a second worktree, git sets GIT_DIR: what it ignores is still ignored.
+ready hooked/p
+git init -q hooked
+git -C hooked -c user.name=a -c user.email=a@b commit -q --allow-empty -m a
+git -C hooked worktree add -q "$work/second"
+ready second/p
+mkdir second/p/made
+echo made >second/.gitignore
+printf 'int   a;\n' | tee second/p/x.c >second/p/made/x.c
+GIT_DIR=$work/hooked/.git/worktrees/second expect 0 'formatted: second/p/x.c' '' -w second run format
+[[ $(cat second/p/x.c second/p/made/x.c) == $'int a;\nint   a;' ]] || complain "what git ignores was formatted: $(cat out)"
 
 # --- Dry runs ------------------------------------------------------------------------------------
 mkdir dry
@@ -156,8 +201,9 @@ ready dry/b
 )
 cp -a dry before
 expect 1 $'--- a/b/hunks.c\n+++ b/b/hunks.c\n@@ -98,13 +98,13 @@' ' files would change' -w dry run --dry-run format
-has err 'formatted: '
-lacks out 'formatted: '
+has err 'would format: '
+lacks err 'formatted: '
+lacks out 'would format: '
 gone
 diff -r before dry >differences || complain "a dry run has written: $(cat differences)"
 cp -a dry patched

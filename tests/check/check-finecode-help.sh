@@ -13,10 +13,10 @@ timeout 200 python3 "$SOURCE/tests/check/help-examples.py" "$installed/bin/duple
     complain "--set does nothing"
 
 # Each has what belongs to it, and nothing else.
-expect 0 $'Run actions such as lint and format across projects\n\nUsage: duplex finecode run [OPTION...] ACTION... [NAME=VALUE | NAME:=JSON]...\n' '' --help
+expect 0 $'Run actions such as lint and format across projects\n\nUsage: duplex finecode run [OPTION...] ACTION... [NAME=VALUE | NAME:=JSON]...\n                       [-- FILE...]\n' '' --help
 has out $'  serve           Serve editors and other clients over TCP\n'
 has out 'More: duplex finecode SUBCOMMAND --help, --help-all, man duplex-finecode'
-expect 0 $'Run actions in every project that has them\n\nUsage: duplex finecode run [OPTION...] ACTION... [NAME=VALUE | NAME:=JSON]...\n' '' run --help
+expect 0 $'Run actions in every project that has them\n\nUsage: duplex finecode run [OPTION...] ACTION... [NAME=VALUE | NAME:=JSON]...\n                           [-- FILE...]\n' '' run --help
 has out $'  -j, --jobs N            how many projects run at the same time, and how many\n                          runners there are, at least 1 (as many as there are\n                          processors)\n'
 lacks out --port
 expect 0 $'Show the tree of projects, actions and handlers\n\nUsage: duplex finecode list [OPTION...]\n' '' list --help

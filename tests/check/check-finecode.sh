@@ -21,7 +21,7 @@ expect 2 '' $'duplex finecode: unknown subcommand \'walk\'\nhint: \'duplex finec
 expect 2 '' $'duplex finecode: missing ACTION\nhint: \'duplex finecode list\' shows all actions' run
 expect 2 '' "unknown option '--nothing'" --nothing list
 expect 2 '' "list: unexpected argument 'more'" list more
-expect 2 '' $'duplex finecode: unexpected --\nhint: remove the --: duplex finecode run ACTION NAME=VALUE' run lint -- a=1
+expect 2 '' $'duplex finecode: list: unexpected --\nhint: only run takes files' list -- a
 expect 2 '' '--stream applies only to run' list --stream
 expect 2 '' '--resolve applies only to list' run lint --resolve
 expect 2 '' '--port applies only to serve' run lint --port 1

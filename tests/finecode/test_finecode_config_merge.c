@@ -157,7 +157,7 @@ static void test_preset_user_file(void **state) {
 static void test_preset_wrong(void **state) {
     (void)state;
     put("p/finecode.toml", base);
-    must_be_invalid("p", "common/preset.toml: no such file");
+    must_be_invalid("p", "preset.toml: no such file in ./common");
     put("p/common/preset.toml", "[action]\n");
     must_be_invalid("p", "common/preset.toml: [tool.finecode] is missing");
     put("p/common/preset.toml", "[tool.finecode]\naction = 1\n");

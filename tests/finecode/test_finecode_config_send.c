@@ -174,10 +174,12 @@ static void test_way(void **state) {
     must_start(project, "c", &config, "run start --project-path=TOP/p --env-name=c tcp");
     must_start(project, "d", &config, "/bin/run start --project-path=TOP/p --env-name=d stdio");
     must_start(project, "e", &config,
-               "cannot run .venvs/e/bin/python: it is missing or not executable");
+               "cannot run .venvs/e/bin/python: it is missing or not executable; for ready-made "
+               "handlers, set er.runner = \"duplex\"");
     put("p/.venvs/e/bin/python", "#!/bin/sh\n");
     must_start(project, "e", &config,
-               "cannot run .venvs/e/bin/python: it is missing or not executable");
+               "cannot run .venvs/e/bin/python: it is missing or not executable; for ready-made "
+               "handlers, set er.runner = \"duplex\"");
     assert_int_equal(chmod(in_top("p/.venvs/e/bin/python"), 0700), 0);
     must_start(project, "e", &config,
                "TOP/p/.venvs/e/bin/python -m finecode_extension_runner.cli start --log-level=INFO "

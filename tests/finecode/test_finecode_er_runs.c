@@ -167,7 +167,7 @@ static void case_20_failures(void **state) {
                 "{\"error\":\"R4 | Action missing is unknown to this runner: demo.Missing\"}");
     demo_run(&talk, 6, "half", TEXT_T, "");
     talk_result(&talk, 6,
-                "{\"error\":\"Running action handler 'lost' failed(Run 5): unknown here: "
+                "{\"error\":\"Running action handler 'lost' failed(Run 5): unknown handler source: "
                 "demo.acts.Lost\"}");
     demo_run(&talk, 7, "canc", TEXT_T, "");
     talk_expect(&talk, "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32800,\"message\":"

@@ -17,6 +17,7 @@ struct finecode_options {
     bool stream;
     bool one_by_one;
     bool dry_run;
+    bool ignore_unmatched;
     const char *trigger;
     const char *dev_env;
     uint64_t fanout;

@@ -98,6 +98,8 @@ static int take(const struct work *work, struct share *shares, const char *actio
     if (owner && dx_finecode_project_get_state(owner) == DX_FINECODE_INVALID)
         return cli_fail(CLI_MISFIT, "%s: %s", dx_finecode_project_path(owner),
                         dx_finecode_project_why(owner));
+    if (work->options->ignore_unmatched)
+        return CLI_OK;
     if (!owner)
         return cli_fail(CLI_USAGE, "%.*s is outside all projects in or below %s", (int)given.len,
                         given.at, work->folder);

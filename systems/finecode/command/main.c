@@ -28,6 +28,7 @@ static int check_options(const struct finecode_options *options, const char *wor
         {"stream", options->stream, runs, "run"},
         {"one-by-one", options->one_by_one, runs, "run"},
         {"dry-run", options->dry_run, runs, "run"},
+        {"ignore-unmatched", options->ignore_unmatched, runs, "run"},
         {"trigger", options->trigger, runs, "run"},
         {"dev-env", options->dev_env, runs, "run"},
         {"fanout", options->fanout != FINECODE_UNSAID, runs || serves, "run and serve"},
@@ -57,14 +58,13 @@ static int run(const cli_words *words, void *user) {
     if (!at[0])
         return cli_fail_hint(CLI_USAGE, "'duplex finecode --help' lists the subcommands",
                              "missing subcommand: run, list, runners, serve or er");
-    if (words->command)
-        return cli_fail_hint(CLI_USAGE, "remove the --: duplex finecode run ACTION NAME=VALUE",
-                             "unexpected --");
+    if (words->command && !is(at[0], "run"))
+        return cli_fail_hint(CLI_USAGE, "only run takes files", "%s: unexpected --", at[0]);
     int code = check_options(options, at[0]);
     if (code != CLI_OK)
         return code;
     if (is(at[0], "run"))
-        return verb_run(options, at + 1);
+        return verb_run(options, at + 1, words->command);
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         if (!is(at[0], verbs[i].name))
             continue;

@@ -215,7 +215,9 @@ static void on_errors(dx_finecode_wm *wm, dx_finecode_runner *runner, dx_text li
         return;
     }
     snprintf(where, sizeof where, "%s: ", runner ? news_name(runner, name) : "");
-    cli_tail_keep(&work->tail, where, line);
+    /* What the runner itself logs as an error is in its response. */
+    if (!is_read || strcmp(level, "ERROR") != 0 || strcmp(group, "finecode.er") != 0)
+        cli_tail_keep(&work->tail, where, line);
     if (is_read || !cli_voice.json || !is_shown(work, runner, "stderr", NULL, line))
         return;
     yyjson_mut_doc *event = news_event("stderr", runner);

@@ -1,10 +1,13 @@
-/* What an action gets: --payload, and words that are put into it. */
+/* What an action gets: --payload, and words and files that are put into it. */
+#include "base/utf8.h"
 #include "cli/input.h"
 #include "cli/say.h"
+#include "systems/finecode/command/er/paths.h"
 #include "systems/finecode/command/work.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* An object from words as duplex call takes them; an empty one from none. NULL: that was told. */
 static yyjson_doc *read_words(char *const *words, const char *name) {
@@ -49,13 +52,49 @@ static bool put_into(yyjson_mut_doc *doc, yyjson_mut_val *object, yyjson_val *wo
     return good;
 }
 
-bool payload_read(const struct finecode_options *options, char **words, char **ret_text) {
+/* JSON can name a path that is not UTF-8 only as a URI. */
+static bool add_file(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *file) {
+    if (dx__is_utf8(dx_str(file)))
+        return yyjson_mut_arr_add_strcpy(doc, list, file);
+    char *here = getcwd(NULL, 0);
+    char *path = here ? path_of(dx_str(file), here) : NULL;
+    char *uri = path ? uri_of(path) : NULL;
+    bool added = uri && yyjson_mut_arr_add_strcpy(doc, list, uri);
+    free(here);
+    free(path);
+    free(uri);
+    return added;
+}
+
+static bool add_files(yyjson_mut_doc *doc, char **files) {
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "files");
+    for (; list && *files; files++)
+        if (!add_file(doc, list, *files))
+            return false;
+    return list != NULL;
+}
+
+static bool check_files(yyjson_mut_doc *doc, char **files) {
+    if (!files[0])
+        cli_fail_hint(CLI_USAGE, "leave -- out to mean all files", "missing files after --");
+    else if (yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "files"))
+        cli_fail(CLI_USAGE, "files are named in the payload and after --");
+    else
+        return true;
+    return false;
+}
+
+bool payload_read(const struct finecode_options *options, char **words, char **files,
+                  char **ret_text) {
     yyjson_doc *option = read_option(options->payload);
     yyjson_doc *given = option ? read_words(words, "the payload") : NULL;
     yyjson_mut_doc *doc = given ? yyjson_doc_mut_copy(option, NULL) : NULL;
     bool good = doc && put_into(doc, yyjson_mut_doc_get_root(doc), yyjson_doc_get_root(given));
+    bool refused = good && files && !check_files(doc, files);
+    good = good && !refused && (!files || add_files(doc, files));
     *ret_text = good ? yyjson_mut_write(doc, 0, NULL) : NULL;
-    if (given && !*ret_text)
+    if (given && !*ret_text && !refused)
         cli_fail(CLI_NO_START, "out of memory");
     yyjson_mut_doc_free(doc);
     yyjson_doc_free(given);

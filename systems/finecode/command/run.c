@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How long a run has to end once it was cancelled. */
 enum { CANCEL_MS = 3000 };
@@ -150,6 +151,9 @@ static int refuse(struct run *run, dx_status status, const char *why) {
                                          : CLI_USAGE;
     work_clear(run->work);
     char *hint = pick_hint(near);
+    if (!hint && access(run->action, F_OK) == 0 &&
+        asprintf(&hint, "files come after --: duplex finecode run ACTION -- %s", run->action) < 0)
+        hint = NULL;
     cli_fail_hint(code, hint ? hint : "'duplex finecode list' shows all actions", "%s", why);
     free(hint);
     free(near);
@@ -290,9 +294,14 @@ static int pick(struct run *run) {
     return code;
 }
 
+/* A file is no action, even if its name looks like a source. */
+static bool may_be_source(const char *word) {
+    return strchr(word, '.') && !strchr(word, '/') && access(word, F_OK) != 0;
+}
+
 /* Of several actions none runs if one of them can't. */
 static int check(struct run *run) {
-    bool known = run->action_count == 1 || strchr(run->action, '.');
+    bool known = run->action_count == 1 || may_be_source(run->action);
     char why[300] = "unknown action '";
     for (size_t i = 0; !known && run->projects[i]; i++)
         known = schema_has_action(run->projects[i], run->action);
@@ -344,7 +353,7 @@ static int choose(struct run *run) {
     }
     if (any && !named)
         run->errands[run->count++] = (struct errand){.run = run, .payload = run->payload};
-    if (!any && run->rows.count == run->rows.from)
+    if (!any && run->rows.count == run->rows.from && !run->payloads)
         return cli_fail(CLI_USAGE, "no FineCode project in or below %s", run->work->folder);
     return CLI_OK;
 }
@@ -422,7 +431,7 @@ static size_t count_actions(char **words) {
     return count;
 }
 
-int verb_run(const struct finecode_options *options, char **words) {
+int verb_run(const struct finecode_options *options, char **words, char **files) {
     struct work work = {.loop = NULL};
     struct run run = {.work = &work, .actions = words};
     const char *format = options->format ? options->format : cli_voice.json ? "json" : "string";
@@ -431,7 +440,7 @@ int verb_run(const struct finecode_options *options, char **words) {
     if (!run.action_count)
         return cli_fail_hint(CLI_USAGE, "'duplex finecode list' shows all actions",
                              "missing ACTION");
-    if (!payload_read(options, words + run.action_count, &run.payload))
+    if (!payload_read(options, words + run.action_count, files, &run.payload))
         return CLI_USAGE;
     int code = work_open(&work, options, options->folder ? options->folder : ".");
     if (code == CLI_OK)

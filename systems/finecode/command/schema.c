@@ -31,7 +31,8 @@ static int judge_files(struct work *work, yyjson_val *files) {
     if (!files || yyjson_is_arr(files))
         return CLI_OK;
     work_clear(work);
-    return cli_fail_hint(CLI_MISFIT, "write files:='[\"a.c\"]'", "files: expected a list");
+    return cli_fail_hint(CLI_MISFIT, "write them after --: duplex finecode run ACTION -- a.c",
+                         "files: expected a list");
 }
 
 static int judge(struct work *work, const dx_finecode_project *project, const char *action,

@@ -28,9 +28,10 @@ static const cli_option run_options[] = {
     {"one-by-one", 0, CLI_FLAG, NULL, "run in one project after the other, not in parallel",
      AT(one_by_one)},
     {"dry-run", 0, CLI_FLAG, NULL,
-     "write no files: print what would change as a unified diff for patch -p1 or git apply in the"
-     " workspace's folder; exit code 1 if there is any",
+     "write no files; print what would change as a unified diff, and exit with 1 if anything would",
      AT(dry_run)},
+    {"ignore-unmatched", 0, CLI_FLAG, NULL, "skip files that no project has the action for",
+     AT(ignore_unmatched)},
     {"fanout", 0, CLI_COUNT, "N",
      "how many projects a handler may request in one run of its own, at least 1 (10,000)",
      AT(fanout)},
@@ -115,8 +116,7 @@ static const char *const run_examples[] = {
     "Run an action in every project that has it:",
     "duplex finecode run -w build/examples/finecode report",
     "Lint only some files and folders:",
-    ("duplex finecode run -w build/examples/finecode lint"
-     " 'files:=[\"build/examples/finecode/app\"]'"),
+    "duplex finecode run -w build/examples/finecode lint -- build/examples/finecode/app",
     "Run it in one project, with another setting for a handler:",
     ("duplex finecode run -w build/examples/finecode --project app"
      " --set 'report.collect.globs=[\"*.h\"]' report"),
@@ -166,17 +166,16 @@ static const char *const er_examples[] = {
 };
 
 static const cli_subcommand subcommands[] = {
-    {"run", "[OPTION...] ACTION... [NAME=VALUE | NAME:=JSON]...",
+    {"run", "[OPTION...] ACTION... [NAME=VALUE | NAME:=JSON]... [-- FILE...]",
      "Run actions in every project that has them",
-     "ACTION is the name of an action, its source, or its canonical source. Several actions run one"
-     " after the other, with the same runners and payload; the exit code is that of the first that"
-     " fails. The arguments after them are the payload: NAME=TEXT and NAME:=JSON, or a JSON "
-     "object, @FILE, or - for standard input."
-     " Results are printed on standard output, progress and a summary on standard error. Edits that"
-     " handlers request are written to the files, either all of them or none. Ready-made actions"
-     " take only files, a list of files and folders; each goes to its own project.",
-     "workspace project set payload dry-run format stream one-by-one jobs runner log-level"
-     " show record run-timeout",
+     "ACTION is the name of an action, its source, or its canonical source. Several run one after"
+     " the other; the exit code is that of the first that fails. The arguments after them are the"
+     " payload: NAME=TEXT and NAME:=JSON, or a JSON object, @FILE, or - for standard input. FILE..."
+     " is its member files, the only one that ready-made actions take: files and folders, each of"
+     " which goes to its own project. Results are printed on standard output, the rest on standard"
+     " error. Edits that handlers request are written to all files or to none.",
+     "workspace project set payload dry-run ignore-unmatched format stream one-by-one jobs runner"
+     " log-level show record run-timeout",
      run_examples},
     {"list", "[OPTION...]", "Show the tree of projects, actions and handlers", NULL,
      "workspace project set resolve show record", list_examples},
@@ -213,7 +212,7 @@ static const char *const environment[] = {
 
 const cli_verb cli_finecode = {
     .name = "finecode",
-    .words = "run [OPTION...] ACTION... [NAME=VALUE | NAME:=JSON]...\n"
+    .words = "run [OPTION...] ACTION... [NAME=VALUE | NAME:=JSON]... [-- FILE...]\n"
              "list [OPTION...]\n"
              "runners [OPTION...]\n"
              "serve [OPTION...]\n"

@@ -80,11 +80,13 @@ char *pick_nearest(dx_finecode_project *const *projects, const char *word);
 /* "did you mean NEAR?", to be freed; NULL: nothing is near. */
 char *pick_hint(const char *near);
 
-/* What the words and --payload say, an object as text; to be freed. False: that was told. */
-bool payload_read(const struct finecode_options *options, char **words, char **ret_text);
+/* What the words, --payload and the files after -- (NULL: no --) say, an object as text; to be
+ * freed. False: that was told. */
+bool payload_read(const struct finecode_options *options, char **words, char **files,
+                  char **ret_text);
 
 /* The verbs. Exit codes. */
-int verb_run(const struct finecode_options *options, char **words);
+int verb_run(const struct finecode_options *options, char **words, char **files);
 int verb_list(const struct finecode_options *options);
 int verb_runners(const struct finecode_options *options);
 int verb_serve(const struct finecode_options *options);

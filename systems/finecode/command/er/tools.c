@@ -88,7 +88,9 @@ static dx_status format_text(yyjson_val *result, dx_buf *text, int *ret_styled, 
         bool told = yyjson_obj_getn(messages, yyjson_get_str(path), yyjson_get_len(path));
         status = say(text, text->len > begin ? "\n" : "");
         if (status == DX_OK)
-            status = say(text, told ? "not formatted: " : "formatted: ");
+            status = say(text, told              ? "not formatted: "
+                               : er_is_dry_run() ? "would format: "
+                                                 : "formatted: ");
         if (status == DX_OK)
             status = dx_buf_append(text, yyjson_get_str(path), yyjson_get_len(path));
     }

@@ -248,6 +248,17 @@ static bool make_words(struct work *work, struct batch *batch, bool by_input) {
     return true;
 }
 
+/* The system's reason does not say where the program was looked for. */
+static const char *say_missing(const struct work *work, char room[400]) {
+    const char *name = work->program;
+    bool npm = work->tool->npm;
+    bool is_package = npm && work->tool->program && strcmp(name, work->tool->program) == 0;
+    snprintf(room, 400, "cannot start %.100s: it is not in %sPATH%s%.100s", name,
+             npm ? "node_modules/.bin or " : "",
+             is_package ? "; install it with npm install --save-dev " : "", is_package ? name : "");
+    return room;
+}
+
 static void start_batch(struct work *work) {
     char room[400];
     struct batch *batch = calloc(1, sizeof *batch);
@@ -274,6 +285,8 @@ static void start_batch(struct work *work) {
         };
         why = cli_program_start(&work->runner->programs, &batch->plan, room, sizeof room,
                                 &batch->program);
+        if (why && !strchr(work->program, '/') && !dx_program_is_there(work->program))
+            why = say_missing(work, room);
     }
     if (why) {
         work_fail(work, why);
@@ -394,10 +407,15 @@ static void on_list(struct cli_program *program) {
 }
 
 static void list_files(struct work *work) {
-    static const char *const words[] = {"git",      "ls-files",           "-z", "--cached",
-                                        "--others", "--exclude-standard", NULL};
+    /* For a hook in a second worktree, git sets GIT_DIR; it would take the project for the whole
+     * worktree then. */
+    static const char *const words[] = {"env",      "-u",       "GIT_DIR",
+                                        "git",      "ls-files", "-z",
+                                        "--cached", "--others", "--exclude-standard",
+                                        NULL};
+    const char *const *argv = getenv("GIT_WORK_TREE") ? words + 3 : words;
     char room[400];
-    work->plan = (struct cli_program_plan){.argv = (char *const *)(uintptr_t)words,
+    work->plan = (struct cli_program_plan){.argv = (char *const *)(uintptr_t)argv,
                                            .cwd = work->runner->project,
                                            .timeout_ms = GIT_MS,
                                            .output_max = OUTPUT_MAX};

@@ -37,6 +37,23 @@ static bool hold(dx__finecode_leg *leg) {
     return true;
 }
 
+static bool holds(const dx__finecode_leg *leg, const dx_finecode_runner *runner) {
+    for (size_t i = 0; leg->holds && leg->project == runner->project && i < leg->group_count; i++)
+        if (strcmp(leg->groups[i].env, runner->env) == 0)
+            return true;
+    return false;
+}
+
+bool dx__finecode_runs_hold(const dx_finecode_runner *runner) {
+    if (!runner->project->holders)
+        return false;
+    for (const dx_finecode_run *run = runner->wm->runs; run; run = run->next)
+        for (size_t i = 0; i < run->leg_count; i++)
+            if (holds(&run->legs[i], runner))
+                return true;
+    return false;
+}
+
 static void release(dx__finecode_leg *leg) {
     dx_finecode_wm *wm = leg->run->wm;
     if (!leg->is_counted)

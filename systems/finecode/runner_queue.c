@@ -13,8 +13,8 @@ struct places {
 
 static bool is_idle(const dx_finecode_runner *runner) {
     return runner->step == FINECODE_READY && dx__finecode_runner_is_ready(runner) &&
-           !runner->calls && !runner->waiters && !runner->project->holders &&
-           !runner->starts_others;
+           !runner->calls && !runner->waiters && !runner->starts_others &&
+           !dx__finecode_runs_hold(runner);
 }
 
 static struct places look(const dx_finecode_wm *wm) {

@@ -72,7 +72,7 @@ struct dx_finecode_project {
     uint64_t stamp;   /* of finecode-handlers.toml */
     unsigned legs;    /* of runs that are under way in it */
     bool is_outdated; /* its files have changed: it is read again when no leg is left */
-    unsigned holders; /* legs that need all of its runners: none of them is idle */
+    unsigned holders; /* legs that hold some of its runners */
 };
 
 /* Overrides of the environment and of the command line, as they are given. */
@@ -300,6 +300,8 @@ void dx__finecode_runs_drop(dx_finecode_wm *wm, const dx_finecode_project *proje
 /* All runs and questions that have this `user` are cancelled, and none of their callbacks comes any
  * more. */
 void dx__finecode_runs_forget(dx_finecode_wm *wm, void *user);
+/* Does a leg keep it, though it has nothing to do just now? */
+bool dx__finecode_runs_hold(const dx_finecode_runner *runner);
 /* So many projects run at the same time, now or as soon as they can: at least 1, max_jobs at most.
  */
 unsigned dx__finecode_runs_width(const dx_finecode_wm *wm);

@@ -109,6 +109,18 @@ done
 [[ ! $(running) ]] || complain "left behind: $(running | wc -l)"
 for pid in $(running); do kill -KILL "$pid"; done
 
+# Several actions in one project, each in an env of its own: the runners of those before make room.
+mkdir several
+{
+    printf '[finecode.er]\nrunner = "duplex"\n'
+    for env in a b c d; do printf '[finecode.action.%s]\nsource = "t.%s"\nhandlers = [{name = "h", source = "t.h", env = "%s"}]\n' $env $env $env; done
+} >several/finecode.toml
+{
+    for env in a b c d; do printf '[[action]]\nsource = "t.%s"\n' $env; done
+    printf '[[handler]]\nsource = "t.h"\ncommand = ["echo", "{}"]\n'
+} >several/finecode-handlers.toml
+for jobs in 1 2 3; do expect 0 '' '4 done' -w several --jobs $jobs run a b c d; done
+
 # Results as long as a message: 64 MiB, and half of that behind the last of several envs, where it stands twice.
 mkdir long
 cat >long/finecode.toml <<'END'

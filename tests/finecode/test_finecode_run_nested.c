@@ -325,13 +325,36 @@ static void test_fanout(void **state) {
     }
 }
 
+/* Whatever a runner asks for begins, though its project has the only place, and all that is idle
+ * makes room for others. */
+static void test_narrow(void **state) {
+    (void)state;
+    for (unsigned most = 1; most < 4; most++) {
+        struct world *world = world_new(true);
+        world->config.max_jobs = world->config.max_runners = most;
+        for (int i = 0; i < 3; i++)
+            project(world, (char[]){'p', (char)('0' + i), 0},
+                    ACTION("outer", "", H("o", "a", ASKS(IN_WORKSPACE("demo.x", ""))))
+                        ACTION("x", "", H("h", "b", "items = [1]")));
+        world_open(world);
+        dx_finecode_ask ask = ask_for(world, "outer", JSON);
+        for (unsigned round = 1; round < 4; round++) {
+            assert_int_equal(dx_finecode_wm_run(world->wm, &ask, NULL, NULL), DX_OK);
+            WAIT(world, world->done == round);
+            assert_int_equal(world->status, DX_FINECODE_SUCCESS);
+            assert_int_equal(count_of(&world->sent, "actions/run\""), round * 12);
+        }
+        world_close(world);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_project),   cmocka_unit_test(test_token),
-        cmocka_unit_test(test_depth),        cmocka_unit_test(test_forgetful),
-        cmocka_unit_test(test_in_workspace), cmocka_unit_test(test_some_fail),
-        cmocka_unit_test(test_handed_on),    cmocka_unit_test(test_serial),
-        cmocka_unit_test(test_fanout),
+        cmocka_unit_test(test_narrow),    cmocka_unit_test(test_in_project),
+        cmocka_unit_test(test_token),     cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_forgetful), cmocka_unit_test(test_in_workspace),
+        cmocka_unit_test(test_some_fail), cmocka_unit_test(test_handed_on),
+        cmocka_unit_test(test_serial),    cmocka_unit_test(test_fanout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

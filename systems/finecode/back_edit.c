@@ -102,11 +102,13 @@ static dx_status preview(dx_finecode_wm *wm, yyjson_val *edit, dx_error *reterr)
     return status;
 }
 
-static void apply(dx_link *link, const dx_event *event, dx_finecode_wm *wm) {
+static void apply(dx_link *link, const dx_event *event, dx_finecode_runner *runner) {
+    dx_finecode_wm *wm = runner->wm;
     dx_error error = {0};
     dx_status status = wm->config.on_preview ? preview(wm, event->value, &error)
                                              : dx__finecode_apply_below(event->value, wm->roots,
                                                                         wm->root_count, &error);
+    runner->has_edited |= status == DX_OK && !wm->config.on_preview;
     answer(wm, link, event->request, status == DX_OK,
            error.phrase[0] ? error.phrase : dx_status_name(status));
 }
@@ -114,7 +116,7 @@ static void apply(dx_link *link, const dx_event *event, dx_finecode_wm *wm) {
 void dx__finecode_back_edit(dx_link *link, const dx_event *event, dx_finecode_runner *runner) {
     dx_finecode_wm *wm = runner->wm;
     if (!wm->config.on_edit && !wm->server) {
-        apply(link, event, wm);
+        apply(link, event, runner);
         return;
     }
     struct dx__finecode_edit *edit = hold(link, event, runner);
@@ -123,7 +125,7 @@ void dx__finecode_back_edit(dx_link *link, const dx_event *event, dx_finecode_ru
     if (wm->config.on_edit)
         wm->config.on_edit(wm, edit->id, edit->event->value, wm->config.user);
     else if (dx__finecode_server_edit(wm->server, edit->id, edit->event->value) != 1) {
-        apply(link, edit->event, wm);
+        apply(link, edit->event, runner);
         drop(wm, take(wm, edit));
     }
 }

@@ -114,4 +114,7 @@ void dx__finecode_step_read(dx__finecode_step *step, const dx_event *event) {
             "the runner stopped during the run: ", event->error.phrase);
         break;
     }
+    /* It did not get to say so. */
+    if (step->runner && step->runner->has_edited && !dx__finecode_is_good(step))
+        dx__say_str(step->end.why, sizeof step->end.why, "; its edits are in the files");
 }

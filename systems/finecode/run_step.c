@@ -116,6 +116,7 @@ static void ready(dx__finecode_step *step) {
         dx__finecode_tell_run(step->run, step->leg, "run.dispatched", step);
     }
     step->state = DX__FINECODE_CALLING;
+    step->runner->has_edited &= step->runner->calls != NULL;
     dx_status status = send(step);
     if (status != DX_OK)
         cannot_send(step, status);

@@ -69,7 +69,7 @@ struct dx_finecode_project {
     dx__finecode_preset *presets;
     size_t preset_count;
     const char *root; /* the folder that was added: lent by the manager */
-    uint64_t stamp;   /* of finecode-handlers.toml */
+    uint64_t stamp;   /* of the file with its handlers */
     unsigned legs;    /* of runs that are under way in it */
     bool is_outdated; /* its files have changed: it is read again when no leg is left */
     unsigned holders; /* legs that hold some of its runners */
@@ -185,7 +185,7 @@ bool dx__finecode_project_is_fresh(dx_finecode_project *project);
 /* Has what is in the files changed? */
 bool dx__finecode_project_has_changed(dx_finecode_project *project,
                                       const dx__finecode_overrides *overrides);
-/* Which version of finecode-handlers.toml there is, which our runners read; 0: none. */
+/* Which version there is of the file with handlers, which our runners read; 0: none. */
 uint64_t dx__finecode_handlers_stamp(const dx_finecode_project *project);
 /* Is it there still? One that is being removed is not. */
 bool dx__finecode_wm_has(const dx_finecode_wm *wm, const dx_finecode_project *project);
@@ -222,6 +222,7 @@ struct dx_finecode_runner {
     bool queued;          /* for its turn to start */
     bool is_starting;     /* counts in wm->starting */
     bool is_stale;        /* the configuration has changed while it started */
+    bool has_edited;      /* files, for a run that is under way */
     bool is_urgent;       /* a run that holds others up waits for it: it starts in any case */
     bool is_idled;        /* it was stopped to make room, and may be started again */
     bool is_debugged;     /* it waits for a debugger, as long as that takes */

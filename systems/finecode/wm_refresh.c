@@ -5,9 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-uint64_t dx__finecode_handlers_stamp(const dx_finecode_project *project) {
+static uint64_t stamp_of(const dx_finecode_project *project, const char *name) {
     struct stat about;
-    char *path = dx__finecode_join(&project->alloc, project->path, "finecode-handlers.toml");
+    char *path = dx__finecode_join(&project->alloc, name[0] == '/' ? "" : project->path,
+                                   name[0] == '/' ? name + 1 : name);
     bool is_there = path && stat(path, &about) == 0;
     dx__free(&project->alloc, path);
     if (!is_there)
@@ -15,6 +16,22 @@ uint64_t dx__finecode_handlers_stamp(const dx_finecode_project *project) {
     uint64_t stamp = (uint64_t)about.st_ino * 31 + (uint64_t)about.st_size;
     stamp = stamp * 31 + (uint64_t)about.st_mtim.tv_sec;
     return stamp * 1000000007 + (uint64_t)about.st_mtim.tv_nsec + 1;
+}
+
+/* runner = ["duplex", "finecode", "er", "--handlers", "../handlers.toml"] */
+static const char *handlers_file(const dx_finecode_project *project) {
+    yyjson_val *er = yyjson_obj_get(dx__finecode_table(project->raw), "er");
+    yyjson_val *runner = yyjson_obj_get(er, "runner");
+    for (size_t i = 1; i < yyjson_arr_size(runner); i++) {
+        const char *name = yyjson_get_str(yyjson_arr_get(runner, i));
+        if (name && yyjson_equals_str(yyjson_arr_get(runner, i - 1), "--handlers"))
+            return name;
+    }
+    return "finecode-handlers.toml";
+}
+
+uint64_t dx__finecode_handlers_stamp(const dx_finecode_project *project) {
+    return stamp_of(project, handlers_file(project));
 }
 
 /* An idle one gets it by a new process, when it is needed; the program may be another one, too. */

@@ -58,6 +58,13 @@ expect 2 '' $'duplex finecode: --set: no project has an action \'claen\'\nhint: 
 expect 2 '' "--set: action 'clean' has no handler 'onyl'" -w two run clean --set clean.onyl.code=1
 expect 2 '' "--set: action 'clean' has no handler 'first'" -w two run clean --set clean.first.code=1
 [[ ! -s trace ]] || complain "a runner was started: $(cat trace)"
+expect 2 '' "--set: no project has an action 'clean'" -w two run lint --project tools --set clean.only.code=1
+project preset/a <<<'lint h a'
+mkdir preset/common
+printf '[tool.finecode.action.lint]\nconfig = {}\n' >preset/common/preset.toml
+sed -i '1s|^|[finecode]\npresets = [{source = "../common"}]\n|' preset/a/finecode.toml
+expect 2 '' "--set: no project has an action 'nosuch'" -w preset run lint --set nosuch.h.code=1
+expect 1 '' '' -w preset run lint --set lint.h.code=1
 
 # Two projects of one name: lines and --project tell them apart by their folders.
 project twins/x/core <<<'lint h a'

@@ -1,6 +1,7 @@
 """Rows 38 to 43: what runners ask their manager. See stage.py."""
 import json
 import os
+import signal
 import sys
 import time
 
@@ -290,6 +291,20 @@ def row_43b():
             guest.done(asked)
             guest.farewell()
             ours.ended(0)
+        # Whoever wants an end too late is told, and what had not begun was not run.
+        three = {name: [demo_action("echo", ECHO, ("h1", "H1", "a"))] for name in "pqr"}
+        with Command(three, "run", "echo", options=("--json", "--jobs", "1"), tcp=tcp) as ours:
+            one = ours.put("p/a.txt", "eins\n")
+            guest = ours.guest("a").begin()
+            asked = guest.run()
+            same(guest.result("workspace/applyEdit", {"edit": edit(one, "one")})["applied"], True, "applied")
+            ours.child.send_signal(signal.SIGINT)
+            guest.refuse(asked, -32800, "Request cancelled")
+            guest.farewell()
+            ours.ended(130)
+            same([(each["name"], each["status"], each["why"]) for each in ours.events("project")],
+                 [("p", "cancelled", "Request cancelled; its edits are in the files")], "the project")
+            same([(each["failed"], each["notRun"], each["exitCode"]) for each in ours.events("summary")], [(1, 2, 130)], "the summary")
         with Manager({"p": [demo_action("echo", ECHO, ("h1", "H1", "a"))]}, tcp=tcp) as ours:
             editor = ours.connect()
             editor.result("client/initialize", {"clientId": "editor", "capabilities": {"workspace": {"applyEdit": True}}})

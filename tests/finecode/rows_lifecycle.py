@@ -12,7 +12,7 @@ import time
 sys.dont_write_bytecode = True
 import stage
 from stage import ACTS, ALL, DEMO, ECHO, Er, Wrong, demo_action, error_is, is_gone, raw, same, shown, true
-from workspace import Command, Manager
+from workspace import Command, Manager, toml_of
 
 ONE = {"p": [demo_action("echo", ECHO, ("h1", "H1"))]}
 TWO = {"p": [demo_action("echo", ECHO, ("h1", "H1", "dev_workspace"), ("h2", "H2", "env_b"))]}
@@ -465,6 +465,12 @@ def row_C1():
         true("expected" in run(), "a broken file is told")
         ours.put("p/finecode.toml", OWN % ("four", ""))
         same(run(), {"told": [{"word": "four"}]}, "it is mended")
+        ours.put("shared.toml", SAY % ("shared", 0))
+        shared = OWN.replace('"duplex"', toml_of([os.path.join(stage.BUILD, "duplex-finecode"), "er", "--handlers", "../shared.toml"])) % ("five", "")
+        ours.put("p/finecode.toml", shared)
+        same(run(), {"shared": [{"word": "five"}]}, "handlers of another file")
+        ours.put("shared.toml", SAY % ("ours", 0))
+        same(run(), {"ours": [{"word": "five"}]}, "that file has changed")
         os.remove(ours.path("p/finecode.toml"))
         true("no finecode.toml" in run() or "unknown action" in run(), "no file")
 

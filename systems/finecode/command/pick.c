@@ -134,43 +134,57 @@ static bool has_handler(const dx_finecode_action_view *action, dx_text name) {
 /* What a preset in a package has is known only once a runner has told where that lies. */
 static bool may_have_more(const dx_finecode_project *project) {
     yyjson_val *tool = yyjson_obj_get(dx_finecode_project_raw(project), "tool");
-    return yyjson_arr_size(yyjson_obj_get(yyjson_obj_get(tool, "finecode"), "presets")) > 0;
+    yyjson_val *presets = yyjson_obj_get(yyjson_obj_get(tool, "finecode"), "presets");
+    size_t index;
+    size_t count;
+    yyjson_val *preset;
+    yyjson_arr_foreach(presets, index, count, preset) {
+        const char *source = yyjson_get_str(yyjson_obj_get(preset, "source"));
+        if (source && !strchr(source, '/'))
+            return true;
+    }
+    return false;
 }
 
 enum { NOTHING_FITS, ACTION_FITS, ALL_FITS };
 
-static int how_far(const struct work *work, dx_text action_name, dx_text handler) {
-    const dx_finecode_project *project;
+static int how_far(dx_finecode_project *const *projects, dx_text action_name, dx_text handler) {
     int best = NOTHING_FITS;
-    for (size_t i = 0; best < ALL_FITS && (project = dx_finecode_wm_project(work->wm, i)); i++) {
+    for (; best < ALL_FITS && *projects; projects++) {
         dx_finecode_action_view action;
-        if (may_have_more(project))
+        if (may_have_more(*projects))
             return ALL_FITS;
-        for (size_t k = 0; dx_finecode_project_action(project, k, &action); k++)
+        for (size_t k = 0; dx_finecode_project_action(*projects, k, &action); k++)
             if (dx_text_is(action_name, action.name))
                 best = !handler.at || has_handler(&action, handler) ? ALL_FITS : ACTION_FITS;
     }
     return best;
 }
 
+static int check_override(dx_finecode_project *const *projects, const char *word) {
+    size_t action = strcspn(word, ".=");
+    size_t rest = strcspn(word + action + 1, ".=");
+    bool for_one = word[action + 1 + rest] == '.';
+    dx_text handler = {for_one ? word + action + 1 : NULL, for_one ? rest : 0};
+    int fits = how_far(projects, (dx_text){word, action}, handler);
+    if (fits == ACTION_FITS)
+        return cli_fail_hint(CLI_USAGE, "'duplex finecode list' shows all handlers",
+                             "--set: action '%.*s' has no handler '%.*s'", (int)action, word,
+                             (int)handler.len, handler.at);
+    if (fits == NOTHING_FITS)
+        return cli_fail_hint(CLI_USAGE, "'duplex finecode list' shows all actions",
+                             "--set: no project has an action '%.*s'", (int)action, word);
+    return CLI_OK;
+}
+
 int pick_check_overrides(struct work *work) {
     const cli_list *set = &work->options->set;
-    for (size_t i = 0; i < set->count; i++) {
-        const char *word = set->at[i];
-        size_t action = strcspn(word, ".=");
-        size_t rest = strcspn(word + action + 1, ".=");
-        bool for_one = word[action + 1 + rest] == '.';
-        dx_text handler = {for_one ? word + action + 1 : NULL, for_one ? rest : 0};
-        int fits = how_far(work, (dx_text){word, action}, handler);
-        if (fits == ACTION_FITS)
-            return cli_fail_hint(CLI_USAGE, "'duplex finecode list' shows all handlers",
-                                 "--set: action '%.*s' has no handler '%.*s'", (int)action, word,
-                                 (int)handler.len, handler.at);
-        if (fits == NOTHING_FITS)
-            return cli_fail_hint(CLI_USAGE, "'duplex finecode list' shows all actions",
-                                 "--set: no project has an action '%.*s'", (int)action, word);
-    }
-    return CLI_OK;
+    dx_finecode_project **projects = NULL;
+    int code = set->count ? pick_projects(work, &projects) : CLI_OK;
+    for (size_t i = 0; code == CLI_OK && i < set->count; i++)
+        code = check_override(projects, set->at[i]);
+    free(projects);
+    return code;
 }
 
 int pick_tell_invalid(struct work *work, dx_finecode_project *const *projects) {

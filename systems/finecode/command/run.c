@@ -58,7 +58,8 @@ static void on_project(dx_finecode_wm *wm, dx_finecode_run *handle, dx_finecode_
     struct row *row = run->leaving ? NULL : rows_of(&run->rows, project);
     (void)wm;
     (void)handle;
-    if (!row)
+    /* One that had not begun when the user wanted an end was not run. */
+    if (!row || (result->status == DX_FINECODE_GIVEN_UP && row->state == ROW_WAITING))
         return;
     bool whole = !run->work->options->stream || !row->has_parts;
     row->state = ROW_OVER;

@@ -268,4 +268,15 @@ expect 2 '' $'--dry-run: one: the handler \'h\' of \'format\' may write files it
 [[ ! -s trace ]] || complain "a runner was started: $(cat trace)"
 expect 2 '' '--dry-run applies only to run' -w dry list --dry-run
 
+# A project with an action of its own would not be limited to the files that are named.
+ready mixed/a
+project mixed/b <<<'format h a'
+file=$(cd mixed/a && find . -name '*.c' | head -n 1)
+cp -r mixed mixed-before
+: >trace
+expect 2 '' "files: b has its own 'format', which would not be limited to them" -w mixed run format -- "mixed/a/$file"
+diff -r mixed mixed-before || complain "files were touched"
+[[ ! -s trace ]] || complain "b was run: $(cat trace)"
+expect 0 '' '' -w mixed run format --project a -- "mixed/a/$file"
+
 exit "$failed"

@@ -115,11 +115,16 @@ static bool begin(struct share *share, dx_finecode_project *project, yyjson_doc 
     return share->files;
 }
 
-/* Where the action is not a ready-made one, the payload stays as it is. */
+/* If the action is a ready-made one nowhere, the payload stays as it is. */
 static int hand_over(const struct share *shares, dx_finecode_project *const *projects,
                      const char *action, const char *payload, char **payloads) {
+    bool is_any = shares->project;
     for (size_t i = 0; projects[i]; i++) {
         bool is_shared = shares->project == projects[i];
+        if (is_any && !is_shared && schema_has_action(projects[i], action))
+            return cli_fail_hint(CLI_USAGE, "choose projects with --project",
+                                 "files: %s has its own '%s', which would not be limited to them",
+                                 dx_finecode_project_label(projects[i]), action);
         if (is_shared ? !yyjson_mut_arr_size(shares++->files)
                       : !schema_has_action(projects[i], action))
             continue;

@@ -1132,12 +1132,37 @@ def part_pattern():
     result, code = run(program="tool")
     check(code is None and "cannot start tool: it is not in node_modules/.bin or PATH" in str(result), result, code)
     os.chmod(ws, 0o755)
+    # It may write files, and a dry run must not.
+    dry = Er(project, env={**os.environ, "FINECODE_DRY_RUN": "1"})
+    dry.begin({"it": ("duplex.Lint", [("it", "duplex.pattern", {**base, "args": ["-f"]})])})
+    result, code = dry.run("it")
+    check(code is None and "config: dry_run: with --dry-run, the program must not write files" in str(result), result, code)
+    configure(dry, {"it": ("duplex.Lint", [("it", "duplex.pattern", {**base, "args": ["-f"], "dry_run": True})])})
+    result, code = dry.run("it")
+    check(code == 0, result, code)
+    # Nor what other programs are told to write.
+    for tool, words in (("prettier_check", ["-w", "-uw", "--write", "--cache-location=x"]),
+                        ("eslint", ["-o", "-ofile", "-fhtml", "--fix", "--output-file", "--cache", "--suppress-all", "--init"]),
+                        ("clang_format_check", ["-i", "--i", "-i=1", "@file"]),
+                        ("clang_tidy", ["-fix", "--fix-errors", "--export-fixes=x", "-store-check-profile=x", "@file"]),
+                        ("cppcheck", ["--dump", "--output-file=x", "--cppcheck-build-dir=x", "--checkers-report=x", "--plist-output=x"])):
+        for word in words:
+            configure(dry, {"it": ("duplex.Lint", [("it", "duplex." + tool, {"args": [word]})])})
+            result, code = dry.run("it", {"files": []})
+            check(code is None and f"the program must not write files, and '{word}' may do so" in str(result), tool, word, result, code)
+    for tool, words in (("prettier_check", ["--tab-width=4", "-u"]), ("eslint", ["-c", "fix.mjs", "--report-unused-disable-directives", "--rule=no-fix: off"]),
+                        ("clang_format_check", ["--style=file"]), ("clang_tidy", ["--checks=-fix*"]), ("cppcheck", ["--suppress=x", "--inline-suppr"])):
+        configure(dry, {"it": ("duplex.Lint", [("it", "duplex." + tool, {"args": words})])})
+        result, code = dry.run("it", {"files": []})
+        check(code == 0, tool, words, result, code)
+    dry.end()
     # Configurations that are wrong.
     for config, text in (({"pattern": "("}, "config: pattern: missing closing parenthesis, at 1"),
                          ({"pattern": "(?<file>x)"}, "config: pattern: missing group (?<message>"),
                          ({"pattern": None}, "config: pattern: missing"), ({"program": None}, "config: program: missing"),
                          ({"include": None}, "config: include: missing"), ({"columns": "chars"}, "config: columns: expected"),
                          ({"severity": "bad"}, "config: severity: expected"), ({"files": 1}, "config: files: expected"),
+                         ({"dry_run": 1}, "config: dry_run: expected"),
                          ({"pattern": r"(?<file>\C)(?<message>)"}, "config: pattern: ")):
         result, code = run(**config)
         check(code is None and text in str(result), config, result, code)

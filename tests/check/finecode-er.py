@@ -848,6 +848,13 @@ def part_edits():
     check(asked == [("workspace/applyEdit", {
         "a.txt": [{"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}}, "newText": "2\r\n"}],
         "sub/b%20c.txt": [{"range": {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}, "newText": "B\n"}]})], asked)
+    # Also by another path of the same file.
+    os.symlink("c.txt", project + "/link")
+    for names in (("c.txt", "../edits/c.txt"), ("c.txt", "link"), ("link", "sub/../c.txt")):
+        result, code = run({"files": {names[0]: "first\nline\n"}}, {"files": {names[1]: "C\n"}})
+        check(code == 0 and result == {"changed": [project + "/" + names[0]]}, names, result, code)
+        check([list(edits) for method, edits in asked] == [[names[0]]] and [one["newText"] for one in asked[0][1][names[0]]] == ["C\n"], names, asked)
+    os.unlink(project + "/link")
     # The result is what the command gives, and its code.
     result, code = run({"files": {"c.txt": "C"}}, {"result": {"fixed": 1}, "returnCode": 3})
     check(code == 3 and result["fixed"] == 1 and "changed" not in result and len(asked) == 1, result, code, asked)

@@ -91,10 +91,27 @@ static void give_progress(struct external *external, yyjson_val *progress) {
         fail_line(external, "has progress whose type is not begin, report or end");
 }
 
+/* The first path that was given for the same file; an editor may know it by that one. */
+static const char *known_path(struct external *external, const char *path) {
+    yyjson_mut_doc *doc = external->files;
+    char *real = realpath(path, NULL);
+    yyjson_mut_val *name = yyjson_mut_strcpy(doc, real ? real : path);
+    free(real);
+    yyjson_mut_val *known = yyjson_mut_obj_get(external->real_files, yyjson_mut_get_str(name));
+    if (!known) {
+        known = yyjson_mut_strcpy(doc, path);
+        if (!yyjson_mut_obj_add(external->real_files, name, known))
+            return NULL;
+    }
+    return yyjson_mut_get_str(known);
+}
+
 /* The last text of a file counts. */
 static void take_files(struct external *external, yyjson_val *files) {
-    if (!external->files && (external->files = yyjson_mut_doc_new(NULL)))
+    if (!external->files && (external->files = yyjson_mut_doc_new(NULL))) {
         yyjson_mut_doc_set_root(external->files, yyjson_mut_obj(external->files));
+        external->real_files = yyjson_mut_obj(external->files);
+    }
     yyjson_mut_doc *doc = external->files;
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     yyjson_obj_iter iter = yyjson_obj_iter_with(files);
@@ -106,7 +123,7 @@ static void take_files(struct external *external, yyjson_val *files) {
         if (!path || !yyjson_is_str(text))
             fail_line(external, "has files that are not paths with their new text");
         else if (!yyjson_mut_obj_put(
-                     root, yyjson_mut_strcpy(doc, path),
+                     root, yyjson_mut_str(doc, known_path(external, path)),
                      yyjson_mut_strncpy(doc, yyjson_get_str(text), yyjson_get_len(text))))
             fail_line(external, "runs out of memory");
         free(path);

@@ -754,6 +754,25 @@ def part_nested():
     er.end()
 
 
+def part_many():
+    """More files and folders than anybody has: none is forgotten, with git and without."""
+    project = os.path.realpath(make_folder("many", {"z/x.c": "int  a;\n"}))
+    for number in range(100001):
+        os.close(os.open(f"{project}/{number}.txt", os.O_CREAT | os.O_WRONLY))
+    for number in range(20001):
+        os.mkdir(f"{project}/z/{number}")
+    make_folder("many/z/9999/z", {"y.c": "int  a;\n"})
+    er = Er(project)
+    er.begin({"it": ("duplex.Lint", [("it", "duplex.clang_format_check", {})])})
+    for words in (["true"], ["git", "init", "-q", project]):
+        if shutil.which(words[0]):
+            subprocess.run(words, check=True)
+            result, code = er.run("it", seconds=200)
+            check(code == 1 and result["changed"] == [project + "/z/9999/z/y.c", project + "/z/x.c"], words, result, code)
+    shutil.rmtree(project)
+    er.end()
+
+
 def part_odd():
     """A name that is no UTF-8, and a long line with many places."""
     project = make_folder("odd", {"long.c": "a " * 500000})

@@ -71,7 +71,7 @@ bool files_take(struct files *files, struct words *folders, yyjson_val *list, co
         given = dx_json_string(one);
         if (!yyjson_is_str(one))
             why = "expected paths or file: URIs";
-        else if (files->count + folders->count >= FILES_MAX)
+        else if (files->count + folders->count >= NAMED_MAX)
             why = "more than 100,000 entries";
         else
             why = take(files, folders, given, project);
@@ -113,7 +113,7 @@ bool files_keep_below(struct files *files, const struct words *folders) {
 }
 
 bool files_split(struct files *files, dx_text list, const char *project) {
-    while (list.len && files->count < FILES_MAX) {
+    while (list.len) {
         const char *end = memchr(list.at, '\0', list.len);
         size_t len = end ? (size_t)(end - list.at) : list.len;
         if (len && !files_add(files, path_of((dx_text){list.at, len}, project)))

@@ -95,7 +95,7 @@ struct files {
     size_t count;
     size_t room;
 };
-enum { FILES_MAX = 100000, FILE_MAX = 64 << 20 };
+enum { NAMED_MAX = 100000, FILE_MAX = 64 << 20 };
 /* Those of a payload, and its folders, which are to be listed; false with the reason. */
 bool files_take(struct files *files, struct words *folders, yyjson_val *list, const char *project,
                 char *room, size_t room_len);

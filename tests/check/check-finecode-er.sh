@@ -22,7 +22,7 @@ complain() {
 declare -A parts
 for part in commands ends place tools nested many odd tidy pattern edits text log; do
     mkdir "$part"
-    timeout 100 python3 "$SOURCE/tests/check/finecode-er.py" "$finecode" "$work/$part" "$part" &
+    timeout 300 python3 "$SOURCE/tests/check/finecode-er.py" "$finecode" "$work/$part" "$part" &
     parts[$part]=$!
 done
 

@@ -146,6 +146,18 @@ expect 2 '' "duplex finecode: ../../../.././etc/passwd" -w repo run format 'file
 expect 2 '' "duplex finecode: repo/b/x.c belongs to b, where 'format' does not run" -w repo run format -p a 'files:=["repo/b/x.c"]'
 expect 2 '' $'duplex finecode: files: the list is empty\nhint: leave \'files\' out to mean all files' -w repo run format 'files:=[]'
 formatted
+# A folder that cannot be read; root can read all of them.
+mkdir -m 0 repo/a/secret
+user=()
+[[ $(id -u) != 0 ]] || user=(setpriv --bounding-set=-dac_override,-dac_read_search)
+if "${user[@]}" true 2>/dev/null; then
+    printf '#!/bin/sh\nexec %s "$@"\n' "${user[*]} $finecode" >common
+    chmod +x common
+    finecode=$work/common expect 2 '' 'duplex finecode: cannot read repo/a/secret: Permission denied' -w repo run format -- repo/a/x.c repo/a/secret
+    finecode=$work/common expect 2 '' 'duplex finecode: cannot read secret: Permission denied' -w repo/a run format -- repo/a/x.c secret
+    formatted
+fi
+rmdir repo/a/secret
 # The same after --, without JSON.
 (cd repo && expect 0 'formatted: ' '2 projects: 2 done' run format -- a/src b/inner/x.c; exit "$failed") || failed=1
 formatted ./a/src/deep/z.c ./a/src/y.c ./b/inner/x.c

@@ -626,6 +626,11 @@ def part_tools():
                           ({"files": ["good.c", "../x.c"]}, "files: ../x.c: outside the project")):
         result, code = er.run("check", payload)
         check(code is None and text in str(result), payload, result, code)
+    if os.geteuid():  # root can read all of them
+        os.mkdir(project + "/secret", 0)
+        result, code = er.run("check", {"files": ["good.c", "secret"]})
+        check(code is None and "files: secret: Permission denied" in str(result), result, code)
+        os.rmdir(project + "/secret")
     result, code = er.run("check", {"files": ["sub", "file://" + project + "/build/"]})
     check([os.path.basename(path) for path in result["changed"]] == ["made.c", "x.c"], result, code)
     result, code = er.run("analyse")

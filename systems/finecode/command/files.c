@@ -73,7 +73,7 @@ static char *find(const struct share *shares, dx_text given) {
     char *here = getcwd(NULL, 0);
     char *path = here ? path_within(given, here) : NULL;
     free(here);
-    if (!path && shares[0].project && !shares[1].project)
+    if (!path && errno != EACCES && shares[0].project && !shares[1].project)
         path = path_within(given, dx_finecode_project_path(shares[0].project));
     return path;
 }

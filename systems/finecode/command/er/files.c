@@ -46,6 +46,8 @@ static const char *take(struct files *files, struct words *folders, dx_text give
     struct stat status;
     char *path = path_within(given, project);
     bool is_folder = path && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    if (!path && errno == EACCES)
+        return strerror(EACCES);
     if (!path)
         path = path_of(given, project);
     if (!path)

@@ -626,6 +626,10 @@ def part_tools():
                           ({"files": ["good.c", "../x.c"]}, "files: ../x.c: outside the project")):
         result, code = er.run("check", payload)
         check(code is None and text in str(result), payload, result, code)
+    os.symlink("../x.c", project + "/link.c")
+    result, code = er.run("check", {"files": ["link.c"]})
+    check(code is None and "files: link.c: a link that leads out of the project" in str(result), result, code)
+    os.unlink(project + "/link.c")
     if os.geteuid():  # root can read all of them
         os.mkdir(project + "/secret", 0)
         result, code = er.run("check", {"files": ["good.c", "secret"]})

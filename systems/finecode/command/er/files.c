@@ -40,6 +40,14 @@ bool files_add(struct files *files, char *path) {
     return path != NULL;
 }
 
+/* Editing the link would edit a file of others. */
+static bool leads_out(const char *path, const char *project) {
+    char *real = realpath(path, NULL);
+    bool is_out = real && !path_is_below(real, project);
+    free(real);
+    return is_out;
+}
+
 /* One that is not there may still be open in an editor: reading it will tell. */
 static const char *take(struct files *files, struct words *folders, dx_text given,
                         const char *project) {
@@ -55,6 +63,10 @@ static const char *take(struct files *files, struct words *folders, dx_text give
     if (strcmp(path, project) != 0 && !path_is_below(path, project)) {
         free(path);
         return "outside the project";
+    }
+    if (!is_folder && leads_out(path, project)) {
+        free(path);
+        return "a link that leads out of the project";
     }
     bool taken = is_folder ? words_add(folders, path) : files_add(files, path);
     if (is_folder)

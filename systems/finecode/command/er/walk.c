@@ -30,8 +30,8 @@ static bool take_entry(struct files *files, struct words *folders, const char *f
     } else if (S_ISREG(status.st_mode)) {
         taken = files_add(files, path);
     } else {
-        bool is_folder = S_ISDIR(status.st_mode) && entry->d_name[0] != '.' &&
-                         !is_skipped(entry->d_name);
+        bool is_folder =
+            S_ISDIR(status.st_mode) && entry->d_name[0] != '.' && !is_skipped(entry->d_name);
         taken = !is_folder || words_add(folders, path);
         free(path);
     }

@@ -1260,6 +1260,10 @@ def part_npm():
     check(code is None and "exited with code 2" in str(result) and "absent.mjs" in str(result), result, code)
     result, code = er.outcome(run("prettier_check", ["b.js"], {"args": ["--config", "absent.json"]}))
     check(code is None and "prettier exited with code 2: Invalid configuration" in str(result), result, code)
+    make_folder("npm", {"[error] x.js": "let  a\n"})
+    for name in ("b.js", "[error] x.js"):
+        result, code = er.outcome(run("prettier_check", [name], {"program": "false"}))
+        check(code is None and name + ": false exited with code 1" in str(result), name, result, code)
     er.end()
 
 

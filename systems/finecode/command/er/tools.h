@@ -22,6 +22,8 @@ struct tool {
     bool npm;                   /* looked for in node_modules/.bin first */
     bool copies;      /* a text that is not on the disk is put there, as a copy; else by stdin */
     size_t batch_max; /* files that one process gets */
+    /* Does this file get a process of its own? NULL: none does. */
+    bool (*is_odd)(const struct work *work, size_t file);
     /* Adds words behind the program's name; false without memory. */
     bool (*words)(const struct work *work, struct batch *batch);
     /* Reads what one process said; a failure is told by work_fail(). */

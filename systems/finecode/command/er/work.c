@@ -220,8 +220,13 @@ static size_t arguments_max(void) {
     return max < LEAST ? LEAST : max > MOST ? MOST : (size_t)max;
 }
 
-/* As many files as one process gets: an even share, and no text that is not on the disk together
- * with others. */
+static bool is_alone(const struct work *work, size_t file) {
+    const struct tool *tool = work->tool;
+    return (work->files.at[file].text && !tool->copies) ||
+           (tool->is_odd && tool->is_odd(work, file));
+}
+
+/* As many files as one process gets: an even share of those that need not be alone. */
 static size_t share_of(const struct work *work) {
     const struct files *files = &work->files;
     size_t even = (files->count + work->settings.jobs - 1) / work->settings.jobs;
@@ -229,10 +234,9 @@ static size_t share_of(const struct work *work) {
     size_t count = 1;
     size_t used = strlen(work_path(work, work->at));
     size_t max = arguments_max();
-    if (files->at[work->at].text && !work->tool->copies)
+    if (is_alone(work, work->at))
         return 1;
-    while (count < most && work->at + count < files->count &&
-           (work->tool->copies || !files->at[work->at + count].text) &&
+    while (count < most && work->at + count < files->count && !is_alone(work, work->at + count) &&
            (used += strlen(work_path(work, work->at + count)) + 1 + sizeof(char *)) <= max)
         count++;
     return count;

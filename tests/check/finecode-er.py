@@ -704,6 +704,13 @@ def part_tools():
     check(code is None and "is open in an editor" in str(result), result, code)
     er.note("textDocument/didClose", {"textDocument": {"uri": uri}})
     make_folder("tools", {"bad.c": "int x = 1;\n/* 🙂 */ int y;\n"})
+    # Output that is something else.
+    for program, text in (("true", "bad.sh: true: its output is not a JSON object with comments: ''"),
+                          ("false", "bad.sh: false exited with code 1"),
+                          ("echo", "bad.sh: echo: its output is not a JSON object with comments: '--format=json1 ")):
+        configure(er, {"it": ("duplex.Lint", [("it", "duplex.shellcheck", {"program": program})])})
+        result, code = er.run("it", {"files": ["bad.sh"]})
+        check(code is None and text in str(result), program, result, code)
     # Configurations that are wrong, and programs that are not there.
     for config, text in (({"program": "no-such-tool"}, "cannot start no-such-tool: it is not in PATH"),
                          ({"jobs": 65}, "jobs: expected"), ({"jobs": 0}, "jobs: expected"),
@@ -1260,6 +1267,11 @@ def part_npm():
     check(code is None and "exited with code 2" in str(result) and "absent.mjs" in str(result), result, code)
     result, code = er.outcome(run("prettier_check", ["b.js"], {"args": ["--config", "absent.json"]}))
     check(code is None and "prettier exited with code 2: Invalid configuration" in str(result), result, code)
+    make_folder("npm", {"noisy.mjs": "console.log('\\n hello \u00e4\\nmore'); export default [{ rules: { 'no-var': 'error' } }];\n",
+                        "var.js": "var a = 1;\n"})
+    for name in ("b.js", "var.js"):  # also if it exits with code 1
+        result, code = er.outcome(run("eslint", [name], {"args": ["--config", "noisy.mjs"]}))
+        check(code is None and name + ": eslint: its output is not a JSON array: 'hello \u00e4'" in str(result), name, result, code)
     make_folder("npm", {"[error] x.js": "let  a\n"})
     for name in ("b.js", "[error] x.js"):
         result, code = er.outcome(run("prettier_check", [name], {"program": "false"}))

@@ -34,8 +34,7 @@ static void fail_line(struct external *external, const char *why) {
     fail(external, room);
 }
 
-/* "… is not a JSON object: 'what it begins with'" */
-static const char *not_json(dx_text text, char room[200]) {
+const char *not_json(const char *what, dx_text text, char room[200]) {
     enum { SHOWN = 80 };
     while (text.len && strchr(" \t\r\n", text.at[0])) {
         text.at++;
@@ -48,7 +47,8 @@ static const char *not_json(dx_text text, char room[200]) {
     if (is_cut)
         for (len = SHOWN; len && (text.at[len] & 0xc0) == 0x80;)
             len--;
-    snprintf(room, 200, "is not a JSON object: '%.*s%s'", (int)len, text.at, is_cut ? "…" : "");
+    snprintf(room, 200, "is not %s: '%.*s%s'", what, (int)len, len ? text.at : "",
+             is_cut ? "…" : "");
     return room;
 }
 
@@ -181,7 +181,7 @@ static void take_line(struct external *external, dx_text line) {
     else if (!external->handler->full && !external->parts)
         external->is_whole = true;
     else
-        fail_line(external, not_json(line, room));
+        fail_line(external, not_json("a JSON object", line, room));
     yyjson_doc_free(doc);
 }
 
@@ -244,7 +244,7 @@ static void take_whole(struct external *external) {
     external->result = parse(all);
     if (external->result)
         return;
-    snprintf(why, sizeof why, "its output %s", not_json(all, room));
+    snprintf(why, sizeof why, "its output %s", not_json("a JSON object", all, room));
     fail(external, why);
 }
 
@@ -268,7 +268,7 @@ void lines_end(struct external *external) {
         char room[200];
         external->result = parse(held);
         if (!external->result && external->parts)
-            fail_line(external, not_json(held, room));
+            fail_line(external, not_json("a JSON object", held, room));
         external->is_whole = !external->result;
     }
     if (external->is_whole && !external->why[0])

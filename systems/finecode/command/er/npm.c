@@ -68,8 +68,10 @@ static void eslint_read(struct work *work, const struct batch *batch) {
                     : NULL;
     yyjson_val *root = yyjson_doc_get_root(doc);
     yyjson_arr_iter iter = yyjson_arr_iter_with(root);
-    if (!yyjson_is_arr(root) || batch->status > 1)
+    if (batch->status > 1)
         work_fail_batch(work, batch);
+    else if (!yyjson_is_arr(root))
+        work_fail_output(work, batch, "a JSON array");
     for (yyjson_val *one; !work->why[0] && (one = yyjson_arr_iter_next(&iter));)
         eslint_file(work, one);
     yyjson_doc_free(doc);

@@ -292,6 +292,10 @@ void work_done(struct work *work, yyjson_mut_val *result);
 void work_step(struct work *work);
 /* "program: the last that it said", for one that left with a code that means failure. */
 void work_fail_batch(struct work *work, const struct batch *batch);
+/* The same for one whose output is not what it should be (lines.c: "is not WHAT: 'how it begins'").
+ */
+void work_fail_output(struct work *work, const struct batch *batch, const char *what);
+const char *not_json(const char *what, dx_text text, char room[200]);
 /* The path of a file as a process gets it. */
 const char *work_path(const struct work *work, size_t file);
 /* A path as a tool prints it: it counts from the project's folder, where the tools run. */

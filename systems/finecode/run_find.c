@@ -160,6 +160,15 @@ static dx_status add_project(dx_finecode_run *run, dx_finecode_project *project)
     return status;
 }
 
+/* A runner means all projects that have it: also those that could not say so yet. */
+static dx_status add_likely(dx_finecode_run *run, dx_finecode_project *project,
+                            const char *source) {
+    for (size_t i = 0; project->state == DX_FINECODE_VALID && i < project->action_count; i++)
+        if (strcmp(project->actions[i].source, source) == 0)
+            return add_for(run, project, &project->actions[i]);
+    return DX_OK;
+}
+
 /* All that is unresolved; or, if the action was found, what says whether it is the workspace's. */
 static dx_status add_gates(dx_finecode_run *run, const struct found *found) {
     dx_status status = DX_OK;
@@ -170,6 +179,8 @@ static dx_status add_gates(dx_finecode_run *run, const struct found *found) {
             status = add(run, project, DX__FINECODE_BOOTSTRAP, DX__FINECODE_GATE);
         if (status == DX_OK && all && project->state == DX_FINECODE_VALID)
             status = add_project(run, project);
+        if (status == DX_OK && !all && !run->projects && run->is_canonical)
+            status = add_likely(run, project, found->first->source);
         if (status == DX_OK && !all && !run->projects && found->count > 1 &&
             find_in(project, dx_str(run->ask.action), run->is_canonical) == found->first)
             status = add_for(run, project, found->first);

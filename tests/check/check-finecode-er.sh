@@ -20,9 +20,9 @@ complain() {
 
 # They mostly wait, so all at once.
 declare -A parts
-for part in commands ends place tools nested odd tidy pattern edits text log; do
+for part in commands ends place tools nested many odd tidy pattern edits text log; do
     mkdir "$part"
-    timeout 100 python3 "$SOURCE/tests/check/finecode-er.py" "$finecode" "$work/$part" "$part" &
+    timeout 300 python3 "$SOURCE/tests/check/finecode-er.py" "$finecode" "$work/$part" "$part" &
     parts[$part]=$!
 done
 

@@ -99,7 +99,7 @@ fill() {
 # formatted FILE...: of those in repo; and then they are as before.
 formatted() {
     local found
-    found=$(cd repo && find . -name '*.c' -size -8c | sort | tr '\n' ' ')
+    found=$(cd repo && find . -type f -name '*.c' -size -8c | sort | tr '\n' ' ')
     [[ $found == "$*${*:+ }" ]] || complain "formatted: $found, expected: $*"
     fill
 }
@@ -146,6 +146,35 @@ expect 2 '' "duplex finecode: ../../../.././etc/passwd" -w repo run format 'file
 expect 2 '' "duplex finecode: repo/b/x.c belongs to b, where 'format' does not run" -w repo run format -p a 'files:=["repo/b/x.c"]'
 expect 2 '' $'duplex finecode: files: the list is empty\nhint: leave \'files\' out to mean all files' -w repo run format 'files:=[]'
 formatted
+# A folder that cannot be read; root can read all of them.
+mkdir -m 0 repo/a/secret
+user=()
+[[ $(id -u) != 0 ]] || user=(setpriv --bounding-set=-dac_override,-dac_read_search)
+if "${user[@]}" true 2>/dev/null; then
+    printf '#!/bin/sh\nexec %s "$@"\n' "${user[*]} $finecode" >common
+    chmod +x common
+    finecode=$work/common expect 2 '' 'duplex finecode: cannot read repo/a/secret: Permission denied' -w repo run format -- repo/a/x.c repo/a/secret
+    finecode=$work/common expect 2 '' 'duplex finecode: cannot read secret: Permission denied' -w repo/a run format -- repo/a/x.c secret
+    formatted
+fi
+rmdir repo/a/secret
+# A link to a file of the same project stands for it; one that leads out is left alone.
+ln -s ../x.c repo/a/src/near.c
+ln -s ../b/x.c repo/a/out.c
+ln -s ../plain/x.c repo/a/plain.c
+ln -s nowhere repo/a/broken.c
+expect 0 'formatted: ' '' -w repo run format -- repo/a/src/near.c
+formatted ./a/x.c
+for name in out plain; do
+    expect 2 '' "duplex finecode: repo/a/$name.c is a link that leads out of its project" -w repo run --project a format "files:=[\"repo/a/$name.c\"]"
+    expect 0 '' '' -w repo run --ignore-unmatched format -- "repo/a/$name.c"
+done
+expect 2 '' 'duplex finecode: cannot read repo/a/broken.c: No such file or directory' -w repo run format -- repo/a/broken.c
+formatted
+expect 0 'formatted: ' '' -w repo run format -- repo/a
+expect 0 '' '' -w repo run --project a format
+rm repo/a/{src/near,out,plain,broken}.c
+formatted ./a/src/deep/z.c ./a/src/y.c ./a/x.c
 # The same after --, without JSON.
 (cd repo && expect 0 'formatted: ' '2 projects: 2 done' run format -- a/src b/inner/x.c; exit "$failed") || failed=1
 formatted ./a/src/deep/z.c ./a/src/y.c ./b/inner/x.c

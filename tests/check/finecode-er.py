@@ -626,6 +626,15 @@ def part_tools():
                           ({"files": ["good.c", "../x.c"]}, "files: ../x.c: outside the project")):
         result, code = er.run("check", payload)
         check(code is None and text in str(result), payload, result, code)
+    os.symlink("../x.c", project + "/link.c")
+    result, code = er.run("check", {"files": ["link.c"]})
+    check(code is None and "files: link.c: a link that leads out of the project" in str(result), result, code)
+    os.unlink(project + "/link.c")
+    if os.geteuid():  # root can read all of them
+        os.mkdir(project + "/secret", 0)
+        result, code = er.run("check", {"files": ["good.c", "secret"]})
+        check(code is None and "files: secret: Permission denied" in str(result), result, code)
+        os.rmdir(project + "/secret")
     result, code = er.run("check", {"files": ["sub", "file://" + project + "/build/"]})
     check([os.path.basename(path) for path in result["changed"]] == ["made.c", "x.c"], result, code)
     result, code = er.run("analyse")
@@ -695,6 +704,13 @@ def part_tools():
     check(code is None and "is open in an editor" in str(result), result, code)
     er.note("textDocument/didClose", {"textDocument": {"uri": uri}})
     make_folder("tools", {"bad.c": "int x = 1;\n/* 🙂 */ int y;\n"})
+    # Output that is something else.
+    for program, text in (("true", "bad.sh: true: its output is not a JSON object with comments: ''"),
+                          ("false", "bad.sh: false exited with code 1"),
+                          ("echo", "bad.sh: echo: its output is not a JSON object with comments: '--format=json1 ")):
+        configure(er, {"it": ("duplex.Lint", [("it", "duplex.shellcheck", {"program": program})])})
+        result, code = er.run("it", {"files": ["bad.sh"]})
+        check(code is None and text in str(result), program, result, code)
     # Configurations that are wrong, and programs that are not there.
     for config, text in (({"program": "no-such-tool"}, "cannot start no-such-tool: it is not in PATH"),
                          ({"jobs": 65}, "jobs: expected"), ({"jobs": 0}, "jobs: expected"),
@@ -751,6 +767,25 @@ def part_nested():
     er.begin({"it": ("duplex.Lint", [("it", "duplex.clang_format_check", {})])})
     result, code = er.run("it")
     check(code == 1 and result["changed"] == [f"{project}/{name}" for name in mine], result, code)
+    er.end()
+
+
+def part_many():
+    """More files and folders than anybody has: none is forgotten, with git and without."""
+    project = os.path.realpath(make_folder("many", {"z/x.c": "int  a;\n"}))
+    for number in range(100001):
+        os.close(os.open(f"{project}/{number}.txt", os.O_CREAT | os.O_WRONLY))
+    for number in range(20001):
+        os.mkdir(f"{project}/z/{number}")
+    make_folder("many/z/9999/z", {"y.c": "int  a;\n"})
+    er = Er(project)
+    er.begin({"it": ("duplex.Lint", [("it", "duplex.clang_format_check", {})])})
+    for words in (["true"], ["git", "init", "-q", project]):
+        if shutil.which(words[0]):
+            subprocess.run(words, check=True)
+            result, code = er.run("it", seconds=200)
+            check(code == 1 and result["changed"] == [project + "/z/9999/z/y.c", project + "/z/x.c"], words, result, code)
+    shutil.rmtree(project)
     er.end()
 
 
@@ -848,6 +883,13 @@ def part_edits():
     check(asked == [("workspace/applyEdit", {
         "a.txt": [{"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}}, "newText": "2\r\n"}],
         "sub/b%20c.txt": [{"range": {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}, "newText": "B\n"}]})], asked)
+    # Also by another path of the same file.
+    os.symlink("c.txt", project + "/link")
+    for names in (("c.txt", "../edits/c.txt"), ("c.txt", "link"), ("link", "sub/../c.txt")):
+        result, code = run({"files": {names[0]: "first\nline\n"}}, {"files": {names[1]: "C\n"}})
+        check(code == 0 and result == {"changed": [project + "/" + names[0]]}, names, result, code)
+        check([list(edits) for method, edits in asked] == [[names[0]]] and [one["newText"] for one in asked[0][1][names[0]]] == ["C\n"], names, asked)
+    os.unlink(project + "/link")
     # The result is what the command gives, and its code.
     result, code = run({"files": {"c.txt": "C"}}, {"result": {"fixed": 1}, "returnCode": 3})
     check(code == 3 and result["fixed"] == 1 and "changed" not in result and len(asked) == 1, result, code, asked)
@@ -1132,12 +1174,37 @@ def part_pattern():
     result, code = run(program="tool")
     check(code is None and "cannot start tool: it is not in node_modules/.bin or PATH" in str(result), result, code)
     os.chmod(ws, 0o755)
+    # It may write files, and a dry run must not.
+    dry = Er(project, env={**os.environ, "FINECODE_DRY_RUN": "1"})
+    dry.begin({"it": ("duplex.Lint", [("it", "duplex.pattern", {**base, "args": ["-f"]})])})
+    result, code = dry.run("it")
+    check(code is None and "config: dry_run: with --dry-run, the program must not write files" in str(result), result, code)
+    configure(dry, {"it": ("duplex.Lint", [("it", "duplex.pattern", {**base, "args": ["-f"], "dry_run": True})])})
+    result, code = dry.run("it")
+    check(code == 0, result, code)
+    # Nor what other programs are told to write.
+    for tool, words in (("prettier_check", ["-w", "-uw", "--write", "--cache-location=x"]),
+                        ("eslint", ["-o", "-ofile", "-fhtml", "--fix", "--output-file", "--cache", "--suppress-all", "--init"]),
+                        ("clang_format_check", ["-i", "--i", "-i=1", "@file"]),
+                        ("clang_tidy", ["-fix", "--fix-errors", "--export-fixes=x", "-store-check-profile=x", "@file"]),
+                        ("cppcheck", ["--dump", "--output-file=x", "--cppcheck-build-dir=x", "--checkers-report=x", "--plist-output=x"])):
+        for word in words:
+            configure(dry, {"it": ("duplex.Lint", [("it", "duplex." + tool, {"args": [word]})])})
+            result, code = dry.run("it", {"files": []})
+            check(code is None and f"the program must not write files, and '{word}' may do so" in str(result), tool, word, result, code)
+    for tool, words in (("prettier_check", ["--tab-width=4", "-u"]), ("eslint", ["-c", "fix.mjs", "--report-unused-disable-directives", "--rule=no-fix: off"]),
+                        ("clang_format_check", ["--style=file"]), ("clang_tidy", ["--checks=-fix*"]), ("cppcheck", ["--suppress=x", "--inline-suppr"])):
+        configure(dry, {"it": ("duplex.Lint", [("it", "duplex." + tool, {"args": words})])})
+        result, code = dry.run("it", {"files": []})
+        check(code == 0, tool, words, result, code)
+    dry.end()
     # Configurations that are wrong.
     for config, text in (({"pattern": "("}, "config: pattern: missing closing parenthesis, at 1"),
                          ({"pattern": "(?<file>x)"}, "config: pattern: missing group (?<message>"),
                          ({"pattern": None}, "config: pattern: missing"), ({"program": None}, "config: program: missing"),
                          ({"include": None}, "config: include: missing"), ({"columns": "chars"}, "config: columns: expected"),
                          ({"severity": "bad"}, "config: severity: expected"), ({"files": 1}, "config: files: expected"),
+                         ({"dry_run": 1}, "config: dry_run: expected"),
                          ({"pattern": r"(?<file>\C)(?<message>)"}, "config: pattern: ")):
         result, code = run(**config)
         check(code is None and text in str(result), config, result, code)
@@ -1200,6 +1267,15 @@ def part_npm():
     check(code is None and "exited with code 2" in str(result) and "absent.mjs" in str(result), result, code)
     result, code = er.outcome(run("prettier_check", ["b.js"], {"args": ["--config", "absent.json"]}))
     check(code is None and "prettier exited with code 2: Invalid configuration" in str(result), result, code)
+    make_folder("npm", {"noisy.mjs": "console.log('\\n hello \u00e4\\nmore'); export default [{ rules: { 'no-var': 'error' } }];\n",
+                        "var.js": "var a = 1;\n"})
+    for name in ("b.js", "var.js"):  # also if it exits with code 1
+        result, code = er.outcome(run("eslint", [name], {"args": ["--config", "noisy.mjs"]}))
+        check(code is None and name + ": eslint: its output is not a JSON array: 'hello \u00e4'" in str(result), name, result, code)
+    make_folder("npm", {"[error] x.js": "let  a\n"})
+    for name in ("b.js", "[error] x.js"):
+        result, code = er.outcome(run("prettier_check", [name], {"program": "false"}))
+        check(code is None and name + ": false exited with code 1" in str(result), name, result, code)
     er.end()
 
 

@@ -127,6 +127,33 @@ test("formatted bytes are those of the tools alone", async (t) => {
     assert.match(again.out, /all files are formatted/);
 });
 
+test("files whose names look like what prettier prints are reported and formatted", async (t) => {
+    const root = realpathSync(folder(t));
+    const names = ["[error] x.js", "[error] d/x.js", "[error] a.js: x.js", "line\nfeed.js", "line\nfine.js", "fine.js", "b: c.js", "plain.js", "end\n.js", " space.js", "back\\slash.js"];
+    put(root, Object.fromEntries(names.map((name) => [name, name.endsWith("fine.js") ? "let a;\n" : "let  a\n"])));
+    put(root, { "finecode.toml": project.replaceAll(/^ .*(eslint|markdown).*\n/gm, "") });
+    const env_ = { ...env, PATH: bin + delimiter + env.PATH };
+    const changed = names.filter((name) => !name.endsWith("fine.js")).sort();
+    const result = async () => {
+        const found = await run(["finecode", "--json", "run", "lint"], { cwd: root, env: env_ });
+        const { json } = JSON.parse(found.out.split("\n").find((line) => line.includes('"result"'))).result;
+        return { code: found.code, changed: json.changed.map((path) => relative(root, path)).sort(), messages: json.messages };
+    };
+    assert.deepEqual((await result()).changed, changed);
+    const done = await run(["finecode", "run", "format"], { cwd: root, env: env_ });
+    assert.equal(done.code, 0, done.err);
+    for (const name of names)
+        assert.equal(readFileSync(join(root, name), "utf8"), "let a;\n", name);
+    assert.deepEqual(await result(), { code: 0, changed: [], messages: {} });
+    for (const name of names)
+        writeFileSync(join(root, name), "let  = (\n");
+    const { code, messages } = await result();
+    assert.equal(code, 1);
+    assert.deepEqual(Object.keys(messages).map((path) => relative(root, path)).sort(), names.sort());
+    for (const [path, list] of Object.entries(messages))
+        assert.match(list[0].message, /^SyntaxError/, path);
+});
+
 test("documents that an editor has open, and tools that break down", { skip: !existsSync("/usr/bin/python3") }, (t) => {
     const tests = join(here, "..", "check", "finecode-er.py");
     const done = spawnSync("/usr/bin/python3", [tests, join(process.env.BUILD, "duplex-finecode"), folder(t), "npm"],

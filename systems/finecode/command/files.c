@@ -68,12 +68,21 @@ static bool give(const struct work *work, struct share *shares, const char *path
     return given;
 }
 
+/* A link to a file of another project, or of none. */
+static bool leads_out(const struct work *work, const char *path) {
+    const dx_finecode_project *owner = project_of(work, path);
+    char *real = realpath(path, NULL);
+    bool is_out = owner && real && project_of(work, real) != owner;
+    free(real);
+    return is_out;
+}
+
 /* From the current folder; if nothing is there, from that of the one project that is meant. */
 static char *find(const struct share *shares, dx_text given) {
     char *here = getcwd(NULL, 0);
     char *path = here ? path_within(given, here) : NULL;
     free(here);
-    if (!path && shares[0].project && !shares[1].project)
+    if (!path && errno != EACCES && shares[0].project && !shares[1].project)
         path = path_within(given, dx_finecode_project_path(shares[0].project));
     return path;
 }
@@ -89,6 +98,13 @@ static int take(const struct work *work, struct share *shares, const char *actio
         return cli_fail(CLI_USAGE, "cannot read %.*s: %s", (int)given.len, given.at,
                         strerror(errno));
     bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    if (!is_folder && leads_out(work, path)) {
+        free(path);
+        return work->options->ignore_unmatched
+                   ? CLI_OK
+                   : cli_fail(CLI_USAGE, "%.*s is a link that leads out of its project",
+                              (int)given.len, given.at);
+    }
     if (give(work, shares, path, is_folder)) {
         free(path);
         return CLI_OK;

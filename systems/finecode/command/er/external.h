@@ -29,7 +29,8 @@ struct external {
     bool stop;
     bool has_code;
     int code;
-    yyjson_mut_doc *files; /* {path: new text}, absolute; NULL: none */
+    yyjson_mut_doc *files;      /* {path: new text}, absolute; NULL: none */
+    yyjson_mut_val *real_files; /* {real path: path}, in the same document */
     struct timespec began;
 
     dx_buf errors;  /* the part of a line of its standard error */

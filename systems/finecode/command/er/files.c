@@ -40,12 +40,22 @@ bool files_add(struct files *files, char *path) {
     return path != NULL;
 }
 
+/* Editing the link would edit a file of others. */
+static bool leads_out(const char *path, const char *project) {
+    char *real = realpath(path, NULL);
+    bool is_out = real && !path_is_below(real, project);
+    free(real);
+    return is_out;
+}
+
 /* One that is not there may still be open in an editor: reading it will tell. */
 static const char *take(struct files *files, struct words *folders, dx_text given,
                         const char *project) {
     struct stat status;
     char *path = path_within(given, project);
     bool is_folder = path && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    if (!path && errno == EACCES)
+        return strerror(EACCES);
     if (!path)
         path = path_of(given, project);
     if (!path)
@@ -53,6 +63,10 @@ static const char *take(struct files *files, struct words *folders, dx_text give
     if (strcmp(path, project) != 0 && !path_is_below(path, project)) {
         free(path);
         return "outside the project";
+    }
+    if (!is_folder && leads_out(path, project)) {
+        free(path);
+        return "a link that leads out of the project";
     }
     bool taken = is_folder ? words_add(folders, path) : files_add(files, path);
     if (is_folder)
@@ -71,7 +85,7 @@ bool files_take(struct files *files, struct words *folders, yyjson_val *list, co
         given = dx_json_string(one);
         if (!yyjson_is_str(one))
             why = "expected paths or file: URIs";
-        else if (files->count + folders->count >= FILES_MAX)
+        else if (files->count + folders->count >= NAMED_MAX)
             why = "more than 100,000 entries";
         else
             why = take(files, folders, given, project);
@@ -113,7 +127,7 @@ bool files_keep_below(struct files *files, const struct words *folders) {
 }
 
 bool files_split(struct files *files, dx_text list, const char *project) {
-    while (list.len && files->count < FILES_MAX) {
+    while (list.len) {
         const char *end = memchr(list.at, '\0', list.len);
         size_t len = end ? (size_t)(end - list.at) : list.len;
         if (len && !files_add(files, path_of((dx_text){list.at, len}, project)))

@@ -34,8 +34,7 @@ static void fail_line(struct external *external, const char *why) {
     fail(external, room);
 }
 
-/* "… is not a JSON object: 'what it begins with'" */
-static const char *not_json(dx_text text, char room[200]) {
+const char *not_json(const char *what, dx_text text, char room[200]) {
     enum { SHOWN = 80 };
     while (text.len && strchr(" \t\r\n", text.at[0])) {
         text.at++;
@@ -48,7 +47,8 @@ static const char *not_json(dx_text text, char room[200]) {
     if (is_cut)
         for (len = SHOWN; len && (text.at[len] & 0xc0) == 0x80;)
             len--;
-    snprintf(room, 200, "is not a JSON object: '%.*s%s'", (int)len, text.at, is_cut ? "…" : "");
+    snprintf(room, 200, "is not %s: '%.*s%s'", what, (int)len, len ? text.at : "",
+             is_cut ? "…" : "");
     return room;
 }
 
@@ -91,10 +91,27 @@ static void give_progress(struct external *external, yyjson_val *progress) {
         fail_line(external, "has progress whose type is not begin, report or end");
 }
 
+/* The first path that was given for the same file; an editor may know it by that one. */
+static const char *known_path(struct external *external, const char *path) {
+    yyjson_mut_doc *doc = external->files;
+    char *real = realpath(path, NULL);
+    yyjson_mut_val *name = yyjson_mut_strcpy(doc, real ? real : path);
+    free(real);
+    yyjson_mut_val *known = yyjson_mut_obj_get(external->real_files, yyjson_mut_get_str(name));
+    if (!known) {
+        known = yyjson_mut_strcpy(doc, path);
+        if (!yyjson_mut_obj_add(external->real_files, name, known))
+            return NULL;
+    }
+    return yyjson_mut_get_str(known);
+}
+
 /* The last text of a file counts. */
 static void take_files(struct external *external, yyjson_val *files) {
-    if (!external->files && (external->files = yyjson_mut_doc_new(NULL)))
+    if (!external->files && (external->files = yyjson_mut_doc_new(NULL))) {
         yyjson_mut_doc_set_root(external->files, yyjson_mut_obj(external->files));
+        external->real_files = yyjson_mut_obj(external->files);
+    }
     yyjson_mut_doc *doc = external->files;
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     yyjson_obj_iter iter = yyjson_obj_iter_with(files);
@@ -106,7 +123,7 @@ static void take_files(struct external *external, yyjson_val *files) {
         if (!path || !yyjson_is_str(text))
             fail_line(external, "has files that are not paths with their new text");
         else if (!yyjson_mut_obj_put(
-                     root, yyjson_mut_strcpy(doc, path),
+                     root, yyjson_mut_str(doc, known_path(external, path)),
                      yyjson_mut_strncpy(doc, yyjson_get_str(text), yyjson_get_len(text))))
             fail_line(external, "runs out of memory");
         free(path);
@@ -164,7 +181,7 @@ static void take_line(struct external *external, dx_text line) {
     else if (!external->handler->full && !external->parts)
         external->is_whole = true;
     else
-        fail_line(external, not_json(line, room));
+        fail_line(external, not_json("a JSON object", line, room));
     yyjson_doc_free(doc);
 }
 
@@ -227,7 +244,7 @@ static void take_whole(struct external *external) {
     external->result = parse(all);
     if (external->result)
         return;
-    snprintf(why, sizeof why, "its output %s", not_json(all, room));
+    snprintf(why, sizeof why, "its output %s", not_json("a JSON object", all, room));
     fail(external, why);
 }
 
@@ -251,7 +268,7 @@ void lines_end(struct external *external) {
         char room[200];
         external->result = parse(held);
         if (!external->result && external->parts)
-            fail_line(external, not_json(held, room));
+            fail_line(external, not_json("a JSON object", held, room));
         external->is_whole = !external->result;
     }
     if (external->is_whole && !external->why[0])

@@ -223,8 +223,10 @@ static void shell_read(struct work *work, const struct batch *batch) {
     yyjson_doc *doc = output->len ? yyjson_read(output->data, output->len, 0) : NULL;
     yyjson_val *comments = yyjson_obj_get(yyjson_doc_get_root(doc), "comments");
     yyjson_arr_iter iter = yyjson_arr_iter_with(comments);
-    if (!comments || batch->status > 1)
+    if (batch->status > 1)
         work_fail_batch(work, batch);
+    else if (!comments)
+        work_fail_output(work, batch, "a JSON object with comments");
     for (yyjson_val *comment; !work->why[0] && (comment = yyjson_arr_iter_next(&iter));)
         shell_comment(work, comment);
     yyjson_doc_free(doc);

@@ -1,6 +1,8 @@
 /* eslint and prettier: their words, and how they say what they find. */
 #include "systems/finecode/command/er/tools.h"
 
+#include "base/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,8 +68,10 @@ static void eslint_read(struct work *work, const struct batch *batch) {
                     : NULL;
     yyjson_val *root = yyjson_doc_get_root(doc);
     yyjson_arr_iter iter = yyjson_arr_iter_with(root);
-    if (!yyjson_is_arr(root) || batch->status > 1)
+    if (batch->status > 1)
         work_fail_batch(work, batch);
+    else if (!yyjson_is_arr(root))
+        work_fail_output(work, batch, "a JSON array");
     for (yyjson_val *one; !work->why[0] && (one = yyjson_arr_iter_next(&iter));)
         eslint_file(work, one);
     yyjson_doc_free(doc);
@@ -301,42 +305,75 @@ static void note_changed(struct work *work, struct work_file *file) {
         work_fail(work, "out of memory");
 }
 
+static const char error_mark[] = "[error] ";
+
+static const char *name_of(const struct work *work, size_t file) {
+    return work->files.at[file].path + strlen(work->runner->project) + 1;
+}
+
+/* A file whose name does not fit its lines gets a process of its own, whose exit code tells. */
+static bool is_odd(const struct work *work, size_t file) {
+    const char *name = name_of(work, file);
+    return strchr(" >", name[0]) || strncmp(name, error_mark, strlen(error_mark)) == 0 ||
+           strchr(name, '\n') || strstr(name, ": ") || !dx__is_utf8(dx_str(name));
+}
+
 /* "[error] name: why", and then lines of the source. False: it is about no file. */
 static bool list_error(struct work *work, const struct batch *batch, dx_text line) {
     struct work_file *file = &work->files.at[batch->from];
     dx_text text = line;
     dx_text name;
-    if (!file->text)
+    if (!file->text && is_odd(work, batch->from)) {
+        const char *last = name_of(work, batch->from);
+        const char *end = strrchr(last, '\n');
+        end = end ? end + 1 : last;
+        size_t len = strlen(end);
+        if (line.len < len + 2 || memcmp(line.at, end, len) != 0 ||
+            memcmp(line.at + len, ": ", 2) != 0)
+            return false;
+        text = (dx_text){line.at + len + 2, line.len - len - 2};
+    } else if (!file->text) {
         file = cut(&text, ": ", &name) ? file_named(work, name) : NULL;
+    }
     if (file)
         pretty_error(work, file, text);
     return file != NULL;
 }
 
+/* Is the one file of the process not formatted? */
+static bool is_one_changed(const struct work *work, const struct batch *batch) {
+    const char *name = name_of(work, batch->from);
+    bool by_input = work->files.at[batch->from].text;
+    return batch->status == 1 &&
+           (by_input || (batch->output.len &&
+                         memmem(batch->output.data, batch->output.len, name, strlen(name))));
+}
+
 static void list_read(struct work *work, const struct batch *batch) {
-    static const char mark[] = "[error] ";
     dx_text output = {batch->output.data, batch->output.len};
     bool by_input = work->files.at[batch->from].text;
+    bool alone = by_input || is_odd(work, batch->from);
     dx_text odd = {NULL, 0};
     size_t errors = 0;
+    size_t changed = alone && is_one_changed(work, batch);
     struct work_file *file;
-    if (by_input && batch->status == 1)
+    if (changed)
         note_changed(work, &work->files.at[batch->from]);
     for (dx_text line; !work->why[0] && next_line(&output, &line);) {
-        size_t len = sizeof mark - 1;
-        bool complains = line.len > len && memcmp(line.at, mark, len) == 0;
+        size_t len = strlen(error_mark);
+        bool complains = line.len > len && memcmp(line.at, error_mark, len) == 0;
         dx_text rest = {line.at + len, complains ? line.len - len : 0};
-        if (complains && strchr(" >", rest.at[0])) {
-            /* It shows the source. */
-        } else if (complains && (!by_input || !errors) && list_error(work, batch, rest)) {
+        bool shows = complains && strchr(" >", rest.at[0]); /* the source */
+        if (complains && (alone ? !errors : !shows) && list_error(work, batch, rest)) {
             errors++;
-        } else if (complains) {
+        } else if (complains && !shows) {
             odd = odd.at ? odd : rest;
-        } else if (!by_input && (file = file_named(work, line))) {
+        } else if (!alone && (file = file_named(work, line))) {
             note_changed(work, file);
+            changed++;
         }
     }
-    if (batch->status > 2 || (batch->status == 2 && !errors)) {
+    if (batch->status > 2 || (batch->status == 2 && !errors) || (batch->status == 1 && !changed)) {
         struct batch told = *batch;
         snprintf(told.tail, sizeof told.tail, "%.*s", (int)odd.len, odd.at ? odd.at : "");
         work_fail_batch(work, &told);
@@ -393,6 +430,7 @@ const struct tool tool_prettier = {
     .joined = true,
     .npm = true,
     .batch_max = 500,
+    .is_odd = is_odd,
     .words = list_words,
     .read = list_read,
     .finish = format_listed,
@@ -407,6 +445,7 @@ const struct tool tool_prettier_check = {
     .joined = true,
     .npm = true,
     .batch_max = 500,
+    .is_odd = is_odd,
     .words = list_words,
     .read = list_read,
     .finish = edits_check,

@@ -80,8 +80,11 @@ char *path_within(dx_text given, const char *folder) {
     char *path = path_of(given, folder);
     char *whole = NULL;
     errno = path ? 0 : EINVAL;
-    if (path && stat(path, &status) == 0)
-        whole = S_ISDIR(status.st_mode) ? realpath(path, NULL) : resolve_folder(path);
+    bool is_there = path && stat(path, &status) == 0;
+    if (is_there && !S_ISDIR(status.st_mode))
+        whole = resolve_folder(path);
+    else if (is_there && access(path, R_OK | X_OK) == 0)
+        whole = realpath(path, NULL);
     int number = errno;
     free(path);
     errno = number;

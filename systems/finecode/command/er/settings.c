@@ -24,10 +24,10 @@ static bool are_texts(yyjson_val *array) {
 }
 
 static bool are_known(const struct tool *tool, yyjson_val *config, char *room, size_t room_len) {
-    static const char *const all[] = {"pattern", "columns", "severity", "files",
-                                      "program", "args",    "include",  "exclude",
-                                      "jobs",    "timeout", "build",    NULL};
-    const char *const *names = tool == &tool_pattern ? all : all + 4;
+    static const char *const all[] = {"pattern", "columns", "severity", "files",   "dry_run",
+                                      "program", "args",    "include",  "exclude", "jobs",
+                                      "timeout", "build",   NULL};
+    const char *const *names = tool == &tool_pattern ? all : all + 5;
     yyjson_obj_iter iter = yyjson_obj_iter_with(config);
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter));) {
         const char *const *name = names;
@@ -51,16 +51,42 @@ static bool take_text(yyjson_val *config, const char *name, const char **to, cha
     return true;
 }
 
-/* Does an argument make the program write files by itself? */
-static bool args_write(const struct tool *tool, yyjson_val *args) {
-    yyjson_arr_iter iter = yyjson_arr_iter_with(args);
-    for (yyjson_val *arg; (arg = yyjson_arr_iter_next(&iter));) {
-        const char *word = yyjson_get_str(arg);
-        word += word[0] == '-' && word[1] == '-';
-        if (strncmp(word, "-fix", 4) == 0 || strcmp(word, "-write") == 0 ||
-            (strcmp(word, "-i") == 0 && strcmp(tool->program, "clang-format") == 0))
+static bool name_has(const char *word, size_t len, const char *const *parts) {
+    for (; *parts; parts++)
+        if (memmem(word, len, *parts, strlen(*parts)))
             return true;
-    }
+    return false;
+}
+
+/* May this argument make the program write files by itself? A program may have more options than
+ * are known here, so the parts of names say more than is needed. */
+static bool may_write(const struct tool *tool, const char *word) {
+    static const char *const all[] = {"fix",  "write",     "output", "cache", "dump",
+                                      "init", "build-dir", "export", "store", "checkers-report",
+                                      NULL};
+    static const char *const clang[] = {"fix", "export", "output", "dump", "store", NULL};
+    bool is_clang = strncmp(tool->program, "clang", 5) == 0;
+    size_t dashes = strspn(word, "-");
+    const char *name = word + dashes;
+    size_t len = strcspn(name, "=");
+    if (is_clang) /* which takes a dash for two, and "@file" for the options in a file */
+        return word[0] == '@' || (dashes && (name_has(name, len, clang) ||
+                                             (len == 1 && (*name == 'i' || *name == 'o'))));
+    if (tool->npm && dashes == 1)
+        return strcspn(name, "wfio") < strlen(name);
+    return dashes && (name_has(name, len, all) || (tool->npm && memmem(name, len, "suppress", 8)));
+}
+
+static bool args_write(const struct tool *tool, yyjson_val *args, char *room, size_t room_len) {
+    char why[200];
+    yyjson_arr_iter iter = yyjson_arr_iter_with(args);
+    for (yyjson_val *arg; (arg = yyjson_arr_iter_next(&iter));)
+        if (may_write(tool, yyjson_get_str(arg))) {
+            snprintf(why, sizeof why,
+                     "with --dry-run, the program must not write files, and '%.100s' may do so",
+                     yyjson_get_str(arg));
+            return !wrong("args", why, room, room_len);
+        }
     return false;
 }
 
@@ -97,6 +123,7 @@ static bool take_pattern(yyjson_val *config, struct settings *settings, char *ro
     yyjson_val *column = yyjson_obj_get(config, "columns");
     yyjson_val *severity = yyjson_obj_get(config, "severity");
     yyjson_val *files = yyjson_obj_get(config, "files");
+    yyjson_val *dry_run = yyjson_obj_get(config, "dry_run");
     size_t number = choice(severity, severities, 4);
     settings->columns = column ? choice(column, columns, 3) : COLUMNS_CHARACTERS;
     settings->severity = severity ? (int)number + MESSAGE_ERROR : MESSAGE_WARNING;
@@ -107,6 +134,13 @@ static bool take_pattern(yyjson_val *config, struct settings *settings, char *ro
         return wrong("severity", "expected error, warning, info or hint", room, room_len);
     if (files && !yyjson_is_bool(files))
         return wrong("files", "expected true or false", room, room_len);
+    if (dry_run && !yyjson_is_bool(dry_run))
+        return wrong("dry_run", "expected true or false", room, room_len);
+    if (er_is_dry_run() && !yyjson_get_bool(dry_run))
+        return wrong("dry_run",
+                     "with --dry-run, the program must not write files; if it does not, or not "
+                     "with FINECODE_DRY_RUN, set dry_run = true",
+                     room, room_len);
     if (!settings->program)
         return wrong("program", "missing", room, room_len);
     if (!settings->include && !settings->whole)
@@ -134,8 +168,9 @@ bool settings_read(const struct tool *tool, yyjson_val *config, struct settings 
         return false;
     if (!are_texts(settings->args))
         return wrong("args", "expected an array of strings", room, room_len);
-    if (er_is_dry_run() && args_write(tool, settings->args))
-        return wrong("args", "with --dry-run, the program must not write files", room, room_len);
+    if (er_is_dry_run() && tool != &tool_pattern &&
+        args_write(tool, settings->args, room, room_len))
+        return false;
     if (!are_texts(settings->include) || !are_texts(settings->exclude))
         return wrong("include, exclude", "expected arrays of strings", room, room_len);
     if (jobs &&

@@ -22,6 +22,8 @@ struct tool {
     bool npm;                   /* looked for in node_modules/.bin first */
     bool copies;      /* a text that is not on the disk is put there, as a copy; else by stdin */
     size_t batch_max; /* files that one process gets */
+    /* Does this file get a process of its own? NULL: none does. */
+    bool (*is_odd)(const struct work *work, size_t file);
     /* Adds words behind the program's name; false without memory. */
     bool (*words)(const struct work *work, struct batch *batch);
     /* Reads what one process said; a failure is told by work_fail(). */
@@ -95,7 +97,7 @@ struct files {
     size_t count;
     size_t room;
 };
-enum { FILES_MAX = 100000, FILE_MAX = 64 << 20 };
+enum { NAMED_MAX = 100000, FILE_MAX = 64 << 20 };
 /* Those of a payload, and its folders, which are to be listed; false with the reason. */
 bool files_take(struct files *files, struct words *folders, yyjson_val *list, const char *project,
                 char *room, size_t room_len);
@@ -290,6 +292,10 @@ void work_done(struct work *work, yyjson_mut_val *result);
 void work_step(struct work *work);
 /* "program: the last that it said", for one that left with a code that means failure. */
 void work_fail_batch(struct work *work, const struct batch *batch);
+/* The same for one whose output is not what it should be (lines.c: "is not WHAT: 'how it begins'").
+ */
+void work_fail_output(struct work *work, const struct batch *batch, const char *what);
+const char *not_json(const char *what, dx_text text, char room[200]);
 /* The path of a file as a process gets it. */
 const char *work_path(const struct work *work, size_t file);
 /* A path as a tool prints it: it counts from the project's folder, where the tools run. */

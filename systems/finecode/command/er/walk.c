@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FOLDERS_MAX = 20000 };
-
 static bool is_skipped(const char *name) {
     static const char *const names[] = {"build", "node_modules", "dist", "__pycache__", NULL};
     for (const char *const *one = names; *one; one++)
@@ -29,11 +27,11 @@ static bool take_entry(struct files *files, struct words *folders, const char *f
         return false;
     if (lstat(path, &status) < 0) {
         free(path);
-    } else if (S_ISREG(status.st_mode) && files->count < FILES_MAX) {
+    } else if (S_ISREG(status.st_mode)) {
         taken = files_add(files, path);
     } else {
-        bool is_folder = S_ISDIR(status.st_mode) && entry->d_name[0] != '.' &&
-                         !is_skipped(entry->d_name) && folders->count < FOLDERS_MAX;
+        bool is_folder =
+            S_ISDIR(status.st_mode) && entry->d_name[0] != '.' && !is_skipped(entry->d_name);
         taken = !is_folder || words_add(folders, path);
         free(path);
     }

@@ -87,16 +87,35 @@ void work_fail_file(struct work *work, const char *path, const char *why) {
     work_fail(work, room);
 }
 
-void work_fail_batch(struct work *work, const struct batch *batch) {
-    char room[400];
+/* "path and 5 more: program", and why. */
+static void fail_batch(struct work *work, const struct batch *batch, const char *why) {
+    char room[800];
     char which[200] = "";
     dx__say_str(which, sizeof which, work->files.at[batch->from].path);
     if (batch->count > 1)
         snprintf(which + strlen(which), sizeof which - strlen(which), " and %zu more",
                  batch->count - 1);
-    snprintf(room, sizeof room, "%s: %s exited with code %d%s%s", which, batch->plan.argv[0],
-             batch->status, batch->tail[0] ? ": " : "", batch->tail);
+    snprintf(room, sizeof room, "%s: %s%s", which, batch->plan.argv[0], why);
     work_fail(work, room);
+}
+
+void work_fail_batch(struct work *work, const struct batch *batch) {
+    char why[400];
+    snprintf(why, sizeof why, " exited with code %d%s%s", batch->status, batch->tail[0] ? ": " : "",
+             batch->tail);
+    fail_batch(work, batch, why);
+}
+
+void work_fail_output(struct work *work, const struct batch *batch, const char *what) {
+    dx_text output = {batch->output.data, batch->output.len};
+    char room[200];
+    char why[250];
+    if (!output.len && batch->status) {
+        work_fail_batch(work, batch);
+        return;
+    }
+    snprintf(why, sizeof why, ": its output %s", not_json(what, output, room));
+    fail_batch(work, batch, why);
 }
 
 const char *work_path(const struct work *work, size_t file) {
@@ -220,8 +239,13 @@ static size_t arguments_max(void) {
     return max < LEAST ? LEAST : max > MOST ? MOST : (size_t)max;
 }
 
-/* As many files as one process gets: an even share, and no text that is not on the disk together
- * with others. */
+static bool is_alone(const struct work *work, size_t file) {
+    const struct tool *tool = work->tool;
+    return (work->files.at[file].text && !tool->copies) ||
+           (tool->is_odd && tool->is_odd(work, file));
+}
+
+/* As many files as one process gets: an even share of those that need not be alone. */
 static size_t share_of(const struct work *work) {
     const struct files *files = &work->files;
     size_t even = (files->count + work->settings.jobs - 1) / work->settings.jobs;
@@ -229,10 +253,9 @@ static size_t share_of(const struct work *work) {
     size_t count = 1;
     size_t used = strlen(work_path(work, work->at));
     size_t max = arguments_max();
-    if (files->at[work->at].text && !work->tool->copies)
+    if (is_alone(work, work->at))
         return 1;
-    while (count < most && work->at + count < files->count &&
-           (work->tool->copies || !files->at[work->at + count].text) &&
+    while (count < most && work->at + count < files->count && !is_alone(work, work->at + count) &&
            (used += strlen(work_path(work, work->at + count)) + 1 + sizeof(char *)) <= max)
         count++;
     return count;

@@ -106,35 +106,23 @@ struct route {
     int links;
 };
 
-static void go_up(struct route *route) {
-    char *slash = strrchr(route->done, '/');
-    *(slash ? slash : route->done) = '\0';
-}
-
-/* `done` ends in a link: its target takes its place. */
-static int take_link(struct route *route, int fd) {
-    char target[PATH_MAX];
-    char rest[PATH_MAX];
-    ssize_t len = readlinkat(fd, "", target, sizeof target);
-    if (len < 0)
-        return -errno;
+/* `done` ends in a link: the place it leads to takes its place, if that is inside. */
+static int take_link(struct route *route) {
+    char link[2 * PATH_MAX];
     if (++route->links > LINKS)
         return -ELOOP;
-    if ((size_t)len == sizeof target)
-        return -ENAMETOOLONG;
-    target[len] = '\0';
-    const char *inner = target[0] == '/' ? folder_below(route->folder, target) : target;
-    if (!inner)
-        return -EXDEV;
-    if (target[0] == '/')
-        route->done[0] = '\0';
-    else
-        go_up(route);
-    int rest_len = snprintf(rest, sizeof rest, "%s/%s", inner, route->rest);
-    if (rest_len >= (int)sizeof rest)
-        return -ENAMETOOLONG;
-    memcpy(route->rest, rest, (size_t)rest_len + 1);
-    return 0;
+    snprintf(link, sizeof link, "%s/%s", route->folder->path, route->done);
+    char *place = realpath(link, NULL);
+    int number = place ? 0 : -errno;
+    const char *inner = place ? folder_below(route->folder, place) : NULL;
+    if (inner && !route->folder->hidden && strstr(inner, "/."))
+        number = -ENOENT;
+    else if (inner)
+        memcpy(route->done, inner + (*inner == '/'), strlen(inner + (*inner == '/')) + 1);
+    else if (place)
+        number = -EXDEV;
+    free(place);
+    return number;
 }
 
 /* Looks at what `done` leads to now. */
@@ -145,7 +133,7 @@ static int check_link(struct route *route) {
         return fd;
     int number = fstat(fd, &status) < 0 ? -errno : 0;
     if (number == 0 && S_ISLNK(status.st_mode))
-        number = take_link(route, fd);
+        number = take_link(route);
     close(fd);
     return number;
 }
@@ -162,12 +150,8 @@ static int take_name(struct route *route) {
     memmove(route->rest, route->rest + len, strlen(route->rest + len) + 1);
     if (!*name || strcmp(name, ".") == 0)
         return 0;
-    if (strcmp(name, "..") == 0) {
-        if (!used)
-            return -EXDEV;
-        go_up(route);
-        return 0;
-    }
+    if (strcmp(name, "..") == 0)
+        return -EXDEV;
     if (name[0] == '.' && !route->folder->hidden)
         return -ENOENT;
     sprintf(route->done + used, "%s%s", used ? "/" : "", name);
@@ -271,7 +255,9 @@ const char *folder_read(const struct folder *folder, const char *path, char *roo
         uint64_t size = (uint64_t)status.st_size;
         if (size > folder->size_max) {
             close(fd);
-            snprintf(room, room_len, "the file has %llu bytes, the limit is %llu (--max-size)",
+            snprintf(room, room_len,
+                     "the file has %llu bytes, the limit is %llu: ask whoever"
+                     " runs the server to raise --max-size",
                      (unsigned long long)size, (unsigned long long)folder->size_max);
             return room;
         }

@@ -149,7 +149,7 @@ formatted
 # A folder that cannot be read; root can read all of them.
 mkdir -m 0 repo/a/secret
 user=()
-[[ $(id -u) != 0 ]] || user=(setpriv --bounding-set=-dac_override,-dac_read_search)
+[[ $(id -u) != 0 ]] || user=(setpriv "--bounding-set=-dac_override,-dac_read_search")
 if "${user[@]}" true 2>/dev/null; then
     printf '#!/bin/sh\nexec %s "$@"\n' "${user[*]} $finecode" >common
     chmod +x common

@@ -53,6 +53,8 @@ void failure_of(struct failure *failure, const char *method, const dx_event *eve
         yyjson_val *data = yyjson_obj_get(event->value, "data");
         add_member(failure, event->body, "code");
         add_member(failure, event->body, "data");
+        if (event->mended & DX_MENDED_STRING) /* ours has lost something */
+            add_member(failure, event->body, "message");
         failure->data = data ? yyjson_val_write(data, YYJSON_WRITE_NOFLAG, NULL) : NULL;
     }
 }

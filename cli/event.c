@@ -41,11 +41,8 @@ void cli_event_add_value(yyjson_mut_doc *event, const char *key, yyjson_mut_val 
 }
 
 void cli_event_add_json(yyjson_mut_doc *event, const char *key, dx_text json) {
-    yyjson_doc *doc = cli_read_theirs(json, YYJSON_READ_NUMBER_AS_RAW);
-    yyjson_mut_val *value =
-        event && doc ? yyjson_val_mut_copy(event, yyjson_doc_get_root(doc)) : NULL;
+    yyjson_mut_val *value = json.len ? yyjson_mut_rawncpy(event, json.at, json.len) : NULL;
     cli_event_add_value(event, key, value ? value : yyjson_mut_null(event));
-    yyjson_doc_free(doc);
 }
 
 void cli_event_put(yyjson_mut_doc *event) {

@@ -55,6 +55,7 @@ static void on_done(dx_link *link, const dx_event *event, void *user) {
     struct contact *contact = dx_link_user(link);
     int code = contact_code(event);
     contact_hear(contact, event);
+    cli_note_mended(call->method, event->mended);
     call->repl->calls_open--;
     call->ended = true;
     call->lost = event->outcome == DX_OUTCOME_LOST;

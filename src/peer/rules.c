@@ -228,6 +228,9 @@ static dx_status tree_of(dx_peer *peer, dx_json body, yyjson_val **ret_value,
                           peer->alloc.ctx};
         yyjson_read_err error = {0};
         *ret_doc = yyjson_read_opts(text.data, text.len, YYJSON_READ_NOFLAG, &alc, &error);
+        /* A text that came from the other side, like a cursor, goes back as it came. */
+        if (!*ret_doc && body.form != DX__TEXT && dx_json_mend(text.data, text.len))
+            *ret_doc = yyjson_read_opts(text.data, text.len, YYJSON_READ_NOFLAG, &alc, &error);
         if (!*ret_doc)
             status =
                 error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION ? DX_ERR_NOMEM : DX_ERR_INVALID;

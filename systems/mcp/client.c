@@ -283,6 +283,10 @@ dx_text dx_mcp_client_instructions(const dx_mcp_client *client) {
                          : dx_str(NULL);
 }
 
+const dx_event *dx_mcp_client_hello(const dx_mcp_client *client) {
+    return client->facts;
+}
+
 dx_peer_stats dx_mcp_client_statistics(const dx_mcp_client *client) {
     const dx_link *link = dx__mcp_client_link(client);
     return link ? dx_link_statistics(link) : client->stats;

@@ -93,11 +93,12 @@ static dx_status finish(dx__mcp_client_ask *ask, dx_text page, dx_text array) {
     return dx_buf_append(&list->items, page.at + page.len - after, after);
 }
 
-static dx_status ask_next(dx__mcp_client_ask *ask, dx_text cursor_text) {
+/* The cursor is JSON text, sent back as it came. */
+static dx_status ask_next(dx__mcp_client_ask *ask, dx_text text) {
     yyjson_mut_doc *doc = NULL;
     dx_status status = dx__mcp_client_params(ask->client, dx_json_none(), &doc);
-    if (status == DX_OK && !yyjson_mut_obj_add_strncpy(doc, yyjson_mut_doc_get_root(doc), "cursor",
-                                                       cursor_text.at, cursor_text.len))
+    if (status == DX_OK && !yyjson_mut_obj_add_val(doc, yyjson_mut_doc_get_root(doc), "cursor",
+                                                   yyjson_mut_rawncpy(doc, text.at, text.len)))
         status = DX_ERR_NOMEM;
     if (status == DX_OK)
         status = dx__mcp_client_ask_send_built(ask, dx_str(ask->method), doc, 0);
@@ -140,7 +141,8 @@ static void fail(dx__mcp_client_ask *ask, dx_status status) {
 void dx__mcp_client_list_result(dx__mcp_client_ask *ask, const dx_event *event) {
     struct dx__mcp_client_list *list = ask->list;
     dx_text type = dx__mcp_client_string(event->value, "resultType");
-    dx_text next = dx__mcp_client_string(event->value, "nextCursor");
+    bool has_next = dx__mcp_client_string(event->value, "nextCursor").at;
+    dx_text next = has_next ? dx_rpc_member(event->body, dx_str("nextCursor")) : dx_str(NULL);
     if (ask->client->modern && !dx_text_is(type, "complete")) {
         dx__mcp_client_ask_fail(ask, DX_OUTCOME_INVALID, DX_FAULT_RESULT_FIT,
                                 "the resultType of a page is not \"complete\"");

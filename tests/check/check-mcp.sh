@@ -334,6 +334,31 @@ grep -qF $'no \uFFFD (7)' err || complain "half: $(cat err)"
 half mcp tools call odd {}
 [[ $? == 7 && $(cat err) == *'/result: fits none of the 2 allowed forms; nearest is "CallToolResult": at /content/0/text: expected string, found number' ]] ||
     complain "odd: $(cat err)"
+shy() {
+    "$BUILD/duplex" mcp info "$@" -- "$python" -c 'import json
+print(r"""{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x\ud83d","version":"1"},"_meta":{"n":1e3}}}""" % json.dumps(json.loads(input())["id"]), flush=True)
+while True: input()' >out 2>err </dev/null
+}
+shy --json
+is_half 0 '{"revision":"2025-11-25","mode":"legacy","serverInfo":{"name":"x\ud83d","version":"1"},"capabilities":{},"_meta":{"n":1e3}}'
+shy
+grep -q '^duplex mcp info: initialize: the response has half a UTF-16' err || complain "half: $(cat err)"
+# A cursor goes back as it came, half a pair and all.
+cat >cursor.py <<'END'
+import sys, json
+for line in sys.stdin:
+    message = json.loads(line)
+    page = '"a","inputSchema":{"type":"object"}}],"nextCursor":"c\\ud83d\\u0041\\/"}'
+    if message.get("params", {}).get("cursor"):
+        page = '"b","inputSchema":{"type":"object"}}]}' if r'"c\ud83d\u0041\/"' in line else '7}]}'
+    if message["method"] == "initialize":
+        page = None
+    answer = '{"tools":[{"name":' + page if page else '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"n","version":"1"}}'
+    if "id" in message:
+        print('{"jsonrpc":"2.0","id":%s,"result":%s}' % (json.dumps(message["id"]), answer), flush=True)
+END
+"$BUILD/duplex" mcp tools -- "$python" cursor.py >out 2>err </dev/null || complain "cursor: $(cat err)"
+[[ $(cat out) == $'a\n\nb' ]] || complain "cursor: $(cat out err)"
 is_strict() {
     [[ $1 == 6 && $(cat err) == *'tools/call: a number or string that cannot be represented, at byte '* ]] || complain "strict: $(cat err)"
 }

@@ -309,6 +309,18 @@ for signal in INT TERM HUP; do
     verify 130 '' 'duplex repl: interrupted*'
     grep -q notifications/cancelled heard || complain "$last: $(cat heard)"
 done
+# Half a surrogate pair is shown with a note, and with --json as it came.
+cat >half.py <<'END'
+import sys, json
+for line in sys.stdin:
+    message = json.loads(line)
+    answer = r'"result":"a\ud83d"' if message["method"] == "good" else r'"error":{"code":1.5,"message":"cut \ud83d","data":1e3}'
+    print('{"jsonrpc":"2.0","id":%s,%s}' % (json.dumps(message["id"]), answer), flush=True)
+END
+half() { printf 'good\nbad\n' | timeout 20 "$BUILD/duplex" repl "$@" -f line -- "$python" half.py >out 2>err; }
+half || [[ $? == 1 && $(cat out) == '"a\ufffd"' && $(grep -c 'half a UTF-16 surrogate pair' err) == 2 ]] || complain "half: $(cat out err)"
+half --json || grep -qF '"result":"a\ud83d"}' out || complain "half: $(cat out err)"
+grep -qF '"code":1.5,"data":1e3,"message":"cut \ud83d"' out || complain "half: $(cat out err)"
 [[ ! -e $work/.local ]] || complain 'lines of a pipe are in the history'
 
 finish

@@ -13,6 +13,8 @@ static const dx_mcp_kind kinds[] = {DX_MCP_TOOLS, DX_MCP_RESOURCES, DX_MCP_TEMPL
 static const char *const titles[] = {"Tools", "Resources", "Templates", "Prompts"};
 enum { KINDS = 4 };
 
+#define MODERN_SERVER "io.modelcontextprotocol/serverInfo"
+
 static void put_head(const char *head) {
     printf("%s%-13s%s", cli_paint(stdout, CLI_BOLD), head, cli_paint(stdout, CLI_PLAIN));
 }
@@ -95,31 +97,34 @@ static void put_people(const struct talk *talk, const struct answer *answers) {
             put_list(i, &answers[i]);
 }
 
-static void add_copy(yyjson_mut_doc *doc, const char *key, yyjson_val *value) {
-    if (value)
+static void add_raw(yyjson_mut_doc *doc, dx_text from, const char *key) {
+    dx_text value = dx_rpc_member(from, dx_str(key));
+    if (value.len)
         yyjson_mut_obj_add_val(doc, yyjson_mut_doc_get_root(doc), key,
-                               yyjson_val_mut_copy(doc, value));
+                               yyjson_mut_rawncpy(doc, value.at, value.len));
 }
 
 static void put_json(const struct talk *talk, const struct answer *answers) {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, root);
-    dx_text instructions = dx_mcp_client_instructions(talk->client);
+    dx_text hello = dx_mcp_client_hello(talk->client)->body;
+    dx_text meta = dx_rpc_member(hello, dx_str("_meta"));
+    bool is_modern = dx_mcp_client_is_modern(talk->client);
+    dx_text server =
+        dx_rpc_member(is_modern ? meta : hello, dx_str(is_modern ? MODERN_SERVER : "serverInfo"));
     yyjson_mut_obj_add_str(doc, root, "revision", dx_mcp_client_revision(talk->client));
-    yyjson_mut_obj_add_str(doc, root, "mode",
-                           dx_mcp_client_is_modern(talk->client) ? "modern" : "legacy");
-    add_copy(doc, "serverInfo", dx_mcp_client_server(talk->client));
-    add_copy(doc, "capabilities", dx_mcp_client_capabilities(talk->client));
-    if (instructions.at)
-        yyjson_mut_obj_add_strn(doc, root, "instructions", instructions.at, instructions.len);
+    yyjson_mut_obj_add_str(doc, root, "mode", is_modern ? "modern" : "legacy");
+    if (server.len)
+        yyjson_mut_obj_add_val(doc, root, "serverInfo",
+                               yyjson_mut_rawncpy(doc, server.at, server.len));
+    add_raw(doc, hello, "capabilities");
+    add_raw(doc, hello, "instructions");
+    add_raw(doc, hello, "_meta");
     for (size_t i = 0; i < KINDS; i++) {
         const struct answer *answer = &answers[i];
         dx_text text = {answer->text, answer->doc ? answer->len : 0};
-        dx_text items = dx_rpc_member(text, dx_str(list_member(kinds[i])));
-        if (items.len)
-            yyjson_mut_obj_add_val(doc, root, list_member(kinds[i]),
-                                   yyjson_mut_rawncpy(doc, items.at, items.len));
+        add_raw(doc, text, list_member(kinds[i]));
     }
     size_t len;
     char *text = yyjson_mut_write(doc, 0, &len);
@@ -147,6 +152,8 @@ int verb_info(const struct mcp_options *options, char **words, char **command) {
     int code = talk_open(options, command, &talk);
     if (code != CLI_OK)
         return code;
+    cli_note_mended(dx_mcp_client_is_modern(talk.client) ? "server/discover" : "initialize",
+                    dx_mcp_client_hello(talk.client)->mended);
     for (size_t i = 0; code == CLI_OK && i < KINDS; i++)
         code = get_list(&talk, kinds[i], &answers[i]);
     if (code == CLI_OK)

@@ -143,6 +143,8 @@ DX_API int dx_mcp_client_is_modern(const dx_mcp_client *client);
 DX_API yyjson_val *dx_mcp_client_server(const dx_mcp_client *client);
 DX_API yyjson_val *dx_mcp_client_capabilities(const dx_mcp_client *client);
 DX_API dx_text dx_mcp_client_instructions(const dx_mcp_client *client);
+/* The result that this is from, of initialize or server/discover: `body` is as it came. */
+DX_API const dx_event *dx_mcp_client_hello(const dx_mcp_client *client);
 /* May that method be asked? 0 also before on_ready. */
 DX_API int dx_mcp_client_offers(const dx_mcp_client *client, dx_text method);
 DX_API dx_peer_stats dx_mcp_client_statistics(const dx_mcp_client *client);

@@ -428,7 +428,7 @@ expect(client.close() == 0, "code")
 with open(os.path.join(root, "sub/huge"), "w") as file:
     file.write("x" * ((10 << 20) + 1))
 client = Client(serve)
-client.fails("read_file", {"path": "sub/huge"}, "the file has 10485761 bytes, the limit is 10485760: ask whoever runs the server to raise --max-size")
+client.fails("read_file", {"path": "sub/huge"}, "the file has 10485761 bytes, the limit is 10485760: ask the person who runs the server to raise --max-size")
 expect(client.close() == 0, "code")
 for size in ("0", "11M"):
     client = Client([*serve, "--max-size", size])

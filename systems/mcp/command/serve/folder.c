@@ -256,8 +256,8 @@ const char *folder_read(const struct folder *folder, const char *path, char *roo
         if (size > folder->size_max) {
             close(fd);
             snprintf(room, room_len,
-                     "the file has %llu bytes, the limit is %llu: ask whoever"
-                     " runs the server to raise --max-size",
+                     "the file has %llu bytes, the limit is %llu: ask the person"
+                     " who runs the server to raise --max-size",
                      (unsigned long long)size, (unsigned long long)folder->size_max);
             return room;
         }

@@ -103,7 +103,7 @@ static yyjson_val *reached(const dx_check *check, yyjson_val *value, dx__word wo
     yyjson_val *whole = check->frames[check->catcher].value;
     bool is_other = (word == DX__WORD_CONST || word == DX__WORD_ENUM) &&
                     check->frames[check->frame_count - 1].value == whole;
-    return is_other ? whole : value;
+    return is_other ? NULL : value;
 }
 
 dx__out dx__misfit(dx_check *check, const dx__node *node, yyjson_val *value, dx__word word,

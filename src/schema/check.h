@@ -107,6 +107,10 @@ static inline uint8_t dx__type_of(yyjson_val *value) {
     return types[value->tag & 31];
 }
 
+static inline bool dx__lets_in(uint8_t types, uint8_t type) {
+    return (types & type) || (type == DX__TYPE_REAL && (types & DX__TYPE_WHOLE));
+}
+
 /* Stops for a reason that the caller is told. */
 dx__out dx__stop(dx_check *check, dx_status status);
 dx__out dx__stop_memory(dx_check *check);

@@ -55,7 +55,7 @@ static const dx__node *meant(const dx__frame *frame, const dx__op *op) {
     uint32_t count = frame->branches ? frame->branches->count : op->count;
     for (uint32_t i = 0; i < count; i++) {
         const dx__node *node = op->nodes[frame->branches ? frame->branches->at[i] : i];
-        if (!(node->types & type) && !(type == DX__TYPE_REAL && (node->types & DX__TYPE_WHOLE)))
+        if (!dx__lets_in(node->types, type))
             continue;
         if (found)
             return NULL;
@@ -64,13 +64,19 @@ static const dx__node *meant(const dx__frame *frame, const dx__op *op) {
     return found;
 }
 
+#define NO_BRANCH UINT32_MAX
+
 enum { STAGE_BEGIN, STAGE_TRY, STAGE_TRIED, STAGE_TOLD };
 
 /* A branch failed. Values are in memory in the order of the text: the nearest branch is the one
- * that came furthest. */
-static void note_failure(const dx_check *check, dx__frame *frame, uint32_t branch) {
-    if (check->reached > frame->at && check->reached < unsafe_yyjson_get_next(frame->value)) {
-        frame->at = check->reached;
+ * that came furthest, or the first that lets in such a value. */
+static void note_failure(const dx_check *check, dx__frame *frame, const dx__op *op,
+                         uint32_t branch) {
+    yyjson_val *reached = check->reached;
+    bool is_first = reached == frame->value && frame->index == NO_BRANCH &&
+                    dx__lets_in(op->nodes[branch]->types, dx__type_of(reached));
+    if (is_first || (reached > frame->at && reached < unsafe_yyjson_get_next(frame->value))) {
+        frame->at = reached;
         frame->index = branch;
     }
 }
@@ -106,7 +112,7 @@ static dx__out no_branch(dx_check *check, dx__frame *frame, const dx__op *op) {
     frame->stage = STAGE_TOLD;
     if (node)
         return go_through(check, frame, node);
-    if (told && frame->at > frame->value)
+    if (told && frame->index != NO_BRANCH)
         return go_through_nearest(check, frame, op, &detail);
     dx__out out = dx__misfit(check, frame->node, frame->value, op->word, &detail);
     check->reached = frame->at; /* for a catcher */
@@ -139,6 +145,7 @@ static dx__out any_or_one(dx_check *check, dx__frame *frame, const dx__op *op, d
         frame->branch = frame->hits = 0;
         frame->branches = NULL;
         frame->at = frame->value;
+        frame->index = NO_BRANCH;
         if (op->choice && (out = choose(check, op->choice, frame->value, &frame->branches)))
             return out;
         frame->stage = STAGE_TRY;
@@ -150,7 +157,7 @@ static dx__out any_or_one(dx_check *check, dx__frame *frame, const dx__op *op, d
             drop_marks(check, frame, before != DX__FITS);
             frame->hits += before == DX__FITS;
             if (before != DX__FITS)
-                note_failure(check, frame, branch_at(frame));
+                note_failure(check, frame, op, branch_at(frame));
             frame->branch++;
             frame->stage = STAGE_TRY;
         }

@@ -156,7 +156,14 @@ static void write_missing(dx__line *line, const dx__detail *detail) {
     }
 }
 
-static void write_branches(dx__line *line, const dx__detail *detail) {
+static void write_branches(dx__line *line, yyjson_val *value, const dx__detail *detail) {
+    uint8_t types = 0;
+    for (uint32_t i = 0; i < detail->op->count; i++)
+        types |= detail->op->nodes[i]->types;
+    if (types && !dx__lets_in(types, dx__type_of(value))) {
+        write_types(line, types, value);
+        return;
+    }
     dx__line_str(line, detail->number ? "fits more than one of the " : "fits none of the ");
     dx__line_num(line, detail->op->count);
     dx__line_str(line,
@@ -283,7 +290,7 @@ static void write_phrase(dx__line *line, const dx__node *node, yyjson_val *value
         break;
     case DX__WORD_ANY_OF:
     case DX__WORD_ONE_OF:
-        write_branches(line, detail);
+        write_branches(line, value, detail);
         break;
     default:
         if (yyjson_is_ctn(value) || is_of_items(word))

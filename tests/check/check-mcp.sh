@@ -298,7 +298,7 @@ raw info --json || complain "info: $(cat err)"
 grep -qF '"_meta":{"z":1e3}' out || complain "info: $(cat out)"
 # Half a surrogate pair and 1E400, as JavaScript and Python send them, lose nothing.
 cat >half.py <<'END'
-import sys, json
+import os, sys, json
 whole = r'{"content":[{"type":"text","text":"a\ud83d b"}],"structuredContent":{"n":1E400,"m":1e3}}'
 for line in sys.stdin:
     message = json.loads(line)
@@ -309,6 +309,14 @@ for line in sys.stdin:
         answer = r'"error":{"code":7,"message":"no \ud83d","data":1E400}'
     if message.get("params", {}).get("name") == "odd":
         answer = '"result":{"content":[{"type":"text","text":7}]}'
+    if message.get("params", {}).get("name") == "none":
+        answer = '"result":{}'
+    if message.get("params", {}).get("name") == "five":
+        answer = '"result":5'
+    if message["method"] == "initialize" and "RESOURCES" in os.environ:
+        answer = answer.replace('"tools":{}', '"resources":{}')
+    if message["method"] == "resources/read":
+        answer = '"result":{"contents":[{"uri":"f:x"}]}'
     if "id" in message:
         print('{"jsonrpc":"2.0","id":%s,%s}' % (json.dumps(message["id"]), answer), flush=True)
 END
@@ -359,6 +367,12 @@ for line in sys.stdin:
 END
 "$BUILD/duplex" mcp tools -- "$python" cursor.py >out 2>err </dev/null || complain "cursor: $(cat err)"
 [[ $(cat out) == $'a\n\nb' ]] || complain "cursor: $(cat out err)"
+half mcp tools call none {}
+[[ $? == 7 && $(cat err) == *'/result: fits none of the 2 allowed forms; nearest is "CallToolResult": missing member "content"' ]] || complain "none: $(cat err)"
+half mcp tools call five {}
+[[ $? == 7 && $(cat err) == *'/result: expected object, found number' ]] || complain "five: $(cat err)"
+RESOURCES=1 half mcp resources read f:x
+[[ $? == 7 && $(cat err) == *'nearest is "TextResource": at /contents/0: missing member "text"' ]] || complain "read: $(cat err)"
 is_strict() {
     [[ $1 == 6 && $(cat err) == *'tools/call: a number or string that cannot be represented, at byte '* ]] || complain "strict: $(cat err)"
 }

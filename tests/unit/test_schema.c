@@ -266,7 +266,9 @@ static void flags_assert_what_else_is_annotation(void **state) {
         {DX_SCHEMA_CONTENT,
          "{\"anyOf\":[{\"contentMediaType\":\"application/json\",\"contentSchema\":"
          "{\"items\":{\"not\":{}}}},{\"maxLength\":1}]}",
-         "\"[]\"", "\"[{}]\"", "fits none of the 2 allowed forms"},
+         "\"[]\"", "\"[{}]\"",
+         "fits none of the 2 allowed forms; nearest is form 2: expected at most 1 character, found "
+         "4"},
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {
         dx_schemas_config config = dx_schemas_defaults();

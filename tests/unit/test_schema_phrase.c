@@ -68,7 +68,7 @@ static const struct row rows[] = {
     {"{\"not\":{\"type\":\"null\"}}", "null", "#/not", "has a form that is not allowed"},
     {"{\"anyOf\":[{\"type\":\"object\",\"required\":[\"a\"]},"
      "{\"type\":\"object\",\"required\":[\"b\"]},{\"type\":\"object\",\"required\":[\"c\"]}]}",
-     "{}", "#/anyOf", "fits none of the 3 allowed forms"},
+     "{}", "#/anyOf", "fits none of the 3 allowed forms; nearest is form 1: missing member \"a\""},
     {"{\"oneOf\":[{\"minimum\":1},{\"maximum\":5}]}", "3", "#/oneOf",
      "fits more than one of the 2 forms, of which it must fit exactly one"},
     {"{\"if\":{\"type\":\"null\"},\"else\":{\"type\":\"string\"}}", "1", "#/else/type",
@@ -121,7 +121,9 @@ static void explains_the_branch_that_was_meant(void **state) {
         {FORMS "]}", "{\"kind\":1}", "#/anyOf",
          "/kind: expected one of \"a\", \"b\", \"c\", found 1"},
         {FORMS "]}", "{}", "#/anyOf", "missing member \"kind\""},
-        {FORMS "]}", "1", "#/anyOf", "fits none of the 2 allowed forms"},
+        {FORMS "]}", "1", "#/anyOf", "expected object, found number"},
+        {"{\"anyOf\":[{\"type\":\"null\"},{\"type\":[\"string\",\"integer\"]}]}", "[]", "#/anyOf",
+         "expected integer, string or null, found array"},
         {FORMS ",{\"type\":\"array\",\"items\":{\"type\":\"null\"}}]}", "[null,1]",
          "#/anyOf/2/items/type", "/1: expected null, found number"},
         {FORMS ",{\"type\":\"object\",\"required\":[\"z\"]}]}", "{\"kind\":\"d\"}",
@@ -160,7 +162,9 @@ static void names_the_nearest_branch(void **state) {
          NONE "; nearest is \"Result\": at /content: expected array, found number"},
         {RESULTS, "{\"more\":1}", "#/anyOf",
          NONE "; nearest is form 3: at /more: expected null, found number"},
-        {RESULTS, "{}", "#/anyOf", NONE},
+        {RESULTS, "{}", "#/anyOf", NONE "; nearest is \"a task\": missing member \"task\""},
+        {RESULTS, "{\"other\":5}", "#/anyOf",
+         NONE "; nearest is \"a task\": missing member \"task\""},
         /* The type says which one is meant, although it comes last. */
         {RESULTS, "{\"content\":[{\"text\":7,\"type\":\"text\"}]}", "#/anyOf",
          NONE "; nearest is \"Result\": at /content/0/text: expected string, found number"},
@@ -202,7 +206,7 @@ static void the_nearest_branch_is_bounded(void **state) {
     text = repeated("", "{\"a\":", 5, "1}}}}}");
     assert_int_equal(subject_check(&subject, text, 0, &why), DX_MISFIT);
     assert_string_equal(why.phrase, "fits none of the 2 allowed forms; nearest is form 2: at "
-                                    "/a/a/a/a/a: fits none of the 2 allowed forms");
+                                    "/a/a/a/a/a: expected object, found number");
     free(text);
     char *open = repeated("", "{\"a\":", 2000, "1");
     text = repeated(open, "}", 2000, "");

@@ -63,9 +63,9 @@ typedef uint64_t dx_request;
 enum {
     DX_PEER_TEXT = 1 << 0,  /* don't parse: events carry text only (proxies) */
     DX_PEER_BATCH = 1 << 1, /* take batches; without it they are refused as one invalid request */
-    DX_PEER_ID_ABSENT = 1 << 2,   /* an error about no known request has no id, instead of null */
-    DX_PEER_PARAMS_NULL = 1 << 3, /* a message without params is sent with "params": null */
-    DX_PEER_LINES_FIRST = 1 << 6, /* headers: the input is lines, unless the first is a header's;
+    DX_PEER_ID_ABSENT = 1 << 2,    /* an error about no known request has no id, instead of null */
+    DX_PEER_PARAMS_NULL = 1 << 3,  /* a message without params is sent with "params": null */
+    DX_PEER_LINES_FIRST = 1 << 11, /* headers: the input is lines, unless the first is a header's;
                                      for a program that may print its log instead of answering */
     DX_PEER_NO_STRAY = 1 << 5,  /* lines: what is no message was meant to be one, and is answered */
     DX_PEER_BATCH_LAX = 1 << 4, /* what is no request in a batch gets no answer; a batch of nothing

@@ -819,7 +819,12 @@ size_t dx_link_unread(const dx_link *link) {
 }
 
 dx_framing dx_link_framing(const dx_link *link) {
-    return link ? link->peer->framer.config.framing : (dx_framing)0;
+    if (!link)
+        return (dx_framing)0;
+    const dx_peer *peer = link->peer;
+    /* The framer also sees a framing that is not followed. */
+    return peer->config.flags & DX_PEER_LINES_FIRST ? peer->framer.config.framing
+                                                    : peer->config.framing;
 }
 
 dx_peer_stats dx_link_statistics(const dx_link *link) {

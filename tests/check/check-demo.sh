@@ -55,7 +55,7 @@ MCP: a client calls a tool, and the server asks a question before it responds
 FineCode: a manager lints two projects at the same time
   app      main.c:1: to do, main.c:3: to do, main.c: 2 in all
   notes    notes.md:3: to do
-  traffic  24 messages sent, 18 received, 0 callbacks, N ms
+  traffic  27 messages sent, 21 received, 3 callbacks, N ms
 Reginald: a host runs two tasks that set up a home folder, in dependency order
   first    task 'dotfiles' made the link dotfiles -> shared
   then     task 'git' made the link .gitconfig -> dotfiles/gitconfig
@@ -186,7 +186,7 @@ assert [row.get("system") for row in rows] == ["Hermes", "MCP", "FineCode", "Reg
 assert [row["plugin"] for row in rows[:5]] == ["hermes-normalise", "mcp-conformance", "finecode-demo", "reginald-symlink", "duplex-autohand"]
 assert [row["framing"] for row in rows[:5]] == ["header", "line", "header", "header", "line"]
 counts = [[row[name] for name in ("sent", "came", "results", "refused", "askedBack")] for row in rows[:5]]
-assert counts[:4] == [[5, 4, 2, 0, 2], [5, 4, 3, 0, 1], [24, 18, 18, 0, 0], [8, 9, 7, 0, 0]], counts
+assert counts[:4] == [[5, 4, 2, 0, 2], [5, 4, 3, 0, 1], [27, 21, 18, 0, 3], [8, 9, 7, 0, 0]], counts
 assert counts[4][0] == 4 and counts[4][2:] == [4, 0, 0], counts
 assert rows[1]["shown"][2] == {"label": "result", "text": "LLM response: forty-two"}
 assert "messages" not in rows[1] and rows[1]["us"] > 0

@@ -63,7 +63,7 @@ static int show_projects(struct demo_stage *stage) {
 
 static int play(struct demo_stage *stage) {
     const char *const words[] = {"run", "--workspace", stage->found[WORKSPACE], "lint", NULL};
-    /* Runners keep a log there: the demo leaves nothing behind. */
+    /* The demo deletes this folder, and the logs of runners with it. */
     setenv("XDG_STATE_HOME", stage->folder, 1);
     /* The exit code says that something was found. */
     int code = demo_stage_run(stage, words, CLI_REFUSED);

@@ -822,7 +822,7 @@ dx_framing dx_link_framing(const dx_link *link) {
     if (!link)
         return (dx_framing)0;
     const dx_peer *peer = link->peer;
-    /* The framer also sees a framing that is not followed. */
+    /* The framer also reports another framing that the peer does not follow. */
     return peer->config.flags & DX_PEER_LINES_FIRST ? peer->framer.config.framing
                                                     : peer->config.framing;
 }

@@ -69,7 +69,7 @@ static const dx__node *meant(const dx__frame *frame, const dx__op *op) {
 enum { STAGE_BEGIN, STAGE_TRY, STAGE_TRIED, STAGE_TOLD };
 
 /* A branch failed. Values are in memory in the order of the text: the nearest branch is the one
- * that came furthest, or the first that lets in such a value. */
+ * that came furthest, or the first that accepts its type. */
 static void note_failure(const dx_check *check, dx__frame *frame, const dx__op *op,
                          uint32_t branch) {
     yyjson_val *reached = check->reached;

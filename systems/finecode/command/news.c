@@ -135,10 +135,9 @@ static void on_message(dx_finecode_wm *wm, dx_finecode_runner *runner, const cha
     cli_event_put(event);
 }
 
-static void on_log(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *level,
-                   const char *group, dx_text text, double time, void *user) {
-    struct work *work = user;
-    (void)wm;
+/* time: NULL if it is not known. */
+static void put_log(struct work *work, const dx_finecode_runner *runner, const char *level,
+                    const char *group, dx_text text, const double *time) {
     if (!cli_voice.json) {
         put(work, runner, level, colour_of(level), group, text);
         return;
@@ -149,8 +148,15 @@ static void on_log(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *l
     cli_event_add(event, "level", level);
     cli_event_add(event, "group", group);
     cli_event_add_text(event, "text", text);
-    cli_event_add_value(event, "time", yyjson_mut_real(event, time));
+    if (time)
+        cli_event_add_value(event, "time", yyjson_mut_real(event, *time));
     cli_event_put(event);
+}
+
+static void on_log(dx_finecode_wm *wm, dx_finecode_runner *runner, const char *level,
+                   const char *group, dx_text text, double time, void *user) {
+    (void)wm;
+    put_log(user, runner, level, group, text, &time);
 }
 
 /* A line of the log of `duplex finecode er`: "TIME LEVEL   GROUP: TEXT". */
@@ -174,21 +180,9 @@ static bool read_log(dx_text line, char level[16], char group[200], dx_text *ret
     return true;
 }
 
-static void put_log(struct work *work, const dx_finecode_runner *runner, const char *level,
-                    const char *group, dx_text text) {
-    if (!work->options->log_level || log_level_of(level) < log_level_of(work->options->log_level))
-        return;
-    if (!cli_voice.json) {
-        put(work, runner, level, colour_of(level), group, text);
-        return;
-    }
-    if (!is_shown(work, runner, level, group, text))
-        return;
-    yyjson_mut_doc *event = news_event("log", runner);
-    cli_event_add(event, "level", level);
-    cli_event_add(event, "group", group);
-    cli_event_add_text(event, "text", text);
-    cli_event_put(event);
+static bool is_wanted(const struct work *work, const char *level) {
+    const char *least = work->options->log_level;
+    return least && log_level_of(level) >= log_level_of(least);
 }
 
 /* For one that can't forward what it logs. */
@@ -208,8 +202,8 @@ static void on_errors(dx_finecode_wm *wm, dx_finecode_runner *runner, dx_text li
     while (line.len && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
         line.len--;
     bool is_read = read_log(line, level, group, &text);
-    if (is_read)
-        put_log(work, runner, level, group, text);
+    if (is_read && is_wanted(work, level))
+        put_log(work, runner, level, group, text, NULL);
     if (!is_read && !cli_voice.json && is_log(work, runner)) {
         put(work, runner, "LOG", CLI_DIM, NULL, line);
         return;

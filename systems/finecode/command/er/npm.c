@@ -363,7 +363,7 @@ static void list_read(struct work *work, const struct batch *batch) {
         size_t len = strlen(error_mark);
         bool complains = line.len > len && memcmp(line.at, error_mark, len) == 0;
         dx_text rest = {line.at + len, complains ? line.len - len : 0};
-        bool shows = complains && strchr(" >", rest.at[0]); /* the source */
+        bool shows = complains && rest.len && strchr(" >", rest.at[0]); /* the source */
         if (complains && (alone ? !errors : !shows) && list_error(work, batch, rest)) {
             errors++;
         } else if (complains && !shows) {
